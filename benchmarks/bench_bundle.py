@@ -1,9 +1,9 @@
-"""Publish a study, serve it, and have another Python verify, extend and merge it; bytes, seconds.
+"""Measure bytes and seconds: publish a study, and let another Python verify and extend it.
 
     python benchmarks/bench_bundle.py [PYTHON OF ANOTHER ENVIRONMENT]
 
-CPU seconds of each call and its children. The other environment needs MLaut on its path. About two
-minutes.
+It prints the CPU seconds of each call and its children. The other environment needs MLaut on its
+path. The benchmark takes about two minutes.
 """
 
 import os

@@ -1,11 +1,12 @@
-"""How busy one client keeps a Dask cluster of many workers with short cells.
+"""Measure how busy one client keeps a Dask cluster of many workers with short cells.
 
-A real cluster of distributed runs on loopback: a scheduler in one process, and workers with so many
-threads in all in four others. A cell there is a sleep, so that two cores suffice for a thousand of
-them; everything else is real: the study is planned, its batches are sent, and the outcomes come
-back, are checked, and are stored. Printed are the share of the run in which the threads slept, and
-the CPU time that the client, the scheduler and the workers took for a cell: a core's second divided
-by the first is the number of cells a second that one client can feed. It takes some minutes.
+A real cluster of distributed runs on loopback: a scheduler in one process, and workers with
+``--threads`` threads in four others. A cell there is a sleep, so that two cores suffice for a
+thousand of them. Everything else is real: the study is planned, its batches are sent, and the
+outcomes come back, are checked, and are stored. It prints the share of the run in which the threads
+slept, and the CPU time of the client, the scheduler and the workers for a cell. One second divided
+by the time of the client is the number of cells per second that one client can feed. It takes some
+minutes.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_dask.py [--threads 1000] [--milliseconds 100]
 """
@@ -54,7 +55,7 @@ def serve_scheduler(told: Any) -> None:
 
 
 def serve_workers(address: str, n_threads: int, seconds: float, told: Any) -> None:
-    """Run workers with so many threads in all until the parent ends."""
+    """Run workers with ``n_threads`` threads in all until the parent ends."""
     import asyncio
 
     import dask
@@ -80,7 +81,7 @@ def serve_workers(address: str, n_threads: int, seconds: float, told: Any) -> No
 
 
 def importable() -> Any:
-    """Return this file as a module, by whose name all processes find its functions."""
+    """Return this file as a module, so that all processes find its functions by name."""
     return importlib.import_module(Path(__file__).stem)
 
 
@@ -96,7 +97,7 @@ async def tell_cpu_time(told: Any) -> None:
 
 
 class Started:
-    """Process of the cluster, which tells its CPU time."""
+    """Process of the cluster, which reports its CPU time."""
 
     def __init__(self, serve: Any, *arguments: Any) -> None:
         context = multiprocessing.get_context("spawn")
@@ -116,7 +117,7 @@ class Started:
 
 
 def sleep_through(load: bytes, tables: Any) -> bytes:
-    """Sleep as long as the cells of a load: in the place of `run_guarded`, on the workers."""
+    """Sleep as long as the cells of a load; on the workers, this replaces `run_guarded`."""
     batches, _ = pickle.loads(load)
     begun = time.time()
     time.sleep(SECONDS * sum(len(batch.cells) for batch in batches))

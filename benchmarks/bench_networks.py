@@ -1,8 +1,8 @@
-"""The keras networks by the default protocol against scikit-learn's multilayer perceptrons.
+"""Compare keras networks by the default protocol with scikit-learn's multilayer perceptrons.
 
-Prints a Markdown table over random splits, a third of the rows tested: the mean accuracy of
-scikit-learn's network (R2 for regression) in percent, and the mean differences from it in points,
-with their standard errors over the splits and CPU seconds of a fit.
+It prints a Markdown table over random splits that test a third of the rows. The table has the mean
+accuracy of scikit-learn's network (R2 for regression) in percent, and the mean differences from it
+in points, with standard errors over the splits and CPU seconds of a fit.
 
     python benchmarks/bench_networks.py
     python benchmarks/bench_networks.py --networks NN-12-layer_wide_with_dropout --datasets iris
@@ -79,7 +79,7 @@ def measured(strategy, dataset, seeds):
 
 
 def tables(names):
-    """Yield the datasets: of the starter collection, and scikit-learn's diabetes."""
+    """Yield the named datasets of the starter collection, and scikit-learn's diabetes."""
     starter = [name for name in names if name != "diabetes"]
     yield from collection("starter", names=starter) if starter else ()
     if len(starter) < len(names):

@@ -1,18 +1,16 @@
-"""What a study costs beyond its fits: against a plain loop over the same fits, and against joblib.
+"""Measure what a study costs beyond its fits, compared with a plain loop and with joblib.
 
-The same fits (fit, predict, predict_proba on the same rows, the same predictions in the end) three
-ways: one after the other in this process; by joblib's loky, the fits alone; and as a study, in
-guarded processes, with everything stored. Loky's processes and the study's workers are started
-anew each time; what a process does once (the server that workers are forked from) is printed as
-the first study. The ways take turns in each round. Printed are the medians of the rounds, of wall
-time and of the CPU time of all processes, which other programs on the machine hardly change.
+The same fits (fit, predict, predict_proba on the same rows, with the same predictions) run in three
+ways: one after the other in this process; by joblib's loky; and as a study, in guarded processes,
+with everything stored. Loky's processes and the study's workers are started anew each time. Work
+that a process does once (the server that workers are forked from) is printed as the first study.
+The ways take turns in each round. It prints the medians of the rounds, of wall time and of the CPU
+time of all processes, which other programs on the machine hardly change.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_overhead.py [--cells 4000] [--rounds 3] [--jobs 2]
 """
 
 import argparse
-import contextlib
-import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +20,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from cpu import cpu_seconds
 from joblib.externals.loky import get_reusable_executor
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -42,7 +41,7 @@ NUMBERS = load_sklearn(["iris", "wine", "breast_cancer"])
 
 
 def fitted(estimator: Any, X: Any, y: np.ndarray, rows: tuple[np.ndarray, np.ndarray]) -> Any:
-    """Do what a cell does, and nothing else; a pipeline encodes each row once."""
+    """Do the work of a cell, and nothing else; a pipeline encodes each row once."""
     train, test = rows
     model, known, tested = clone(estimator), X.iloc[train], X.iloc[test]
     if isinstance(model, Pipeline):
@@ -152,21 +151,8 @@ class Work:
         return True
 
 
-def cpu_seconds() -> float:
-    """CPU seconds of this process and of all that descend from it, from Linux's /proc."""
-    used = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            used[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
-    family = {os.getpid()}
-    while more := {pid for pid, (parent, _) in used.items() if parent in family} - family:
-        family |= more
-    return sum(used[pid][1] for pid in family) / os.sysconf("SC_CLK_TCK")
-
-
 def seconds(function: Callable[[], Any]) -> tuple[float, float]:
-    """Time one call: wall and CPU seconds."""
+    """Return the wall and CPU seconds of one call."""
     begun, used = time.perf_counter(), cpu_seconds()
     function()
     return time.perf_counter() - begun, cpu_seconds() - used
@@ -180,7 +166,7 @@ def measure(
     n_jobs: int,
     tables: Sequence[Dataset] = NUMBERS,
 ) -> None:
-    """Print what each way took, and the ratios."""
+    """Print the times of each way, and their ratios."""
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder), estimator, n_cells, n_jobs, tables)
         work.loop()
@@ -207,7 +193,7 @@ def measure(
 
 
 def many_strategies(n_strategies: int, n_jobs: int) -> None:
-    """Print what a cell takes in a study of many strategies that learn nothing."""
+    """Print the time of a cell in a study of many strategies that learn nothing."""
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder), DummyClassifier(), 30, n_jobs)
         work.run()
@@ -226,7 +212,7 @@ def _ratio(one: np.ndarray, other: np.ndarray) -> str:
 
 
 def forest_of(milliseconds: float, tables: Sequence[Dataset] = NUMBERS) -> RandomForestClassifier:
-    """Return a forest whose cells take about so long here."""
+    """Return a forest whose cells take about ``milliseconds`` on this machine."""
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder), RandomForestClassifier(10, random_state=0), 30, 1, tables)
         work.loop()

@@ -1,9 +1,9 @@
-"""Time what other packages and MLaut both compute: evaluma and aeon.
+"""Time computations that evaluma or aeon and MLaut have in common.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_peers.py
 
-CPU seconds of one process and its children, the middle of three rounds in turn. A package that is
-not installed is left out (`pip install evaluma aeon`). About five minutes.
+The times are CPU seconds of one process and its children, medians of three rounds in turn. A
+package that is not installed is left out (`pip install evaluma aeon`). It takes about five minutes.
 """
 
 import os
@@ -41,7 +41,7 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def fresh() -> Results:
-    """Return results that hold nothing from the round before."""
+    """Return new results, without values cached in the round before."""
     return Results.from_table(TABLE, metric="accuracy")
 
 

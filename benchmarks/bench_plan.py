@@ -1,10 +1,10 @@
-"""A plan of a million cells: made, stored, resumed and summarised.
+"""Measure a plan of a million cells, which is made, stored, resumed and summarised.
 
     python benchmarks/bench_plan.py [--datasets 100 --strategies 100 --repeats 10 --folds 10]
 
-Cells are not fitted: an engine takes all of them, as batches, and gives outcomes for the first ten
-thousand. Each step tells its CPU seconds, the peak of resident memory so far, and how many Python
-objects it left behind.
+Cells are not fitted: an engine takes all of them, as batches, and returns outcomes for the first
+ten thousand. For each step it prints the CPU seconds, the peak of resident memory so far, and the
+number of Python objects that are left.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ N_ROWS = 100
 
 
 class TakesAll:
-    """An engine that gives so many outcomes, and is then stopped by its user.
+    """Engine that returns a number of outcomes, and is then stopped by its user.
 
     Parameters
     ----------
     cells : int
-        To give as done; with None it takes every batch there is and gives nothing.
+        Number of outcomes; with None the engine takes every batch and returns nothing.
     """
 
     def __init__(self, cells: int | None) -> None:
@@ -72,7 +72,7 @@ def _outcome(batch, cell) -> Outcome:
 
 @contextlib.contextmanager
 def measured(step: str) -> Iterator[None]:
-    """Print what a step took."""
+    """Print the CPU time and the memory of a step."""
     gc.collect()
     objects, begun, wall = len(gc.get_objects()), time.process_time(), time.perf_counter()
     yield

@@ -1,12 +1,12 @@
-"""The same study by MLaut, a loop of cross_validate, joblib, sktime's orchestrator, and benchopt.
+"""Time a study by MLaut, a loop of cross_validate, joblib, sktime's orchestrator, and benchopt.
 
-Four strategies on four tables of scikit-learn, three times ten folds: 480 cells, on the same rows.
-MLaut stores each prediction, probability and time, in guarded processes. The loop, joblib and
-sktime keep what they find in memory; benchopt writes scores to a file. The ways take turns; the
-first round, in which packages are loaded, does not count. Printed are the CPU seconds of all
+Four strategies run on four tables of scikit-learn with three times ten folds: 480 cells, on the
+same rows. MLaut stores each prediction, probability and time, in guarded processes. The loop,
+joblib and sktime keep results in memory; benchopt writes scores to a file. The ways take turns; the
+first round, in which packages are loaded, does not count. It prints the CPU seconds of all
 processes, the ratio to the loop in the same round, and the mean accuracy, which must be the same.
 
-The packages need an environment of their own; without sktime or benchopt, theirs is left out:
+The packages need their own environment; if sktime or benchopt is missing, its way is left out:
 
     python -m venv peers && peers/bin/pip install -e . "sktime<1.3" benchopt
     OMP_NUM_THREADS=1 peers/bin/python benchmarks/bench_runners.py [--rounds 3] [--jobs 2]
@@ -26,7 +26,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
-from bench_overhead import cpu_seconds
+from cpu import cpu_seconds
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import cross_validate
@@ -111,7 +111,7 @@ class Solver(BaseSolver):
 
 
 class Folds:
-    """Stored folds of the table with so many rows, as scikit-learn and sktime take them."""
+    """Stored folds in the form of scikit-learn and sktime; tables are told apart by their rows."""
 
     def __init__(self, of_tables: dict[int, list[Any]]) -> None:
         self.of_tables = of_tables
@@ -122,7 +122,7 @@ class Folds:
 
 
 class Runners:
-    """The ways to run the study; each returns the mean accuracy over all cells."""
+    """Ways to run the study; each method returns the mean accuracy over all cells."""
 
     def __init__(self, folder: Path, n_jobs: int) -> None:
         self.folder, self.n_jobs, self.n_studies = folder, n_jobs, 0
@@ -140,13 +140,13 @@ class Runners:
         return out
 
     def mlaut(self) -> float:
-        """Run it with MLaut."""
+        """Run the study with MLaut."""
         out = self.new_study()
         Orchestrator(self.input, out).run(STRATEGIES, n_jobs=self.n_jobs, verbose=0)
         return 1 - float(Results.from_study(out.path, metric="error").losses.to_numpy().mean())
 
     def loop(self, n_jobs: int | None = None) -> float:
-        """Run it in a loop of cross_validate."""
+        """Run the study in a loop of cross_validate."""
         found = [
             cross_validate(
                 model, X, y, cv=self.folds.of_tables[len(X)], scoring="accuracy", n_jobs=n_jobs
@@ -157,11 +157,11 @@ class Runners:
         return float(np.mean([each["test_score"] for each in found]))
 
     def joblib(self) -> float:
-        """Run it with cross_validate in joblib's processes."""
+        """Run the study with cross_validate in joblib's processes."""
         return self.loop(self.n_jobs)
 
     def sktime(self) -> float:
-        """Run it with the orchestrator of sktime, which keeps the predictions in memory."""
+        """Run the study with the orchestrator of sktime, which keeps the predictions in memory."""
         from sktime.benchmarking.data import RAMDataset
         from sktime.benchmarking.orchestration import Orchestrator as SktimeOrchestrator
         from sktime.benchmarking.results import RAMResults
@@ -187,7 +187,7 @@ class Runners:
         return float(np.mean([accuracy_score(one.y_true, one.y_pred) for one in stored]))
 
     def benchopt(self) -> float:
-        """Run it with benchopt, without its cache."""
+        """Run the study with benchopt, without its cache."""
         from benchopt import run_benchmark
 
         place = self.folder / "benchopt"

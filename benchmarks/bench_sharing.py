@@ -1,28 +1,28 @@
-"""CPU seconds of tuning with shared work against scikit-learn's GridSearchCV, in one process.
+"""Compare CPU seconds of tuning with shared work and by scikit-learn's GridSearchCV.
 
-Searches: for each default strategy that shares work and each table, the preprocessing is done once,
-then both searches run on the result with the same folds and seeds and without the final fit; the
-score tables, ranks and choices are compared. Short searches take turns three times. Grids and folds
-are those of the strategies, except that trees and ensembles have three folds, ensembles are thinned
-out along what is *not* shared, and on large tables more is left out (`THIN`, `THINNER`);
-``--whole`` thins no grid.
+All runs in one process. By default searches are compared. For each default strategy that shares
+work and each table, the preprocessing is done once. Then both searches run on the result with the
+same folds and seeds and without the final fit; the score tables, ranks and choices are compared.
+Short searches take turns three times. Grids and folds are those of the strategies, with these
+exceptions: trees and ensembles have three folds, ensembles are thinned out along what is *not*
+shared, and on large tables more is left out (`THIN`, `THINNER`). ``--whole`` thins no grid.
 
-Cells: with ``--cells``, whole cells of a study (preprocessing, search, final fit, predictions on a
-third of the rows) of all default classifiers with whole grids, with ``share_work`` and without.
+With ``--cells``, whole cells of a study (preprocessing, search, final fit, predictions on a third
+of the rows) of all default classifiers run with whole grids, with ``share_work`` and without.
 
-Samples of cells: with ``--sampled``, what these cells take on datasets where plain searches of
-whole grids are out of reach. Of the five folds of a search the first is run: all candidates with
-shared work, and without it a random sample of them where they are dear (`SAMPLES`), whose scores
-must be equal. Seconds are multiplied to all candidates and folds; the final fit is added to both.
-The standard error of the plain seconds is that of the sample.
+With ``--sampled``, the time of these cells is estimated on datasets where plain searches of whole
+grids are out of reach. Only the first of the five folds of a search is run: all candidates with
+shared work, and without it a random sample of expensive candidates (`SAMPLES`), whose scores must
+be equal. Seconds are multiplied to all candidates and folds; the final fit is added to both. The
+standard error of the plain seconds is that of the sample.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results sharing.jsonl
     OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results cells.jsonl --cells iris wine
     OMP_NUM_THREADS=1 python benchmarks/bench_sharing.py --results sampled.jsonl --sampled zoo car
 
-Each measurement is a line of the results file as soon as it is there; what is there already is not
-measured again, and the file is printed as a Markdown table in the end. ``--within 300`` begins none
-after 300 seconds, ``--within 0`` only prints.
+Each measurement is written to the results file at once and is not repeated later. In the end the
+file is printed as a Markdown table. With ``--within 300`` no measurement begins after 300 seconds;
+``--within 0`` only prints.
 """
 
 import argparse
@@ -176,7 +176,7 @@ class Measured:
 
 
 def grid_of(strategy: Any, dataset: Dataset, whole: bool) -> dict[str, list[Any]]:
-    """Return the grid that is searched: no more neighbours than a fold has rows."""
+    """Return the grid that is searched, with no more neighbours than a fold has rows."""
     grid, n_rows = dict(strategy.param_grid), len(dataset.frame)
     if not whole:
         changes = dict(THIN)
@@ -202,7 +202,7 @@ def prepared(strategy: Any, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, A
 
 
 def timed(kind: type, base: Any, grid: Any, folds: Any, X: Any, y: Any) -> tuple[Any, float]:
-    """Search without the final fit, and give the CPU seconds."""
+    """Search without the final fit; return the search and the CPU seconds."""
     new = kind(clone(base.estimator), grid, cv=folds, scoring=base.scoring, refit=False)
     begun = time.process_time()
     return new.fit(X, y), time.process_time() - begun
@@ -319,7 +319,7 @@ def training_part(dataset: Dataset) -> Dataset:
 
 
 def sample_of(strategy: Any, table: str, n: int) -> np.ndarray:
-    """Draw the candidates that are searched without sharing, for each table others."""
+    """Draw the candidates that are searched without sharing; each table has its own draw."""
     sizes = [size for stem, size in SAMPLES.items() if strategy.name.startswith(stem)]
     random = np.random.default_rng(crc32(table.encode()))
     return np.sort(random.permutation(n)[: min([n, *sizes])])
@@ -329,14 +329,14 @@ def sample_of(strategy: Any, table: str, n: int) -> np.ndarray:
 
 
 def stored(path: Path) -> list[Measured]:
-    """Read what was measured."""
+    """Return the stored measurements."""
     if not path.exists():
         return []
     return [Measured(**json.loads(line)) for line in path.read_text().splitlines()]
 
 
 def measure(asked: argparse.Namespace) -> None:
-    """Measure what is not there yet."""
+    """Measure what is not stored yet."""
     done = {(m.strategy, m.table) for m in stored(asked.results)}
     strategies = instantiate_default_estimators(asked.strategies)
     for kind in (GridSearchCV, SharingGridSearchCV):  # imports what the first use would
@@ -356,7 +356,7 @@ def measure(asked: argparse.Namespace) -> None:
 
 
 def one_of(asked: argparse.Namespace, strategy: Any, dataset: Dataset) -> Measured:
-    """Measure one strategy on one table in the way that is asked for."""
+    """Measure one strategy on one table in the requested way."""
     if asked.sampled:
         return sampled(strategy, dataset)
     return cell(strategy, dataset) if asked.cells else search(strategy, dataset, asked.whole)
@@ -384,7 +384,7 @@ def show_sum(name: str, measured: list[Measured]) -> None:
 
 
 def show_samples(measured: list[Measured]) -> None:
-    """Print what samples lead to, by strategy and by dataset, small ones first."""
+    """Print the estimates from samples, by strategy and by dataset, small ones first."""
     measured = sorted(measured, key=lambda m: m.rows)
     for name in ("strategy", "table"):
         print(f"| {name} | cells | plain s | standard error | shared s | ratio | equal scores |")

@@ -1,8 +1,8 @@
-"""CPU time of whole cells by size of the training part, from which the size limits were set.
+"""Measure the CPU time of whole cells by number of training rows, to set the size limits.
 
 For each default strategy and number of rows, some groups of candidates that share their work are
-drawn from the grid, fitted and scored on one fold, and scaled to all groups and folds. A line in
-the logarithms of the last two sizes leads to the rows that take a day on one core.
+drawn from the grid, fitted and scored on one fold, and scaled to all groups and folds. A line
+through the logarithms of the last two sizes is extrapolated to a day on one core.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_sizes.py --seconds 20
     OMP_NUM_THREADS=1 python benchmarks/bench_sizes.py --strategies SVC K_Neighbours
@@ -42,7 +42,7 @@ def groups_in(search: Any) -> list[Group]:
 
 
 def seconds_of_cell(strategy: Any, n_rows: int, n_groups: int) -> float:
-    """Estimate the CPU seconds of tuning on so many rows."""
+    """Estimate the CPU seconds of tuning on ``n_rows`` rows."""
     X, y = table(n_rows, strategy.tasks[0])
     model = strategy.assemble(random_state=0)
     X = model[0].fit_transform(X)

@@ -1,7 +1,7 @@
 """Time the analysis of a 121 x 27 matrix, all 351 pairs, against autorank and baycomp.
 
-CPU seconds of one process. What is compared comes in turn in each round, and the middle of the
-rounds is told; baycomp, a pair at a time, is timed on three pairs and multiplied.
+The times are CPU seconds of one process. The programs take turns in each round, and the median of
+the rounds is printed. baycomp takes one pair at a time: it is timed on three pairs and multiplied.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_statistics.py [--rounds 5] [--samples 50000]
 """
@@ -38,7 +38,7 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def everything_frequentist(results: Results) -> None:
-    """Run every test, correction, effect size and interval that gives p-values."""
+    """Run every frequentist test, correction, effect size and interval."""
     found = compare(results, control=results.strategies[0], n_samples=0)
     post_hoc_test(results)
     conover_test(results)
@@ -68,7 +68,7 @@ if __name__ == "__main__":
         everything_frequentist(Results.from_table(table, greater_is_better=False))
 
     def rounded() -> None:
-        """Losses with three decimals have ties, for which exact tests take longer."""
+        """Compute the same for losses with three decimals; with ties exact tests take longer."""
         everything_frequentist(Results.from_table(table.round(3), greater_is_better=False))
 
     def report(of: pd.DataFrame) -> None:
@@ -77,17 +77,17 @@ if __name__ == "__main__":
             create_report(autorank(of))
 
     def signed_rank() -> None:
-        """All pairs."""
+        """Compute the Bayesian signed rank test of all pairs."""
         signed_rank_probabilities(differences, ROPE, n_samples=given.samples)
 
     def theirs() -> None:
-        """Three pairs."""
+        """Compute baycomp's signed rank test of three pairs."""
         for i in (0, 100, 200):
             a, b = losses[:, first[i]], losses[:, second[i]]
             baycomp.SignedRankTest.probs(a, b, ROPE, nsamples=given.samples)
 
     def poisson_binomial() -> None:
-        """All pairs, from counts of errors."""
+        """Compute the Poisson binomial test of all pairs, from counts of errors."""
         poisson_binomial_probability(prob_better_classifier(*counts)[0])
 
     timed = {

@@ -1,14 +1,14 @@
-"""Measure what changes of a database and of a study write, and the room that they take.
+"""Measure the bytes that changes of a database and of a study write, and their disk space.
 
     python benchmarks/bench_store.py [--cells 700]
     python benchmarks/bench_store.py --strategies 100     a million cells, some 4 CPU minutes
     python benchmarks/bench_store.py --strategies 1000    ten million, some 20 CPU minutes
 
-With ``--strategies``, each cell of a study of 100 datasets and 10 times 10 folds gets an outcome
-with chosen parameters; for a million cells, a second study is killed while it is closed.
+If ``--strategies`` is set, each cell of a study of 100 datasets and 10 times 10 folds gets an
+outcome with chosen parameters; for a million cells, a second study is killed while it is closed.
 
-The bytes are those that this process hands to the system (``wchar`` of ``/proc/self/io``), journal
-included. CPU seconds are of this process.
+The bytes are those that this process hands to the system (``wchar`` of ``/proc/self/io``),
+including the journal. CPU seconds are those of this process.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def outcome(of: SplitEntry, strategy: str, repeat: int, fold: int) -> Outcome:
 
 
 def measure(what: str, step: Callable[[], object], folder: Path) -> None:
-    """Do a step, and print what it has cost."""
+    """Do a step, and print its cost."""
     before, cpu, size = _written(), time.process_time(), _room(folder)
     ended, peak = threading.Event(), [0]
 

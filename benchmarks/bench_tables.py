@@ -1,14 +1,14 @@
 """Measure what a study of a large table costs beyond its fits: CPU time, memory of its workers.
 
 The same cells (fit, predict and predict_proba on four folds, of an estimator that learns nothing
-and of naive Bayes) run as a study with four workers, and bare: in four processes that share the
-loaded table, each of which runs two cells. (One process after the other is no measure of the work:
-on a virtual machine, four processes that fill memory at a time take up to twice the CPU time of
-one, most of it in the kernel.) The memory is the proportional set size (PSS), which counts a shared
-page once. Study and bare cells take turns; printed are medians of the rounds, of the ratio with its
-smallest and largest, and the CPU time of the bare cells in one process.
+and of naive Bayes) run as a study with four workers, and bare, in four processes that share the
+loaded table and run two cells each. (One process would be no fair measure: on a virtual machine,
+four processes that fill memory at the same time take up to twice the CPU time of one, most of it in
+the kernel.) The memory is the proportional set size (PSS), which counts a shared page once. Study
+and bare cells take turns. It prints medians of the rounds, the ratio with its smallest and largest
+value, and the CPU time of the bare cells in one process.
 
-About two minutes of CPU time, 4 GB of memory and 1 GB of disk:
+It needs about two minutes of CPU time, 4 GB of memory and 1 GB of disk:
 
     OMP_NUM_THREADS=1 python benchmarks/bench_tables.py [--tables 1000000x50 50000x1000]
 """
@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bench_overhead import cpu_seconds, fitted
+from bench_overhead import fitted
+from cpu import cpu_seconds
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
@@ -68,7 +69,7 @@ def descendants() -> set[int]:
 
 @contextlib.contextmanager
 def looked_at() -> Iterator[dict[str, float]]:
-    """Yield the CPU seconds and the peak PSS of all processes of the block, without the looking."""
+    """Yield the CPU seconds and the peak PSS of all processes of a block, without the observer."""
     found = {"cpu": 0.0, "pss": 0.0}
     over, server = threading.Event(), pss(descendants())
     begun, spent = cpu_seconds(), 0.0
@@ -145,7 +146,7 @@ class Table:
 
 
 def of_bare_cells(table: Table, n_processes: int) -> tuple[float, float]:
-    """Return the CPU seconds and the peak bytes of the bare cells in so many processes."""
+    """Return the CPU seconds and the peak bytes of the bare cells in ``n_processes`` processes."""
     context = multiprocessing.get_context("fork")
     cpu = context.Value("d")
     process = context.Process(target=table.bare, args=[n_processes, cpu])
@@ -156,7 +157,7 @@ def of_bare_cells(table: Table, n_processes: int) -> tuple[float, float]:
 
 
 def one_round(table: Table) -> tuple[float, ...]:
-    """Return CPU seconds and peak bytes: of the study, bare cells, and these in one process."""
+    """Return CPU seconds and peak bytes of the study, bare cells, and these in one process."""
     table.new_study()
     with looked_at() as study:
         table.study()

@@ -2,10 +2,10 @@
 
     python benchmarks/board_forgeries.py [--each 100] [--python OTHER] [--folder F]
 
-A board of ten small datasets, with four strategies. Honest entries are runs of many learners: with
-other numbers of threads, in a process with another environment, and with another Python. Each
-forged one begins with an honest run or with its code, and is consistent in itself: its manifest has
-the right digests, its scores are those of its predictions, and its study has no problem.
+The board has ten small datasets and four strategies. Honest entries are runs of many learners, with
+other numbers of threads, in a process with another environment, and with another Python. A forged
+entry begins with an honest run or with its code, and is consistent: its manifest has the right
+digests, its scores are those of its predictions, and its study has no problem.
 """
 
 import argparse
@@ -104,7 +104,7 @@ def learner(number: int) -> str:
 
 
 def make_board(folder: Path) -> Board:
-    """Make the board: five real datasets, and five that are drawn; no two have as many columns."""
+    """Make the board of five real and five drawn datasets with different numbers of columns."""
     study = Study(folder / "base.h5", seed=SEED)
     study.add_datasets([f"starter/{name}" for name in REAL])
     for d in (3, 6, 8, 10, 11):
@@ -123,7 +123,7 @@ def make_board(folder: Path) -> Board:
 
 
 def bundled(folder: Path, study: Path, code: str) -> Path:
-    """Make a bundle as 'mlaut leaderboard add' does, without its report, which is not judged."""
+    """Make a bundle like 'mlaut leaderboard add', but without its report, which is not judged."""
     folder.mkdir(parents=True)
     store = StudyStore(study).copy_to(folder / "study.h5", dict)
     scores = Results.from_study(store, "accuracy").scores.rename_axis(columns="strategy")
@@ -152,7 +152,7 @@ def honest(folder: Path, number: int, code: str = "", threads: int = 1) -> Path:
 
 
 def run_code(folder: Path, target: Path, code: str, **options) -> Path:
-    """Return an entry: what code gives on the board."""
+    """Run code on the board, and return the entry."""
     with tempfile.TemporaryDirectory() as made:
         file, study = Path(made, "mine.py"), Path(made, "mine.h5")
         file.write_text(code, encoding="utf-8")
@@ -168,7 +168,7 @@ def run_code(folder: Path, target: Path, code: str, **options) -> Path:
 
 
 def rewritten(entry: Path, target: Path, change, code: str = "", splits=None) -> Path:
-    """Return a forged entry: every outcome of an honest one after a change, sealed again."""
+    """Return a forged entry: every outcome of an honest entry is changed, and sealed again."""
     store = StudyStore(entry / "study.h5")
     with tempfile.TemporaryDirectory() as made:
         forged = StudyStore(Path(made, "forged.h5"))
@@ -392,7 +392,7 @@ def table_of(log: Path) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Make the board and all entries, judge them, and print the table; call again to resume."""
+    """Make the board and all entries, judge them, and print the table; a second call resumes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--each", type=int, default=100)
     parser.add_argument("--python", default="", help="another Python, with MLaut's packages")

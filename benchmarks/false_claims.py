@@ -1,7 +1,7 @@
 """Measure how often studies in which no strategy differs claim that some pair does.
 
 A posterior probability of .95 is no type I error of 5 %, least of all for the surest of many pairs.
-The table, in Markdown, is in docs/measured-levels.md. Five minutes on one core.
+The table, in Markdown, is in docs/measured-levels.md. The script takes five minutes on one core.
 
     OMP_NUM_THREADS=1 python benchmarks/false_claims.py 1000 > claims.md
 """
@@ -37,7 +37,7 @@ def null_study(rng: np.random.Generator, strategies: int, datasets: int) -> Resu
 
 
 def claims(better: pd.DataFrame) -> dict[str, bool]:
-    """Say by which rules something is claimed."""
+    """Return whether something is claimed, by rule."""
     return {
         "some pair above .95": bool((better > 0.95).any(axis=None)),
         "`decide(false_share=.05)`": bool(decide(better, false_share=0.05).claims),
@@ -46,7 +46,7 @@ def claims(better: pd.DataFrame) -> dict[str, bool]:
 
 
 def corrected(test: Callable) -> Callable[[Results], dict[str, bool]]:
-    """Say whether a test with Holm's correction rejects anything at .05."""
+    """Return a function on whether a test with Holm's correction rejects anything at .05."""
 
     def rejects(results: Results) -> dict[str, bool]:
         p = adjust_pairs(test(results), "holm").p_values
@@ -66,7 +66,7 @@ TESTS: dict[str, Callable[[Results], dict[str, bool]]] = {
 
 
 def main(samples: int) -> None:
-    """Write a row a test and rule, a column a size of study."""
+    """Write a row for each test and rule, and a column for each size of study."""
     table: dict[str, dict[tuple[str, str], float]] = {}
     for strategies, datasets in SIZES:
         rng = np.random.default_rng(0)

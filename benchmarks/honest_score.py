@@ -2,9 +2,9 @@
 
 Features and classes are independent, and the classes are drawn like a fair coin, so that every
 model is right half of the time on new rows. `mlaut.sharing.GridSearchCV` chooses among 100
-candidates on 5 folds, which are not stratified: folds that are drawn by the classes make every
-score of a table without information too good or too bad, also that of one candidate. The bias is
-in standard errors of one candidate, the square root of 1 / 4n. It prints a table in Markdown, which
+candidates on 5 folds. The folds are not stratified: on a table without information, stratified
+folds make every score too good or too bad, even that of a single candidate. The bias is in standard
+errors of one candidate, the square root of 1 / 4n. It prints a table in Markdown, which
 docs/intervals.md holds.
 
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/honest_score.py 100 > honest.md

@@ -2,7 +2,7 @@
 
 The truth is the same number on 20,000 datasets (or runs) of the population. Losses are lognormal
 around the level of their dataset, and the strategies' expected logarithms are half a standard
-deviation of the noise apart, on average. Two minutes on one core.
+deviation of the noise apart, on average. The script takes two minutes on one core.
 
     OMP_NUM_THREADS=1 python benchmarks/interval_coverage.py 120
 """

@@ -1,8 +1,9 @@
 """Measure the type I error of frequentist tests over datasets and the coverage of intervals.
 
-The truth is known by construction. It writes tables in Markdown, which docs/measured-levels.md
-holds. About three minutes on one core with 1,000 samples, the default; measured_levels_more.py does
-the same for tests on cross-validation, Bayesian tests, and what else there is.
+The truth is known by construction. The script writes tables in Markdown, which
+docs/measured-levels.md holds. It takes about three minutes on one core with 1,000 samples, the
+default. measured_levels_more.py does the same for tests on cross-validation, Bayesian tests and
+others.
 
     OMP_NUM_THREADS=1 python benchmarks/measured_levels.py 1000 > levels.md
 """
@@ -45,17 +46,17 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 
 
 def normal(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    """Losses that are normal about a level of each dataset."""
+    """Return losses that are normal about a level of each dataset."""
     return rng.normal(size=(size[0], 1)) + rng.normal(size=size)
 
 
 def skewed(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    """Exponential losses: their differences are symmetric, with heavy tails."""
+    """Return exponential losses, whose differences are symmetric with heavy tails."""
     return rng.normal(size=(size[0], 1)) + rng.exponential(size=size)
 
 
 def tied(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-    """Small whole numbers, as errors on small test sets are: many ties."""
+    """Return small whole numbers, like errors on small test sets, with many ties."""
     return rng.binomial(8, 0.3, size=size).astype(float)
 
 
@@ -80,7 +81,7 @@ PAIR_TESTS: dict[str, Callable[[Results], float]] = {
 
 
 def _smallest(pairs: object) -> float:
-    """Return the smallest p-value of all pairs: rejecting any is the familywise error."""
+    """Return the smallest p-value of all pairs, since any rejection is a familywise error."""
     return float(pairs.to_frame()["p_value"].min())  # type: ignore[attr-defined]
 
 
@@ -130,7 +131,7 @@ def _covers(low: np.ndarray, high: np.ndarray, truth: float) -> float:
 
 
 def _of_means(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], list[float]]]:
-    """Mean over unseen datasets, scenario (c); a column a sample."""
+    """Yield coverages for the mean over unseen datasets, scenario (c); a column is a sample."""
     laws = {"normal": (0.2, lambda rng, size: rng.normal(0.2, 0.1, size)),
             "Beta(2, 8)": (0.2, lambda rng, size: rng.beta(2, 8, size)),
             "Beta(0.5, 4.5)": (0.1, lambda rng, size: rng.beta(0.5, 4.5, size))}  # fmt: skip
@@ -151,7 +152,7 @@ def _of_means(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], lis
 
 
 def _of_datasets(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], list[float]]]:
-    """Error rate of a fitted classifier, scenario (a); a dataset a sample."""
+    """Yield coverages for the error rate of a classifier, scenario (a); a dataset is a sample."""
     for rate in (0.02, 0.2):
         for n in (20, 100, 1000):
             rng = np.random.default_rng([seed, n])
@@ -166,7 +167,7 @@ def _of_datasets(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], 
 
 
 def _of_seen_means(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], list[float]]]:
-    """Mean error rate of fitted classifiers on ten datasets, scenario (a)."""
+    """Yield coverages for the mean error rate of classifiers on ten datasets, scenario (a)."""
     rates = np.linspace(0.05, 0.4, 10)
     for n in (20, 100):
         rng = np.random.default_rng([seed, n])
@@ -183,7 +184,7 @@ def _of_seen_means(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int]
 
 
 def _of_effects(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], list[float]]]:
-    """Effect sizes of normal differences with mean and d 0.5; a column a sample."""
+    """Yield coverages for effect sizes of normal differences with mean and d 0.5."""
     from scipy.special import ndtr
 
     def biserial(d: np.ndarray, confidence: float) -> object:
@@ -207,7 +208,7 @@ def _of_effects(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], l
 
 
 def _of_ranks(times: int, seed: int) -> Iterator[tuple[tuple[str, str, int], list[float]]]:
-    """Average rank and Kendall's W of five strategies a step of 0.3 apart."""
+    """Yield coverages for average rank and Kendall's W of five strategies a step of 0.3 apart."""
     shift = 0.3 * np.arange(5)
 
     def draw(rng: np.random.Generator, n: int) -> Results:
@@ -251,7 +252,7 @@ def _frame(rows: dict, names: list[str], columns: list[str]) -> pd.DataFrame:
 
 
 def _markdown(frame: pd.DataFrame) -> str:
-    """Write a row a test, a column a setting; a table for all tests that share their settings."""
+    """Return tables with a row for each test and a column for each setting."""
     cells = (100 * frame).map(lambda x: f"{x:.1f}").agg(" / ".join, axis=1)
     tables: dict[tuple, dict[str, pd.Series]] = {}
     for name, part in cells.groupby(level=0, sort=False):

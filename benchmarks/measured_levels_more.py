@@ -1,10 +1,11 @@
-"""Measure type I errors and coverages of what benchmarks/measured_levels.py leaves to this file.
+"""Measure type I errors and coverages that benchmarks/measured_levels.py leaves to this file.
 
-Tests on cross-validation and resampling, Bayesian tests and those of Lacoste, Laviolette and
-Marchand, tests on a single test set, and intervals for scenario (b), for risks and for shares.
-A Bayesian test "rejects" at level alpha where one of its probabilities exceeds 1 - alpha / 2; it
-promises no type I error, and what it has is shown. It writes two tables in Markdown for
-docs/measured-levels.md. About six minutes on one core with 1,000 samples, the default.
+These are tests on cross-validation and resampling, Bayesian tests and those of Lacoste, Laviolette
+and Marchand, tests on a single test set, and intervals for scenario (b), for risks and for shares.
+A Bayesian test "rejects" at level alpha if one of its probabilities exceeds 1 - alpha / 2; it
+promises no type I error, so the table shows the observed one. The script writes two tables in
+Markdown for docs/measured-levels.md. It takes about six minutes on one core with 1,000 samples, the
+default.
 
     OMP_NUM_THREADS=1 python benchmarks/measured_levels_more.py 1000 > more_levels.md
 """
@@ -66,7 +67,7 @@ def _rates(p: np.ndarray) -> list[float]:
 
 
 def _two_sided(probabilities: np.ndarray) -> np.ndarray:
-    """Turn probabilities (..., first better, [equivalent,] second better) into what p would be."""
+    """Return p-values that match probabilities (..., first better, [equivalent,] second better)."""
     return 2 * (1 - np.maximum(probabilities[..., 0], probabilities[..., -1]))
 
 
@@ -74,7 +75,7 @@ def _two_sided(probabilities: np.ndarray) -> np.ndarray:
 
 
 def of_folds(times: int) -> Iterator[Row]:
-    """Naive Bayes against an unpruned tree on data from which nothing can be learnt."""
+    """Yield rates for naive Bayes against an unpruned tree on data with nothing to learn."""
     with np.load(STORED) as stored:
         full = stored["correct"][:times] / 30
     halves = np.array([differences(seed, folds=2, runs=5) for seed in range(times)]) / 150
@@ -99,7 +100,7 @@ def of_folds(times: int) -> Iterator[Row]:
 
 
 def random_splits(seed: int) -> np.ndarray:
-    """Return differences on 100 random splits of one null dataset, a tenth of the rows tested."""
+    """Return differences on 100 random splits of a null dataset that test a tenth of the rows."""
     rng = np.random.default_rng([7, seed])
     rows = (rng.random((300, 10)) < 0.5).astype(np.float32)
     labels = (rng.random(300) < 0.5).astype(int)
@@ -116,7 +117,7 @@ def random_splits(seed: int) -> np.ndarray:
 
 
 def of_datasets(times: int, seed: int) -> Iterator[Row]:
-    """Bayesian tests over datasets, and the rank-sum test where it does not belong."""
+    """Yield rates of Bayesian tests over datasets, and of the rank-sum test on paired losses."""
     for draw in (normal, skewed, tied):
         for n in (10, 30):
             rng = np.random.default_rng([seed, n])
@@ -133,7 +134,7 @@ def of_datasets(times: int, seed: int) -> Iterator[Row]:
 
 
 def of_hierarchies(times: int, seed: int) -> Iterator[Row]:
-    """Run the hierarchical test where the datasets' differences are symmetric about 0."""
+    """Yield rates of the hierarchical test if the datasets' differences are symmetric about 0."""
     for n, spread in ((10, 0.0), (10, 2.0)):
         rng = np.random.default_rng([seed, n])
         p = []
@@ -155,7 +156,7 @@ LOPSIDED = Context(
 
 
 def of_contexts(times: int, seed: int) -> Iterator[Row]:
-    """Errors counted in contexts in which each strategy is better on half of the datasets."""
+    """Yield rates of tests in contexts in which each strategy is better on half of the datasets."""
     for context in (NEITHER, LOPSIDED):
         for n, points in ((10, 100), (10, 10_001), (30, 100), (30, 10_001)):
             draws = context.draw(10 * times, n, points, seed)
@@ -170,7 +171,7 @@ def of_contexts(times: int, seed: int) -> Iterator[Row]:
 
 
 def of_test_sets(times: int, seed: int) -> Iterator[Row]:
-    """Two fitted classifiers of the same risk, and two regressors of the same loss."""
+    """Yield rates for two classifiers of the same risk, and two regressors of the same loss."""
     for n in (50, 200, 1000):
         rng = np.random.default_rng([seed, n])
         h, g, _ = rng.multinomial(n, [0.1, 0.1, 0.8], size=20 * times).T
@@ -196,7 +197,7 @@ def of_test_sets(times: int, seed: int) -> Iterator[Row]:
 
 
 def covered_folds() -> Iterator[Row]:
-    """Scenario (b): the truth is 0, on each dataset and so on the mean of ten."""
+    """Yield coverages in scenario (b); the truth is 0 on each dataset and on the mean of ten."""
     with np.load(STORED) as stored:
         x = stored["correct"] / 30
     mean, error, _, _ = cv_interval(x)
@@ -215,7 +216,7 @@ def covered_folds() -> Iterator[Row]:
 
 
 def covered_risks(times: int, seed: int) -> Iterator[Row]:
-    """One-sided bounds of the risk of a fitted classifier."""
+    """Yield coverages of one-sided bounds of the risk of a fitted classifier."""
     for rate in (0.02, 0.2):
         for n in (20, 100, 1000):
             errors = np.random.default_rng([seed, n]).binomial(n, rate, 20 * times)
@@ -231,7 +232,7 @@ def covered_risks(times: int, seed: int) -> Iterator[Row]:
 
 
 def covered_shares(times: int, seed: int) -> Iterator[Row]:
-    """Share of datasets of a context on which A is better, by the Poisson binomial posterior."""
+    """Yield coverages for the share of datasets on which A is better (Poisson binomial)."""
     for context in (SINGLE, MULTIPLE):
         for n in (10, 30):
             draws = context.draw(times, n, 1001, seed)
@@ -247,7 +248,7 @@ def covered_shares(times: int, seed: int) -> Iterator[Row]:
 
 
 def covered_by_bootstrap(times: int, seed: int) -> Iterator[Row]:
-    """Error rate of a fitted classifier, by drawing test points again; a strategy a sample."""
+    """Yield coverages of the bootstrap for a classifier's error rate; a strategy is a sample."""
     for rate in (0.02, 0.2):
         for n in (20, 100, 1000):
             rng = np.random.default_rng([seed, n])

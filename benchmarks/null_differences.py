@@ -1,8 +1,9 @@
-"""Make the accuracy differences on datasets on which neither learner is better.
+"""Compute the accuracy differences on datasets on which neither learner is better.
 
-Bouckaert (2003), section 4: 1,000 datasets of 300 rows, ten independent fair binary attributes, an
-independent fair class; naive Bayes against an unpruned tree, stratified 10 x 10-fold
-cross-validation. About six minutes on one core. The result is what tests/analysis/data has.
+As in Bouckaert (2003), section 4, there are 1,000 datasets of 300 rows with ten independent fair
+binary attributes and an independent fair class. Naive Bayes is compared with an unpruned tree by
+stratified 10 x 10-fold cross-validation. The script takes about six minutes on one core; its result
+is stored in tests/analysis/data.
 
     python benchmarks/null_differences.py null_differences.npz
 """
@@ -16,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 
 def differences(seed: int, folds: int = 10, runs: int = 10) -> np.ndarray:
-    """Count by how many of the 30 test rows of each fold naive Bayes is more often right."""
+    """Return by how many of the 30 test rows of each fold naive Bayes is more often right."""
     rng = np.random.default_rng(seed)
     rows = (rng.random((300, 10)) < 0.5).astype(np.float32)
     labels = (rng.random(300) < 0.5).astype(int)

@@ -1,9 +1,9 @@
-"""Measure how often tests of all pairs reject a true hypothesis where others are false.
+"""Measure how often tests of all pairs reject a true hypothesis if others are false.
 
 In "one bad" one strategy is far worse than all others, which are equal. In "two groups" half of the
 strategies are equal, and the other half are equal and far worse. A false claim is a rejection, or a
 probability above .95, of a pair of equal strategies. The table, in Markdown, is in
-docs/measured-levels.md. Two minutes on one core.
+docs/measured-levels.md. The script takes two minutes on one core.
 
     OMP_NUM_THREADS=1 python benchmarks/partial_nulls.py 1000
 """
@@ -47,7 +47,7 @@ TESTS = {
 
 
 def main(samples: int) -> None:
-    """Write a row a test, a column a truth and size of study."""
+    """Write a row for each test, and a column for each truth and size of study."""
     table: dict[str, dict[str, float]] = {}
     for truth, worse in WORSE.items():
         for k, n in SIZES:

@@ -3,9 +3,9 @@
 python benchmarks/place_delgado.py ARCHIVE WORK
 
 ARCHIVE is a folder in the layout of the authors' data (tools/delgado_archive.py writes one from
-tables and folds); WORK gets the studies, from which the same call goes on. Datasets of up to 2,000
-rows are taken. On 28 of them the 4,368 cells took 19 minutes on one worker of a busy machine: 7 for
-the candidates, 12 for the folds, most of them in forests of 500 trees.
+tables and folds). WORK gets the studies, from which a second call continues. Datasets of up to
+2,000 rows are used. On 28 of them the 4,368 cells took 19 minutes on one worker of a busy machine:
+7 for the candidates, 12 for the folds, most of them in forests of 500 trees.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Measure how placements by few datasets cover, who is caught by an audit, and what looks claim.
+"""Measure placements by few datasets: coverage, learners that an audit flags, claims of looks.
 
     python benchmarks/place_few.py LEADERBOARDS OUTPUT [BOARD ...]
     python benchmarks/place_few.py LEADERBOARDS OUTPUT parts
@@ -79,7 +79,7 @@ def course(others, drawn, looks, designed):
 
 
 def no_calibration(others, looks):
-    """Return what takes the place of a calibration where an arm needs none."""
+    """Return zeros that replace a calibration if an arm needs none."""
     shape = len(looks), len(others.families)
     return np.zeros((2, *shape)), np.zeros(shape), np.zeros(shape)
 
@@ -103,7 +103,7 @@ def plain(found, values, at, truth, learners):
 
 
 def claims(found, arm, made, held, values, truth, rivals):
-    """Add the claims of looks about rivals: false ones, decided ones, datasets until then."""
+    """Add the claims of looks about rivals: whether false, whether decided, and after how many."""
     open_ = dict.fromkeys(rivals.tolist(), None)
     for i, m in enumerate(LOOKS):
         _, pairs = _look(made, held, i, values, ALPHA / len(LOOKS))
@@ -136,7 +136,7 @@ def plain_claims(found, board, others, k, rivals, drawn):
 
 
 def audits(found, made, held, ranks, i, random):
-    """Add whether an audit flags a learner as it is, and tuned to the list."""
+    """Add whether an audit flags a learner, unchanged and tuned to the list."""
     at, n = made.order[: made.looks[i]], len(ranks)
     tuned = ranks.copy()
     tuned[at] = random.uniform(0, 0.1, len(at))
@@ -155,7 +155,7 @@ def audits(found, made, held, ranks, i, random):
 
 
 def tuned_draws(found, others, listed, own, seed):
-    """Add how draws cover a learner that is best on a list of ten and poor elsewhere."""
+    """Add the coverage of draws for a learner that is best on a list of ten and poor elsewhere."""
     random = np.random.default_rng(seed)
     n, learners = others.losses.shape
     values = random.uniform(0.6, 1, n), own[1]
@@ -215,7 +215,7 @@ def measure(name, folder):
 
 
 def table(size, found, kind):
-    """Return what was found as rows."""
+    """Return the measurements as rows."""
     rows = []
     if kind == 1:
         for arm in ("designed", "random", "random, tuned to a list", "plain t"):
@@ -257,7 +257,7 @@ def table(size, found, kind):
 
 
 def rankings(folder, output):
-    """Write how lists keep the ranking of the half of the families that did not choose them."""
+    """Write how well lists keep the ranking of the families that did not choose them."""
     rows = []
     for name in ("delgado2014", "GIFT-Eval, CRPS"):
         against = read(name, folder)
@@ -291,7 +291,7 @@ def covered_by_lists(board):
 
 
 def parts(folder, output):
-    """Write how lists cover on boards of a random four fifths of the datasets."""
+    """Write the coverage of lists on boards of a random four fifths of the datasets."""
     shares, rows = defaultdict(list), []
     for number in range(PARTS):
         random = np.random.default_rng(number)

@@ -1,11 +1,11 @@
-"""Place a real new learner by few datasets, in both arms, through kills, beside all datasets.
+"""Place a real new learner by few datasets in both arms, also with kills, and by all datasets.
 
     python benchmarks/place_new_learner.py ARCHIVE WORK OUTPUT
 
 ARCHIVE is a folder in the layout of the data of Fernandez-Delgado et al. (2014), for example of
 tools/delgado_archive.py. The learner, histogram gradient boosting, is none of the 179 published
-ones. Each arm runs twice: at once, and killed by SIGKILL after 2, 4, 6, ... seconds and started
-again until it ends. Then all datasets run, which gives the truth and the CPU time of all.
+ones. Each arm runs twice: once without interruption, and once killed by SIGKILL after 2, 4, 6, ...
+seconds and started again until it ends. Then all datasets run, to know the truth and the CPU time.
 """
 
 import json
@@ -46,8 +46,8 @@ found = place_study(
     sys.argv[1], "delgado2014", budget=sys.argv[2], check=["lda_R"], verbose=0,
     few={"arm": sys.argv[3], "audit": sys.argv[3] == "designed"},
 )
-found.place.frame.to_csv(sys.argv[4], float_format="%.17g")
-found.place.pairs.to_csv(sys.argv[4] + ".pairs", float_format="%.17g")
+found.frame.to_csv(sys.argv[4], float_format="%.17g")
+found.pairs.to_csv(sys.argv[4] + ".pairs", float_format="%.17g")
 """
 
 
@@ -98,7 +98,7 @@ def main(archive, work, output):
         work / "all.toml", "delgado2014", budget=str(len(names)), check=["lda_R"], verbose=0
     )
     every = seconds_of(sorted(work.glob("all.delgado2014-?.h5")))
-    truth = whole.place.frame.loc["HistGradientBoosting"]
+    truth = whole.frame.loc["HistGradientBoosting"]
     rows = []
     for arm in ("designed", "random"):
         row = pd.read_csv(work / f"{arm}.csv", index_col=0).loc["HistGradientBoosting"]

@@ -1,8 +1,9 @@
-"""Measure what a race knows for a part of the cost, by the lag of the most expensive strategy.
+"""Measure how much a race decides for a part of the cost, by the lag of the costliest strategy.
 
-Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_lag.py 50``: number of random orders; it takes
-less than a minute. Nine strategies on 121 datasets (MLaut 2018), with the times of the paper's
-Table 8 (`race_power.SECONDS`). The support vector machine takes nearly all of the time.
+Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_lag.py 50``; the number is that of random
+orders. It takes less than a minute. The race has nine strategies on 121 datasets (MLaut 2018), with
+the times of the paper's Table 8 (`race_power.SECONDS`). The support vector machine takes nearly all
+of the time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""How often a race errs at any time, where nothing differs: a table in Markdown, in percent.
+"""Measure how often a race errs at any time if nothing differs, in percent (Markdown).
 
 Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_levels.py 2000 9 sign 121 best "all pairs"
-equal adversary lag``: number of races, number of strategies, kind of evidence, number of datasets,
-and what may err. Each race looks after every dataset. This takes some minutes of CPU.
+equal adversary lag``. The arguments are number of races, number of strategies, kind of evidence,
+number of datasets, and kinds of errors. Each race looks after every dataset. This takes some
+minutes of CPU.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def uneven(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
 def closed(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
     """Return a closed collection in random order on which all strategies are exactly equal.
 
-    Each vector of losses is there once for every turn of the strategies, so that each wins, ties
-    and loses as often as each other one.
+    Each vector of losses occurs once for every cyclic shift of the strategies, so that each
+    strategy wins, ties and loses equally often.
     """
     bases = rng.random((max(n // k, 1), k))
     table = np.concatenate([np.roll(bases, turn, axis=1) for turn in range(k)])
@@ -65,8 +66,8 @@ LOSSES: dict[str, Draw] = {
 def dropped_after(losses: np.ndarray, kind: str, alpha: float = 0.05) -> np.ndarray:
     """Return after how many datasets each strategy of each race leaves; infinity for never.
 
-    It is `mlaut.analysis.racing.course.follow` for the question ``"best"``, for many races at once:
-    losses of shape (N, races, K). A test compares the two.
+    This is `mlaut.analysis.racing.course.follow` for the question ``"best"`` and many races at
+    once: losses of shape (N, races, K). A test compares the two.
     """
     return _dropped_after(lambda t, _: losses[t], losses.shape, kind, alpha)
 
@@ -135,7 +136,7 @@ def dropped_with_lags(
 
 
 def differences(row: np.ndarray) -> np.ndarray:
-    """Return the differences of all ordered pairs of losses; those of rounding are ties."""
+    """Return the differences of all ordered pairs of losses; rounding differences are ties."""
     d = row[..., :, None] - row[..., None, :]
     return np.where(np.abs(d) <= 1e-10 * np.maximum(row[..., :, None], row[..., None, :]), 0.0, d)
 
@@ -157,8 +158,8 @@ def adversary_errors(times: int, k: int, kind: str, n: int) -> np.ndarray:
     """Return the same where an adversary, who knows the evidence, chooses each dataset.
 
     The strategy in the middle is as good as each other one on every dataset. While the evidence
-    against it is small, it wins or loses everything against all others together. Above that the
-    others differ by little; for the mean, it wins by little often and loses by much rarely.
+    against it is small, it wins or loses against all others together. When the evidence is larger,
+    the others differ by little; for the mean, it often wins by little and rarely loses by much.
     """
     rng = np.random.default_rng([times, k, n, 2])
     middle = k // 2
@@ -196,7 +197,7 @@ def pair_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray
 def first_claim(steps: Iterable[np.ndarray], shape: tuple[int, int, int], pairs: int) -> np.ndarray:
     """Return when each race makes its first claim about pairs; infinity for never.
 
-    The first claim of Holm's correction is that of Bonferroni's.
+    The first claim with Holm's correction is that with Bonferroni's.
     """
     logs, found = np.zeros((len(BETS), *shape)), np.full(shape[0], np.inf)
     for t, step in enumerate(steps, start=1):
@@ -218,7 +219,7 @@ def lag_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray:
 
 
 def equal_errors(times: int, k: int, kind: str, n: int) -> np.ndarray:
-    """Return when a claim of practical equality was first made of strategies on its edge.
+    """Return when practical equality was first claimed for strategies on the edge of the region.
 
     Each difference is inside the region with probability one half; for the mean, the expected
     difference of the first strategy and each other one is the end of the region.

@@ -1,8 +1,8 @@
 """Measure what a race saves on published results; print tables in Markdown.
 
-Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_power.py 60``: number of random orders and
-subsets of strategies; names of some of the tables may follow. It takes five minutes of CPU. A
-number after "±" is a standard error over the draws.
+Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_power.py 60``. The number is that of random
+orders and subsets of strategies; names of some of the tables may follow. It takes five minutes of
+CPU. A number after "±" is a standard error over the draws.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def line(*cells: object) -> None:
 
 
 def savings(n: int) -> None:
-    """Print what each kind of evidence uses and leaves, beside tests with all cells."""
+    """Print cells and strategies that each kind of evidence uses and leaves, and those of tests."""
     table("matrix", "strategies", "evidence", "cells", "left", "best kept", *ALL_CELLS)
     for name, numbers in NUMBERS.items():
         for k in numbers:

@@ -1,22 +1,23 @@
-"""Races beside successive halving, F-race and group-sequential tests: a table in Markdown.
+"""Compare races with successive halving, F-race and group-sequential tests (Markdown).
 
-Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_rivals.py 300``: number of simulated studies of
-each truth (names of truths may follow), each of 9 strategies and 121 datasets. It takes two minutes
-of CPU. The truth is known: losses are drawn, or datasets are drawn with replacement from a
-published matrix, in which one strategy is the best by average rank and more often better than each
-other one. An elimination is wrong if it is of the best. A number after "±" is a standard error.
+Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_rivals.py 300``. The number is that of
+simulated studies of each truth (names of truths may follow). Each study has 9 strategies and 121
+datasets. It takes two minutes of CPU. The truth is known: losses are drawn, or datasets are drawn
+with replacement from a published matrix, in which one strategy is the best by average rank and more
+often better than each other one. The elimination of this best strategy is an error. A number after
+"±" is a standard error.
 
 The rivals are written from their definitions:
 
-- Successive halving (Karnin et al. 2013; Jamieson & Talwalkar 2016): the better half by mean loss
-  goes on, with twice the datasets, and the last two use all of them.
-- F-race (Birattari et al. 2002), by the defaults of irace (Lopez-Ibanez et al. 2016): from the
-  fifth dataset on, Friedman's test after each; if it rejects, Conover's comparison drops what is
-  worse than the best; Wilcoxon's test for the last two.
-- Group-sequential tests, which Eugster (2011) proposes for benchmark experiments: signed rank tests
-  at five planned looks with the boundaries of Pocock and of O'Brien and Fleming (Jennison &
-  Turnbull 2000), and Bonferroni's correction over rivals. That thesis was not at hand, so the
-  correction and the number of looks are ours.
+- Successive halving (Karnin et al. 2013; Jamieson & Talwalkar 2016) continues with the better half
+  by mean loss and twice the datasets; the last two strategies use all datasets.
+- F-race (Birattari et al. 2002) is run with the defaults of irace (Lopez-Ibanez et al. 2016). From
+  the fifth dataset on, Friedman's test follows each dataset. If it rejects, Conover's comparison
+  drops strategies that are worse than the best; Wilcoxon's test compares the last two.
+- Group-sequential tests, which Eugster (2011) proposes for benchmark experiments, are signed rank
+  tests at five planned looks. They have the boundaries of Pocock and of O'Brien and Fleming
+  (Jennison & Turnbull 2000), and Bonferroni's correction over rivals. That thesis was not
+  available to us, so the correction and the number of looks are ours.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ def boundary(level: float, power: float) -> float:
     """Return the constant of a one-sided boundary at equally spaced looks.
 
     The sum of k standard normal numbers crosses ``constant * (k / LOOKS)**(power - 0.5) * sqrt(k)``
-    at any look with probability ``level``; its density is followed look by look on a grid.
+    at any look with probability ``level``. The density of the sum is computed on a grid, look by
+    look.
     """
     grid = np.linspace(-12, 12, 1201)
     step = norm.pdf(grid[:, None] - grid) * (grid[1] - grid[0])
@@ -147,7 +149,7 @@ def boundary(level: float, power: float) -> float:
 
 
 def nemenyi(losses: np.ndarray) -> tuple[int, np.ndarray]:
-    """Use all cells, and keep what Nemenyi's test does not tell from the best."""
+    """Use all cells; keep the strategies that Nemenyi's test does not separate from the best."""
     n, k = losses.shape
     ranks = rankdata(losses, axis=1).mean(axis=0)
     width = _range_quantile(k) * np.sqrt(k * (k + 1) / (12 * n))

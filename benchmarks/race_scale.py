@@ -1,8 +1,8 @@
-"""A race of 200 strategies over 1,000 datasets on 1,000 workers, simulated: a table in Markdown.
+"""Simulate a race of 200 strategies over 1,000 datasets on 1,000 workers (Markdown).
 
-Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_scale.py 20``: number of simulated studies. It
-takes half a minute of CPU. The decisions are those of `mlaut.analysis.race`; only the cells, their
-costs and the workers are simulated. A number after "±" is a standard error.
+Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_scale.py 20``; the number is that of simulated
+studies. It takes half a minute of CPU. The decisions are those of `mlaut.analysis.race`; only the
+cells, their costs and the workers are simulated. A number after "±" is a standard error.
 
 Strategies differ by a normal effect as large as the noise of a cell. The cost of a cell is
 lognormal: it differs mostly by strategy (by a factor of 7 for one standard deviation), also by
@@ -67,9 +67,9 @@ def by_rounds(ahead: int) -> Needed:
 
 
 def by_cells(most: int) -> Needed:
-    """Return the rule of ``[race] ahead_cells``: at most so many cells before a round may be open.
+    """Return the rule of ``[race] ahead_cells``: at most ``most`` earlier cells may be open.
 
-    Sizes follow from the results alone, so that the cells of such a race do too.
+    The sizes of rounds follow from the results alone, so the cells of such a race do too.
     """
 
     def needed(sizes: Sequence[int]) -> int:
@@ -84,15 +84,15 @@ def by_cells(most: int) -> Needed:
 
 
 def simulate(costs: np.ndarray, runs: np.ndarray, end: float, needed: Needed) -> Ran:
-    """Run rounds in their order on the workers, each of which takes the next cell when it is free.
+    """Run rounds in their order on the workers; a free worker takes the next cell.
 
     Parameters
     ----------
     costs : ndarray, shape (N, K)
     runs : ndarray, shape (K,)
-        After how many datasets each strategy leaves.
+        Number of datasets after which each strategy leaves.
     end : float
-        After how many datasets the question is answered; infinite for a full study.
+        Number of datasets after which the question is answered; infinite for a full study.
     needed : callable
     """
     free = [0.0] * WORKERS  # when each worker has no cell

@@ -1,11 +1,11 @@
-"""Simulations with a known truth of what a decision claims: levels, power, rank sets, P(best).
+"""Simulate decisions with a known truth: levels, power, rank sets, P(best).
 
     python benchmarks/referee.py levels|nulls|ranks|best|claims SECONDS FOLDER [SEED]
     python benchmarks/referee.py tables FOLDER
 
-Each takes turns over all cells until its time is over, and writes its numbers into the folder after
-each turn, with the number of studies and the standard error in each row. `tables` makes those of
-the documentation from them. Truths, noise and sources are simulated; nothing is a real study.
+Each command takes turns over all cells until its time is over. It writes its numbers into the
+folder after each turn, with the number of studies and the standard error in each row. `tables`
+makes the tables of the documentation from them. Truths, noise and sources are simulated.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 class Tally:
-    """Means of what was seen, by cell and measure, with their standard errors."""
+    """Means of the observed values, by cell and measure, with their standard errors."""
 
     def __init__(self) -> None:
         self.seen: defaultdict[tuple[Any, ...], list[float]] = defaultdict(list)
@@ -73,7 +73,7 @@ class Tally:
 
 
 def _error(x: np.ndarray) -> float:
-    """Return the standard error of a mean; of a share of 0 or 1 that of one success more."""
+    """Return the standard error of a mean; a share of 0 or 1 is moved by one success."""
     n = len(x)
     if x.min() == x.max() and x.max() in (0, 1):
         return float(np.sqrt((1 / (n + 2)) * (1 - 1 / (n + 2)) / n))
@@ -160,7 +160,7 @@ def nulls(seconds: float, folder: Path, seed: int) -> None:
 
 
 def levels(seconds: float, folder: Path, seed: int, file: str = "referee_levels.csv") -> None:
-    """Count studies with a false claim where all are equal, and pairs shown where half differ."""
+    """Count studies with a false claim if all are equal, and pairs shown if half differ."""
     rng, tally = np.random.default_rng(seed), Tally()
     with_power = file == "referee_levels.csv"
     noises = [("normal", c) for c in (0.0, 0.3, 0.5, 0.8)] + [("heavy", 0.5)]
@@ -241,7 +241,7 @@ def truths(rng: np.random.Generator, kind: str, k: int, se: float) -> np.ndarray
 
 
 def rows_of(rng: np.random.Generator, truth: np.ndarray, n: int, noise: str) -> np.ndarray:
-    """Return a row a source: truth and noise of a kind."""
+    """Return one row for each source, with truth and noise of a kind."""
     k = len(truth)
     if noise == "unequal":
         return truth + rng.normal(size=(n, k)) * rng.uniform(0.4, 1.6, k)
@@ -258,7 +258,7 @@ def rows_of(rng: np.random.Generator, truth: np.ndarray, n: int, noise: str) -> 
 
 
 def cell(rng: np.random.Generator, kind: str, k: int, turn: int, tally: Tally) -> None:
-    """Simulate one table and count what is said of its leader."""
+    """Simulate one table, and count the claims about its leader."""
     n = int(rng.choice([8, 12, 20, 40, 100]))
     means = truths(rng, kind, k, (2 / n) ** 0.5)
     rows = rows_of(rng, means, n, NOISES[turn % len(NOISES)])
@@ -296,7 +296,7 @@ def cell(rng: np.random.Generator, kind: str, k: int, turn: int, tally: Tally) -
 
 
 def best(seconds: float, folder: Path, seed: int) -> None:
-    """Count how often the strategy with the highest P(best) is the best, and what its cost is."""
+    """Count how often the strategy with the highest P(best) is the best, and measure its cost."""
     rng, tally = np.random.default_rng(seed), Tally()
     for turn in until(seconds):
         for kind in TRUTHS:
@@ -323,7 +323,7 @@ def claims_pair(results: Results) -> bool:
 
 
 def both(results: Results, claims: Callable[[Results], bool]) -> dict[str, bool]:
-    """Return what is claimed where sources are unknown, and where they are known."""
+    """Return whether something is claimed with unknown sources, and with known ones."""
     unknown = replace(results, clusters=None)
     return {"sources unknown": claims(unknown), "sources known": claims(results)}
 
@@ -334,7 +334,7 @@ def loses_a_best(results: Results, **how: Any) -> bool:
 
 
 def sorted_table(rng: np.random.Generator) -> Results:
-    """Return three strategies of which each wins equally often, but not on large datasets."""
+    """Return three strategies that win equally often in all, but not on large datasets."""
     quality = np.where(np.arange(120)[:, None] < 60, [1.0, 0.0, 0.5], [-1.0, 0.0, -0.5])
     table = pd.DataFrame(quality + rng.normal(size=(120, 3)), columns=[*"ABC"])
     table.index = [f"{size:03} rows" for size in range(120)]
@@ -361,7 +361,7 @@ TABLES = (("equal + bad", 20, 40), ("half-normal + bad", 20, 40), ("two groups",
 
 
 def claims(seconds: float, folder: Path, seed: int) -> None:
-    """Count false claims of `compare`, decisions and races, where sources are known or not."""
+    """Count false claims of `compare`, decisions and races, with known and unknown sources."""
     rng, tally = np.random.default_rng(seed), Tally()
     for turn in until(seconds):
         for name, (sizes, k, correlation) in FAMILIES.items():

@@ -1,10 +1,10 @@
-"""Decisions on two living leaderboards and on the published benchmarks that come with MLaut.
+"""Compute decisions on two leaderboards and on the published benchmarks that come with MLaut.
 
     PYTHONPATH=<MLaut> python benchmarks/referee_decisions.py FOLDER OUTPUT.json [sources]
 
 FOLDER has GIFT-Eval and fev-bench as tables (tasks in rows, models in columns, and a column
-``source``). Run it with two versions of MLaut, and the table compares their decisions. ``sources``
-says that the version knows sources.
+``source``). If it is run with two versions of MLaut, the table compares their decisions.
+``sources`` states that the version knows sources.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def tables(folder: Path, sources: bool) -> Iterator[tuple[str, Results]]:
 
 
 def decided(results: Results) -> dict[str, Any]:
-    """Return what a decision says."""
+    """Return the parts of a decision as plain values."""
     found = compare(results, missing="failures last", n_samples=0)
     decision = found.decision()
     frame = decision.frame

@@ -1,10 +1,11 @@
-"""Measure how often `same_results` is wrong, and how often it can tell that nothing has changed.
+"""Measure how often `same_results` is wrong, and how often it shows that nothing has changed.
 
-A rerun moves the score of a strategy on a dataset by a change (a mean) and by noise, of which half
-is that of the strategies together, or of its source. False "same" and false "differs" are counted
-where the mean is at the edge of the region, which is the worst case, "differs" at no change too;
-"all same" is the share of reruns without a change that are shown to be the same in all strategies.
-The table is in examples/studies/leaderboards/README.md. Two minutes on one core.
+A rerun moves the score of a strategy on a dataset by a change (a mean) and by noise. Half of the
+noise is common to all strategies, or to the source. False "same" and false "differs" are counted
+with the mean at the edge of the region, which is the worst case, and "differs" without a change
+too. "All same" is the share of reruns without a change in which all strategies are shown to be the
+same. The table is in examples/studies/leaderboards/README.md. The script takes two minutes on one
+core.
 
     OMP_NUM_THREADS=1 python benchmarks/rerun_levels.py 300
 """

@@ -1,8 +1,8 @@
-"""Whether the dual gap could settle all labels of a fold before the solver of an SVC stops.
+"""Measure whether the dual gap settles all labels of a fold before the solver of an SVC stops.
 
-Machines of two classes are fitted at three tolerances, of which the last is scikit-learn's. From
-the gap g between their primal and dual objective follows that no later decision differs by more
-than the root of 8 g, the bias left aside. A fold is settled if all its decisions are larger.
+Machines of two classes are fitted at three tolerances; the last is scikit-learn's. If g is the gap
+between their primal and dual objective, no later decision differs by more than the root of 8 g,
+apart from the bias. A fold is settled if all its decisions are larger.
 
     python benchmarks/svc_settled.py haberman-survival teaching breast-cancer
 """

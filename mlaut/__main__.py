@@ -1,4 +1,4 @@
-"""``python -m mlaut``."""
+"""Entry point of ``python -m mlaut``."""
 
 from mlaut.cli import main
 

@@ -1,11 +1,9 @@
-"""Costs of predicting one class where another is true."""
-
-from __future__ import annotations
+"""Costs of predicting one class if another is true."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,7 +35,7 @@ class Costs:
     pairs: tuple[tuple[str, str, float], ...]
 
     @classmethod
-    def of(cls, given: Costs | Mapping[tuple[Any, Any], float] | str) -> Costs:
+    def of(cls, given: Self | Mapping[tuple[Any, Any], float] | str) -> Self:
         """Return costs from a mapping of (truth, predicted) pairs, or from text.
 
         Raises
@@ -67,7 +65,7 @@ class Costs:
         return frozenset(name for pair in self.pairs for name in pair[:2])
 
     def each(self, truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        """Return the cost of each prediction, broadcast: an ndarray of float64."""
+        """Return the cost of each prediction: float64, in the broadcast shape of both arrays."""
         truths, predictions = (np.asarray(labels).astype(str) for labels in (truth, predicted))
         costs = np.asarray(truths != predictions, dtype=np.float64)
         for true, other, cost in self.pairs:
@@ -75,7 +73,7 @@ class Costs:
         return costs
 
     def gain(self, truth: np.ndarray, predicted: np.ndarray) -> float:
-        """Return the mean cost with a minus, which a search maximises."""
+        """Return minus the mean cost, which a search maximises."""
         return -float(self.each(truth, predicted).mean())
 
     def __str__(self) -> str:
@@ -87,9 +85,9 @@ def _of_mapping(given: Mapping[tuple[Any, Any], float]) -> list[tuple[str, str, 
 
 
 def _of_text(text: str) -> list[tuple[str, str, float]]:
-    found = [_PAIR.fullmatch(part) for part in text.split(",")]
+    pairs = [_PAIR.fullmatch(part) for part in text.split(",")]
     try:
-        return [(f["truth"], f["predicted"], float(f["cost"])) for f in found]  # type: ignore[index]
+        return [(f["truth"], f["predicted"], float(f["cost"])) for f in pairs]  # type: ignore[index]
     except (TypeError, ValueError):
         raise DataError(
             f"costs {text!r} cannot be read; write pairs as in bad>good=5, good>bad=1 (bad is "

@@ -1,4 +1,4 @@
-"""Files of the network: limits of time and size, a local cache, and errors in one line."""
+"""Downloads with limits of time and size, a local cache, and errors in one line."""
 
 import hashlib
 import io
@@ -33,7 +33,7 @@ _PIECE = 1 << 20  # bytes that are held in memory at a time
 
 
 class _Limits:
-    """Limits of what servers send: bytes, and seconds of waiting for them."""
+    """Limits on responses of servers: bytes, and seconds of waiting for them."""
 
     def __init__(self, most: int, where: str) -> None:
         self._most, self._where = most, where
@@ -59,7 +59,7 @@ class _Limits:
         return count
 
     def check(self, size: int) -> None:
-        """Raise a DataError if so many bytes are more than are allowed."""
+        """Raise a DataError if ``size`` bytes are more than the limit."""
         if size > self._most:
             raise DataError(
                 f"{self._where}: more than the {self._most:,} bytes that are allowed; do not trust "
@@ -94,7 +94,7 @@ class _LimitedReader(io.RawIOBase):
 
 
 class _LimitedResponse(HTTPResponse):
-    """Answer of a server, from its first byte under the limits of the block that asked."""
+    """Response of a server, under the limits of the requesting block from its first byte on."""
 
     def __init__(self, sock: socket.socket, *given: Any, **named: Any) -> None:
         super().__init__(sock, *given, **named)
@@ -109,7 +109,7 @@ class _LimitedResponse(HTTPResponse):
 
 @contextmanager
 def _limited(most: int, where: str) -> Iterator[None]:
-    """Limit what servers send to this block, whichever package asks: all use http.client."""
+    """Limit the responses to this block, for every package that uses http.client."""
     HTTPConnection.response_class = _LimitedResponse
     before = _limits.set(_Limits(most, where))
     try:
@@ -120,12 +120,12 @@ def _limited(most: int, where: str) -> Iterator[None]:
 
 @contextmanager
 def answer_of(url: str, most: int, **headers: str) -> Iterator[HTTPResponse]:
-    """Yield the answer to an address; only HTTP is spoken, also after a redirection.
+    """Yield the response of an address; only HTTP is allowed, even after a redirection.
 
     Raises
     ------
     DataError
-        The server is too slow, sends more bytes than ``most``, or packs what it sends.
+        The server is too slow, sends more bytes than ``most``, or sends a compressed response.
     """
     opener = urllib.request.OpenerDirector()
     for handler in (
@@ -146,7 +146,7 @@ def answer_of(url: str, most: int, **headers: str) -> Iterator[HTTPResponse]:
 
 
 def cache_folder() -> Path:
-    """Return the cache folder of what the network gave: datasets of UCI and PMLB, and results.
+    """Return the cache folder for downloads: datasets of UCI and PMLB, and published results.
 
     The environment variable ``MLAUT_CACHE`` overrides the default, ``~/.cache/mlaut``.
 
@@ -161,7 +161,7 @@ def cache_folder() -> Path:
 
 @contextmanager
 def cached(path: Path) -> Iterator[Path]:
-    """Yield a temporary path for a file of the cache, which becomes that file when it is whole.
+    """Yield a temporary path, whose file is moved to its place in the cache when it is complete.
 
     Raises
     ------
@@ -184,21 +184,21 @@ def cached(path: Path) -> Iterator[Path]:
 def downloaded(url: str, what: str) -> Path:
     """Return the file of an address, from the cache or, the first time, from the network.
 
-    The name of the cached file begins with the SHA-256 of its content, which is compared whenever
-    it is used.
+    The name of the cached file begins with the SHA-256 of its content. The digest is compared
+    whenever the file is used.
 
     Parameters
     ----------
     url : str
-        ``#blob=...`` at its end is the digest that Git has of the file, which must be that.
+        Address of the file. If it ends with ``#blob=...``, the file must have this Git digest.
     what : str
-        Name for error messages, and of the folder of the cache.
+        Name for error messages and for the folder in the cache.
 
     Raises
     ------
     DataError
-        The address cannot be reached and is not in the cache, the file is incomplete, too large
-        or another one, or the cached file has changed.
+        The address cannot be reached and is not in the cache; the file is incomplete, too large
+        or has another digest; or the cached file has changed.
     """
     url, wanted = urldefrag(url)
     folder = cache_folder() / "results" / what
@@ -233,17 +233,17 @@ def _digest(path: Path) -> str:
 
 
 def _blob(path: Path) -> str:
-    """Return the digest that Git has of a file, by which a published file is known."""
-    found = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    """Return the Git digest of a file, which identifies a published file."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
-            found.update(piece)
-    return found.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 @contextmanager
 def explained(reference: str, server: str, cache: str | os.PathLike[str]) -> Iterator[None]:
-    """Limit what servers send, and turn errors of other packages into a `DataError` of one line."""
+    """Limit responses, and turn errors of other packages into a `DataError` of one line."""
     try:
         with _limited(MOST_BYTES, f"{reference}: {server}"):
             yield
@@ -266,11 +266,11 @@ def explained(reference: str, server: str, cache: str | os.PathLike[str]) -> Ite
 
 def _status(error: BaseException | None) -> int | None:
     """Return the HTTP status of the answer in a chain of errors, or None."""
-    for one in _chain(error):
-        if isinstance(one, HTTPError):
-            one.close()  # an HTTPError holds an open connection
-            return one.code
-        status = getattr(getattr(one, "response", None), "status_code", None)
+    for cause in _chain(error):
+        if isinstance(cause, HTTPError):
+            cause.close()  # an HTTPError holds an open connection
+            return cause.code
+        status = getattr(getattr(cause, "response", None), "status_code", None)
         if status:
             return int(status)
     return None
@@ -278,9 +278,9 @@ def _status(error: BaseException | None) -> int | None:
 
 def _reason(error: BaseException) -> str:
     """Return the text of the system error in a chain of errors, else the outer error's text."""
-    texts = [str(one) for one in _chain(error)]
+    texts = [str(cause) for cause in _chain(error)]
     named = [
-        found for text in texts for found in re.findall(r"\[Errno -?\d+\] ([^'\")>\]]+)", text)
+        reason for text in texts for reason in re.findall(r"\[Errno -?\d+\] ([^'\")>\]]+)", text)
     ]
     text = named[0].strip() if named else " ".join(texts[0].split()) or type(error).__name__
     return printable(text)[:200]

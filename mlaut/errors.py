@@ -5,7 +5,7 @@ strategy), and the way out. The command line prints that line and exits with ``e
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from inspect import getfullargspec, isfunction
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def shortened(text: str, most: int) -> str:
-    """Return text of at most ``most`` characters: of longer text the begin and the end.
+    """Return text of at most ``most`` characters; a longer text keeps its begin and its end.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class RunInterrupted(KeyboardInterrupt):
 def nearest(word: object, known: Iterable[object], cutoff: float = 0.6) -> str:
     """Return the end of a message about an unknown word.
 
-    It suggests the nearest known word; it is empty where no known word is similar.
+    The end suggests the nearest known word; it is empty if no known word is similar.
 
     Examples
     --------
@@ -126,12 +126,24 @@ def nearest(word: object, known: Iterable[object], cutoff: float = 0.6) -> str:
     return f"; did you mean {by_text[close[0]]!r}?" if close else ""
 
 
+def nearest_of(word: str, known: Collection[str]) -> str:
+    """Return `nearest`; if no known word is similar, their number and the three nearest.
+
+    Examples
+    --------
+    >>> nearest_of("abc", ["xyz", "cxyz"])
+    "; it has 2 others, the nearest: 'cxyz', 'xyz'"
+    """
+    likest = ", ".join(map(repr, get_close_matches(word, known, n=3, cutoff=0)))
+    return nearest(word, known) or f"; it has {len(known)} others, the nearest: {likest}"
+
+
 def check_options(
     function: str, known: Sequence[str], given: Iterable[str], error: type[MlautError]
 ) -> None:
-    """Raise an error that names the nearest option, if a function has not one that is given.
+    """Raise an error that names the nearest option if a function lacks one that was given.
 
-    The first argument of a function, its subject, is no option.
+    The first argument of a function, its subject, is not an option.
 
     Examples
     --------
@@ -150,9 +162,9 @@ def check_options(
 
 
 def with_checked_options(error: type[MlautError]) -> Callable[[T], T]:
-    """Return a decorator by which a function, or each method, answers unknown options in one line.
+    """Return a decorator that makes functions or methods report unknown options in one line.
 
-    Those with ``**options`` check these themselves.
+    Functions with ``**options`` check these themselves.
     """
 
     def of_function(function: Any) -> Any:
@@ -167,11 +179,11 @@ def with_checked_options(error: type[MlautError]) -> Callable[[T], T]:
         return function if takes.varkw else wrapper
 
     def of_any(target: Any) -> Any:
-        for name, one in list(vars(target).items()) if isinstance(target, type) else ():
-            if isfunction(one) and not name.startswith("_"):
-                setattr(target, name, of_function(one))
-            elif isinstance(one, classmethod):
-                setattr(target, name, classmethod(of_function(one.__func__)))
+        for name, member in list(vars(target).items()) if isinstance(target, type) else ():
+            if isfunction(member) and not name.startswith("_"):
+                setattr(target, name, of_function(member))
+            elif isinstance(member, classmethod):
+                setattr(target, name, classmethod(of_function(member.__func__)))
         return target if isinstance(target, type) else of_function(target)
 
     return of_any

@@ -1,4 +1,4 @@
-"""Names and modules of MLaut 0.1 and 0.2 that this version has not, with what to write today."""
+"""Names and modules of MLaut 0.1 and 0.2 that this version lacks, with their replacements."""
 
 import sys
 
@@ -58,7 +58,7 @@ FORMER = {
 
 
 def check_former(name: str) -> None:
-    """Raise an error that names what to write today, if a name or module is an earlier version's.
+    """Raise an error with the replacement if a name or module is that of an earlier version.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def check_former(name: str) -> None:
 
 
 class _FormerModules:
-    """Finder that Python asks for modules that no other finder has; it finds none either."""
+    """Finder of modules that no other finder has; it only reports former names."""
 
     @staticmethod
     def find_spec(fullname: str, *_: object) -> None:

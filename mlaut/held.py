@@ -1,7 +1,7 @@
-"""Files that a process holds: locks that are not waited for without end, and unfinished files.
+"""Files that a process holds: locks with a limited wait, and unfinished files.
 
-An unfinished file or folder lies beside what it will become. It is locked while its writer lives;
-what a killed writer left is not, and the next writer of the same file removes it.
+An unfinished file or folder is in the same folder as its target. It is locked while its writer
+lives. A killed writer leaves it without a lock, and the next writer of the same target removes it.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ _BEGIN = 50  # characters of a target's name in that of its unfinished files: no
 
 
 def wait_for_lock(handle: int, kind: int, path: Path, seconds: float | None = None) -> None:
-    """Lock an open file (``flock``), as HDF5 and other programs do; wait for others a while.
+    """Lock an open file (``flock``) like HDF5 and other programs; wait some time for others.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def wait_for_lock(handle: int, kind: int, path: Path, seconds: float | None = No
 
 
 def _locker(handle: int) -> str:
-    """Return which process has locked a file, as Linux lists it."""
+    """Return a phrase on the process that has locked a file, from the list of Linux."""
     about = os.fstat(handle)
     file = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
     with contextlib.suppress(OSError, ValueError):
@@ -75,8 +75,8 @@ def _locker(handle: int) -> str:
 def unfinished(target: Path, *, folder: bool = False) -> Iterator[tuple[Path, int]]:
     """Yield path and descriptor of an empty file or folder that will become another one.
 
-    Those that killed writers of the target left are removed first. The caller renames what is
-    finished; what is not renamed is removed.
+    Leftovers of killed writers of the target are removed first. The caller renames the file or
+    folder when it is finished; otherwise it is removed.
     """
     remove_leftovers(target)
     path, handle = _made(target, folder)
@@ -118,9 +118,9 @@ def is_still(handle: int, path: Path) -> bool:
 
 
 def leftovers(target: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Return what killed writers left unfinished of a file or folder, beside it.
+    """Return the unfinished files that killed writers of a file or folder left beside it.
 
-    Each may be as large as what it was to become. The next writer removes them.
+    Each may be as large as the finished file. The next writer removes them.
     """
     target = Path(os.path.realpath(target))
     of_target = re.compile(rf"\.{re.escape(target.name[:_BEGIN])}\.[0-9a-z_]{{8}}\.tmp")
@@ -129,7 +129,7 @@ def leftovers(target: str | os.PathLike[str]) -> tuple[Path, ...]:
 
 
 def remove_leftovers(target: str | os.PathLike[str]) -> None:
-    """Remove what killed writers of a file or folder left unfinished."""
+    """Remove the unfinished files that killed writers of a file or folder left."""
     for path in leftovers(target):
         _remove(path)
 

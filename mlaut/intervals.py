@@ -1,6 +1,4 @@
-"""Error of one learner on one table, and difference of two, with intervals, without a study."""
-
-from __future__ import annotations
+"""Intervals of the error of one learner on one table, or of a difference, without a study."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -40,25 +38,25 @@ def error_interval(
     groups: Any = None,
     seed: int = 0,
 ) -> ErrorInterval:
-    """Estimate the error of a learner on one table, with an interval and what it is of.
+    """Estimate the error of a learner on one table, with an interval and its estimand.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
-        Classifier or regressor; copies of it are fitted, also of a pipeline or a search.
+        Classifier or regressor, also a pipeline or a search. Copies of it are fitted.
     X : array-like or DataFrame, shape (n_rows, n_features)
     y : array-like, shape (n_rows,)
     metric : str or MLautScore, optional
         See `mlaut.analysis.metric`; a score is turned into a loss. Default ``"misclassification"``
-        for classifiers and ``"absolute"`` for regressors. Intervals are for means over test points,
-        for ``"rmse"`` and ``"auc"`` (delta method), and from folds by ``"corrected t"`` for all
-        others; on folds it is the default of AUC, too.
+        for classifiers and ``"absolute"`` for regressors. Metrics that are means over test points,
+        ``"rmse"`` and ``"auc"`` (delta method) have intervals from test points. All others have
+        intervals from folds by ``"corrected t"``, which on folds is the default for AUC, too.
     split : str, scheme or scikit-learn splitter, default "kfold(10)"
-        As `mlaut.Study.run` takes it. The number of its fits is the cost.
+        The same as for `mlaut.Study.run`. Its number of fits decides the cost.
     method : str, optional
         ``"hold-out"``, ``"corrected t"``, ``"conservative z"``, ``"nested CV"``, ``"CV Wald"`` or
-        ``"inflated CV Wald"``; default that of the split (docs/intervals.md has their coverage),
-        and for the difference of two learners on folds ``"corrected t"``.
+        ``"inflated CV Wald"``. Default the method of the split (docs/intervals.md has their
+        coverage), or ``"corrected t"`` for the difference of two learners on folds.
     confidence : float, default 0.95
         Confidence of the interval.
     groups : array-like, shape (n_rows,), optional
@@ -69,7 +67,7 @@ def error_interval(
     Returns
     -------
     ErrorInterval
-        With ``value``, ``low``, ``high``, ``method``, ``estimand``; it prints as a sentence.
+        It has ``value``, ``low``, ``high``, ``method`` and ``estimand``, and prints as a sentence.
 
     Raises
     ------
@@ -85,8 +83,8 @@ def error_interval(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = error_interval(DecisionTreeClassifier(random_state=0), X, y)
-    >>> round(found.value, 3), found.method, found.fits
+    >>> error = error_interval(DecisionTreeClassifier(random_state=0), X, y)
+    >>> round(error.value, 3), error.method, error.fits
     (0.067, 'inflated CV Wald', 10)
     """
     how = (split, method, confidence, groups, seed)
@@ -110,8 +108,8 @@ def error_difference(
     Returns
     -------
     ErrorInterval
-        Below 0 where ``a`` is better. An interval without 0 says which one is better here: on rows
-        of this source, not on other datasets.
+        The value is below 0 if ``a`` is better. An interval without 0 shows which one is better on
+        rows of this source, but not on other datasets.
 
     Raises
     ------
@@ -125,8 +123,8 @@ def error_difference(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> tree = DecisionTreeClassifier(random_state=0)
-    >>> found = error_difference(tree, KNeighborsClassifier(), X, y)
-    >>> found.high < 0, found.name
+    >>> difference = error_difference(tree, KNeighborsClassifier(), X, y)
+    >>> difference.high < 0, difference.name
     (True, 'misclassification of DecisionTreeClassifier minus that of KNeighborsClassifier')
     """
     return _error([a, b], X, y, metric, **options)
@@ -161,7 +159,7 @@ def _error(
     if score.name == "rmse" and len(estimators) == 2:
         raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
     chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
-    names = [type(one).__name__ for one in estimators]
+    names = [type(estimator).__name__ for estimator in estimators]
     if len(set(names)) < len(names):
         names = ["the first", "the second"]
     shape = (len(names), drawn.n_repeats, len(truth))
@@ -190,7 +188,7 @@ def _task_of(estimators: Sequence[Any]) -> str:
         for task, has_it in ((CLASSIFICATION, is_classifier), (REGRESSION, is_regressor)):
             if all(map(has_it, estimators)):
                 return task
-    kinds = " and ".join(type(one).__name__ for one in estimators)
+    kinds = " and ".join(type(estimator).__name__ for estimator in estimators)
     raise StrategyError(
         f"{kinds}: only classifiers, or only regressors, of scikit-learn's interface are taken"
     )

@@ -20,7 +20,7 @@ def attach(
     modules : mapping of str to sequence of str
         Names of each module; a module is named relative to the package, or in full.
     rooms : sequence of str
-        Packages below this one. A name that is public there is answered with its room.
+        Packages below this one. A name that is public in one of them raises an error that names it.
 
     Examples
     --------

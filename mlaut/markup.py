@@ -1,4 +1,4 @@
-"""Display: text that is safe for terminals, Markdown and spreadsheets; tables for notebooks."""
+"""Text that is safe for terminals, Markdown and spreadsheets, and tables for notebooks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def printable(text: str, kept: str = "\n\t") -> str:
 
 
 def _escaped(text: str, kept: str, written: Callable[[str], str]) -> str:
-    """Return text with its unseen characters as they are written between quotation marks."""
+    """Return text with its unseen characters as escapes, as ``written`` quotes them."""
     unseen = {sign for sign in set(text).difference(kept) if unicodedata.category(sign) in _UNSEEN}
     return text.translate({ord(sign): written(sign)[1:-1] for sign in unseen}) if unseen else text
 
@@ -72,8 +72,8 @@ def marked(text: str) -> str:
 def csv_text(table: pd.DataFrame, *, index: bool = True) -> str:
     r"""Return a table as CSV with unchanged numbers and with texts that control no program.
 
-    A text that a spreadsheet would evaluate, like ``=HYPERLINK(...)``, follows an apostrophe, and
-    texts are `printable`.
+    A text that a spreadsheet would evaluate, like ``=HYPERLINK(...)``, gets an apostrophe before
+    it, and texts are `printable`.
 
     Examples
     --------
@@ -133,8 +133,8 @@ def table_html(text: str, rows: Sequence[Mapping[str, Any]] = ()) -> str:
     text : str
         The first line becomes the title.
     rows : sequence of mapping
-        Rows of the table. The keys of the first row name the columns, and all rows have them. At
-        most 20 rows are shown.
+        Rows of the table. The keys of the first row name the columns; all rows have the same keys.
+        At most 20 rows are shown.
 
     Examples
     --------

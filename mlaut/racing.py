@@ -1,18 +1,17 @@
-"""Run a study as a race: it ends when its question is answered.
+"""Run of a study as a race, which ends when its question is answered.
 
 `run_race` runs the datasets of a study file in an order that is drawn by lot and stored with the
-terms of the race before the first result. Strategies leave as soon as they may. An interrupted race
-continues with the same decisions, because they follow from the stored results alone.
+terms of the race before the first result. Strategies leave as soon as the evidence allows it. An
+interrupted race continues with the same decisions, because they follow from the stored results
+alone.
 """
-
-from __future__ import annotations
 
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from mlaut.analysis.racing.forecast import RaceForecast, forecast_race, is_unlik
 from mlaut.analysis.racing.race import drawn_order
 from mlaut.analysis.racing.study_race import Draw, StudyRace
 from mlaut.errors import StudyError
+from mlaut.experiments import RunSummary
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.plans.plan import Plan
 from mlaut.experiments.plans.rounds import MakeRace
@@ -28,16 +28,13 @@ from mlaut.experiments.study_files.study_file import read_race, read_study_file,
 from mlaut.files_io import StudyStore
 from mlaut.records import CLASSIFICATION, RaceTerms
 
-if TYPE_CHECKING:
-    from mlaut.experiments import RunSummary
-
 _STOP_IF = re.compile(r"P\(decided\) ?< ?(0?\.[0-9]+)")
 
 
 def run_race(
     path: str | os.PathLike[str], *, verbose: int = 1, complete: bool = False, **changes: Any
 ) -> RunSummary:
-    """Run or resume a study file; with a section ``[race]``, as a race.
+    """Run or resume a study file, as a race if it has a section ``[race]``.
 
     Parameters
     ----------
@@ -67,7 +64,7 @@ def run_race(
 
 
 def make_race(**terms: Any) -> MakeRace:
-    """Return what begins a race, for the argument ``race`` of `mlaut.Orchestrator.run`.
+    """Return a function that begins a race, for the argument ``race`` of `mlaut.Orchestrator.run`.
 
     Parameters
     ----------
@@ -112,11 +109,11 @@ class _RunningRace(StudyRace):
         names = self.draw.strategies
         turns = {lag: tuple(names[place] for place in self.places(lag)) for lag in set(self.lags)}
         self.turns: Sequence[tuple[str, tuple[str, ...]]] = [
-            (self.draw.order[one.dataset], turns[one.lag]) for one in self.rounds
+            (self.draw.order[turn.dataset], turns[turn.lag]) for turn in self.rounds
         ]
 
     def racing(self, n: int) -> frozenset[str]:
-        """Return the strategies that race after ``n`` rounds; none if the race has ended."""
+        """Return the strategies that are in the race after ``n`` rounds; none if it has ended."""
         if n == 0:
             return frozenset(self.draw.strategies)
         race = self.after(n)
@@ -138,7 +135,7 @@ class _RunningRace(StudyRace):
         return self.after(n).sentence() + self._ended_early(n)
 
     def _ended_early(self, n: int) -> str:
-        """Return why no round begins though the question is open; empty if one may."""
+        """Return why no round begins although the question is open; empty if a round may begin."""
         if np.isfinite(self.max_cost) and self.seconds(n).sum() >= self.max_cost:
             return f" No round begins after max_cost, {self.max_cost:g} s."
         if self._stop_below and any(self._is_unlikely(m) for m in range(1, n + 1)):
@@ -187,7 +184,7 @@ def _begun(terms: RaceTerms, plan: Plan) -> tuple[RaceTerms, Draw]:
 
 
 def _continued(before: StudyRace, terms: RaceTerms, now: Draw) -> Draw:
-    """Return the stored draw, with new datasets behind the old ones in an order of their own.
+    """Return the stored draw, with new datasets after the old ones in a new random order.
 
     Raises
     ------

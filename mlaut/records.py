@@ -73,16 +73,16 @@ NOT_RUN = (Status.MISSING.word, Status.SKIPPED.word, Status.RACED_OUT.word, NOT_
 
 @dataclass(frozen=True)
 class TooLarge:
-    """Why a run does not try a strategy on a dataset: its training part is above a size limit.
+    """Reason why a run does not try a strategy: the training part is above its size limit.
 
     Attributes
     ----------
     kind : {"rows", "values"}
-        Kind of what is counted.
+        Unit of the limit.
     size, limit : int
-        Number of them in the training part, and the largest that the strategy takes.
+        Number of rows or values in the training part, and the largest number that is allowed.
     factors : tuple of int
-        Factors of a number of values: rows, columns and, where each costs, classes.
+        Factors of a number of values: rows, columns and, if each class costs time, classes.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class TooLarge:
 
     @property
     def rule(self) -> str:
-        """Words that are the same for all datasets."""
+        """Reason in words that are the same for all datasets."""
         return f"more training {self.kind} than {self._limit}"
 
     @property
@@ -125,7 +125,7 @@ class Analysis:
     metric : str
         The primary metric. Default: accuracy for classification, R2 for regression.
     secondary : tuple of str
-        Metrics that are reported too, and decide nothing.
+        Metrics that are also reported, but decide nothing.
     test : str
         The primary test: ``"signed rank"``, ``"sign"``, ``"trinomial"``, ``"t"``, ``"Nemenyi"``,
         ``"Bayesian sign"`` or ``"Bayesian signed rank"``. Default: the signed rank test, and the
@@ -133,16 +133,17 @@ class Analysis:
     alpha : float, default 0.05
         Probability of any false claim, with Holm's correction.
     rope : float, default 0
-        Strategies whose scores differ by less are practically equal; 0 for no such claims.
+        Strategies whose scores differ by less are practically equal; with 0 there are no such
+        claims.
     missing : str, default "failures last"
         Treatment of cells without a result (`mlaut.analysis.treat_missing`).
     least : int, default 0
-        Number of datasets below which nothing is decided. It is raised to the number with which
-        the test can show a difference at all, which is the default.
+        Number of datasets below which nothing is decided. It is at least the number with which the
+        test can show a difference at all, which is the default.
     clusters : mapping of str to str
-        Source of each dataset that is related to others, by its name; any other one is a source of
-        its own. Then the source is the unit of all claims. Default: the metadata ``cluster`` of
-        the datasets; without any, datasets are independent.
+        Source of each dataset that is related to others, by the name of the dataset; any other
+        dataset is its own source. The source is then the unit of all claims. Default: the metadata
+        ``cluster`` of the datasets; without any, datasets are independent.
     """
 
     question: str = "best"
@@ -172,19 +173,19 @@ class RaceTerms:
         ``"sign"``, ``"signed rank"`` or ``"mean"``; see `mlaut.analysis.race`.
     alpha : float, default 0.05
     rope : float, default 0
-        Half width of the region of practical equivalence, in units of the metric; 0 for none.
+        Half width of the region of practical equivalence, in units of the metric; 0 is no region.
     metric : str
         Default: accuracy for classification, R2 for regression.
     failures : str, default "last"
         Treatment of failures; ``"last"``: a failure is worse than any loss.
     lag : mapping of str to int
-        Strategies that lag, for example ``{SVC = 20}``: it is run on one dataset while the others
-        are run on 20, so that time is spent first where it decides more.
+        Strategies that lag. With ``{SVC = 20}``, for example, SVC is run on one dataset while the
+        others are run on 20, so that time is spent first where it decides more.
     ahead : int, default 1
         Number of rounds that may begin before a round has ended, so that no worker waits.
     ahead_cells : int, default 0
-        A round may also begin while at most that many cells of the rounds before it are open. About
-        twice the number of workers keeps all of them busy where few strategies are left.
+        A round may also begin while at most this number of cells of earlier rounds is open. About
+        twice the number of workers keeps all of them busy if few strategies are left.
     seed : int, default 0
         Seed with which the order of the datasets is drawn.
     rule : int
@@ -192,9 +193,9 @@ class RaceTerms:
     max_cost : str
         Time of all cells together, for example ``"20 h"``, after which no round begins.
     stop_if : str
-        ``"P(decided) < 0.2"``: no round begins after the question has become that unlikely to be
-        answered by the datasets that are left, by simulation. It and ``max_cost`` are not sealed:
-        they may be changed at any time.
+        ``"P(decided) < 0.2"``: no round begins if, by simulation, the datasets that are left answer
+        the question with a probability below 0.2. ``stop_if`` and ``max_cost`` are not sealed: they
+        may be changed at any time.
     """
 
     question: str = "best"
@@ -289,8 +290,8 @@ class Split:
     Attributes
     ----------
     folds : ndarray of int16, shape (n_repeats, n_rows)
-        The fold in which a row is tested, from 0; ``-1`` where the row only trains, ``-2`` where
-        the row is not used in that repeat. Within a repeat no row is tested twice.
+        The fold in which a row is tested, from 0; ``-1`` if the row only trains, ``-2`` if the row
+        is not used in that repeat. Within a repeat no row is tested twice.
     scheme : str
         Text of the scheme with its parameters, for example
         ``"holdout(test_size=1/3, stratify=True)"``.
@@ -324,10 +325,10 @@ class Split:
 
     @property
     def n_main(self) -> int:
-        """Number of leading repeats that estimate losses; the others serve intervals only."""
+        """Number of leading repeats that estimate losses; only intervals use the others."""
         form = r"(?:nested_cv\(n_folds=(\d+)|paired_subsampling\(.*?), n_repeats=(\d+)"
-        found = re.match(form, self.scheme)
-        return int(found[1] or 1) * int(found[2]) if found else self.n_repeats
+        match = re.match(form, self.scheme)
+        return int(match[1] or 1) * int(match[2]) if match else self.n_repeats
 
     @cached_property
     def n_folds(self) -> int:
@@ -366,18 +367,18 @@ class Outcome:
     predictions : ndarray, shape (n_test,), or None
         Positions in the sorted classes of the dataset (int32), or numbers (float64).
     probabilities : ndarray of float32, shape (n_test, n_classes), or None
-        Without NaN columns: a class that the strategy did not see has probability 0.
+        Probabilities of the sorted classes; a class that the strategy did not see has 0.
     seconds : tuple of 3 float
         Wall seconds of tuning, of the final fit, and of prediction.
     seed : int
         Seed of everything random in the cell.
     reason : str
-        One line that says why the status is not ``DONE``; empty where it is.
+        One line that states why the status is not ``DONE``; empty if it is.
     details : mapping
         Values of varying length: ``best_params``, ``tuning_score``, ``warnings``, ``traceback``,
         ``peak_memory`` (bytes), ``model`` (file and digest). Plain JSON values only.
     trace : bytes
-        Trace of the search, as `mlaut.files_io.outcomes.traces.pack_trace` returns it; empty where
+        Trace of the search, as `mlaut.files_io.outcomes.traces.pack_trace` returns it; empty if
         nothing was searched.
     """
 
@@ -409,14 +410,14 @@ class Trace:
     shares : ndarray of float32, shape (n,)
         Share of the training rows that the candidate was fitted on.
     order : ndarray of int32, shape (n,)
-        Row of the candidate in the search's own table; of equal scores, the smallest is chosen.
+        Row of the candidate in the search's own table; among equal scores, the smallest is chosen.
     budget : str, default ""
         Budget of the search, for example ``"50 evaluations"``.
     clock : {"cpu", "wall"}
         Kind of the seconds.
     allowed, spent : mapping of str to float
-        The budget, and what the whole search used, in ``"evaluations"``, ``"cpu"`` or ``"wall"``
-        seconds; empty where there was no budget, or the use is not known.
+        The budget, and the use of the whole search, in ``"evaluations"``, ``"cpu"`` or ``"wall"``
+        seconds; empty if there was no budget, or if the use is not known.
     incumbents : mapping of int to tuple of ndarray
         Predictions of test rows, and probabilities or None, by the candidate that would have been
         chosen with a smaller budget. The candidate of the whole search is left out: its
@@ -492,9 +493,9 @@ class Block:
     seconds : ndarray of float64, shape (S, R, F, 3)
         Wall seconds of tuning, fitting and predicting; NaN where a cell has none.
     weights : ndarray of float64, shape (n_rows,), or None
-        Weight of each row in fits and metrics; None where all rows count the same.
+        Weight of each row in fits and metrics; None if all rows count the same.
     whole : Block or None
-        The block with the repeats that serve intervals only; None where this one has them.
+        The block with the repeats that only intervals use; None if this block has them.
     """
 
     dataset: str
@@ -513,7 +514,7 @@ class Block:
 
     @property
     def main(self) -> Block:
-        """The block without the repeats that serve intervals only (`Split.n_main`)."""
+        """The block without the repeats that only intervals use (`Split.n_main`)."""
         n = self.split.n_main
         if n == self.split.n_repeats:
             return self
@@ -541,8 +542,8 @@ def not_distributions(probabilities: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n_rows,)
-        True where a value is NaN, where a value lies outside [0, 1], or where the row does not
-        sum to 1; the last two by more than rounding explains.
+        True if a value is NaN or lies outside [0, 1], or if the row does not sum to 1. Deviations
+        that rounding explains are ignored.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class Study:
         The HDF5 file of the datasets. Default: the file of the last run, if it lies inside the
         folder of the study, and for a new study ``<name>.datasets.h5`` in that folder.
     seed : int, optional
-        Seed of the splits and of the cells. Default: that of the last run, and 0 for a new study.
+        Seed of the splits and of the cells. Default: that of the last run, or 0 for a new study.
 
     Raises
     ------
@@ -161,26 +161,25 @@ class Study:
         )
         added = [
             self.add_datasets(
-                one, name=called, target=target, task=task, overwrite=overwrite, roles=roles
+                table, name=called, target=target, task=task, overwrite=overwrite, roles=roles
             )
-            for called, one in several
+            for called, table in several
         ]
         return list(dict.fromkeys(chain.from_iterable(added)))
 
     def analysis(self, title: str = "", **terms: Any) -> Analysis:
-        """Return the analysis of the study; store terms of it, best before the first result.
+        """Return the analysis of the study; store its terms, preferably before the first result.
 
-        Without it, `run` stores the default terms before its first cell. Later changes are allowed:
-        every report from then on names them.
+        If nothing is stored, `run` stores the default terms before its first cell. Later changes
+        are allowed: every later report names them.
 
         Parameters
         ----------
         title : str
-            Title of the reports; default as it is.
+            Title of the reports; by default it does not change.
         **terms
             ``question``, ``metric``, ``secondary``, ``test``, ``alpha``, ``rope``, ``missing``,
-            ``least``, as `mlaut.records.Analysis` describes them; those that are left out stay as
-            they are.
+            ``least``, as `mlaut.records.Analysis` describes them; other terms do not change.
 
         Returns
         -------
@@ -278,7 +277,7 @@ class Study:
         return done
 
     def _seal(self, strategies: Any) -> None:
-        """Store the analysis before the first result, with what is known of the study by now."""
+        """Store the analysis before the first result, with present facts about the study."""
         from mlaut.analysis.deciding.terms import store_analysis
         from mlaut.estimators import as_strategies
         from mlaut.files_io.tables.datasets import clusters_of
@@ -288,15 +287,15 @@ class Study:
         store_analysis(self._store, names, self._tasks, clusters, analysis=Analysis(), keep=True)
 
     def save_models(self, strategies: Any = None, **options: Any) -> int:
-        """Save the fitted models of cells that are done, where `run` has saved none.
+        """Save the fitted models of done cells, if `run` has saved none.
 
-        Each cell is fitted again from its stored seed; its model is kept only where it predicts
-        what is stored, to the last bit.
+        Each cell is fitted again from its stored seed. Its model is kept only if its predictions
+        equal the stored ones to the last bit.
 
         Parameters
         ----------
         strategies : strategies, optional
-            As `run` takes them; default those of the study that come with MLaut.
+            The same as for `run`; default the strategies of the study that come with MLaut.
         **options
             ``n_jobs``, ``timeout``, ``engine`` and ``scheduler``, as
             `mlaut.Orchestrator.save_models` takes them.
@@ -304,13 +303,13 @@ class Study:
         Returns
         -------
         int
-            Number of models that were saved; 0 where all are there.
+            Number of models that were saved; 0 if all existed.
 
         Raises
         ------
         StudyError
-            There is no study yet; or cells now have other predictions than the stored ones, and the
-            message names them. The models of the others are saved.
+            There is no study yet; or cells now have other predictions than the stored ones. The
+            message names these cells, and the models of the others are saved.
         """
         from mlaut.experiments import Orchestrator
         from mlaut.files_io import FilesIO
@@ -374,7 +373,9 @@ class Study:
         return study_status(self.path)
 
     def race(self) -> Race:
-        """Return the race of the study as it stands, also while it runs: looking is free.
+        """Return the present state of the race of the study, also while it runs.
+
+        One may look as often as one likes: the evidence stays valid.
 
         Raises
         ------
@@ -416,8 +417,8 @@ class Study:
             The metric; see `results`.
         **options
             ``alpha``, ``control``, ``missing``, ``rope`` and the other options of
-            `mlaut.compare`; default the terms of the `analysis`. ``missing`` is ``"raise"`` for a
-            study without one.
+            `mlaut.compare`; default the terms of the `analysis`. For a study without an analysis,
+            ``missing`` is ``"raise"``.
         """
         from mlaut.analysis import compare
         from mlaut.analysis.deciding.terms import Chosen
@@ -459,7 +460,7 @@ class Study:
             Folder of the bundle, which must not exist, or be empty.
         **options
             ``title``, ``authors``, ``licence``, ``include`` and ``date`` of
-            `mlaut.bundles.publish_study`, which says what is published.
+            `mlaut.bundles.publish_study`, whose docstring states what is published.
 
         Returns
         -------
@@ -492,7 +493,7 @@ class Study:
         return beside
 
     def _found_seed(self) -> int:
-        """Return the seed of the study's last run, so that new cells follow from the same one."""
+        """Return the seed of the study's last run, so that new cells use the same seed."""
         seeds = [run["seed"] for run in self._stored_runs() if isinstance(run.get("seed"), int)]
         return seeds[-1] if seeds else 0
 

@@ -143,14 +143,3 @@ def test_a_file_that_is_published_has_its_digest(liar):
     with pytest.raises(DataError, match="is not the file that was published; do not trust it"):
         downloaded(f"{liar.url}#blob={blob[::-1]}", "made up")
     assert downloaded(f"{liar.url}#blob={blob}", "made up").read_bytes() == TEXT
-
-
-def test_a_page_that_never_ends(liar, monkeypatch):
-    from mlaut.analysis.importers import online
-
-    monkeypatch.setattr(online, "_PAGE", 1)
-    monkeypatch.setattr(online, "_MOST_PAGES", 3)
-    body = b'{"evaluations": {"evaluation": [{}]}}'
-    liar.lie = lambda: [(OK + b"\r\n" + body, 0)]
-    with pytest.raises(DataError, match="does not come to an end; do not trust it"):
-        list(online._evaluations(liar.url, "made up", "1", "accuracy"))

@@ -153,6 +153,7 @@ def test_workers_and_overlapping_rounds_run_the_same_cells(folder, raced):
     same(contents(folder), contents(raced))
 
 
+@pytest.mark.slow
 def test_rounds_overlap_by_cells(folder):
     """Two rounds of four cells fit into ten."""
     run_race(write_study(folder, "ahead = 0\nahead_cells = 10"), **QUIET)
@@ -251,6 +252,7 @@ def test_a_strategy_that_lags_is_run_behind_the_others(folder):
     assert StudyRace.of(StudyStore(folder / "study.h5")).now().decisions == found.decisions
 
 
+@pytest.mark.slow
 def test_datasets_that_are_added_come_behind_those_of_a_strategy_that_lags(folder):
     run_race(write_study(folder, LAG), **QUIET)
     before = StudyRace.of(StudyStore(folder / "study.h5"))

@@ -2,8 +2,8 @@
 
     python tools/constraints.py
 
-Run it with the Python of the image (Debian bookworm has 3.11). It asks pip which packages it would
-install for all extras that docker/ uses, and installs nothing.
+Run it with the Python of the image (Debian bookworm has 3.11). It asks pip for the packages that it
+would install for all extras of docker/, and installs nothing.
 """
 
 import json
@@ -25,7 +25,7 @@ def extras() -> list[str]:
 
 
 def main() -> None:
-    """Ask pip, and write one exact version a line."""
+    """Ask pip, and write one line with an exact version for each package."""
     wanted = [f"{ROOT}[{','.join(extras())}]", *BUILD]
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
     answer = subprocess.check_output([*command, "--report", "-", *wanted], text=True)

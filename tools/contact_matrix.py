@@ -1,9 +1,9 @@
-"""Run every learner on every kind of table, and store what became of it in benchmarks/results.
+"""Run every learner on every kind of table, and store the outcomes in benchmarks/results.
 
-The learners are all classifiers and regressors of scikit-learn and, where they are installed, of
+The learners are all classifiers and regressors of scikit-learn and, if they are installed, of
 XGBoost, LightGBM, CatBoost, imbalanced-learn, skorch, keras and interpret. Each runs in a worker,
-on one hold-out. Where the table is one of complete numbers, its predictions are compared with those
-of a plain ``fit`` and ``predict`` on the same rows. The whole takes about twenty CPU minutes; with
+on one hold-out. If a table has only complete numbers, the predictions are compared with those of a
+plain ``fit`` and ``predict`` on the same rows. All of it takes about twenty CPU minutes; with
 ``--only`` or ``--kinds``, the other cells are kept. `docs/conf.py` makes a page of the tables:
 
     python tools/contact_matrix.py [--only REGEX] [--kinds REGEX] [--output benchmarks/results]
@@ -220,7 +220,7 @@ def _others(task: str) -> Iterator[tuple[str, Any]]:
 
 
 def network(task: str) -> Any:
-    """Return a network of skorch behind what it needs: prepared numbers of 32 bits."""
+    """Return a pipeline of a skorch network, which needs prepared numbers of 32 bits."""
     torch = importlib.import_module("torch")
     skorch = importlib.import_module("skorch")
 
@@ -247,9 +247,9 @@ def network(task: str) -> Any:
 
 
 def seeded_floats(table: Any) -> np.ndarray:
-    """Return a table as floats of 32 bits; the weights that a network draws next are seeded.
+    """Return a table as floats of 32 bits, and seed the weights that a network draws next.
 
-    One thread, as in a worker: several sum a row of 2,000 columns in another order.
+    It uses one thread, as in a worker: several threads sum a row of 2,000 columns in another order.
     """
     torch = importlib.import_module("torch")
     torch.set_num_threads(1)
@@ -276,7 +276,7 @@ def seeded_layers(X: Any, y: Any, activation: str) -> Any:
 
 
 def by_hand(model: Any, data: Dataset, train: np.ndarray, test: np.ndarray) -> np.ndarray | None:
-    """Return plain predictions; None where the table needs preparation, or where the fit fails."""
+    """Return plain predictions; None if the table needs preparation, or if the fit fails."""
     features, labels = data.features, data.labels.to_numpy()
     if not all(isinstance(t, np.dtype) and t.kind in "iuf" for t in features.dtypes):
         return None
@@ -397,7 +397,7 @@ def stored(folder: Path = RESULTS) -> dict[str, pd.DataFrame]:
 
 
 def joined(found: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
-    """Return the states that were found, and the stored ones for all others, in their order."""
+    """Return the new states, and the stored ones for all other cells, in their order."""
     rows = dict.fromkeys([*kept.index, *found.index])
     columns = dict.fromkeys([*kept.columns, *found.columns])
     return found.combine_first(kept).loc[[*rows], [*columns]]

@@ -11,7 +11,7 @@ MARKS = re.compile(r"(<!-- coverage -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def table(report: dict) -> str:
-    """Return the code lines and the covered ones of each package as a Markdown table."""
+    """Return the code lines of each package and the covered share as a Markdown table."""
     lines: Counter[str] = Counter()
     covered: Counter[str] = Counter()
     for file, about in report["files"].items():

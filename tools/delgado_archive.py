@@ -4,9 +4,9 @@ python tools/delgado_archive.py TABLES FOLDS OUTPUT
 
 TABLES is a folder of CSV files with a manifest (docs/data.md); FOLDS has ``<name>.csv`` or
 ``<name>.csv.gz`` with columns test_fold_1..4 and train_fold_1..4 of 0 and 1, a row for each row of
-the table. As in the archive, texts are coded as numbers, missing values are 0, and then features
-have mean 0 and standard deviation 1. The authors' halves for tuning are not in FOLDS: they are
-drawn, stratified, with seed 0. A name that only one of the folders has is left out.
+the table. Texts are coded as numbers, missing values become 0, and features are then scaled to
+mean 0 and standard deviation 1, as in the archive. FOLDS lacks the authors' halves for tuning, so
+stratified halves are drawn with seed 0. A name that only one of the folders has is left out.
 """
 
 import sys

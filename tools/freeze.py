@@ -1,10 +1,10 @@
-"""Freeze files of this version, which every later version has to read with the same numbers.
+"""Store files of this version, which every later version has to read with the same numbers.
 
     python tools/freeze.py
 
 It writes tests/acceptance/stored/VERSION.tar.xz: a study with models, its database of datasets, a
 study that was killed and whose journal is not settled, a bundle, and the numbers that they hold.
-It belongs to the release of a version (docs/releasing.md); an archive never changes afterwards.
+It is a step of a release (docs/releasing.md); an archive never changes afterwards.
 """
 
 import json
@@ -71,7 +71,7 @@ strategies = [
 
 
 def numbers_of(path: Path) -> dict[str, Any]:
-    """Return what a study holds: losses of each dataset by strategy, and its cells by status."""
+    """Return the contents of a study: losses of each dataset by strategy, and cells by status."""
     study = Study(path)
     losses = study.results("accuracy").losses.sort_index()
     columns = {name: [None if pd.isna(x) else x for x in losses[name]] for name in losses}
@@ -79,7 +79,7 @@ def numbers_of(path: Path) -> dict[str, Any]:
 
 
 def numbers(folder: Path) -> dict[str, Any]:
-    """Return what the files of an archive hold."""
+    """Return the numbers in the files of an archive."""
     study, killed = "study.h5", "killed/study.h5"
     database = folder / "input.h5"
     prints = {row["name"]: row["path"] for row in list_datasets(database)}

@@ -1,7 +1,7 @@
 """Draw docs/gallery/beside-others.png: one diagram by aeon, autorank, MLaut and scikit-posthocs.
 
-Needs aeon beside the packages of the tests; 5 s of CPU. Each figure is saved as its package makes
-it, without options.
+It needs aeon besides the packages of the tests, and takes 5 s of CPU. Each figure is saved as its
+package makes it, without options.
 """
 
 import io

@@ -1,9 +1,10 @@
-"""The licences of what MLaut needs and brings along; `docs/conf.py` makes a page of them.
+"""List the licences of packages that MLaut needs and of data that comes with it.
 
     python tools/licences.py
 
-Those of packages are read from the environment that runs this, with the versions that it has. The
-command fails where one is unknown, or has conditions that a package under BSD cannot pass on.
+The licences of packages are read from the environment that runs this command, for the installed
+versions. The command fails if a licence is unknown, or has conditions that a package under BSD
+cannot pass on. `docs/conf.py` makes a page of the licences.
 """
 
 import csv
@@ -28,7 +29,7 @@ MLaut is under the BSD 3-Clause licence. This page is made when the site is buil
 
 
 def needed(names: list[str]) -> dict[str, Distribution]:
-    """Return the packages that these need, and those that they need in turn, without extras."""
+    """Return the named packages and all their requirements, direct or indirect, without extras."""
     found: dict[str, Distribution] = {}
     waiting = [Requirement(name) for name in names]
     while waiting:
@@ -61,7 +62,7 @@ def packages() -> list[tuple[str, str, str]]:
 
 
 def extras() -> list[tuple[str, str, str]]:
-    """Return extra, package and licence of what the extras add, if it is installed here."""
+    """Return extra, package and licence of the packages of the extras, if they are installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     rows = []
     for extra, asked in project["optional-dependencies"].items():

@@ -3,8 +3,8 @@
     python tools/lines.py
 
 Docstrings, comments and blank lines do not count; each line of any other text does. The command
-fails where a package has more lines than its budget. A change that needs more lines wins them in
-the same package, or raises the number here, with its reason in the message of the commit.
+fails if a package has more lines than its budget. A change that needs more lines saves them in the
+same package, or raises the number here, with the reason in the message of the commit.
 """
 
 import ast
@@ -17,18 +17,18 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "mlaut"
 OWN = "modules of mlaut itself"
 BUDGETS = {
-    "analysis": 15_100,
+    "analysis": 14_910,
     "bundles": 1_290,
     "cli": 1_240,
     "data": 1_820,
-    "estimators": 4_200,
-    "experiments": 5_830,
-    "files_io": 5_010,
+    "estimators": 4_180,
+    "experiments": 5_850,
+    "files_io": 5_025,
     "identity": 830,
-    "leaderboard": 650,
-    "placing": 330,
+    "leaderboard": 660,
+    "placing": 240,
     "report": 2_220,
-    "sharing": 2_280,
+    "sharing": 2_310,
     OWN: 1_390,
 }
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -63,14 +63,15 @@ def count(package: Path) -> Counter[str]:
 def over(lines: Counter[str]) -> list[str]:
     """Return a line for each package with more code lines than its budget, or without a budget."""
     return [
-        f"{name}: {n:,} code lines, budget {BUDGETS.get(name, 0):,} (tools/lines.py)"
+        f"{name}: {n:,} code lines, budget {BUDGETS.get(name, 0):,}: win lines in it, or "
+        "raise the budget in tools/lines.py and say why"
         for name, n in sorted(lines.items())
         if n > BUDGETS.get(name, 0)
     ]
 
 
 def main() -> None:
-    """Print the code lines of each package; fail where there are too many."""
+    """Print the code lines of each package; fail if there are too many."""
     lines = count(PACKAGE)
     for name, n in sorted(lines.items()):
         sys.stdout.write(f"{n:7,} of {BUDGETS.get(name, 0):7,}  {name}\n")

@@ -1,10 +1,11 @@
-"""The documentation for assistants: `llms.txt`, a map of the pages, and a short guide of tasks.
+"""Write the documentation for assistants: `llms.txt`, a map of the pages, and a guide of tasks.
 
     python tools/llms.py
 
-Both are made of the documentation: the map of the page "MLaut" (docs/index.md), its tables of
-contents and the first sentence of each page; the guide of the help of each command. `llms.txt`
-stands in the repository, and tests hold it to the pages; `docs/conf.py` makes a page of the guide.
+Both are made from the documentation. The map is made from the page "MLaut" (docs/index.md), its
+tables of contents and the first sentence of each page; the guide is made from the help of each
+command. `llms.txt` is in the repository, and tests compare it with the pages; `docs/conf.py` makes
+a page of the guide.
 """
 
 import re
@@ -32,7 +33,7 @@ To decide between strategies: run a study (or take a table of scores), then read
 
 
 def llms() -> str:
-    """Return the map of the pages: a title, a summary, and their links with a sentence each."""
+    """Return the map of the pages: a title, a summary, and a link and a sentence for each page."""
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     title, summary = re.match(r"# ([^\n]+)\n\n(.+?)\n\n", index, re.S).groups()
     lines = [f"# {title}", "", f"> {_joined(summary)}", ""]

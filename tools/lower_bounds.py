@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def requirements(project: dict) -> list[str]:
-    """Return every requirement of a project, of all extras too, that is a lower bound alone."""
+    """Return every requirement of a project and its extras that is only a lower bound."""
     asked = chain(project["dependencies"], *project["optional-dependencies"].values())
     bound = re.compile(r"[\w-]+>=[\d.]+(?:post\d+)?")
     return [requirement for requirement in asked if bound.fullmatch(requirement)]
 
 
 def main() -> None:
-    """Print one constraint a line, without those that are named as arguments."""
+    """Print one line for each constraint, without those that are named as arguments."""
     source = Path(__file__).resolve().parent.parent / "pyproject.toml"
     project = tomllib.loads(source.read_text(encoding="utf-8"))["project"]
     for requirement in sorted(set(requirements(project))):

@@ -1,7 +1,7 @@
-"""The appendix of measurements: every table of benchmarks/results as one page of the documentation.
+"""Make the appendix of measurements, a page with every table of benchmarks/results.
 
-`index.toml` there has the order, the titles and the notes. `docs/conf.py` writes the page when the
-documentation is built.
+`index.toml` in that folder has the order, the titles and the notes. `docs/conf.py` writes the page
+when the documentation is built.
 """
 
 from __future__ import annotations

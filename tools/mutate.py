@@ -2,8 +2,8 @@
 
     python tools/mutate.py FOLDER --commit HEAD --count 60 --seed 1
 
-A run does four things, each stored in FOLDER. The same command after an interruption goes on where
-the run stopped; nothing outside of FOLDER is written, but for ``--table``.
+A run has four steps, each stored in FOLDER. After an interruption the same command continues where
+the run stopped. Nothing outside of FOLDER is written, except with ``--table``.
 
 1. It copies the commit to ``FOLDER/tree``.
 2. It draws lines of the package at random, each with the same probability, from the lines that one
@@ -192,8 +192,8 @@ def _one_line(node: ast.AST) -> bool:
 def mark(source: bytes, sites: dict[int, int]) -> str:
     """Return the source with a call of `mutation_hits.hit` before the statement of each site.
 
-    ``sites`` maps sites to line numbers. A default of an argument is marked inside its function, a
-    line that runs at import inside every function of the module.
+    ``sites`` maps sites to line numbers. A default of an argument is marked inside its function. A
+    line that runs at import is marked inside every function of the module.
     """
     tree = ast.parse(source)
     functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
@@ -298,9 +298,9 @@ def run_tests(
 
 
 def _apart() -> list[str]:
-    """Return a prefix that runs a command in a process namespace, where the system permits it.
+    """Return a prefix that runs a command in a process namespace, if the system permits it.
 
-    A changed line can then end no process outside, and leaves none behind.
+    A changed line then cannot end a process outside, and leaves no process behind.
     """
     prefix = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
     works = (

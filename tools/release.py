@@ -1,10 +1,10 @@
-"""Build the wheel and the sdist of the last commit into dist/, the same bytes each time.
+"""Build the wheel and the sdist of the last commit in dist/, with the same bytes each time.
 
     python tools/release.py [FOLDER]
 
 It needs git and the package `build`. Files come from the commit and not from the working tree,
-times are that of the commit, and setuptools is the version that docker/constraints.txt names. The
-digests are printed, and stand in dist/SHA256SUMS.
+their times are that of the commit, and setuptools has the version of docker/constraints.txt. The
+digests are printed, and written to dist/SHA256SUMS.
 """
 
 import gzip
@@ -21,14 +21,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def git(*arguments: str) -> bytes:
-    """Return what git prints in the repository."""
+    """Return the output of a git command in the repository."""
     return subprocess.run(["git", "-C", ROOT, *arguments], check=True, capture_output=True).stdout
 
 
 def settled(sdist: bytes, when: int) -> bytes:
-    """Return a tar.gz with its members in order, of no owner, and all of one time.
+    """Return a tar.gz with sorted members that have no owner and all the same time.
 
-    setuptools takes owners and times of the folders it makes from the machine.
+    setuptools takes owners and times of its folders from the machine.
     """
     packed = io.BytesIO()
     with (

@@ -1,9 +1,9 @@
-"""Write the JSON schemas of what each command prints with --json, into mlaut/cli/schemas.
+"""Write the JSON schemas of the results that commands print with --json, into mlaut/cli/schemas.
 
     python tools/schemas.py
 
 A version 1.y may add keys to a result; it removes none, and changes no type. The tests run every
-command and hold its result against its schema, in which then nothing else may stand.
+command and check its result against its schema, without allowing further keys.
 """
 
 import json
@@ -27,7 +27,7 @@ text, number, whole, yes = of("string"), of("number"), of("integer"), of("boolea
 def one(about: str = "", /, **values: Schema) -> Schema:
     """Return the schema of an object; a name that begins with ``maybe_`` may be absent.
 
-    An underscore in a name stands for itself, two for a blank.
+    One underscore in a name stands for itself; two stand for a blank.
     """
     names = {name: name.removeprefix("maybe_").replace("__", " ") for name in values}
     return {
@@ -150,6 +150,9 @@ VERDICT = one(
     evidence=or_null(number("E-value against the entry that is hardest to beat")),
     needed=or_null(number("Evidence that a claim of this number needs")),
     rival=text("The entry that is hardest to beat"),
+    difference=or_null(number("Mean loss of the rival less that of the entry; above 0: better")),
+    difference_low=or_null(number("Lower end of its 95% interval, for this pair alone")),
+    difference_high=or_null(number("Upper end of its 95% interval")),
     cells=whole("Cells of the entry"),
     fitted=whole("Cells that were fitted again"),
     claimed_seconds=or_null(number("Mean seconds of a cell as claimed")),
@@ -265,6 +268,7 @@ RESULTS: dict[str, Schema] = {
         ),
         repeated_rows=each(whole(), "Rows that occur before, by dataset"),
         failing=many(text(), "Strategies that fail on a few rows, and why"),
+        limits=text("Searches with a time limit, and what it cannot end"),
         forecast=one(
             "Time and disk space",
             cells=whole("Cells that would run"),

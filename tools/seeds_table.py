@@ -1,6 +1,6 @@
-"""The page of what the product and its four texts ask for, each with the test that holds it.
+"""Make the page of all requirements on the product, each with the test that checks it.
 
-The rows are in ``seeds.csv`` beside this file. A row that no test can hold has its reason instead,
+The rows are in ``seeds.csv`` in this folder. A row that no test can check has a reason instead,
 which begins with an exclamation mark.
 """
 
@@ -28,7 +28,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def held(row: dict[str, str]) -> bool:
-    """Return whether a test holds a row."""
+    """Return whether a test checks a row."""
     return not row["held by"].startswith("!")
 
 

@@ -1,4 +1,4 @@
-"""The tables of all strategies, from the registry; `docs/conf.py` makes a page of them."""
+"""Make the tables of all strategies from the registry; `docs/conf.py` makes a page of them."""
 
 import sys
 from typing import Any
@@ -24,7 +24,7 @@ HEAD = """\
 
 
 def values(given: list[Any]) -> str:
-    """Return the values of a parameter as text: all of few, or the ends of many."""
+    """Return the values of a parameter as text: all if they are few, else the ends."""
     shown = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in given]
     if len(shown) <= 4:
         return ", ".join(shown)
@@ -32,7 +32,7 @@ def values(given: list[Any]) -> str:
 
 
 def preparation(transformer: Any) -> str:
-    """Return how the table is prepared, in a few words."""
+    """Return a few words on how the table is prepared."""
     if isinstance(transformer, Pipeline):
         return ", ".join(preparation(step) for _, step in transformer.steps)
     if not isinstance(transformer, Preprocessor):
@@ -70,7 +70,7 @@ def row(strategy: Any) -> str:
 
 
 def space(given: dict[str, Any]) -> str:
-    """Return a search space as text, without what is the same for all candidates."""
+    """Return a search space as text, without parameters that are the same for all candidates."""
     parts = []
     for name, range_ in given.items():
         name = name.removeprefix("estimator__")
@@ -83,7 +83,7 @@ def space(given: dict[str, Any]) -> str:
 
 
 def today() -> str:
-    """Return the table of the learners of today, for which their packages are not needed."""
+    """Return the table of the learners of today; their packages need not be installed."""
     lines = [
         "| names | package | takes | search space | source |",
         "|---|---|---|---|---|",

@@ -1,9 +1,9 @@
-"""Write the stub of each package whose public names are lazy, beside its __init__.py.
+"""Write the stub of each package whose public names are lazy, into the folder of its __init__.py.
 
     python tools/stubs.py
 
-Such names are found by a function when they are first used, so a type checker knows nothing of
-them. The stubs say where each of them is defined. Tests hold them to the packages.
+A function finds such names when they are first used, so a type checker does not know them. The
+stubs state where each name is defined. Tests compare them with the packages.
 """
 
 import inspect

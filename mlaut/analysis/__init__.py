@@ -1,6 +1,6 @@
 """Statistics of a study, or of any table of losses: estimates, tests, effect sizes, figures.
 
-These are the names that most analyses use. Each room has more: `methods` (Lacoste's
+Most analyses need only the names listed here. Subpackages have more: `methods` (Lacoste's
 methods, folds of one dataset, ratings, planning, explaining, ...), `plots`, `scores`, `importers`,
 `pairwise`, `placing`.
 """
@@ -27,13 +27,12 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "methods.aggregates.best": ("probability_of_best",),
-        "methods.aggregates.profiles": ("performance_profile",),
-        "methods.aggregates.scale_free": ("scale_free_table",),
+        "methods.aggregates.scale_free": ("performance_profile", "scale_free_table"),
         "methods.bayes.sign_tests": ("bayesian_sign_test", "bayesian_signed_rank_test"),
         "plots.level_plots": ("profile_plot",),
         "pairwise.decisions": ("decide",),
         "methods.planning.power": ("datasets_needed",),
-        "methods.cross_validation.retrained_estimates": ("retrained_estimates",),
+        "methods.cross_validation.repeated_cv": ("retrained_estimates",),
         "analyse_results": ("AnalyseResults",),
         "comparing.compare": ("compare",),
         "comparing.comparison": ("Comparison",),
@@ -53,8 +52,7 @@ __getattr__, __dir__, __all__ = attach(
         "estimates.intervals": ("dataset_estimates", "mean_estimates"),
         "results.missing": ("treat_missing",),
         "comparing.robustness": ("Robustness", "under_treatments"),
-        "plots.decision_plot": ("decision_plot",),
-        "plots.race_plots": ("race_plot",),
+        "plots.decision_plot": ("decision_plot", "race_plot"),
         "racing.race": ("Race", "drawn_order", "race"),
         "plots.look": ("Look",),
         "plots.overview_plots": ("heat_map",),
@@ -66,8 +64,7 @@ __getattr__, __dir__, __all__ = attach(
         "results.results": ("Results",),
         "scores.base": ("MLautScore",),
         "scores.catalogue": ("describe_metrics", "metric", "metric_names"),
-        "methods.tuning.budgets": ("budget_use", "score_against_budget"),
-        "methods.tuning.traces": ("search_traces",),
+        "methods.tuning.budgets": ("budget_use", "score_against_budget", "search_traces"),
     },
     rooms=ROOMS,
 )

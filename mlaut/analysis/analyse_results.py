@@ -41,7 +41,7 @@ Tests = dict[tuple[str, str], TestResult]
 class Errors(dict[str, pd.Series]):
     """Losses by strategy: a dict of Series over datasets, with their `Results` in ``results``.
 
-    Its representation is headed by the name of the loss, for example ``1 - roc_auc``.
+    When it is printed, the name of the loss comes first, for example ``1 - roc_auc``.
     """
 
     def __init__(self, results: Results) -> None:
@@ -320,7 +320,7 @@ class AnalyseResults:
     ) -> tuple[Tests, pd.DataFrame]:
         """Compute the t-test of the paper's Appendix A.1, which takes two samples as independent.
 
-        The paper calls it paired. On the same datasets use `t_test`; see
+        The paper calls this test paired. For strategies on the same datasets use `t_test`; see
         `mlaut.analysis.methods.frequentist.unpaired_t_test`. Returns the same form as `t_test`.
         """
         return self._tests(errors, frequentist.unpaired_t_test, "t_stat", alternative=alternative)
@@ -330,7 +330,7 @@ class AnalyseResults:
     ) -> tuple[Tests, pd.DataFrame]:
         """Compute the rank-sum test of every pair, which ignores that the datasets are the same.
 
-        The paper's toolbox has it under this name. On the same datasets use `wilcoxon_test`; see
+        The paper's toolbox uses this name. For the same datasets use `wilcoxon_test`; see
         `mlaut.analysis.methods.frequentist.ranksum_test`. Returns the same form as `t_test`, with
         ``"statistic"`` (U) in place of ``"t_stat"``.
         """
@@ -420,11 +420,11 @@ class AnalyseResults:
         """
         results = self._complete(errors)
         tests = {
-            (one.dataset, *pair): correlated_t_test(
-                x, rope, pair, results.metric.loss_name, one.test_to_train
+            (folds.dataset, *pair): correlated_t_test(
+                x, rope, pair, results.metric.loss_name, folds.test_to_train
             )
-            for one in fold_differences(results)
-            for pair, x in zip(Pairs.of(results.strategies).labels, one.differences, strict=True)
+            for folds in fold_differences(results)
+            for pair, x in zip(Pairs.of(results.strategies).labels, folds.differences, strict=True)
         }
         return tests, correlated_t_datasets(results, rope=rope).frame
 
@@ -433,7 +433,7 @@ class AnalyseResults:
     def plot_boxcharts(self, errors: Any) -> Figure:
         """Draw the scores of each strategy over datasets as boxes; see `mlaut.analysis.plots`.
 
-        Missing cells have no dot, also where a treatment fills them for the tests.
+        Missing cells have no dot, even if a treatment fills them for the tests.
         """
         from mlaut.analysis.plots.rank_plots import box_plot
 
@@ -442,7 +442,7 @@ class AnalyseResults:
         return box_plot(seen)
 
     def plot_cumulative_gain(self, estimator: Any, dataset: str, label: Any) -> Figure:
-        """Draw how many test points of a class are among those that it is most probable for.
+        """Draw the share of a class that is among the test points with its largest probabilities.
 
         See `mlaut.analysis.scores.cumulative_gain`. The dashed line is a random order.
         """
@@ -475,8 +475,8 @@ class AnalyseResults:
     ) -> tuple[Tests, pd.DataFrame]:
         """Return the results of all pairs, and a table of them.
 
-        ``shown`` has the tables to show by their names in it, or it is the name of the statistic,
-        which then stands beside the p-value.
+        ``shown`` maps the names of columns to the tables that they show. Or it is the name of the
+        statistic; the second column then has the p-value.
         """
         pairwise = test(self._complete(errors), **how)
         numbers = {shown: "statistic", "p_val": "p_value"} if isinstance(shown, str) else shown
@@ -500,15 +500,15 @@ def _names(estimators: Any) -> list[str]:
     """
     if isinstance(estimators, str) or not isinstance(estimators, Iterable):
         estimators = [estimators]
-    return [_name(one) for one in estimators]
+    return [_name(strategy) for strategy in estimators]
 
 
-def _name(one: Any) -> str:
-    if isinstance(one, str):
-        return one
-    if isinstance(one, tuple):
-        return str(one[0])
-    return str(getattr(one, "name", type(one).__name__))
+def _name(strategy: Any) -> str:
+    if isinstance(strategy, str):
+        return strategy
+    if isinstance(strategy, tuple):
+        return str(strategy[0])
+    return str(getattr(strategy, "name", type(strategy).__name__))
 
 
 def as_results(errors: Any) -> Results:

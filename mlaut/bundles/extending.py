@@ -1,6 +1,4 @@
-"""Verify a bundle by fitting some of its cells again, and extend it by further strategies."""
-
-from __future__ import annotations
+"""Verification of a bundle by fitting cells again, and its extension by further strategies."""
 
 import os
 import re
@@ -8,18 +6,16 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mlaut.bundles.manifest import DATASETS, STRATEGIES, STUDY_FILE, Bundle, BundledDataset
 from mlaut.bundles.opening import open_bundle
 from mlaut.downloads import MOST_BYTES
 from mlaut.errors import MlautError, StudyError
+from mlaut.experiments import RunSummary
 from mlaut.experiments.checking.verify import Verification, verify_study
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.records import Dataset
-
-if TYPE_CHECKING:
-    from mlaut.experiments import RunSummary
 
 _MOST_TOML = 2**20  # bytes of a study file that is read
 _WORD = re.compile(r"\w[\w +-]{0,40}")
@@ -36,7 +32,7 @@ def verify_bundle(
     limit: int = MOST_BYTES,
     **options: Any,
 ) -> tuple[Bundle, Verification]:
-    """Check the digests of a bundle, then its study, then some cells, fitted again.
+    """Check the digests of a bundle, then its study, then some cells by fitting them again.
 
     No code that came with the bundle is run, unless it is trusted.
 
@@ -54,7 +50,7 @@ def verify_bundle(
         Whether to run the Python file of strategies of the bundle. It can do anything: trust only
         authors whom you know.
     hdf5_input_io : FilesIO, optional
-        Database of the datasets, in place of those of the bundle.
+        Database of the datasets, which replaces those of the bundle.
     limit : int
         Bytes that the bundle may have; default 4 GiB.
     **options
@@ -63,7 +59,7 @@ def verify_bundle(
     Returns
     -------
     bundle : Bundle
-    found : Verification
+    checked : Verification
 
     Raises
     ------
@@ -79,25 +75,25 @@ def verify_bundle(
     unlike = tuple(disagreement(bundle, study))
     if not _wanted(refit) or unlike or hdf5_input_io is not None:
         io = hdf5_input_io or (FilesIO(bundle.folder / DATASETS) if bundle.complete else None)
-        found = verify_study(
+        checked = verify_study(
             bundle.study, refit=refit, strategies=strategies, hdf5_input_io=io, **options
         )
-        missing = sum(not one.included for one in bundle.datasets)
+        missing = sum(not dataset.included for dataset in bundle.datasets)
         unchecked = f"{missing} of {len(bundle.datasets)} datasets are not in the bundle"
         return bundle, replace(
-            found,
-            problems=(*unlike, *found.problems),
+            checked,
+            problems=(*unlike, *checked.problems),
             unchecked=f"{unchecked}; --refit loads and checks them" if io is None else "",
         )
     with tempfile.TemporaryDirectory() as folder:
         io = datasets_io(bundle, study, Path(folder, DATASETS))
         options |= {"strategies": strategies, "hdf5_input_io": io}
-        found = verify_study(bundle.study, refit=refit, **options)
-    return bundle, replace(found, unchecked=_way_out(bundle, trusted) if found.left_out else "")
+        checked = verify_study(bundle.study, refit=refit, **options)
+    return bundle, replace(checked, unchecked=_way_out(bundle, trusted) if checked.left_out else "")
 
 
 def _way_out(bundle: Bundle, trusted: bool) -> str:
-    """Return how the strategies that were not fitted again could be."""
+    """Return advice on how to fit the strategies that were not fitted again."""
     if STRATEGIES in bundle.files and not trusted:
         return "--trust runs the Python file of the bundle, with which others can be fitted"
     if STUDY_FILE not in bundle.files:
@@ -110,9 +106,9 @@ def _wanted(refit: str | float) -> bool:
 
 
 def disagreement(bundle: Bundle, study: StudyStore) -> Iterable[tuple[str, str]]:
-    """Yield where the manifest and the study name other datasets."""
+    """Yield the datasets on which the manifest and the study disagree, with the reason."""
     stored = {name: entry.fingerprint for name, entry in study.load_splits().items()}
-    named = {one.name: one.fingerprint for one in bundle.datasets}
+    named = {dataset.name: dataset.fingerprint for dataset in bundle.datasets}
     for name in sorted({*stored, *named}):
         if stored.get(name) != named.get(name):
             yield f"dataset {name!r}", "the manifest and the study do not name the same table"
@@ -131,10 +127,10 @@ def extend_bundle(
     verbose: int = 1,
     **options: Any,
 ) -> RunSummary:
-    """Run further strategies on the splits of a bundle; call it again to resume.
+    """Run further strategies on the splits of a bundle; a second call resumes the run.
 
     No code that came with the bundle is run, and the bundle is not changed. `merge_studies` joins
-    its study with the new one; nothing is fitted again.
+    the study of the bundle with the new one; nothing is fitted again.
 
     Parameters
     ----------
@@ -162,8 +158,8 @@ def extend_bundle(
     Raises
     ------
     StudyError
-        A strategy of the bundle has one of the names, the bundle is a race, or a table is neither
-        in the bundle nor can be loaded.
+        A strategy of the bundle has one of the names, the bundle is a race, or a table is not in
+        the bundle and cannot be loaded.
     """
     from mlaut.estimators import as_strategies
     from mlaut.experiments import Orchestrator
@@ -195,10 +191,10 @@ def extend_bundle(
 
 
 def strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
-    """Return the strategies of the study file of a bundle, None if it names none that can be used.
+    """Return the strategies of the study file of a bundle, or None if none can be used.
 
-    Without a study file, they are those of its Python file. Names and parameters are data; the
-    Python file, and parameters that could name a file, are used only if the bundle is trusted.
+    If there is no study file, the Python file has them. Names and parameters are data; the Python
+    file, and parameters that could name a file, are used only if the bundle is trusted.
     """
     from mlaut.experiments.study_files.study_file import (
         choose_strategies,
@@ -216,7 +212,7 @@ def strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
         chosen = replace(file.strategies, file=code)
         if not trusted:
             bare = replace(chosen, parameters={})
-            known = {one.name for one in choose_strategies(replace(file, strategies=bare))}
+            known = {item.name for item in choose_strategies(replace(file, strategies=bare))}
             given = chosen.parameters.items()
             chosen = replace(
                 chosen, parameters={n: p for n, p in given if n in known and _is_plain(p)}
@@ -229,7 +225,7 @@ def strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
 
 
 def _is_plain(value: Any, name: str = "") -> bool:
-    """Return whether a parameter is made of numbers and words, none of which can name a file.
+    """Return whether a parameter has only numbers and words that cannot name a file.
 
     Examples
     --------
@@ -253,7 +249,7 @@ def _is_plain(value: Any, name: str = "") -> bool:
 def datasets_io(
     bundle: Bundle, study: StudyStore, path: Path, given: FilesIO | None = None
 ) -> FilesIO:
-    """Store the datasets of a bundle in a database, those that it lacks by their references."""
+    """Store the datasets of a bundle in a database; tables that it lacks are loaded."""
     io, entries = FilesIO(path, "a"), study.load_splits()
     about = {one.name: one for one in bundle.datasets}
     stored = set(io.list_datasets()[1])
@@ -268,7 +264,7 @@ def datasets_io(
 def _dataset(
     bundle: Bundle, about: BundledDataset | None, entry: SplitEntry, given: FilesIO | None
 ) -> Dataset:
-    """Return a dataset of a bundle, which has the content that the study was split on."""
+    """Return a dataset of a bundle, after a check that its content is that of the study."""
     from mlaut.data.sources.references import is_reference, load_reference, parse_reference
     from mlaut.files_io.tables.datasets import checked
 

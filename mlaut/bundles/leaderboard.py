@@ -1,4 +1,4 @@
-"""A leaderboard: static pages over all strategies of several bundles of the same splits."""
+"""Leaderboard: static pages over all strategies of several bundles with the same splits."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.bundles.extending import disagreement
-from mlaut.bundles.opening import is_bundle, open_bundle
+from mlaut.bundles.manifest import is_bundle
+from mlaut.bundles.opening import open_bundle
 from mlaut.bundles.site import MARK, Entrant, site_pages
 from mlaut.downloads import MOST_BYTES
 from mlaut.errors import StudyError
@@ -27,9 +28,10 @@ def build_leaderboard(
 ) -> Path:
     """Write static pages over all strategies of bundles that share their splits.
 
-    There is an index with ranks, P(best) and groups of all strategies, a page for each strategy and
-    for each dataset, who added what, the report of all results with its explorer, and all scores as
-    CSV. The pages make no request to a network. The same bundles always make the same bytes.
+    There is an index with ranks, P(best) and groups of all strategies, and a page for each strategy
+    and for each dataset. Other files show who added what, the report of all results with its
+    explorer, and all scores as CSV. The pages make no request to a network. The same bundles always
+    make the same bytes.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def build_leaderboard(
     limit : int
         Bytes that a bundle may have if it is downloaded or unpacked; default 4 GiB.
     history : sequence of mapping
-        Rows of a further table of the index, by column: what was proposed, and what was verified.
+        Rows of a further table of the index, by column: the claims, and what was verified.
 
     Returns
     -------
@@ -54,9 +56,9 @@ def build_leaderboard(
     StoreError
         A bundle cannot be opened.
     StudyError
-        There is no bundle, two have other splits or contents of a dataset, share no dataset, have
-        other strategies of one name, or other predictions of one cell; or the output is no
-        leaderboard.
+        There is no bundle; two bundles differ in the splits or contents of a dataset, in the
+        strategy of one name or in the predictions of a cell, or share no dataset; or the output is
+        not a leaderboard.
     """
     target = Path(output)
     _check_output(target)
@@ -65,18 +67,18 @@ def build_leaderboard(
     with explained(target, "writing a leaderboard"):
         target.parent.mkdir(parents=True, exist_ok=True)
         with unfinished(target, folder=True) as (folder, _):
-            made = folder / "site"
-            made.mkdir()
+            site = folder / "site"
+            site.mkdir()
             studies = [entrant.bundle.study for entrant in entrants]
             study = StudyStore(studies[0])
             if len(studies) > 1:
                 study = merge_studies(studies, folder / "all.h5")
             title = title or entrants[0].bundle.title
             for name, text in site_pages(study, entrants, title, history):
-                (made / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+                (site / name).write_text(text, encoding="utf-8", errors="backslashreplace")
             if target.exists():
                 target.rename(folder / "old")
-            made.rename(target)
+            site.rename(target)
     return target / "index.html"
 
 
@@ -92,20 +94,20 @@ def _check_output(target: Path) -> None:
 
 
 def _entrants(places: Iterable[str | os.PathLike[str]], limit: int) -> list[Entrant]:
-    found: dict[str, Entrant] = {}
+    known: dict[str, Entrant] = {}
     for place in _each(places):
         bundle = open_bundle(place, limit=limit)
         study = StudyStore(bundle.study)
         for where, what in (*disagreement(bundle, study), *problems_of(study)):
             raise StudyError(f"{place}: {where}: {what}; do not trust this bundle")
-        found.setdefault(bundle.digest, Entrant.of(place, bundle))  # a copy adds nothing
-    if not found:
+        known.setdefault(bundle.digest, Entrant.of(place, bundle))  # a copy adds nothing
+    if not known:
         raise StudyError("there is no bundle in these places; 'mlaut publish' makes one")
-    return sorted(found.values(), key=lambda entrant: entrant.order)
+    return sorted(known.values(), key=lambda entrant: entrant.order)
 
 
 def _each(places: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
-    for place in (os.fspath(one) for one in places):
+    for place in (os.fspath(path) for path in places):
         if is_bundle(place):
             yield place
         elif not Path(place).is_dir():
@@ -115,7 +117,7 @@ def _each(places: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
 
 
 def _check_together(entrants: Sequence[Entrant]) -> None:
-    """Check that bundles can stand in one table."""
+    """Check that bundles can be compared in one table."""
     first: dict[str, tuple[SplitEntry, str]] = {}
     known: list[StrategyEntry] = []
     for entrant in entrants:

@@ -1,8 +1,8 @@
-"""The manifest of a bundle: which files it has, their digests, and what they are.
+"""Manifest of a bundle, which lists its files with their digests.
 
-A bundle is one folder of plain files without sub-folders, so that it can lie on any web server, in
-a repository of data or in a Git repository. It has no file but those of `KINDS`: no name in a
-manifest can lead out of the folder, and none is a pickle.
+A bundle is one folder of plain files without sub-folders, so that it can be on any web server, in
+a repository of data or in a Git repository. It has only files of `KINDS`: no name in a manifest can
+lead out of the folder, and none is a pickle.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ class BundledFile:
 
 @dataclass(frozen=True)
 class BundledDataset:
-    """A dataset of a bundle.
+    """Dataset of a bundle.
 
     Attributes
     ----------
@@ -61,11 +61,11 @@ class BundledDataset:
     fingerprint : str
         Digest of the table, its target, task and roles, as the study stores it.
     reference : str
-        Where it can be loaded from (`mlaut.data.parse_reference`); empty if nowhere.
+        Reference that loads the dataset (`mlaut.data.parse_reference`); empty if there is none.
     licence, source : str
-        As its metadata name them; empty if they do not.
+        Entries of its metadata; empty if they are missing.
     included : bool
-        Whether its table is in the bundle.
+        Whether the table of the dataset is in the bundle.
     """
 
     name: str
@@ -78,7 +78,7 @@ class BundledDataset:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A published study in a folder, whose files have the digests of its manifest.
+    """Published study in a folder, whose files have the digests of its manifest.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Bundle:
     licence : str
         SPDX identifier of the licence of the results.
     date : str
-        Day of the publication, as ``2026-11-22``.
+        Day of the publication, such as ``2026-11-22``.
     datasets : tuple of BundledDataset
     files : mapping of str to BundledFile
     digest : str
@@ -136,8 +136,19 @@ class Bundle:
         return (json_text(content, indent=1) + "\n").encode()
 
 
+def is_bundle(place: str | os.PathLike[str]) -> bool:
+    """Return whether a place is an address, a ``.zip``, or a folder with a manifest."""
+    text = os.fspath(place)
+    return is_address(text) or text.endswith(".zip") or Path(text, MANIFEST).exists()
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an address of the web."""
+    return text.lower().startswith(("http://", "https://"))
+
+
 def read_manifest(content: bytes, folder: Path, where: str) -> Bundle:
-    """Return the bundle that a manifest describes, every value checked.
+    """Return the bundle that a manifest describes, after a check of every value.
 
     Parameters
     ----------
@@ -145,28 +156,28 @@ def read_manifest(content: bytes, folder: Path, where: str) -> Bundle:
     folder : Path
         Folder of its files.
     where : str
-        Where the manifest comes from, for messages.
+        Origin of the manifest, for messages.
 
     Raises
     ------
     StoreError
-        The manifest is no JSON, lacks a value, has one of another type, is of a newer format, or
+        The manifest is not JSON, lacks a value, has a value of another type or a newer format, or
         names a file that no bundle has.
     """
     try:
-        found = read_json(content)
-        if found["format"] != FORMAT:
+        values = read_json(content)
+        if values["format"] != FORMAT:
             raise StoreError(
-                f"{where}: format {found['format']!r}, and this MLaut reads {FORMAT}; update MLaut"
+                f"{where}: format {values['format']!r}, and this MLaut reads {FORMAT}; update MLaut"
             )
         bundle = Bundle(
             folder=folder,
-            title=_text(found["title"]),
-            authors=tuple(map(_text, found["authors"])),
-            licence=_text(found["licence"]),
-            date=_matching(_DATE, found["date"]),
-            datasets=tuple(map(_dataset, found["datasets"])),
-            files={name: _file(name, about) for name, about in found["files"].items()},
+            title=_text(values["title"]),
+            authors=tuple(map(_text, values["authors"])),
+            licence=_text(values["licence"]),
+            date=_matching(_DATE, values["date"]),
+            datasets=tuple(map(_dataset, values["datasets"])),
+            files={name: _file(name, about) for name, about in values["files"].items()},
             digest=hashlib.sha256(content).hexdigest(),
         )
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -176,29 +187,29 @@ def read_manifest(content: bytes, folder: Path, where: str) -> Bundle:
         ) from error
     if STUDY not in bundle.files:
         raise StoreError(f"{where}: names no {STUDY}, so it is no bundle; get it again")
-    if DATASETS not in bundle.files and any(one.included for one in bundle.datasets):
+    if DATASETS not in bundle.files and any(dataset.included for dataset in bundle.datasets):
         raise StoreError(f"{where}: tables are included, and it names no {DATASETS}; get it again")
     return bundle
 
 
-def _dataset(found: Mapping[str, Any]) -> BundledDataset:
+def _dataset(values: Mapping[str, Any]) -> BundledDataset:
     words = ("name", "fingerprint", "reference", "licence", "source")
-    if not isinstance(found["included"], bool):
+    if not isinstance(values["included"], bool):
         raise TypeError("'included' is not true or false")
     return BundledDataset(
-        **{word: _text(found[word]) for word in words}, included=found["included"]
+        **{word: _text(values[word]) for word in words}, included=values["included"]
     )
 
 
-def _file(name: str, found: Mapping[str, Any]) -> BundledFile:
+def _file(name: str, about: Mapping[str, Any]) -> BundledFile:
     if name not in KINDS:
         raise StoreError(
             f"{MANIFEST} names the file {name!r}, and a bundle has no such file; do not trust it"
         )
-    size = found["size"]
+    size = about["size"]
     if not isinstance(size, int) or isinstance(size, bool) or size < 0:
         raise TypeError(f"{name} has the size {size!r}")
-    return BundledFile(size, _matching(_DIGEST, found["sha256"]))
+    return BundledFile(size, _matching(_DIGEST, about["sha256"]))
 
 
 def _text(value: Any) -> str:
@@ -222,7 +233,7 @@ def file_record(path: Path) -> BundledFile:
     Raises
     ------
     StoreError
-        It is a link, a pipe or a device, or cannot be read.
+        The path is a link, a pipe or a device, or cannot be read.
     """
     with explained(path, "reading"), os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -230,19 +241,19 @@ def file_record(path: Path) -> BundledFile:
 
 
 def damage_of(bundle: Bundle) -> Iterator[tuple[str, str]]:
-    """Yield each file that is not what the manifest says, and why; and each file beside them.
+    """Yield each file that differs from the manifest, and each further file, with the reason.
 
-    Hidden files, such as those of Git, are left alone, except those that belong to a study.
+    Hidden files, such as those of Git, are ignored, except those that belong to a study.
     """
     for name, file in bundle.files.items():
         try:
-            found = file_record(bundle.folder / name)
+            there = file_record(bundle.folder / name)
         except StoreError as error:
             yield name, str(error)
             continue
-        if found.size != file.size:
-            yield name, f"has {found.size:,} bytes, and {MANIFEST} says {file.size:,}"
-        elif found.sha256 != file.sha256:
+        if there.size != file.size:
+            yield name, f"has {there.size:,} bytes, and {MANIFEST} says {file.size:,}"
+        elif there.sha256 != file.sha256:
             yield name, f"its digest is not the one in {MANIFEST}"
     for path in sorted(bundle.folder.iterdir()):
         hidden = path.name.startswith(".") and not path.name.startswith((".study", ".datasets"))

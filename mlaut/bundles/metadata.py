@@ -1,7 +1,8 @@
 """Metadata of a bundle for people and for programs.
 
 RO-Crate 1.1 (https://w3id.org/ro/crate/1.1) describes the folder, Croissant 1.0
-(http://mlcommons.org/croissant/1.0) the table of scores, CITATION.cff 1.2.0 the citation.
+(http://mlcommons.org/croissant/1.0) describes the table of scores, and CITATION.cff 1.2.0 the
+citation.
 """
 
 from __future__ import annotations
@@ -61,12 +62,12 @@ def ro_crate(bundle: Bundle) -> str:
         {
             "@id": f"#dataset-{number}",
             "@type": "Dataset",
-            "name": one.name,
-            "description": one.source or f"Dataset {one.name}",
-            "identifier": _one([word for word in (one.reference, one.fingerprint) if word]),
-            **({"license": one.licence} if one.licence else {}),
+            "name": dataset.name,
+            "description": dataset.source or f"Dataset {dataset.name}",
+            "identifier": _one([word for word in (dataset.reference, dataset.fingerprint) if word]),
+            **({"license": dataset.licence} if dataset.licence else {}),
         }
-        for number, one in enumerate(bundle.datasets, start=1)
+        for number, dataset in enumerate(bundle.datasets, start=1)
     ]
     graph = [descriptor, root, *parts, licence, *authors, *datasets]
     return _json({"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph})
@@ -198,19 +199,19 @@ def _licences(bundle: Bundle) -> str:
         f"Splits, predictions, scores, metadata and texts: {bundle.licence}, "
         f"{_SPDX}/{bundle.licence}"
     ]
-    if any(one.included for one in bundle.datasets):
+    if any(dataset.included for dataset in bundle.datasets):
         lines += ["", f"The tables in {DATASETS} keep the licences that their metadata name:"]
         lines += [
-            f"- {one.name}: {one.licence or 'no licence is named'}"
-            + (f"; {one.source}" if one.source else "")
-            for one in bundle.datasets
-            if one.included
+            f"- {dataset.name}: {dataset.licence or 'no licence is named'}"
+            + (f"; {dataset.source}" if dataset.source else "")
+            for dataset in bundle.datasets
+            if dataset.included
         ]
     return printable("\n".join(lines)) + "\n"
 
 
 def _readme(bundle: Bundle, counts: Mapping[str, int]) -> str:
-    inside = sum(one.included for one in bundle.datasets)
+    inside = sum(dataset.included for dataset in bundle.datasets)
     names = [n for n in KINDS if n not in _OPTIONAL or (bundle.folder / n).exists()]
     table = [f"| `{name}` | {KINDS[name][1]} |" for name in names]
     return "\n".join(

@@ -1,7 +1,7 @@
-"""Open a bundle: a folder, a ``.zip``, or an address; nothing is used before its digest holds.
+"""Opening of bundles from folders, ``.zip`` files and addresses; all digests are checked first.
 
-What is downloaded or unpacked is kept in the cache (``MLAUT_CACHE``), in a folder that has the
-digest of the manifest as its name. Files that are there already are not fetched again.
+Downloaded and unpacked files are kept in the cache (``MLAUT_CACHE``), in a folder that has the
+digest of the manifest as its name. Files that are already there are not fetched again.
 """
 
 import hashlib
@@ -28,6 +28,8 @@ from mlaut.bundles.manifest import (
     BundledFile,
     damage_of,
     file_record,
+    is_address,
+    is_bundle,
     read_manifest,
 )
 from mlaut.downloads import MOST_BYTES, answer_of, cache_folder
@@ -45,14 +47,8 @@ _TORN = (zipfile.BadZipFile, zlib.error, struct.error)
 Opener = Callable[[str], AbstractContextManager[BinaryIO]]
 
 
-def is_bundle(place: str | os.PathLike[str]) -> bool:
-    """Return whether a place is an address, a ``.zip``, or a folder with a manifest."""
-    text = os.fspath(place)
-    return _is_address(text) or text.endswith(".zip") or Path(text, MANIFEST).exists()
-
-
 def study_of(place: str | os.PathLike[str]) -> Path:
-    """Return the path of a study: that of a bundle, whose digests are checked, or the place."""
+    """Return the path of a bundle's study, after a check of its digests, or the place itself."""
     return open_bundle(place).study if is_bundle(place) else Path(place)
 
 
@@ -70,13 +66,13 @@ def open_bundle(place: str | os.PathLike[str], *, limit: int = MOST_BYTES) -> Bu
     Returns
     -------
     Bundle
-        In the folder itself, or in the cache.
+        The bundle, in its own folder or in the cache.
 
     Raises
     ------
     StoreError
-        There is no bundle, it cannot be reached, it is larger than the limit, or a file is not
-        the one that its manifest names.
+        There is no bundle, it cannot be reached, it is larger than the limit, or a file does not
+        have the digest of its manifest.
 
     Examples
     --------
@@ -85,7 +81,7 @@ def open_bundle(place: str | os.PathLike[str], *, limit: int = MOST_BYTES) -> Bu
     mlaut.errors.StoreError: https://[half: is no address (Invalid IPv6 URL); check it
     """
     text = os.fspath(place)
-    if _is_address(text):
+    if is_address(text):
         bundle = _from_address(text, limit)
     elif text.endswith(".zip"):
         bundle = _from_archive(Path(text), limit)
@@ -96,10 +92,6 @@ def open_bundle(place: str | os.PathLike[str], *, limit: int = MOST_BYTES) -> Bu
     for name, what in damage_of(bundle):
         raise StoreError(f"{text}: {name}: {what}; get the bundle again, or do not trust it")
     return bundle
-
-
-def _is_address(text: str) -> bool:
-    return text.lower().startswith(("http://", "https://"))
 
 
 # --------------------------------------------------------------------- archives
@@ -123,7 +115,7 @@ def _from_archive(path: Path, limit: int) -> Bundle:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, zipfile.ZipInfo]]:
-    """Yield the files of an archive that a bundle can have; they lie in one folder, or in none."""
+    """Yield the files of an archive that a bundle can have; they are in one folder, or in none."""
     known: set[str] = set()
     for member in archive.infolist():
         parts = PurePosixPath(member.filename).parts
@@ -251,7 +243,7 @@ def read_small(stream: BinaryIO | Path, where: object) -> bytes:
     Raises
     ------
     StoreError
-        It has more than 16 MiB, or is a link, a pipe or a device.
+        The content has more than 16 MiB, or the file is a link, a pipe or a device.
     """
     if isinstance(stream, Path):
         with explained(stream, "reading"):

@@ -1,18 +1,21 @@
-"""Publish a study as a bundle."""
+"""Publication of a study as a bundle, without texts that reveal its machine and its user."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+import socket
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mlaut.bundles import metadata
 from mlaut.bundles.manifest import (
@@ -26,7 +29,6 @@ from mlaut.bundles.manifest import (
     file_record,
 )
 from mlaut.bundles.opening import open_bundle
-from mlaut.bundles.privacy import check_private, without_paths
 from mlaut.errors import MlautError, StudyError, with_checked_options
 from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
@@ -34,11 +36,7 @@ from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.held import unfinished
 from mlaut.markup import csv_text
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from mlaut.report import Report
+from mlaut.report import Report
 
 INCLUDE = ("licensed", "all", "none")
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -73,7 +71,7 @@ def publish_study(
     output : path-like
         Folder of the bundle, which must not exist, or be empty.
     datasets : path-like, optional
-        Database of the datasets; default that of the last run, or the one beside the study.
+        Database of the datasets; default that of the last run, or that in the study's folder.
     title : str
         Default: the title of the study, or the name of its file.
     authors : sequence of str
@@ -82,9 +80,9 @@ def publish_study(
         SPDX identifier of the licence of the results. The tables keep their own licences.
     include : {"licensed", "all", "none"}
         Which tables the bundle has: those whose metadata name a licence that allows it, all, or
-        none. Others are named by reference and digest.
+        none. The bundle has reference and digest of the others.
     date : str
-        Day of the publication, as ``"2026-11-22"``; default that of the last run.
+        Day of the publication, such as ``"2026-11-22"``; default that of the last run.
     code : path-like, optional
         Python file of the strategies, to publish with a study that has no study file.
 
@@ -95,8 +93,8 @@ def publish_study(
     Raises
     ------
     StudyError
-        The study is damaged or empty, the datasets are not there or are others, an argument cannot
-        be used, the output exists, or a text would reveal a path or the name of this machine.
+        The study is damaged or empty; the datasets are missing or differ; an argument cannot be
+        used; the output exists; or a text would reveal a path or the name of this machine.
 
     Examples
     --------
@@ -125,12 +123,12 @@ def publish_study(
     target = Path(output)
     with explained(target, "publishing"):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished(target, folder=True) as (made, _):
-            bundle = _fill(made, source, title, tuple(authors), licence, include, date)
+        with unfinished(target, folder=True) as (work, _):
+            bundle = _fill(work, source, title, tuple(authors), licence, include, date)
             if not _is_published(target, bundle):
-                for path in (*made.iterdir(), made):
+                for path in (*work.iterdir(), work):
                     fsync_folder(path)
-                made.rename(target)
+                work.rename(target)
                 fsync_folder(target.parent)
     return replace(bundle, folder=target)
 
@@ -154,7 +152,7 @@ def _refuse_content(target: Path) -> None:
 
 
 def _is_published(target: Path, bundle: Bundle) -> bool:
-    """Return whether the output is this bundle already: a call was killed when it had ended."""
+    """Return whether the output already is this bundle, because an earlier call was killed late."""
     with suppress(MlautError):
         if (target / MANIFEST).exists() and open_bundle(target).digest == bundle.digest:
             return True
@@ -213,10 +211,10 @@ def study_file_beside(path: Path) -> Path | None:
     """Return the study file in the folder of a study that makes this study, or None."""
     from mlaut.experiments import read_study_file
 
-    for found in sorted(path.parent.glob("*.toml")):
+    for file in sorted(path.parent.glob("*.toml")):
         with suppress(MlautError):
-            if read_study_file(found).output.resolve() == path.resolve():
-                return found
+            if read_study_file(file).output.resolve() == path.resolve():
+                return file
     return None
 
 
@@ -237,7 +235,7 @@ def _fill(
 
     entries = source.study.load_splits()
     datasets = _datasets(source, entries, include)
-    inside = [entries[one.name] for one in datasets if one.included]
+    inside = [entries[dataset.name] for dataset in datasets if dataset.included]
     if inside:
         _put_tables(folder / DATASETS, source.datasets, inside)
     recorded = DATASETS if len(inside) == len(datasets) else ""
@@ -278,7 +276,7 @@ def _write(folder: Path, name: str, text: str) -> None:
 
 
 def _plain(record: Mapping[str, Any], recorded: str) -> dict[str, Any]:
-    """Return the record of a run or a cell without paths, and without its model, which stays."""
+    """Return the record of a run or a cell without paths, and without its model."""
     kept = without_paths({key: value for key, value in record.items() if key != "model"})
     return {**kept, "input": recorded} if "input" in record else kept
 
@@ -317,7 +315,7 @@ def _dataset(
 
 
 def allows_passing_on(licence: str) -> bool:
-    """Return whether a licence, as metadata name it, allows to pass a table on.
+    """Return whether a licence, as metadata name it, allows one to pass a table on.
 
     Examples
     --------
@@ -355,7 +353,7 @@ def _put_tables(path: Path, source: FilesIO, entries: Iterable[SplitEntry]) -> N
     for group, of_group in by_group.items():
         tables = [source.load_dataset(entry.path) for entry in of_group]
         target.save_datasets(
-            [replace(one, metadata=without_paths(one.metadata)) for one in tables], group
+            [replace(table, metadata=without_paths(table.metadata)) for table in tables], group
         )
 
 
@@ -363,7 +361,7 @@ def _put_tables(path: Path, source: FilesIO, entries: Iterable[SplitEntry]) -> N
 
 
 def _report(study: StudyStore, title: str, otherwise: str) -> Report:
-    """Return the report of a published study; ``otherwise`` is the title of one without a title."""
+    """Return the report of a published study; ``otherwise`` is the title if it has none."""
     from mlaut.report import make_report
 
     report = make_report(study, title=title)
@@ -372,7 +370,7 @@ def _report(study: StudyStore, title: str, otherwise: str) -> Report:
 
 
 def _scores(report: Report) -> pd.DataFrame:
-    """Return one row a cell: its score by the primary metric of its task, and its seconds."""
+    """Return one row for each cell: its score by the primary metric of its task, and seconds."""
     import pandas as pd
 
     rows = [
@@ -411,3 +409,77 @@ def _lock(study: StudyStore) -> str:
         also = f"  # also {', '.join(others)}" if others else ""
         lines.append(f"{name}=={last}{also}")
     return "\n".join(lines) + "\n"
+
+
+# An absolute path of three parts or more. Paths in a database, such as /starter/iris, have two.
+_PATH = re.compile(r"""(?<![\w.:/-])(?:/[^\s/'"<>:,;]+){2,}/([^\s/'"<>:,;]+)""")
+_SHORT = 4  # characters; shorter names of machines are found in ordinary words
+_ORDINARY = ("localhost", "debian", "ubuntu", "fedora")  # names of machines that name nobody
+
+
+def without_paths(value: Any) -> Any:
+    """Return plain JSON values with each absolute path in a text cut to its last part.
+
+    Examples
+    --------
+    >>> without_paths({"traceback": ['File "/home/ada/lib/python3.11/tree.py", line 3']})
+    {'traceback': ['File ".../tree.py", line 3']}
+    >>> without_paths("/starter/iris, https://archive.ics.uci.edu/dataset/53/iris")
+    '/starter/iris, https://archive.ics.uci.edu/dataset/53/iris'
+    """
+    if isinstance(value, str):
+        return _PATH.sub(r".../\1", value)
+    if isinstance(value, Mapping):
+        return {key: without_paths(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_paths(inner) for inner in value]
+    return value
+
+
+def check_private(study: StudyStore, files: Mapping[str, Path]) -> None:
+    """Check that no text names the home folder, the folder of the study, or this machine.
+
+    Parameters
+    ----------
+    study : Study
+        The study that will be published.
+    files : mapping of str to Path
+        Its text files, by name. Python code and study files are not changed, only checked.
+
+    Raises
+    ------
+    StudyError
+        A text names one of them; the message states the place.
+    """
+    private = tuple(_private(study.path))
+    for where, text in _texts(study, files):
+        for pattern, what in private:
+            if match := re.search(pattern, text):
+                raise StudyError(
+                    f"{where} names {what} ({match.group()!r}), which would be published; take it "
+                    "out (a parameter that is a path: make it relative, and run under a new name)"
+                )
+
+
+def _private(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield a pattern and a description of each private text."""
+    if Path.home().parts[1:]:
+        yield rf"(?<![\w.]){re.escape(str(Path.home()))}(?=/|\b)", "your home folder"
+    for folder in {path.parent.absolute(), path.parent.resolve()}:
+        if folder.parts[2:]:
+            yield rf"(?<![\w.]){re.escape(str(folder))}(?=/|\b)", "the folder of the study"
+    machine = socket.gethostname()
+    if len(machine) >= _SHORT and machine.lower() not in _ORDINARY:
+        yield rf"\b{re.escape(machine)}\b", "this machine"
+
+
+def _texts(study: StudyStore, files: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+    for entry in study.strategies:
+        about = {"identity": entry.identity, "metadata": entry.metadata}
+        yield f"strategy {entry.name!r}", json.dumps(about, ensure_ascii=False)
+    for run in (*study.runs, *study.analyses):
+        yield "the record of a run", json.dumps(run, ensure_ascii=False)
+    for dataset, records in study.all_details():
+        yield f"a cell of dataset {dataset!r}", json.dumps(records, ensure_ascii=False)
+    for name, path in files.items():
+        yield name, path.read_text(encoding="utf-8", errors="replace")

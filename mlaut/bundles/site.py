@@ -1,14 +1,12 @@
 """The pages of a leaderboard."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 from markupsafe import Markup
@@ -28,7 +26,7 @@ _STRATEGY, _DATASET = "strategy", "dataset"  # kinds of pages
 
 @dataclass(frozen=True)
 class Entrant:
-    """A bundle, with the splits and strategies of its study."""
+    """Bundle of a leaderboard, with the splits and strategies of its study."""
 
     place: str
     bundle: Bundle
@@ -36,14 +34,14 @@ class Entrant:
     strategies: tuple[StrategyEntry, ...]
 
     @classmethod
-    def of(cls, place: str, bundle: Bundle) -> Entrant:
-        """Return a bundle that was opened at a place, with what its study has."""
+    def of(cls, place: str, bundle: Bundle) -> Self:
+        """Return the entrant of a bundle that was opened at a place."""
         study = StudyStore(bundle.study)
         return cls(place, bundle, study.load_splits(), study.strategies)
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sort key: the oldest first, and of one day the one with the fewest strategies."""
+        """Sort key: the oldest bundle first, and on one day that with the fewest strategies."""
         return self.bundle.date, len(self.strategies), self.bundle.title, self.bundle.digest
 
 
@@ -59,7 +57,7 @@ def site_pages(
         for entry in entrant.strategies:
             added.setdefault(entry.name, entrant)
     # What the oldest bundle says of a dataset holds.
-    about = {one.name: one for x in reversed(entrants) for one in x.bundle.datasets}
+    about = {dataset.name: dataset for x in reversed(entrants) for dataset in x.bundle.datasets}
     report, splits = make_report(study, title=title), study.load_splits()
     sections = [section for section in report.sections if not section.secondary]
     date = max(entrant.bundle.date for entrant in entrants)
@@ -107,7 +105,7 @@ def _renderer(title: str, date: str) -> Any:
 
 
 def _page(kind: str, name: str) -> str:
-    """Return the name of a page, which stays the same when others come.
+    """Return the name of a page, which does not change when other pages are added.
 
     Examples
     --------
@@ -139,13 +137,22 @@ def _standing(section: Any, added: Mapping[str, Entrant]) -> _SiteTable:
         shown = decision_table(section.decision)
     bundles = {name: entrant.bundle for name, entrant in added.items()}
     by = {name: f"{', '.join(x.authors)}, {x.date}" for name, x in bundles.items()}
-    rows = tuple((names, (*cells, ShownCell("", by[names[0]]))) for names, cells in shown.rows)
-    columns = (*shown.columns, TableColumn("added by", "added by"))
+    places, ends = section.tables.get("standing", pd.DataFrame()), ("low", "high")
+    ranks = {
+        name: " to ".join(f"{place[f'average rank {end}']:.1f}" for end in ends)
+        for name, place in places.iterrows()
+    }
+    rows = tuple(
+        (names, (*cells, ShownCell("", ranks.get(names[0], "")), ShownCell("", by[names[0]])))
+        for names, cells in shown.rows
+    )
+    more = ("rank, 95% interval", "added by")
+    columns = (*shown.columns, *(TableColumn(name, name) for name in more))
     return _SiteTable(f"By {metric}.", replace(shown, columns=columns, rows=rows), _STRATEGY)
 
 
 def _of_rows(caption: str, rows: Sequence[Mapping[str, Any]], kind: str = "") -> _SiteTable | None:
-    """Return rows as a table, None without rows; their first value names them."""
+    """Return rows as a table, or None if there are none; the first value of a row names it."""
     if not rows:
         return None
     frame = pd.DataFrame(rows)

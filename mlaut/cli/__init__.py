@@ -3,7 +3,10 @@
 Heavy packages are imported inside the commands, so that ``mlaut --help`` is fast.
 """
 
+import atexit
+import gc
 import itertools
+import os
 import signal
 import sys
 import traceback
@@ -14,7 +17,7 @@ from typing import Any
 import click
 
 from mlaut import __version__
-from mlaut.cli import bundles, elsewhere, leaderboard, lists, runs, studies
+from mlaut.cli import elsewhere, leaderboard, lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, shortened
 
@@ -23,7 +26,7 @@ __all__ = ["cli", "main"]
 _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Begin": (runs.demo, runs.init),
     "Run": (runs.plan, runs.run, studies.status),
-    "Conclude": (studies.report, bundles.publish, studies.merge, studies.verify),
+    "Conclude": (studies.report, elsewhere.publish, studies.merge, studies.verify),
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
 _OF_STUDIES = (
@@ -39,7 +42,7 @@ _FORMER: dict[str | None, str] = {
 
 
 class _Group(click.Group):
-    """Commands, of which a former name is answered with that of today."""
+    """Commands; a former name raises an error that states the present name."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args[0] in _FORMER and args[0] not in self.commands:
@@ -101,6 +104,11 @@ with_json(cli)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an error ends it with one line and an exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:  # this process runs no other command
+        gc.set_threshold(50_000)  # imports make many objects and little garbage
+        atexit.register(gc.freeze)  # the last collection would walk through all of them
+        if {"list", "report", "status"}.issuperset(given[:1]):  # threads would cost time in them
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A process with id 1 (in a container) ignores SIGTERM unless it has a handler.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     show = warnings.showwarning

@@ -1,4 +1,4 @@
-"""Commands that bring results and predictions of others together with a study."""
+"""Commands that publish and export a study, or combine it with results of other programs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,56 @@ import click
 
 from mlaut.cli.inputs import PATH, database_and_options
 from mlaut.cli.output import Answer, records, show
-from mlaut.markup import counted
+from mlaut.markup import counted, csv_text
+
+
+@click.command()
+@click.argument("study", type=PATH)
+@click.option("-o", "--output", required=True, type=PATH, help="Folder of the bundle.")
+@click.option("--title", default="", help="Title; default: that of the study.")
+@click.option("--author", "authors", multiple=True, help="Name of an author (repeatable).")
+@click.option(
+    "--licence",
+    required=True,
+    help="SPDX identifier of the licence of the results, as CC-BY-4.0; tables keep their own.",
+)
+@click.option(
+    "--include",
+    default="licensed",
+    show_default=True,
+    type=click.Choice(["licensed", "all", "none"]),
+    help="Tables to put into the bundle: those whose licence allows it, all, or none. Others are "
+    "named by reference and digest.",
+)
+@click.option("--input", "datasets", type=PATH, help="Database of the datasets.")
+def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -> Answer:
+    """Publish a study as a bundle of plain files.
+
+    Anyone can verify and extend the bundle, which is a folder. STUDY is a study database, or a
+    study file, which is published too with the Python file that it names. No absolute path and no
+    name of this machine is published.
+
+    \b
+    mlaut publish study.h5 -o bundle --licence CC-BY-4.0 --author "Ada Lovelace"
+    mlaut verify bundle --refit 1%
+    mlaut run bundle --add mine.py -o mine.h5
+    mlaut merge bundle mine.h5 -o all.h5
+    """
+    from mlaut.bundles import publish_study
+    from mlaut.bundles.publishing import study_file_beside
+
+    bundle = publish_study(study, output, authors=authors, **options)
+    show(f"{output}: {bundle}")
+    outside = [dataset.name for dataset in bundle.datasets if not dataset.included]
+    nowhere = [d.name for d in bundle.datasets if not (d.included or d.reference)]
+    if outside:
+        show(f"{len(outside)} of {len(bundle.datasets)} tables are named by digest, not included")
+    if study.suffix != ".toml" and (file := study_file_beside(study)):
+        show(f"{file} is not in it: 'mlaut publish {file}' lets others fit its strategies again")
+    if nowhere:
+        show(f"nobody can load {', '.join(nowhere)}: --include all puts tables into the bundle")
+    answer = {"folder": output, "title": bundle.title, "digest": bundle.digest}
+    return answer | {"files": list(bundle.files), "outside": outside, "nowhere": nowhere}
 
 
 @click.command()
@@ -52,11 +101,11 @@ def export(
         runs = to_mlflow(StudyStore(database), store, metric=metric, experiment=title)
         show(f"{runs} new runs in {store}")
         return {"runs": runs, "files": []}
-    made = make_report(database, **options | ({"metric": metric} if metric else {}))
+    report = make_report(database, **options | ({"metric": metric} if metric else {}))
     if logs is not None:
-        written = to_every_eval_ever(made, logs, how["organisation"])
+        written = to_every_eval_ever(report, logs, how["organisation"])
     else:
-        written = to_hugging_face(made, models or Path(), how["benchmark"], how["source"])
+        written = to_hugging_face(report, models or Path(), how["benchmark"], how["source"])
     for path in written:
         show(path)
     return {"runs": 0, "files": written}
@@ -96,9 +145,8 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
     from mlaut.files_io import StudyStore, import_predictions
 
     store = StudyStore(database_and_options(study)[0])
-    entries = store.load_splits()
-    table = pd.concat([read_predictions(path, entries, **how) for path in sources])
-    table = table.reset_index(drop=True)
+    folds = store.load_splits()
+    table = pd.concat([read_predictions(path, folds, **how) for path in sources], ignore_index=True)
     stored = import_predictions(store, table, strategy=strategy, source=source)
     show(f"{counted(stored, 'cell')} of {strategy} stored in {study}")
     return {"study": study, "strategy": strategy, "cells": stored}
@@ -108,15 +156,8 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
 @click.argument("study", type=PATH)
 @click.option("--against", required=True, help="Published benchmark, for example delgado2014.")
 @click.option("--strategy", "strategies", multiple=True, help="Strategy to place (repeatable).")
-@click.option(
-    "--same",
-    multiple=True,
-    metavar="HERE=PUBLISHED",
-    help="Compare a strategy that was run again with its published column (repeatable).",
-)
-@click.option(
-    "--missing", default="row mean", show_default=True, help="Treatment of unpublished cells."
-)
+@click.option("--same", multiple=True, metavar="HERE=PUBLISHED", help="One that was run again.")
+@click.option("--missing", default="row mean", show_default=True, help="For unpublished cells.")
 @click.option("--budget", default="", help="Place by few datasets: 10, or '2h cpu' with --costs.")
 @click.option("--arm", type=click.Choice(["designed", "random"]), help="Choice of datasets.")
 @click.option("--rival", help="Published strategy; end when it is separated.")
@@ -124,12 +165,7 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
 @click.option("--costs", type=PATH, help="CSV of datasets and seconds.")
 @click.option("--seed", type=int, help="Of a draw: drawn by the board's maker after the entry.")
 @click.option("-j", "--n-jobs", type=int, help="Worker processes, if the study is run.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the tables (CSV), also of all pairs, and the profile.",
-)
+@click.option("-o", "--output", type=PATH, help="Folder for the tables (CSV), also of all pairs.")
 def place(
     study: Path, same: Sequence[str], n_jobs: int | None, output: Path | None, **given: Any
 ) -> Answer:
@@ -150,15 +186,18 @@ def place(
     from mlaut.placing.placement import place_study
 
     pairs = dict(pair.partition("=")[::2] for pair in same)
-    few = {name: given.pop(name) for name in ("arm", "rival", "audit", "costs", "seed")}
-    if few["costs"]:
+    few = {k: x for k in ("arm", "rival", "audit", "costs", "seed") if (x := given.pop(k))}
+    if few.get("costs"):
         few["costs"] = pd.read_csv(few["costs"], index_col=0).iloc[:, 0].to_dict()
-    few = {name: value for name, value in few.items() if value}
     changes: dict[str, Any] = {} if n_jobs is None else {"n_jobs": n_jobs}
-    found = place_study(study, same=pairs, few=few, **given, **changes)
-    show(found)
+    placed = place_study(study, same=pairs, few=few, **given, **changes)
+    tables = {"check": placed.check, "place": placed}
+    for table in (*filter(None, tables.values()), placed.sentence()):
+        show(f"{table}\n")
     if output is not None:
-        found.save(output)
-    tables = {"check": found.check, "place": found.place}
-    rows = {name: None if one is None else records(one.frame) for name, one in tables.items()}
-    return {"sentence": found.sentence, **rows}
+        output.mkdir(parents=True, exist_ok=True)
+        frames = {name: table.frame for name, table in tables.items() if table is not None}
+        for name, frame in {**frames, "pairs": placed.pairs}.items():
+            (output / f"{name}.csv").write_text(csv_text(frame), "utf-8")
+    check = None if placed.check is None else records(placed.check.frame)
+    return {"sentence": placed.sentence(), "check": check, "place": records(placed.frame)}

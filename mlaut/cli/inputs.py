@@ -1,4 +1,4 @@
-"""Read what several commands are given: a study or its study file, a race, a task."""
+"""Arguments that several commands share: a study or its study file, a race, settings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def with_options_of_a_run(command: Command) -> Command:
 
 
 def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a run that ``--set`` and flags change; those of flags count."""
+    """Return the options of a run that ``--set`` and flags change; flags take precedence."""
     from mlaut.experiments.study_files.study_file import read_settings
 
     changes = read_settings(given["settings"], "run", "tuning", "analysis")
@@ -53,23 +53,24 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
     """Return the path of the study's database, and the report options of its study file."""
     if path.suffix != ".toml":
-        from mlaut.bundles.opening import study_of
+        from mlaut.bundles.manifest import is_bundle
 
-        return study_of(path), {}
+        if not is_bundle(path):
+            return path, {}
+        from mlaut.bundles.opening import open_bundle
+
+        return open_bundle(path).study, {}
     from mlaut.experiments import read_study_file
 
     file = read_study_file(path)
     report = {name: value for name, value in vars(file.report).items() if value}
     terms = {} if file.analysis is None else vars(analysis_of(file))
-    return file.output, {
-        **report,
-        **terms,
-        **({"title": file.study.title} if file.study.title else {}),
-    }
+    title = {"title": file.study.title} if file.study.title else {}
+    return file.output, report | terms | title
 
 
 def analysis_of(file: StudyFile) -> Analysis:
-    """Return the analysis of a study file; ``[report]`` fills in the terms that it has too."""
+    """Return the analysis of a study file; terms that are missing are taken from ``[report]``."""
     report = {name: value for name, value in vars(file.report).items() if value}
     given: Analysis = file.analysis or Analysis()
     default = vars(Analysis())
@@ -81,7 +82,7 @@ def analysis_of(file: StudyFile) -> Analysis:
 def dropped_from(path: Path) -> dict[str, str]:
     """Return the strategies of a study that its study file no longer names, with that reason.
 
-    No code of the study file is executed: where it has a Python file of strategies, none is named.
+    No code of the study file is executed: if it has a Python file of strategies, none is returned.
     """
     from mlaut.experiments import read_study_file
     from mlaut.experiments.study_files.study_file import choose_strategies
@@ -104,7 +105,7 @@ def dropped_from(path: Path) -> dict[str, str]:
 
 
 def race_of(database: Path) -> StudyRace | None:
-    """Return the race of a study; None if it is none, or does not exist yet."""
+    """Return the race of a study; None if the study is not a race, or does not exist yet."""
     from mlaut.experiments.plans.rounds import sealed_terms
     from mlaut.files_io import StudyStore
 

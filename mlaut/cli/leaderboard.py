@@ -57,9 +57,9 @@ def init(folder: Path, study: Path, **about: Any) -> Answer:
     """
     from mlaut.leaderboard import init_board
 
-    made = init_board(folder, study, **about)
-    show(f"{made.folder}: {made.bundle}\n  README.md says how entries are made and judged")
-    return {"board": made.folder, "digest": made.bundle.digest}
+    board = init_board(folder, study, **about)
+    show(f"{board.folder}: {board.bundle}\n  README.md says how entries are made and judged")
+    return {"board": board.folder, "digest": board.bundle.digest}
 
 
 @leaderboard.command()
@@ -106,10 +106,10 @@ def fit(entries: Sequence[Path], seed: str, output: Path, folder: Path, **how: A
 
     board, fitted = Board.open(folder), []
     for entry in _wanted(board, entries):
-        found = refit_entry(board, entry, seed, **how)
-        fitted.append({"entry": entry.name, "cells": len(found["cells"]), "error": found["error"]})
-        _write(output / f"{entry.name}.json", json.dumps(found))
-        show(f"{entry.name}: {found['error'] or str(len(found['cells'])) + ' cells fitted again'}")
+        fits = refit_entry(board, entry, seed, **how)
+        fitted.append({"entry": entry.name, "cells": len(fits["cells"]), "error": fits["error"]})
+        _write(output / f"{entry.name}.json", json.dumps(fits))
+        show(f"{entry.name}: {fits['error'] or str(len(fits['cells'])) + ' cells fitted again'}")
     return fitted
 
 
@@ -146,13 +146,13 @@ def judge(
     for number, entry in enumerate(_wanted(board, entries), start=claim):
         name = f"{entry.name}.json"
         measured = read_bounded(fits / name) if fits else refit_entry(board, entry, seed, **how)
-        found = judge_entry(board, entry, measured, seed=seed, claim=number)
+        verdict = judge_entry(board, entry, measured, seed=seed, claim=number)
         if output:
-            _write(output / name, found.to_json())
-            _write(output / f"{entry.name}.md", found.to_markdown())
-        show(found.to_markdown())
-        verdicts.append(json.loads(found.to_json()))
-    return verdicts, int(any(one["verdict"] == REFUSED for one in verdicts))
+            _write(output / name, verdict.to_json())
+            _write(output / f"{entry.name}.md", verdict.to_markdown())
+        show(verdict.to_markdown())
+        verdicts.append(json.loads(verdict.to_json()))
+    return verdicts, int(any(verdict["verdict"] == REFUSED for verdict in verdicts))
 
 
 def _wanted(board: Board, entries: Sequence[Path]) -> Sequence[Path]:

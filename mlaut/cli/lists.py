@@ -1,4 +1,4 @@
-"""Commands that list what there is, load datasets, and convert old files."""
+"""Commands that list datasets, metrics and strategies, load datasets, and convert old files."""
 
 import json
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def strategies(criterion: str, task: str | None) -> Answer:
     """
     from mlaut.estimators import REGISTRY
 
-    found = REGISTRY.search(criterion, **({"tasks": task} if task else {}))
+    specs = REGISTRY.search(criterion, **({"tasks": task} if task else {}))
     rows = [
         {
             "name": spec.name,
@@ -47,12 +47,12 @@ def strategies(criterion: str, task: str | None) -> Answer:
             "collection": spec.collection,
             "package": spec.package,
         }
-        for spec in found
+        for spec in specs
     ]
     about: dict[str, Any] = {}
-    if len(found) == 1 and criterion in (found[0].name, found[0].class_name):
+    if len(specs) == 1 and criterion in (specs[0].name, specs[0].class_name):
         listed = (*rows[0], "estimator_family", "tasks")
-        about = {k: v for k, v in found[0].load()().describe().items() if k not in listed}
+        about = {k: v for k, v in specs[0].load()().describe().items() if k not in listed}
     show_rows(rows)
     for key, value in about.items():
         show(one_line(f"{key}: {value if isinstance(value, str) else json.dumps(value)}"))

@@ -1,6 +1,6 @@
-"""Print what commands return: text and tables on the terminal, or the same as JSON.
+"""Output of commands: text and tables on the terminal, or the same as JSON.
 
-Nothing that a study holds can control the terminal.
+No content of a study can control the terminal.
 """
 
 import json
@@ -8,9 +8,9 @@ import math
 import re
 import shlex
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from importlib.resources import files
 from typing import Any
 
 import click
@@ -34,20 +34,20 @@ _IN_ITS_PLACE = {
 def show(text: object, err: bool = False) -> None:
     """Print text; control characters in names or messages of a study cannot reach the terminal.
 
-    With ``--json`` only the error stream shows texts.
+    If ``--json`` is set, only the error stream shows texts.
     """
     if err or not as_json():
         click.echo(printable(str(text)), err=err)
 
 
 def as_json() -> bool:
-    """Return whether the command that runs was given ``--json``."""
+    """Return whether the running command has the option ``--json``."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(__name__))
 
 
 def with_json(command: click.Command, path: str = "") -> None:
-    """Add ``--json`` to each command of a group: it prints what the function returns, and no text.
+    """Add ``--json`` to each command of a group; it prints the returned value, and no text.
 
     The function returns an `Answer`. The schema of `mlaut list metrics` is
     ``schemas/list-metrics.json``, which ``--json-schema`` prints.
@@ -61,15 +61,17 @@ def with_json(command: click.Command, path: str = "") -> None:
     def call(json_asked: bool, **given: Any) -> None:
         context = click.get_current_context()
         context.meta[__name__] = json_asked
-        found = function(**given)
-        result, code = found if isinstance(found, tuple) else (found, 0)
+        value = function(**given)
+        result, code = value if isinstance(value, tuple) else (value, 0)
         if json_asked:
             click.echo(json.dumps(_plain(result), allow_nan=False))
         if code:
             sys.exit(code)
 
-    def print_schema(context: click.Context, _: click.Parameter, asked: bool) -> None:
-        if asked:
+    def print_schema(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            from importlib.resources import files
+
             schema = files("mlaut.cli") / "schemas" / f"{path[1:]}.json"
             click.echo(schema.read_text(encoding="utf-8"), nl=False)
             context.exit()
@@ -89,11 +91,11 @@ def records(frame: Any) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it; numbers that are not finite become null."""
+    """Return a value in the types of JSON; numbers that are not finite become null."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     value = value.item() if hasattr(value, "item") else value  # a number of NumPy
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -101,9 +103,9 @@ def _plain(value: Any) -> Any:
 
 
 def in_own_words(text: object) -> str:
-    """Return a message with options of the command line where it advises arguments of Python.
+    """Return a message in which options of the command line replace arguments of Python.
 
-    An argument that no command has stays: it belongs into the user's own Python file.
+    An argument that no command has does not change: it belongs into the user's own Python file.
 
     Examples
     --------
@@ -135,18 +137,18 @@ def _option(advice: re.Match[str]) -> str:
 
 def _flags(command: click.Command) -> set[str]:
     below = command.commands.values() if isinstance(command, click.Group) else ()
-    own = {flag for one in command.params for flag in one.opts}
+    own = {flag for option in command.params for flag in option.opts}
     return own.union(*map(_flags, below))
 
 
 def setting_of(flag: str, command: click.Command | None = None) -> str:
-    """Return the setting of ``--set`` that a flag is; empty if a command has not that setting."""
+    """Return the setting of ``--set`` that equals a flag; empty if a command lacks it."""
     from mlaut.experiments.options import RunOptions
     from mlaut.records import Analysis
 
     name = flag.lstrip("-").replace("-", "_")
     key = name.removeprefix("no_")
-    takes = {one.name for one in command.params} if command else {"settings", "shard"}
+    takes = {option.name for option in command.params} if command else {"settings", "shard"}
     records = [RunOptions] * ("shard" in takes) + [Analysis] * ("settings" in takes)
     known = {item.name: item for record in records for item in fields(record)}
     if key not in known:
@@ -169,8 +171,20 @@ def show_rows(rows: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
 
 def show_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> None:
     """Print a table, if it has rows."""
-    from tabulate import tabulate
+    if not rows or as_json():
+        return
+    columns = []
+    for column in zip(headers, *rows, strict=True):
+        texts = [one_line(cell).strip() for cell in column]
+        width = max(_width(texts[0]) + 2, *map(_width, texts))  # as wide as reports' tables
+        texts.insert(1, "-" * width)
+        columns.append([text + " " * (width - _width(text)) for text in texts])
+    show("\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True)))
 
-    if rows and not as_json():
-        lines = [[one_line(cell) for cell in row] for row in rows]
-        show(tabulate(lines, headers=headers, disable_numparse=True))
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide characters two, accents none."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - sum(unicodedata.category(sign) in ("Mn", "Me") for sign in text)

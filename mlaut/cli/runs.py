@@ -107,7 +107,7 @@ def init(
     names = strategies or usual_strategies(task)
     metric = metric or DEFAULT_METRICS[task]
     terms = Analysis(question=chosen["question"], metric=metric)
-    check_analysis(terms, [one.name for one in as_strategies(list(names))], {task})
+    check_analysis(terms, [strategy.name for strategy in as_strategies(list(names))], {task})
     text = new_study_file(study_file, task=task, strategies=names, metric=metric, **chosen)
     study_file.parent.mkdir(parents=True, exist_ok=True)
     with study_file.open("x", encoding="utf-8") as file:  # "x" never overwrites
@@ -164,7 +164,7 @@ def run(
         raise StudyError("--add and -o belong together: mlaut run BUNDLE --add mine.py -o mine.h5")
     if added is not None and output is not None:
         from mlaut.bundles import extend_bundle
-        from mlaut.bundles.opening import is_bundle
+        from mlaut.bundles.manifest import is_bundle
         from mlaut.files_io import FilesIO
 
         if not is_bundle(study_file):
@@ -197,14 +197,14 @@ def plan(study_file: Path, **changes: Any) -> Answer:
     preview = plan_study(study_file, check=check_report, **changes_of(changes))
     show(in_own_words(preview))
     race = race_of(preview.study)
-    told: dict[str, Any] = preview.to_dict()
+    answer: dict[str, Any] = preview.to_dict()
     if race is not None:
         from mlaut.racing import forecast_of
 
-        told["race"] = str(forecast_of(study_file, race))
-        show(told["race"])
+        answer["race"] = str(forecast_of(study_file, race))
+        show(answer["race"])
     show_rows(preview.plan.why())
-    return told
+    return answer
 
 
 @click.command()
@@ -272,8 +272,8 @@ def check_report(
     Raises
     ------
     AnalysisError
-        A term of the analysis is not possible, or ``[race]`` is there too. Without strategies or
-        tasks, the checks that need them are skipped.
+        A term of the analysis is not possible, or the file has ``[race]`` too. If there are no
+        strategies or tasks, the checks that need them are skipped.
     """
     from mlaut.analysis.deciding.terms import check_analysis
 

@@ -1,7 +1,5 @@
 """Commands that read, check, join and compact studies."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,12 +54,7 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
     mlaut status study.h5 --alive
     mlaut status study.toml --follow
     """
-    from mlaut.experiments.following.status import (
-        check_alive,
-        study_status,
-        unfinished,
-        warnings_of,
-    )
+    from mlaut.experiments.following import status as progress
 
     database, options = database_and_options(study)
     if follow and as_json():
@@ -75,18 +68,19 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
     if alive:
         from mlaut.experiments.cells.memory import parse_seconds
 
-        healthy, line = check_alive(database, parse_seconds(within, "within") or 0.0)
+        healthy, line = progress.check_alive(database, parse_seconds(within, "within") or 0.0)
         show(line)
         return {"healthy": healthy, "reason": line}, 0 if healthy else 1
-    now = study_status(database)
-    reasons, warned = (unfinished(database), warnings_of(database)) if why else ([], [])
-    told = now.to_dict() | ({"why": reasons, "warnings": warned} if why else {})
+    now = progress.study_status(database)
+    reasons = progress.unfinished(database) if why else []
+    warned = progress.warnings_of(database) if why else []
+    answer = now.to_dict() | ({"why": reasons, "warnings": warned} if why else {})
     show(str(now))
     race = race_of(database)
     if race is not None:
         standing = race.now()
-        told |= {"race": standing.sentence(), "cost": standing.cost_sentence()}
-        show(f"race: {told['race']}\ncost: {told['cost']}")
+        answer |= {"race": standing.sentence(), "cost": standing.cost_sentence()}
+        show(f"race: {answer['race']}\ncost: {answer['cost']}")
         for line in standing.decisions if why else ():
             show(line)
     show_rows(now.rows())
@@ -98,7 +92,7 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
                 name = one_line(row["strategy"])
                 show(f"\n{name}, {row['status']}, {counted(row['cells'], 'cell')}, the first:")
                 show(row["traceback"].rstrip())
-    return told, 0
+    return answer, 0
 
 
 @click.command()
@@ -198,9 +192,9 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     result = make_report(database, **options)
     answer = report_content(result) if as_json() else {}  # some of it takes time
     if methods:
-        found = methods_of_report(result)
-        answer |= {"methods": str(found), "bibtex": found.to_bibtex()}
-        show(f"{found}\n\n{answer['bibtex']}".rstrip())
+        words = methods_of_report(result)
+        answer |= {"methods": str(words), "bibtex": words.to_bibtex()}
+        show(f"{words}\n\n{answer['bibtex']}".rstrip())
     elif output is not None:
         answer["files"] = write_report(result, output)
         for path in answer["files"]:
@@ -211,7 +205,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
 
 
 def _read_pairs(file: Path, what: str) -> dict[str, str]:
-    """Return the second column of a CSV file by the first, without the row of their names."""
+    """Return the second column of a CSV file by the first one, without the row of names."""
     with file.open(encoding="utf-8-sig", newline="") as lines:
         rows = [row for row in csv.reader(lines) if row]
     if not rows or {len(row) for row in rows} != {2}:
@@ -230,12 +224,12 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     from mlaut.files_io import StudyStore
     from mlaut.files_io.tables.tables import ending_of
 
-    found = _read_pairs(file, "datasets and their sources")
+    sources = _read_pairs(file, "datasets and their sources")
     named = [] if ending_of(database.name) else StudyStore(database).datasets
-    if lacking := [name for name in named if not found.get(name)]:
-        hint = nearest(lacking[0], found)
+    if lacking := [name for name in named if not sources.get(name)]:
+        hint = nearest(lacking[0], sources)
         raise AnalysisError(f"{file}: no source for the dataset {lacking[0]!r}{hint}")
-    return found
+    return sources
 
 
 @click.command()
@@ -278,7 +272,7 @@ def verify(
     """
     from mlaut.analysis import Results
     from mlaut.bundles import verify_bundle
-    from mlaut.bundles.opening import is_bundle
+    from mlaut.bundles.manifest import is_bundle
     from mlaut.errors import StudyError
     from mlaut.experiments import verify_study
     from mlaut.experiments.cells.memory import parse_bytes
@@ -290,22 +284,22 @@ def verify(
         if mend or seal:
             raise StudyError(f"{study}: a bundle is not changed; mend a copy of its study")
         arguments |= {"limit": parse_bytes(limit) or 0, "trusted": trust}
-        bundle, found = verify_bundle(study, **arguments)
+        bundle, checked = verify_bundle(study, **arguments)
         path, about = bundle.study, f"{bundle}\n"
     else:
         path = database_and_options(Path(study))[0]
         if seal:
             accept_changes(path)
         cleared = sum(StudyStore(path).mend().values()) if mend else 0
-        found = verify_study(study, **arguments)
-    scores = Results.from_study(path, metric).scores if metric and found.ok else None
-    show(about + str(found) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
-    told: dict[str, Any] = {**found.to_dict(), "cleared": cleared, "scores": {}}
+        checked = verify_study(study, **arguments)
+    scores = Results.from_study(path, metric).scores if metric and checked.ok else None
+    show(about + str(checked) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
+    answer: dict[str, Any] = {**checked.to_dict(), "cleared": cleared, "scores": {}}
     if scores is not None:
-        told["scores"] = scores.to_dict()
+        answer["scores"] = scores.to_dict()
         rows = [[name, *(f"{x:.6g}" for x in row)] for name, *row in scores.itertuples()]
         show_table(rows, [f"{metric} on", *scores.columns])
-    return told, 0 if found.ok else 1
+    return answer, 0 if checked.ok else 1
 
 
 @click.command()
@@ -325,7 +319,7 @@ def merge(studies: Sequence[str], output: Path) -> Answer:
     from mlaut.experiments.following.status import study_status
     from mlaut.files_io import merge_studies
 
-    now = study_status(merge_studies([study_of(one) for one in studies], output).path)
+    now = study_status(merge_studies([study_of(study) for study in studies], output).path)
     show(now)
     return now.to_dict()
 
@@ -354,7 +348,7 @@ def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
     from mlaut.report.state import environment_differences
     from mlaut.study import Study
 
-    paths = [database_and_options(one)[0] for one in (old, new)]
+    paths = [database_and_options(path)[0] for path in (old, new)]
     stores = [StudyStore(path) for path in paths if not is_results(path)]
     runs = [
         read_results(path, metric, greater_is_better=given["greater_is_better"])
@@ -362,12 +356,12 @@ def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
         else Study(path).results(metric or "")
         for path in paths
     ]
-    found = same_results(*runs, rope=given["rope"], alpha=given["alpha"])
+    answers = same_results(*runs, rope=given["rope"], alpha=given["alpha"])
     differing = environment_differences(*stores) if len(stores) == 2 else []
-    show(f"{found.sentence()}\n\n{found}")
+    show(f"{answers.sentence()}\n\n{answers}")
     show_rows(differing)
-    about = {name: getattr(found, name) for name in ("answer", "metric", "rope", "notes")}
-    return {**about, "strategies": records(found.frame), "environments": differing}
+    about = {name: getattr(answers, name) for name in ("answer", "metric", "rope", "notes")}
+    return {**about, "strategies": records(answers.frame), "environments": differing}
 
 
 @click.command()

@@ -27,7 +27,7 @@ _OTHER_LINES = 9 + _FAILURES
 
 
 def follow_study(database: Path, title: str) -> None:
-    """Show the progress of a study until it ends or Ctrl-C; once, if this is no terminal."""
+    """Show the progress of a study until it ends or Ctrl-C; only once without a terminal."""
     console = Console(highlight=False)
 
     def view() -> tuple[Snapshot, Any]:
@@ -57,7 +57,7 @@ def _race_line(database: Path) -> str:
 
 
 def _view(now: Snapshot, title: str, race: str, width: int, height: int) -> Any:
-    """Return what the terminal shows, as rich renders it."""
+    """Return the view for the terminal, which rich renders."""
     status = now.status
     lines: list[Any] = [Text(one_line(title or status.path), style="bold"), _counts(now, width)]
     lines += [Text(text, overflow="ellipsis", no_wrap=True) for text in _sentences(now)]
@@ -67,8 +67,8 @@ def _view(now: Snapshot, title: str, race: str, width: int, height: int) -> Any:
         lines += [Text(), _table(now, width, max(height - _OTHER_LINES, 3))]
     if now.failures:
         lines += [Text(), Text("last failures", style="bold")]
-    for one in now.failures:
-        at = f"{one['strategy']} on {one['dataset']}: {one['status']}: {one['reason']}"
+    for cell in now.failures:
+        at = f"{cell['strategy']} on {cell['dataset']}: {cell['status']}: {cell['reason']}"
         lines.append(Text(one_line(at), style="red", overflow="ellipsis", no_wrap=True))
     return Group(*lines)
 
@@ -106,7 +106,7 @@ def _sentences(now: Snapshot) -> list[str]:
 
 
 def _table(now: Snapshot, width: int, most: int) -> Any:
-    """Return a row of squares for each strategy; those with cells left come first if room lacks."""
+    """Return a row of squares for each strategy; without room, those with open cells come first."""
     status = now.status
     cells, left = status.cells, status.cells[:, :, Status.MISSING].sum(axis=0)
     failed = cells[:, :, [kind for kind in Status if kind.failed]].sum(axis=2)

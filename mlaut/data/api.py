@@ -1,11 +1,11 @@
 """Public functions that set up a study: open databases, load datasets, and split them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import pandas as pd
 
 from mlaut.data.sources.loading import load_into
 from mlaut.data.sources.references import expand
@@ -18,9 +18,6 @@ from mlaut.errors import DataError, nearest, with_checked_options
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
 from mlaut.former_names import FORMER
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @with_checked_options(DataError)
@@ -116,8 +113,8 @@ class Data:
             Paths of the datasets.
         """
         opened(hdf5_io).check_writable()
-        found = [with_roles(one, roles) for one in collection(name, task=task, names=names)]
-        return list(hdf5_io.save_datasets(found, name if hdf5_group is None else hdf5_group))
+        tables = [with_roles(table, roles) for table in collection(name, task=task, names=names)]
+        return list(hdf5_io.save_datasets(tables, name if hdf5_group is None else hdf5_group))
 
     def load(
         self,
@@ -237,9 +234,9 @@ class Data:
             A table cannot be read or used; the message names file, dataset and column.
         """
         opened(hdf5_io).check_writable()
-        found = load_folder(folder, task=task, names=names, roles=roles, unusable=unusable)
+        tables = load_folder(folder, task=task, names=names, roles=roles, unusable=unusable)
         group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
-        return list(hdf5_io.save_datasets(found, group, overwrite=overwrite))
+        return list(hdf5_io.save_datasets(tables, group, overwrite=overwrite))
 
     # -------------------------------------------------------------- splitting
 
@@ -276,16 +273,16 @@ class Data:
             ``"repeated_kfold(10, 10)"``; for datasets with a group or a time,
             ``"group_kfold(5)"``, ``"stratified_group_kfold(5)"``, ``"leave_one_group_out"``,
             ``"time_series(5)"`` (`mlaut.data.parse_scheme`); a scikit-learn splitter, or one of
-            your own; a list of (train, test) pairs of row positions; or
-            ``"own"``: the split that the source of a dataset provides, such as an OpenML task.
-            By default ``"own"`` for datasets that have such a split, and ``"holdout"`` for all
-            others. The rows of a splitter are stored in ascending order, not in its own order.
+            your own; a list of (train, test) pairs of row positions; or ``"own"``, the split that
+            the source of a dataset provides, such as an OpenML task. By default ``"own"`` for
+            datasets that have such a split, and ``"holdout"`` for all others. The rows of a
+            splitter are stored in ascending order, not in its own order.
         test_size : float, optional
             Share of the rows that test in a hold-out; default a third.
         stratify : bool, default True
             Whether each fold has the same share of each class. ``False`` draws rows regardless
-            of their class, as the published MLaut did. Regression is never stratified. It has no
-            effect on a scikit-learn splitter.
+            of their class, as the published MLaut did. Regression is never stratified. The argument
+            has no effect on a scikit-learn splitter.
         seed : int, default 0
             Seed of the draw.
         groups : str, optional
@@ -296,8 +293,8 @@ class Data:
             Draw new splits for datasets whose content or split differs from the stored one. All
             outcomes of these datasets are discarded.
         unusable : list, optional
-            Errors of datasets that cannot be split are appended here, and the others are split,
-            unless there is none.
+            Errors of datasets that cannot be split are appended here, and the others are split. If
+            there are no others, the error is raised.
 
         Returns
         -------
@@ -384,7 +381,7 @@ class Data:
 def list_datasets(
     database: str | os.PathLike[str] | None = None, group: str = "/"
 ) -> list[dict[str, Any]]:
-    """Return facts about the datasets of a database or of MLaut, without reading their tables.
+    """Return the facts about the datasets of a database or of MLaut; their tables are not read.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Studies of MLaut 0.1, converted into today's form."""
+"""Conversion of studies of MLaut 0.1 into the present form."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -25,15 +25,15 @@ def convert_old_study(
     Datasets, splits, predictions and run times are converted. The strategies are marked as foreign:
     their code and parameters were not stored. MLaut 0.1 let classifiers and regressors predict the
     same table; the regressors then become strategies of a second dataset, ``<name>_regression``.
-    Its run times are those of tuning and fitting together, and are stored as seconds of fitting.
+    The run times of MLaut 0.1 cover tuning and fitting together; they become seconds of fitting.
 
     Parameters
     ----------
     old_input, old_output : Path
         Files of MLaut 0.1: tables, and splits with predictions. No pickle in them is loaded.
     new_input, new_study : Path
-        Files to make. They must not exist, or be what a killed call left of the same conversion,
-        which is then completed.
+        Files to make. They must not exist, unless a killed call of the same conversion left them;
+        this conversion is then completed.
 
     Returns
     -------
@@ -73,10 +73,10 @@ def convert_old_study(
 def _check_new(
     new_input: Path, new_study: Path, datasets: Sequence[Dataset], strategies: Sequence[str]
 ) -> None:
-    """Check that the files to make hold nothing but a part of what they will hold."""
-    expected = {one.name: checked(one).fingerprint for one in datasets}
+    """Check that existing files hold nothing but a part of this conversion."""
+    expected = {dataset.name: checked(dataset).fingerprint for dataset in datasets}
     if new_input.exists():
-        stored = {one.name: one.fingerprint for one in FilesIO(new_input).dataset_infos()}
+        stored = {info.name: info.fingerprint for info in FilesIO(new_input).dataset_infos()}
         _refuse_others(new_input, stored.items() <= expected.items())
     if new_study.exists():
         with suppress(StudyError):  # a file without a study yet
@@ -92,7 +92,7 @@ def _refuse_others(path: Path, is_part: bool) -> None:
 
 
 def _tasks(results: OldResults) -> Iterable[tuple[str, str, list[str]]]:
-    """Yield name, task and strategies of each dataset that results become."""
+    """Yield name, task and strategies of each dataset that is made from the results."""
     labels = [s for s, values in results.predictions.items() if values.dtype.kind in "iu"]
     numbers = [s for s in results.predictions if s not in labels]
     if labels:

@@ -9,8 +9,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "catalogue.registry": ("REGISTRY", "Registry", "instantiate_default_estimators"),
-        "strategy.record": ("Strategy",),
-        "strategy.metadata": ("DataShape", "Properties", "properties"),
+        "strategy.metadata": ("DataShape", "Properties", "Strategy", "properties"),
         "sizes": ("SizeLimit",),
         "strategy.mlaut_estimator": ("MlautEstimator",),
         "strategy.generic_estimator": ("Generic_Estimator",),

@@ -23,8 +23,8 @@ class SizeLimit:
     values : int or None
         Largest number of values (rows times columns); None for no limit.
     per_class : bool
-        Whether values count once per class where there are more than two classes. This suits
-        boosting, which grows one tree per class.
+        Whether values count once per class if there are more than two classes. This suits boosting,
+        which grows one tree per class.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class SizeLimit:
 
 
 def as_size_limit(limit: Any, strategy: str) -> SizeLimit:
-    """Return the `SizeLimit` that a user wrote as such, as a mapping, as rows, or as None.
+    """Return the `SizeLimit` that a user wrote in any form: mapping, number of rows, or None.
 
     None and False mean no limit.
 

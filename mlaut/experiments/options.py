@@ -3,8 +3,6 @@
 This module imports errors only, so that the command line begins quickly.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence

@@ -5,9 +5,9 @@ from typing import Any
 
 
 def without_rooms(value: Any) -> Any:
-    """Return an identity in which classes and functions of MLaut have their package and name alone.
+    """Return an identity in which names of MLaut's classes and functions lack their subpackage.
 
-    A module may move to another room of its package; the strategies of stored studies stay.
+    So a module may move within its package without a change of the strategies of stored studies.
 
     Examples
     --------

@@ -75,7 +75,7 @@ class Description:
 
 
 def class_path(cls: type) -> str:
-    """Return the path of a class: ``module.qualified_name``, without the room of MLaut's own.
+    """Return the path of a class: ``module.qualified_name``, without subpackages of MLaut.
 
     Examples
     --------
@@ -369,10 +369,10 @@ def _table_digest(value: pd.DataFrame | pd.Series | pd.Index) -> str:
 
 
 def _of_distribution(value: Any) -> dict[str, Any] | None:
-    """Return what makes a distribution of SciPy; None for other objects.
+    """Return the defining parts of a distribution of SciPy; None for other objects.
 
-    The rest of its state is a random generator, which differs between processes, and generated
-    code.
+    The rest of its state is generated code and a random generator, which differs between
+    processes.
     """
     dist = getattr(value, "dist", value)
     if not any(f"{base.__module__}.{base.__name__}" == _SCIPY for base in type(dist).__mro__):
@@ -446,7 +446,7 @@ def _space(cls: type, functions: Iterable[types.FunctionType]) -> Mapping[str, A
 def _without_metadata(node: ast.ClassDef) -> ast.ClassDef:
     """Return a class without the decorator `mlaut.properties`.
 
-    The parameters of the strategy contain what matters of the metadata.
+    The parameters of the strategy contain all metadata that can change a result.
     """
     node = copy.copy(node)
     node.decorator_list = [
@@ -462,7 +462,7 @@ def _without_metadata(node: ast.ClassDef) -> ast.ClassDef:
 def _place(key: str, text: str) -> str:
     """Return a text; if it is a path below the folder of its module, relative to that folder.
 
-    So the identity does not depend on the location of that folder.
+    The identity therefore does not depend on the location of that folder.
     """
     module = sys.modules.get(key.rpartition(".")[0])
     file = getattr(module, "__file__", None)

@@ -54,10 +54,10 @@ def file_of(module: str) -> str | None:
     """
     if module.partition(".")[0] == "mlaut" or module in sys.builtin_module_names:
         return ""
-    found = sys.modules.get(module)
-    if getattr(getattr(found, "__spec__", None), "origin", "") in ("built-in", "frozen"):
-        return getattr(found, "__file__", None) or ""
-    return getattr(found, "__file__", None)
+    loaded = sys.modules.get(module)
+    if getattr(getattr(loaded, "__spec__", None), "origin", "") in ("built-in", "frozen"):
+        return getattr(loaded, "__file__", None) or ""
+    return getattr(loaded, "__file__", None)
 
 
 @lru_cache(maxsize=4096)
@@ -125,21 +125,21 @@ def versions_of(modules: Iterable[str]) -> dict[str, str]:
     >>> sorted({"numpy", "scikit-learn", "scipy"} & set(versions_of(["sklearn"])))
     ['numpy', 'scikit-learn', 'scipy']
     """
-    found: dict[str, str] = {}
-    waiting = [one for module in modules for one in [_distribution_of(module)] if one]
+    versions: dict[str, str] = {}
+    waiting = [known for module in modules for known in [_distribution_of(module)] if known]
     while waiting:
         distribution = waiting.pop()
         name, of_name, required = _described(distribution)
-        if name and of_name and name not in found:
-            found[name] = of_name
+        if name and of_name and name not in versions:
+            versions[name] = of_name
             waiting += required
-    return dict(sorted(found.items()))
+    return dict(sorted(versions.items()))
 
 
 def installed_version(name: str) -> str | None:
-    """Return the version of a distribution; None where it is not installed."""
-    found = _distribution_by_name(name)
-    return _described(found)[1] if found else None
+    """Return the version of a distribution; None if it is not installed."""
+    known = _distribution_by_name(name)
+    return _described(known)[1] if known else None
 
 
 def _distribution_of(module: str) -> Distribution | None:
@@ -183,9 +183,9 @@ def _required(distribution: Distribution) -> Iterator[Distribution]:
     for requirement in distribution.requires or ():
         name = re.match(r"[\w.-]+", requirement)
         if name and not re.search(r"\bextra\b", requirement.partition(";")[2]):
-            found = _distribution_by_name(name[0])
-            if found is not None:
-                yield found
+            needed = _distribution_by_name(name[0])
+            if needed is not None:
+                yield needed
 
 
 @lru_cache(maxsize=1024)

@@ -3,8 +3,6 @@
 `mlaut.identity.describer` looks these names up to include their values in an identity.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec, resolve_name
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from mlaut.identity.distributions import is_library_file
 
@@ -145,12 +143,12 @@ class _Scope(ast.NodeVisitor):
     def _visit_function(self, args: ast.arguments, body: list[Any]) -> None:
         self._visit_all([value for value in (*args.defaults, *args.kw_defaults) if value])
         own = [*args.posonlyargs, *args.args, *args.kwonlyargs]
-        own += [one for one in (args.vararg, args.kwarg) if one]
+        own += [arg for arg in (args.vararg, args.kwarg) if arg]
         inner = _Scope()
-        inner._bound = {one.arg for one in own}
+        inner._bound = {arg.arg for arg in own}
         self._inner(inner, body)
 
-    def _inner(self, inner: _Scope, body: list[Any]) -> None:
+    def _inner(self, inner: Self, body: list[Any]) -> None:
         """Add the names that an inner scope reads from outside.
 
         Methods do not see the names that the body of their class binds.
@@ -179,8 +177,8 @@ class NotLoaded(NamedTuple):
 def imported(statement: Import, space: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield what an import statement in a function binds: bound name, full name, and value.
 
-    The value is `NotLoaded` for a library that is not loaded, which is not loaded for this, and
-    for a module that cannot be loaded.
+    The value is `NotLoaded` for a library that is not loaded yet (this function does not load it),
+    and for a module that cannot be loaded.
 
     Parameters
     ----------
@@ -203,8 +201,8 @@ def imported(statement: Import, space: Mapping[str, Any]) -> Iterator[tuple[str,
         return
     for alias in statement.names:
         full, module = f"{name}.{alias.name}", _loaded(name)
-        found = hasattr(module, alias.name)
-        value = getattr(module, alias.name) if found else _loaded(full)
+        has = hasattr(module, alias.name)
+        value = getattr(module, alias.name) if has else _loaded(full)
         yield alias.asname or alias.name, full, value
 
 

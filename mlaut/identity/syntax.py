@@ -1,4 +1,4 @@
-"""Syntax of functions and classes, and digests of it that are equal in every supported Python.
+"""Syntax of functions and classes, with digests that are equal in every supported Python.
 
 A function is found in its source by its compiled code. A file that has changed since it was
 imported is therefore never mistaken for the code that runs. Comments, docstrings, layout and
@@ -133,14 +133,14 @@ def class_node(cls: type) -> ast.ClassDef | None:
     files = {function.__code__.co_filename for function in inside}
     module = sys.modules.get(cls.__module__)
     files = files or {file for file in [getattr(module, "__file__", None)] if file}
-    found = [
+    defined = [
         node
         for file in files
         for source in [_source(file, vars(module) if module else {})]
         for node in (source.classes.get(cls.__qualname__, []) if source else [])
         if all(child and node.lineno <= child.lineno <= (node.end_lineno or 0) for child in nodes)
     ]
-    return found[0] if len(found) == 1 else None
+    return defined[0] if len(defined) == 1 else None
 
 
 def is_inside(function: types.FunctionType, cls: type) -> bool:
@@ -200,9 +200,9 @@ class _SourceFile:
     @cached_property
     def classes(self) -> dict[str, list[ast.ClassDef]]:
         """Syntax of all classes, by qualified name."""
-        found: dict[str, list[ast.ClassDef]] = {}
-        _collect_classes(self._tree, "", found)
-        return found
+        classes: dict[str, list[ast.ClassDef]] = {}
+        _collect_classes(self._tree, "", classes)
+        return classes
 
     def find(self, code: types.CodeType) -> Function | None:
         """Return the syntax of the function with this compiled code, or None."""
@@ -212,19 +212,19 @@ class _SourceFile:
         return self._node(same[0]) if same else None
 
     def _node(self, code: types.CodeType) -> Function | None:
-        found: list[Function] = []
+        nodes: list[Function] = []
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Lambda):
                 if code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
-                    found.append(node)
+                    nodes.append(node)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = min(part.lineno for part in (node, *node.decorator_list))
                 if (node.name, first) == (code.co_name, code.co_firstlineno):
-                    found.append(node)
-        if len(found) > 1:
-            found = [node for node in found if _spans(node, code)]
-            found.sort(key=lambda node: -node.col_offset)  # the innermost lambda begins last
-        return found[0] if found else None
+                    nodes.append(node)
+        if len(nodes) > 1:
+            nodes = [node for node in nodes if _spans(node, code)]
+            nodes.sort(key=lambda node: -node.col_offset)  # the innermost lambda begins last
+        return nodes[0] if nodes else None
 
 
 def _inner_codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -234,15 +234,15 @@ def _inner_codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _inner_codes(constant)
 
 
-def _collect_classes(node: ast.AST, prefix: str, found: dict[str, list[ast.ClassDef]]) -> None:
+def _collect_classes(node: ast.AST, prefix: str, classes: dict[str, list[ast.ClassDef]]) -> None:
     for child in ast.iter_child_nodes(node):
         inner = prefix
         if isinstance(child, ast.ClassDef):
-            found.setdefault(prefix + child.name, []).append(child)
+            classes.setdefault(prefix + child.name, []).append(child)
             inner = f"{prefix}{child.name}."
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             inner = f"{prefix}{child.name}.<locals>."
-        _collect_classes(child, inner, found)
+        _collect_classes(child, inner, classes)
 
 
 def _same_code(one: types.CodeType, other: types.CodeType) -> bool:

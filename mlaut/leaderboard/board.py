@@ -1,4 +1,4 @@
-"""The repository of a board: how it is made, read, and entered."""
+"""Repository of a board: functions that make it, read it, and add entries."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _FLOWS = ".github/workflows"
 
 @dataclass(frozen=True)
 class Board:
-    """A board: a folder with a published study, entries, and the verdicts on them.
+    """Board: a folder with a published study, entries, and the verdicts on them.
 
     Attributes
     ----------
     folder : Path
     title : str
     minutes : float
-        Time in which cells of an entry are fitted again.
+        Time for fitting cells of an entry again.
     limit : int
-        Bytes that an entry may have.
+        Largest size of an entry in bytes.
     bundle : Bundle
         The published study: its datasets, splits, sealed analysis and first strategies.
     """
@@ -55,9 +55,9 @@ class Board:
         Raises
         ------
         StudyError
-            The folder is no board.
+            The folder is not a board.
         StoreError
-            Its study cannot be opened.
+            The study of the board cannot be opened.
         """
         place = Path(folder)
         try:
@@ -79,10 +79,10 @@ class Board:
     @cached_property
     def chosen(self) -> Chosen:
         """The sealed analysis of the board."""
-        found = Chosen.of(self.study)
-        if found is None:
+        terms = Chosen.of(self.study)
+        if terms is None:
             raise StudyError(f"{self.folder}: its study has no analysis; run it, and publish again")
-        return found
+        return terms
 
     @property
     def seed(self) -> int:
@@ -92,56 +92,56 @@ class Board:
     @property
     def entries(self) -> list[Path]:
         """Folders of the entries, by name; a link is no entry."""
-        found = (self.folder / ENTRIES).glob("*/")
-        return sorted(x for x in found if _NAME.fullmatch(x.name) and not x.is_symlink())
+        places = (self.folder / ENTRIES).glob("*/")
+        return sorted(x for x in places if _NAME.fullmatch(x.name) and not x.is_symlink())
 
     def verdict_on(self, entry: Path) -> Verdict | None:
-        """Return the verdict that is kept on an entry, None if it has none."""
+        """Return the stored verdict on an entry, or None if it has none."""
         path = self.folder / VERDICTS / f"{entry.name}.json"
         return Verdict.read(path) if path.exists() else None
 
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts on all entries, in the order of their claims."""
-        found = [one for entry in self.entries if (one := self.verdict_on(entry))]
-        return sorted(found, key=lambda one: (one.claim, one.entry))
+        judged = [verdict for entry in self.entries if (verdict := self.verdict_on(entry))]
+        return sorted(judged, key=lambda verdict: (verdict.claim, verdict.entry))
 
     def listed(self) -> list[Path]:
-        """Return the entries that stand on the board, in the order of their claims.
+        """Return the entries that were not refused, in the order of their claims.
 
         Raises
         ------
         StudyError
-            An entry is not the one that was judged.
+            An entry was changed after its verdict.
         """
-        kept = [one for one in self.verdicts() if one.verdict != REFUSED]
-        for one in kept:
-            place = self.folder / ENTRIES / one.entry
-            if open_bundle(place, limit=self.limit).digest != one.digest:
+        kept = [verdict for verdict in self.verdicts() if verdict.verdict != REFUSED]
+        for verdict in kept:
+            place = self.folder / ENTRIES / verdict.entry
+            if open_bundle(place, limit=self.limit).digest != verdict.digest:
                 raise StudyError(f"{place}: was changed after its verdict; restore it")
-        return [self.folder / ENTRIES / one.entry for one in kept]
+        return [self.folder / ENTRIES / verdict.entry for verdict in kept]
 
     def build_pages(self, output: str | os.PathLike[str]) -> Path:
         """Write the static pages (`mlaut.bundles.build_leaderboard`), and return the index.
 
-        The index also has the history: every entry that was judged, by its claim, with its verdict,
-        its rank when it came, the evidence that it is a record, what was verified, and its costs.
+        The index also has the history of all judged entries, in the order of their claims: verdict,
+        rank at that time, evidence that the entry is a record, what was verified, and costs.
         """
-        places, rows = [self.bundle.folder, *self.listed()], [one.row() for one in self.verdicts()]
+        places, rows = [self.bundle.folder, *self.listed()], [v.row() for v in self.verdicts()]
         return build_leaderboard(places, output, title=self.title, history=rows)
 
 
 def init_board(
     folder: str | os.PathLike[str], study: str | os.PathLike[str], *, title: str = "", **about: Any
 ) -> Board:
-    """Make the repository of a board from a study: its bundle, terms, workflows and page of use.
+    """Make the repository of a board from a study: its bundle, terms, workflows and README.
 
     Parameters
     ----------
     folder : path-like
-        Must not exist, or be empty but for hidden files such as those of Git.
+        Folder of the board. It must not exist, or have only hidden files such as those of Git.
     study : path-like
-        A study that was run with the first strategies of the board, or its study file. Its
-        datasets, splits and analysis hold for all entries.
+        A study that was run with the first strategies of the board, or its study file. All entries
+        use its datasets, splits and analysis.
     title : str
         Default: the title of the study.
     **about
@@ -158,7 +158,7 @@ def init_board(
         tasks.
     """
     place = Path(folder)
-    if place.exists() and any(one.name[0] != "." for one in place.iterdir()):
+    if place.exists() and any(path.name[0] != "." for path in place.iterdir()):
         raise StudyError(f"{place}: has files, and a board is a new folder; name another one")
     bundle = publish_study(study, place / BASE, title=title, **about)
     source = StudyStore(bundle.study)
@@ -196,7 +196,7 @@ def add_entry(
     engine: str = "local",
     **about: Any,
 ) -> Bundle:
-    """Run a strategy on the splits of a board, and publish it as an entry; call again to resume.
+    """Run a strategy on the splits of a board and publish it as an entry; a second call resumes.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def add_entry(
     name : str
         Name of the folder of the entry: letters, digits, ``_`` and ``-``.
     n_jobs, engine
-        Where cells are fitted, as for ``Orchestrator.run``.
+        The same as for ``Orchestrator.run``.
     **about
         ``authors``, ``licence`` and ``title`` of `mlaut.bundles.publish_study`; the default title
         is the name of the strategy.
@@ -220,8 +220,8 @@ def add_entry(
     Raises
     ------
     StudyError
-        The name cannot be used or is taken, there is not exactly one strategy, it has a seed of
-        its own, or the board has a strategy of its name.
+        The name cannot be used or is taken; there is not exactly one strategy; the strategy has its
+        own seed; or the board has a strategy of the same name.
     """
     from mlaut.estimators import as_strategies
     from mlaut.experiments.plans.entries import strategy_entries
@@ -256,9 +256,9 @@ def add_entry(
 
 
 def own_seed(entry: StrategyEntry) -> str:
-    """Return the first parameter of a strategy that is a seed and was chosen; else no text.
+    """Return the first parameter of a strategy that is a chosen seed, or an empty text.
 
-    A seed of 0 is no choice: some of scikit-learn's classes have it.
+    A seed of 0 does not count as chosen: it is the default of some classes of scikit-learn.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def own_seed(entry: StrategyEntry) -> str:
     >>> own_seed(StrategyEntry("tree", "", {"strategy": tree, "seed": None}))
     'random_state: 17'
     """
-    found = re.search(
+    match = re.search(
         r'"((?:random_state|random_seed|seed)": (?!null|0[,}])[^,}]*)', json_text(entry.identity)
     )
-    return found[1].replace('"', "") if found else ""
+    return match[1].replace('"', "") if match else ""

@@ -1,4 +1,4 @@
-"""Judge an entry: what it is, what fits of it gave, and whether it is a new record."""
+"""Verdict on an entry, from its content, from fits of it, and from tests against others."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.stats import binom
 
 from mlaut.analysis.methods.aggregates import new_records
+from mlaut.analysis.pairwise.effects import mean_difference
 from mlaut.bundles import verify_bundle
 from mlaut.errors import MlautError, StudyError
 from mlaut.files_io import StudyStore, merge_studies
@@ -33,7 +34,7 @@ _PACKAGES = ("python", "numpy", "scipy", "scikit-learn")
 
 
 class _RefusedError(Exception):
-    """An entry is refused; the text is the reason."""
+    """Error for an entry that is refused; its text is the reason."""
 
 
 def judge_entry(
@@ -52,9 +53,9 @@ def judge_entry(
     place : path-like
         Folder of the entry.
     fits : mapping
-        What `refit_entry` returned.
+        Result of `refit_entry`.
     seed : str
-        Text that was fixed after the entry, with which its cells were drawn.
+        Text that was fixed after the entry and that seeded the draw of its cells.
     claim : int
         Number of this claim on the board, from 1. All claims that were ever judged count, so that
         the error over all of them is at most the level of the board's analysis.
@@ -62,46 +63,46 @@ def judge_entry(
     Returns
     -------
     Verdict
-        ``refused`` names the check that failed. ``provisional`` is an entry that is ahead of all
-        others without being shown to be better, or of which too few cells could be fitted again.
-        ``accepted`` is any other: a record, or an entry that is not ahead.
+        ``refused`` names the check that failed. ``provisional`` means that the entry is ahead of
+        all others but not shown to be better, or that too few cells could be fitted again.
+        ``accepted`` is any other entry: a record, or an entry that is not ahead.
 
     Raises
     ------
     StudyError
-        The claim is no positive number, or the board is damaged.
+        The claim is not a positive number, or the board is damaged.
 
     Notes
     -----
-    Each check of refits is against "the claim is what an honest run gives". Predictions: at most 1%
-    of the rows differ, and the cells with a claim nearer to the truth are not more than those with
-    one farther from it (sign test). Seeds: the claimed score of a dataset is exchangeable with
-    those of copies with the rows in another order (Besag and Clifford 1989); the ranks are added
-    up over datasets, whose sum has a known distribution. The record: see
+    Each check of refits tests the hypothesis "the claim is the result of an honest run".
+    Predictions: at most 1% of the rows differ, and claims are not more often nearer to the truth
+    than farther from it (sign test over cells). Seeds: the claimed score of a dataset is
+    exchangeable with those of copies with the rows in another order (Besag and Clifford 1989); the
+    sum of its ranks over datasets has a known distribution. Record: see
     `mlaut.analysis.methods.aggregates.new_records`; the j-th claim needs the evidence
     pi^2 j^2 / (6 alpha).
     """
     folder = Path(place)
     if claim < 1:
         raise StudyError(f"claim {claim}: claims are numbered from 1")
-    found = Verdict(entry=folder.name, seed=seed, claim=claim)
+    verdict = Verdict(entry=folder.name, seed=seed, claim=claim)
     try:
-        study, found = _opened(board, folder, found)
-        found = replace(found, cells=_check_content(board, study, found))
-        listed = [StudyStore(one / "study.h5") for one in board.listed() if one.name != folder.name]
-        _check_copies(study, [board.study, *listed], found)
+        study, verdict = _opened(board, folder, verdict)
+        verdict = replace(verdict, cells=_check_content(board, study, verdict))
+        listed = [StudyStore(p / "study.h5") for p in board.listed() if p.name != folder.name]
+        _check_copies(study, [board.study, *listed], verdict)
         tried = fits.get("cells")
-        found = replace(found, fitted=len(tried) if isinstance(tried, list) else 0)
-        found = _check_fits(study, fits, found)
-        return _ranked(board, study, listed, found)
+        verdict = replace(verdict, fitted=len(tried) if isinstance(tried, list) else 0)
+        verdict = _check_fits(study, fits, verdict)
+        return _ranked(board, study, listed, verdict)
     except (_RefusedError, MlautError) as error:
-        return replace(found, verdict=REFUSED, why=str(error))
+        return replace(verdict, verdict=REFUSED, why=str(error))
 
 
 # -------------------------------------------------------------------- the content
 
 
-def _opened(board: Board, folder: Path, found: Verdict) -> tuple[StudyStore, Verdict]:
+def _opened(board: Board, folder: Path, verdict: Verdict) -> tuple[StudyStore, Verdict]:
     if folder.is_symlink() or not folder.is_dir():
         raise _RefusedError("The entry is no folder.")
     size = sum(path.lstat().st_size for path in folder.iterdir())
@@ -113,13 +114,13 @@ def _opened(board: Board, folder: Path, found: Verdict) -> tuple[StudyStore, Ver
     study = StudyStore(bundle.study)
     if len(study.strategies) != 1:
         raise _RefusedError(f"It has {len(study.strategies)} strategies, and an entry has one.")
-    found.checks["digests"] = f"{len(bundle.files)} files as the manifest says"
-    found = replace(found, title=bundle.title, authors=", ".join(bundle.authors))
-    return study, replace(found, digest=bundle.digest, strategy=study.strategies[0].name)
+    verdict.checks["digests"] = f"{len(bundle.files)} files as the manifest says"
+    verdict = replace(verdict, title=bundle.title, authors=", ".join(bundle.authors))
+    return study, replace(verdict, digest=bundle.digest, strategy=study.strategies[0].name)
 
 
-def _check_content(board: Board, study: StudyStore, found: Verdict) -> int:
-    """Check that datasets, splits, seeds and cells are the board's; return how many are done."""
+def _check_content(board: Board, study: StudyStore, verdict: Verdict) -> int:
+    """Check datasets, splits, seeds and cells against the board; return how many cells are done."""
     entries, wanted = study.load_splits(), board.study.load_splits()
     if set(entries) != set(wanted):
         name = sorted(set(entries) ^ set(wanted))[0]
@@ -138,17 +139,17 @@ def _check_content(board: Board, study: StudyStore, found: Verdict) -> int:
         raise _RefusedError(f"It has a seed of its own ({fixed}), and the board draws all seeds.")
     if foreign := foreign_sources(study.strategies):
         raise _RefusedError(f"It comes from {foreign}, and nothing of it can be fitted again.")
-    statuses = np.concatenate([one.ravel() for _, one in study.statuses().values()])
+    statuses = np.concatenate([status.ravel() for _, status in study.statuses().values()])
     if lacking := int(np.isin(statuses, [Status.MISSING, Status.SKIPPED]).sum()):
         raise _RefusedError(f"{lacking} of {len(statuses)} cells were not run.")
     then, now = ({**x.runs[-1], **x.runs[-1].get("versions", {})} for x in (board.study, study))
     other = [f"{x} {now.get(x)} ({then.get(x)})" for x in _PACKAGES if now.get(x) != then.get(x)]
-    found.checks["datasets, splits, seeds"] = f"those of the board, {len(entries)} datasets"
-    found.checks["versions"] = ", ".join(other) or "those of the board"
+    verdict.checks["datasets, splits, seeds"] = f"those of the board, {len(entries)} datasets"
+    verdict.checks["versions"] = ", ".join(other) or "those of the board"
     return int((statuses == Status.DONE).sum())
 
 
-def _check_copies(study: StudyStore, others: Sequence[StudyStore], found: Verdict) -> None:
+def _check_copies(study: StudyStore, others: Sequence[StudyStore], verdict: Verdict) -> None:
     """Find the earlier strategy whose predictions are the most like those of the entry."""
     like: dict[str, list[float]] = {}
     for mine in study.blocks():
@@ -159,7 +160,7 @@ def _check_copies(study: StudyStore, others: Sequence[StudyStore], found: Verdic
                 same = np.isclose(mine.predictions[0], theirs, rtol=0, atol=near)[tested]
                 like.setdefault(strategy, []).append(float(same.mean()))
     share, nearest = max((float(np.mean(shares)), name) for name, shares in like.items())
-    found.checks["most like"] = f"{nearest}, in {share:.2%} of the predictions"
+    verdict.checks["most like"] = f"{nearest}, in {share:.2%} of the predictions"
     if share == 1:
         raise _RefusedError(f"All its predictions are those of {nearest!r}, which came earlier.")
 
@@ -167,30 +168,30 @@ def _check_copies(study: StudyStore, others: Sequence[StudyStore], found: Verdic
 # ------------------------------------------------------------------------- the fits
 
 
-def _check_fits(study: StudyStore, fits: Mapping[str, Any], found: Verdict) -> Verdict:
-    """Check the claims against what fits gave, which another process measured."""
+def _check_fits(study: StudyStore, fits: Mapping[str, Any], verdict: Verdict) -> Verdict:
+    """Check the claims against the results of fits, which another process measured."""
     try:
-        if (fits["digest"], fits["seed"]) != (found.digest, found.seed):
+        if (fits["digest"], fits["seed"]) != (verdict.digest, verdict.seed):
             raise _RefusedError("Its fits are of another entry, or were drawn by another text.")
         if fits["error"]:
             raise _RefusedError(f"It cannot be fitted again: {fits['error']}.")
         cells, copies = pd.DataFrame(fits["cells"]), fits["copies"]
-        wanted = [(c.dataset, c.repeat, c.fold) for c in drawn(study, found.digest, found.seed)]
-        told = sorted(zip(cells["dataset"], cells["repeat"], cells["fold"], strict=True))
-        if told != sorted(wanted[: len(cells)]):
+        wanted = [(c.dataset, c.repeat, c.fold) for c in drawn(study, verdict.digest, verdict.seed)]
+        named = sorted(zip(cells["dataset"], cells["repeat"], cells["fold"], strict=True))
+        if named != sorted(wanted[: len(cells)]):
             raise _RefusedError("Its fits are not of the cells that were drawn.")
-        _check_predictions(cells, found)
-        found = _check_costs(cells, copies, found)
-        _check_selection(copies, found)
-        _check_memory(copies, found)
+        _check_predictions(cells, verdict)
+        verdict = _check_costs(cells, copies, verdict)
+        _check_selection(copies, verdict)
+        _check_memory(copies, verdict)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _RefusedError(f"Its fits cannot be read ({error!r}).") from error
     few = len(cells) < min(_FEWEST, len(wanted))
     unsure = f"Only {len(cells)} cells could be fitted again in the time." if few else ""
-    return replace(found, why=unsure)
+    return replace(verdict, why=unsure)
 
 
-def _check_predictions(cells: pd.DataFrame, found: Verdict) -> None:
+def _check_predictions(cells: pd.DataFrame, verdict: Verdict) -> None:
     differ, rows = int(cells["differ"].sum()), int(cells["rows"].sum())
     text = f"{differ} of {rows:,} rows differ in {len(cells)} cells that were fitted again"
     if failed := [reason for reason in cells["failed"] if reason]:
@@ -198,18 +199,18 @@ def _check_predictions(cells: pd.DataFrame, found: Verdict) -> None:
     if differ > SHARE * rows:
         raise _RefusedError(
             f"Its predictions are not those of its strategy: {text}, and {SHARE:.0%} may "
-            f"(versions: {found.checks['versions']}; most like {found.checks['most like']})."
+            f"(versions: {verdict.checks['versions']}; most like {verdict.checks['most like']})."
         )
     gain = np.sign(cells["better"] - cells["worse"])
     if binom.sf((gain > 0).sum() - 1, (gain != 0).sum(), 0.5) < _LEVEL:
         raise _RefusedError(f"Its predictions were improved: {text}, nearly all for the better.")
-    found.checks["predictions"] = text
+    verdict.checks["predictions"] = text
 
 
-def _check_costs(cells: pd.DataFrame, copies: Mapping[str, Any], found: Verdict) -> Verdict:
+def _check_costs(cells: pd.DataFrame, copies: Mapping[str, Any], verdict: Verdict) -> Verdict:
     """Check the claimed times against the shortest that were measured, by dataset."""
     times = cells.groupby("dataset")[["claimed", "measured"]].median()
-    fresh = pd.Series({name: one["seconds"] for name, one in copies.items()}, dtype=float)
+    fresh = pd.Series({name: copy["seconds"] for name, copy in copies.items()}, dtype=float)
     times["measured"] = np.fmin(times["measured"], fresh.reindex(times.index))
     ratios = times["claimed"] / times["measured"].clip(lower=1e-9)
     claimed, measured = (float(times[name].mean()) for name in ("claimed", "measured"))
@@ -217,65 +218,69 @@ def _check_costs(cells: pd.DataFrame, copies: Mapping[str, Any], found: Verdict)
     scale = min(1.0, float(ratios.median()))
     if scale < 1 / _FASTER or (ratios < scale / _FASTER).mean() > 0.25:  # a quarter: no chance
         raise _RefusedError(f"Its costs are not those of its strategy: {text}.")
-    found.checks["costs"] = text
-    return replace(found, claimed_seconds=claimed, measured_seconds=measured)
+    verdict.checks["costs"] = text
+    return replace(verdict, claimed_seconds=claimed, measured_seconds=measured)
 
 
-def _check_selection(copies: Mapping[str, Any], found: Verdict) -> None:
+def _check_selection(copies: Mapping[str, Any], verdict: Verdict) -> None:
     """Check that the claims are no better than fits with other random choices."""
     ranks, law = 0.0, np.ones(1)
-    for one in copies.values():
-        fresh = [loss for loss in one["fresh"] if loss is not None]
-        if one["claimed"] is not None:
-            ranks += sum((x > one["claimed"]) + (x == one["claimed"]) / 2 for x in fresh)
+    for copied in copies.values():
+        fresh = [loss for loss in copied["fresh"] if loss is not None]
+        if copied["claimed"] is not None:
+            ranks += sum((x > copied["claimed"]) + (x == copied["claimed"]) / 2 for x in fresh)
             law = np.convolve(law, np.full(len(fresh) + 1, 1 / (len(fresh) + 1)))
     p = float(law[int(ranks) :].sum())
     text = f"better than {ranks:g} of {len(law) - 1} fits with other random choices (p = {p:.2g})"
     if p < _LEVEL:
         raise _RefusedError(f"Its random choices were selected: its claims are {text}.")
-    found.checks["seeds"] = text
+    verdict.checks["seeds"] = text
 
 
-def _check_memory(copies: Mapping[str, Any], found: Verdict) -> None:
-    """Check that shuffled labels teach nothing: a strategy that knows the answers needs none."""
-    some = [one for one in copies.values() if one["known"] - one["constant"] > 0.05]  # else alike
-    high = sum(2 * one["remembered"] > one["known"] + one["constant"] for one in some)
+def _check_memory(copies: Mapping[str, Any], verdict: Verdict) -> None:
+    """Check that a fit to shuffled labels predicts badly; else the strategy knows the answers."""
+    some = [own for own in copies.values() if own["known"] - own["constant"] > 0.05]  # else alike
+    high = sum(2 * own["remembered"] > own["known"] + own["constant"] for own in some)
     text = f"with shuffled labels it is half as good on {high} of {len(some)} datasets"
     if len(some) >= _FEW and high > len(some) / 2:
         raise _RefusedError(f"It knows the test rows: {text}.")
-    found.checks["memory"] = text
+    verdict.checks["memory"] = text
 
 
 # ----------------------------------------------------------------------- the record
 
 
 def _ranked(
-    board: Board, study: StudyStore, listed: Sequence[StudyStore], found: Verdict
+    board: Board, study: StudyStore, listed: Sequence[StudyStore], verdict: Verdict
 ) -> Verdict:
-    """Return the verdict on an entry that holds: ranked among all, and tested against them."""
-    studies, name = [board.study, *listed, study], found.strategy
+    """Return the verdict on a valid entry, which is ranked among all and tested against them."""
+    studies, name = [board.study, *listed, study], verdict.strategy
     row: Any
     place: Any
-    order = list(dict.fromkeys(entry.name for one in studies for entry in one.strategies))
+    order = list(dict.fromkeys(entry.name for store in studies for entry in store.strategies))
     with tempfile.TemporaryDirectory() as folder:
-        merged = merge_studies([one.path for one in studies], Path(folder, "all.h5"))
-        section = next(one for one in make_report(merged).sections if not one.secondary)
+        merged = merge_studies([store.path for store in studies], Path(folder, "all.h5"))
+        section = next(part for part in make_report(merged).sections if not part.secondary)
         row = new_records(section.results, order, since=name).frame.loc[name]
         place = section.tables["standing"].loc[name]
         low, high = (float(place[f"average rank {end}"]) for end in ("low", "high"))
         score = float(section.scored.scores[name].mean())
-    needed = claim_needs(found.claim, board.chosen.analysis.alpha)
-    ahead, record = bool(row["claim"]), not found.why and bool(row["evidence"] >= needed)
-    why = "Its results hold, and it is not ahead of every earlier entry."
-    if ahead:
-        why = "It is ahead of every earlier entry, and the evidence is not enough for a record."
+    needed = claim_needs(verdict.claim, board.chosen.analysis.alpha)
+    rival, losses = str(row["rival"]), section.results.losses
+    ahead = mean_difference((losses[rival] - losses[name]).to_numpy()[:, None])
+    difference, worst, most = (float(x[0]) for x in (ahead.value, ahead.low, ahead.high))
+    first, record = bool(row["claim"]), not verdict.why and bool(row["evidence"] >= needed)
+    alike = "" if most < 0 or worst > 0 else f" It cannot be told from {rival}, its nearest rival."
+    why = f"Its results hold. It is not ahead of every earlier entry.{alike}"
+    if first:
+        why = f"It is ahead of every earlier entry, without the evidence of a record.{alike}"
     if record:
         why = "It is a new record: it is shown to be better than every earlier entry."
-    found.checks["scores"] = f"{section.scored.metric.name}, computed here from the predictions"
+    verdict.checks["scores"] = f"{section.scored.metric.name}, computed here from the predictions"
     return replace(
-        found,
-        verdict=PROVISIONAL if found.why or (ahead and not record) else ACCEPTED,
-        why=found.why or why,
+        verdict,
+        verdict=PROVISIONAL if verdict.why or (first and not record) else ACCEPTED,
+        why=verdict.why or why,
         record=record,
         score=score,
         rank=float(place["average rank"]),
@@ -284,7 +289,10 @@ def _ranked(
         best=float(place["P(best)"]),
         evidence=float(row["evidence"]),
         needed=needed,
-        rival=str(row["rival"]),
+        rival=rival,
+        difference=difference,
+        difference_low=worst,
+        difference_high=most,
     )
 
 

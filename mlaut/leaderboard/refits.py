@@ -1,7 +1,7 @@
-"""Fit cells of an entry again: the only part of judging that runs code of an entry.
+"""Fits of cells of an entry: the only part of judging that runs code of the entry.
 
-What is measured is plain JSON, so that another process, which runs no code of the entry and has
-what this one must not have, can judge it.
+The measurements are plain JSON. So another process can judge them that runs no code of the entry
+and has rights that this process must not have.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ def refit_entry(
     n_jobs: int | None = -1,
     copies: int = COPIES,
 ) -> dict[str, Any]:
-    """Fit cells of an entry again, in an order that nobody could know before, until time is over.
+    """Fit cells of an entry again until time is over, in an order that nobody could know before.
 
-    First, cells as they are, then copies of whole datasets: with the rows in another order, so that
-    every random choice is drawn anew, and with the labels shuffled, so that nothing can be learned.
+    Unchanged cells come first, then copies of whole datasets. Copies have the rows in another
+    order, so that every random choice is drawn anew, or shuffled labels, so that nothing can be
+    learned.
 
     Parameters
     ----------
@@ -63,24 +64,24 @@ def refit_entry(
     place : path-like
         Folder of the entry.
     seed : str
-        Text that was fixed after the entry. It and the digest of the entry draw the order.
+        Text that was fixed after the entry. This text and the digest of the entry seed the order.
     trusted : bool, default False
         Whether to run the Python file of the entry, which can do anything that this process can.
     engine, n_jobs
-        Where cells are fitted, as for ``Orchestrator.run``.
+        The same as for ``Orchestrator.run``.
     copies : int, default 4
-        Copies of a dataset with the rows in other orders.
+        Number of copies of a dataset with the rows in other orders.
 
     Returns
     -------
     dict
-        Plain JSON values: ``digest``, ``seed``, ``cells`` (`compared` of each), ``copies`` by
-        dataset, and ``error``, a reason why cells were not fitted again.
+        Plain JSON values: ``digest``, ``seed``, ``cells`` (result of `compared` for each),
+        ``copies`` by dataset, and ``error``, the reason why cells were not fitted again.
     """
     begun = time.monotonic()
     bundle = open_bundle(place, limit=board.limit)
     metric = board.chosen.analysis.metric
-    found: dict[str, Any] = {"digest": bundle.digest, "seed": seed, "cells": [], "copies": {}}
+    fits: dict[str, Any] = {"digest": bundle.digest, "seed": seed, "cells": [], "copies": {}}
     study = StudyStore(bundle.study)
     with tempfile.TemporaryDirectory() as folder:
         io = datasets_io(board.bundle, board.study, Path(folder, DATASETS))
@@ -88,26 +89,26 @@ def refit_entry(
             given = strategies_of_bundle(bundle, trusted)
             usable = usable_strategies(study, given)[0]
         except MlautError as error:
-            return {**found, "error": str(error)}
+            return {**fits, "error": str(error)}
         limit = None if engine == "inline" else 60 * board.minutes
         options = RunOptions(engine=engine, n_jobs=n_jobs, timeout=limit)
         cells = drawn(study, bundle.digest, seed)
         for some in _portions(cells, begun + 30 * board.minutes):
             again = fitted_again(study, io, usable, some, make_engine(options))
-            found["cells"] += [compared(study.block(one.cell.dataset), one) for one in again]
-        if others_of(found["cells"]):
-            return {**found, "error": ""}  # copies of another strategy would tell nothing
+            fits["cells"] += [compared(study.block(new.cell.dataset), new) for new in again]
+        if others_of(fits["cells"]):
+            return {**fits, "error": ""}  # copies of another strategy would tell nothing
         names = list(dict.fromkeys(cell.dataset for cell in cells))
         for some in _portions(names, begun + 60 * board.minutes):
             entries, key = [study.load_split(name) for name in some], (bundle.digest, seed)
             how = {"engine": engine, "n_jobs": n_jobs}
             for name, blocks in _run_copies(entries, io, usable, key, copies, **how).items():
-                found["copies"][name] = _measured(study.block(name), blocks, metric)
-    return {**found, "error": ""}
+                fits["copies"][name] = _measured(study.block(name), blocks, metric)
+    return {**fits, "error": ""}
 
 
 def drawn(study: StudyStore, digest: str, seed: str) -> list[Cell]:
-    """Return the done cells of a study in an order that a digest and a seed draw."""
+    """Return the done cells of a study in a random order, seeded by a digest and a text."""
     cells = [
         Cell(dataset, known[s], repeat, fold)
         for dataset, (known, status) in study.statuses().items()
@@ -124,7 +125,7 @@ def _generator(*texts: str) -> np.random.Generator:
 
 def others_of(cells: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether so many rows differ that the predictions are those of another strategy."""
-    return sum(one["differ"] for one in cells) > SHARE * sum(one["rows"] for one in cells)
+    return sum(cell["differ"] for cell in cells) > SHARE * sum(cell["rows"] for cell in cells)
 
 
 def _portions(items: Sequence[Any], until: float) -> Iterator[Sequence[Any]]:
@@ -136,19 +137,20 @@ def _portions(items: Sequence[Any], until: float) -> Iterator[Sequence[Any]]:
 
 
 def compared(block: Block, outcome: Outcome) -> dict[str, Any]:
-    """Return how the claimed predictions of a cell differ from those of a fit.
+    """Return numbers on how the claimed predictions of a cell differ from those of a fit.
 
     Returns
     -------
     dict
-        ``dataset``, ``repeat``, ``fold``; ``rows`` of the test set; ``differ``: rows with another
-        prediction; ``better`` and ``worse``: those with the claim nearer to the truth, and farther
-        from it; ``claimed`` and ``measured`` seconds; ``failed``: the reason if the fit failed.
+        ``dataset``, ``repeat`` and ``fold``; ``rows``, their number in the test set; ``differ``,
+        the number of rows with another prediction; ``better`` and ``worse``, the numbers of these
+        rows whose claim is nearer to the truth, and farther from it; ``claimed`` and ``measured``
+        seconds; ``failed``, the reason if the fit failed.
     """
     cell = outcome.cell
     s, test = block.strategies.index(cell.strategy), block.split.folds[cell.repeat] == cell.fold
     claimed, truth = block.predictions[s, cell.repeat, test], block.truth[test]
-    found = {
+    about = {
         "dataset": cell.dataset,
         "repeat": cell.repeat,
         "fold": cell.fold,
@@ -158,7 +160,7 @@ def compared(block: Block, outcome: Outcome) -> dict[str, Any]:
     again = outcome.predictions
     if again is None:
         none = {"differ": len(truth), "better": 0, "worse": 0, "measured": 0.0}
-        return {**found, **none, "failed": f"{outcome.status.word}: {outcome.reason}"}
+        return {**about, **none, "failed": f"{outcome.status.word}: {outcome.reason}"}
     if block.classes:
         losses = [(values != truth).astype(float) for values in (claimed, again)]
         differs = claimed != again
@@ -172,7 +174,7 @@ def compared(block: Block, outcome: Outcome) -> dict[str, Any]:
         differs = np.abs(claimed - again) > _DEVIATIONS * block.truth.std()
     gain = np.where(differs, losses[1] - losses[0], 0.0)
     return {
-        **found,
+        **about,
         "differ": int(differs.sum()),
         "better": int((gain > 0).sum()),
         "worse": int((gain < 0).sum()),
@@ -186,8 +188,8 @@ def _copied(
 ) -> Iterator[tuple[Dataset, SplitEntry]]:
     """Yield copies of a dataset with the rows in other orders, the last with shuffled labels.
 
-    The entry of a copy has the original labels as its truth. Rows that have a time stay in their
-    order, which strategies may use.
+    The entry of a copy has the original labels as its truth. Rows that have a time keep their
+    order, because strategies may use it.
     """
     dataset, rng = io.load_dataset(entry.path), _generator(*key, entry.name)
     for number in range(copies + 1):
@@ -214,34 +216,34 @@ def _run_copies(
     copies: int,
     **options: Any,
 ) -> dict[str, list[Block]]:
-    """Return what strategies predict on copies of datasets, by the name of the dataset."""
+    """Return the predictions of strategies on copies of datasets, by the name of the dataset."""
     with tempfile.TemporaryDirectory() as folder:
-        made = {entry.name: list(_copied(entry, io, key, copies)) for entry in entries}
+        pairs = {entry.name: list(_copied(entry, io, key, copies)) for entry in entries}
         copied, store = FilesIO(Path(folder, DATASETS), "a"), StudyStore(Path(folder, "copies.h5"))
-        copied.save_datasets([copy for some in made.values() for copy, _ in some])
-        store.save_splits(entry for some in made.values() for _, entry in some)
+        copied.save_datasets([copy for some in pairs.values() for copy, _ in some])
+        store.save_splits(entry for some in pairs.values() for _, entry in some)
         seed = int(_generator(*key, "seed").integers(2**31))
         Orchestrator(copied, FilesIO(store.path, "a"), seed=seed).run(
             list(strategies), verbose=0, **options
         )
-        return {name: [store.block(one.name) for _, one in some] for name, some in made.items()}
+        return {name: [store.block(copy.name) for _, copy in some] for name, some in pairs.items()}
 
 
 def _measured(own: Block, blocks: Sequence[Block], metric: str) -> dict[str, Any]:
-    """Return what copies of a dataset gave.
+    """Return the measurements on the copies of a dataset.
 
-    The loss ``claimed`` on the first repeat, and those of the copies with rows in other orders
-    (``fresh``); the least mean ``seconds`` of a cell of these; and how often the true label is
-    predicted after shuffled labels (``remembered``), by the claim (``known``) and by the best
-    constant (``constant``).
+    ``claimed`` is the loss of the entry on the first repeat, and ``fresh`` are the losses on copies
+    with rows in other orders. ``seconds`` is the least mean time of a cell of these.
+    ``remembered`` is the share of true labels that are predicted after a fit to shuffled labels,
+    ``known`` that of the claim, and ``constant`` that of the best constant.
     """
     *fresh, shuffled = blocks
     tested = own.truth[own.split.folds[0] >= 0]
     middle = np.bincount(tested).argmax() if own.classes else tested.mean()
     return {
         "claimed": _loss(own, metric),
-        "fresh": [_loss(one, metric) for one in fresh],
-        "seconds": min(float(one.seconds[0, 0].sum(axis=-1).mean()) for one in fresh),
+        "fresh": [_loss(block, metric) for block in fresh],
+        "seconds": min(float(block.seconds[0, 0].sum(axis=-1).mean()) for block in fresh),
         "known": _agreement(own, own.predictions[0, 0]),
         "remembered": _agreement(shuffled, shuffled.predictions[0, 0]),
         "constant": _agreement(own, np.full(len(own.truth), middle)),

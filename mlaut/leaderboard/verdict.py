@@ -1,4 +1,4 @@
-"""The verdict on an entry: a record, as JSON that a repository keeps, and as a comment."""
+"""Verdict on an entry: a record, its JSON form for the repository, and its form as a comment."""
 
 from __future__ import annotations
 
@@ -18,39 +18,42 @@ ACCEPTED, PROVISIONAL, REFUSED = WORDS = ("accepted", "provisional", "refused")
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on an entry of a board.
+    """Verdict on an entry of a board.
 
     Attributes
     ----------
     entry : str
-        Name of its folder.
+        Name of the folder of the entry.
     title, authors, strategy : str
     digest : str
         SHA-256 of the manifest of the entry.
     seed : str
-        Text that was fixed after the entry, from which its sample of cells was drawn.
+        Text that was fixed after the entry and that seeded the draw of its cells.
     claim : int
-        Number of the claim, from 1: the j-th is tested at level 6 alpha / (pi j)^2.
+        Number of the claim, from 1. The j-th claim is tested at level 6 alpha / (pi j)^2.
     verdict : {"accepted", "provisional", "refused"}
     why : str
-        The reason; for an accepted entry, what it is.
+        The reason; for an accepted entry, whether it is a record.
     checks : dict of str to str
-        What was found, by check, in the order of the checks.
+        Result of each check, in the order of the checks.
     record : bool
-        Whether it is shown to be better than all entries before it.
+        Whether the entry is shown to be better than all entries before it.
     score, rank, rank_low, rank_high, best : float, optional
-        Mean score by the metric of the board; average rank with its 95% interval; P(best). None
-        where the entry was refused before it was ranked; the interval also where the entry has the
-        same rank on all datasets, whose spread of zero says nothing of other datasets.
+        Mean score by the metric of the board; average rank with its 95% interval; P(best). All are
+        None if the entry was refused before it was ranked. The interval is also None if the entry
+        has the same rank on all datasets, because a spread of zero shows nothing about others.
     evidence, needed : float, optional
-        The e-value against "not better than the entry that is hardest to beat", and that which a
-        claim of this number needs.
+        The e-value against "not better than the rival", and the evidence that a claim of this
+        number needs.
     rival : str
-        That entry.
+        The entry that is hardest to beat.
+    difference, difference_low, difference_high : float, optional
+        Mean over datasets of the loss of the rival minus that of the entry, with its 95% interval
+        by Student's t for this pair alone. Above 0 the entry is better.
     cells, fitted : int
-        Cells of the entry, and how many of them were fitted again.
+        Number of cells of the entry, and of those that were fitted again.
     claimed_seconds, measured_seconds : float, optional
-        Mean seconds of a cell as claimed, and when the board fitted it.
+        Mean seconds of a cell, as claimed and as measured by the board.
     """
 
     entry: str
@@ -72,6 +75,9 @@ class Verdict:
     evidence: float | None = None
     needed: float | None = None
     rival: str = ""
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
     cells: int = 0
     fitted: int = 0
     claimed_seconds: float | None = None
@@ -88,7 +94,7 @@ class Verdict:
         return f"{self.rank:.3g} (95% interval {self.rank_low:.3g} to {self.rank_high:.3g})"
 
     def row(self) -> dict[str, object]:
-        """Return the row of the history of a board: what was claimed, and what was verified."""
+        """Return the entry's row in the history of a board: its claim, and what was verified."""
         interval = evidence = seconds = ""
         if self.rank is not None:
             interval = self.ranked()
@@ -111,25 +117,25 @@ class Verdict:
 
     @classmethod
     def read(cls, path: Path) -> Verdict:
-        """Return the verdict in a JSON file, every value checked.
+        """Return the verdict in a JSON file, after a check of every value.
 
         Raises
         ------
         StoreError
-            The file is no verdict.
+            The file is not a verdict.
         """
-        found = read_bounded(path)
+        values = read_bounded(path)
         try:
-            if found.pop("format") != FORMAT:
+            if values.pop("format") != FORMAT:
                 raise ValueError("another format")
             for name, kind in get_type_hints(cls).items():
-                if not isinstance(found[name], dict if name == "checks" else kind):
+                if not isinstance(values[name], dict if name == "checks" else kind):
                     raise TypeError(f"{name} is of another type")
-            if found["verdict"] not in WORDS or not all(
-                isinstance(text, str) for text in found["checks"].values()
+            if values["verdict"] not in WORDS or not all(
+                isinstance(text, str) for text in values["checks"].values()
             ):
                 raise ValueError("another word")
-            return cls(**found)
+            return cls(**values)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise StoreError(f"{path}: is no verdict ({error}); judge the entry again") from error
 
@@ -139,12 +145,16 @@ class Verdict:
             f"### {marked(self.entry)}: {self.verdict}{', a new record' if self.record else ''}",
             f"\n{marked(self.why)}\n",
         ]
-        if self.rank is not None:
+        if self.rank is not None and self.difference is not None:
+            than = "worse" if self.difference < 0 else "better"
             lines += [
                 f"- **{marked(self.strategy)}** by {marked(self.authors)}: mean score "
                 f"{self.score:.4g}, average rank {self.ranked()}, P(best) {self.best:.2g}",
-                f"- hardest to beat: {marked(self.rival)}; evidence {self.evidence:.3g}, and claim "
-                f"{self.claim} of this board needs {self.needed:.3g}",
+                f"- hardest to beat: {marked(self.rival)}; {than} than it by "
+                f"{abs(self.difference):.3g} in the mean (95% interval {self.difference_low:.3g} "
+                f"to {self.difference_high:.3g}, above 0: better)",
+                f"- evidence that it is a record: {self.evidence:.3g}, and claim {self.claim} "
+                f"of this board needs {self.needed:.3g}",
             ]
         rows = [f"| {marked(name)} | {marked(text)} |" for name, text in self.checks.items()]
         lines += ["", "| checked | found |", "|---|---|", *rows, ""]
@@ -162,10 +172,10 @@ def read_bounded(path: Path) -> dict[str, Any]:
     Raises
     ------
     StoreError
-        It is no plain file, is too large, or holds no JSON object.
+        The path is not a plain file, is too large, or holds no JSON object.
     """
     with suppress(RecursionError, ValueError):
-        found = read_json(read_small(path, path))
-        if isinstance(found, dict):
-            return found
+        value = read_json(read_small(path, path))
+        if isinstance(value, dict):
+            return value
     raise StoreError(f"{path}: no JSON object; make it again")

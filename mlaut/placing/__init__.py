@@ -1,1 +1,1 @@
-"""Run strategies by the protocol of a published benchmark, and place them among its strategies."""
+"""Places of strategies among those of a published benchmark, by its protocol if possible."""

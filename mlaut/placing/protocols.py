@@ -1,8 +1,11 @@
-"""Protocol of a published benchmark: how its strategies were tuned, and on which rows scored."""
+"""Protocol of a published benchmark: the tuning of its strategies, and the rows of its scores."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +16,15 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import ParameterGrid
 
 from mlaut.analysis import Results, published
+from mlaut.analysis.common.arguments import one_of
 from mlaut.data import Data
 from mlaut.data.tables.archive import tuning_split
-from mlaut.errors import DataError, StudyError, nearest
-from mlaut.estimators import MlautEstimator, as_strategies
+from mlaut.errors import DataError, StudyError
+from mlaut.estimators import DataShape, MlautEstimator, as_strategies
 from mlaut.estimators.libraries.parameters import without
 from mlaut.experiments import Orchestrator, read_study_file
 from mlaut.experiments.study_files.study_file import StudyFile, choose_strategies, prepare_data
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
-from mlaut.placing.by_dataset import UNTUNED, ByDataset
 
 BENCHMARK = "delgado2014"
 """Published benchmark whose datasets can be had with their splits, so that its protocol can run."""
@@ -33,206 +36,211 @@ The first has no random part, so that equal digits show equal rows and folds. Th
 best of 179, does not depend on how the features were scaled.
 """
 
+_UNTUNED = {"param_grid": None, "search": None, "search_space": None, "budget": None}
+
 
 @dataclass(frozen=True)
-class ProtocolRun:
-    """Study that was run by the protocol of a published benchmark.
+class Protocol:
+    """Study file whose strategies can be run by the protocol of `BENCHMARK`.
 
     Attributes
     ----------
-    path : Path
-        Path of the study.
-    candidates : mapping of str to int
-        Names of the strategies of the study file, with the number of candidates that were tuned.
+    file : StudyFile
+    input_io : FilesIO
+        Database of the datasets.
+    entries : sequence of SplitEntry
+        Datasets of the folder that the benchmark has, with their folds.
+    strategies : sequence of MlautEstimator
+        Strategies of the study file.
     same : mapping of str to str
-        Names of the strategies that were run as a check, each with that of the published one.
+        Names of the strategies that are run as a check, each with its published name.
     """
 
-    path: Path
-    candidates: Mapping[str, int]
+    file: StudyFile
+    input_io: FilesIO
+    entries: Sequence[SplitEntry]
+    strategies: Sequence[MlautEstimator]
     same: Mapping[str, str]
 
+    @classmethod
+    def of(
+        cls, path: str | os.PathLike[str], check: Collection[str] | None = None, **changes: Any
+    ) -> Protocol:
+        """Read a study file, and load its datasets.
 
-def run_protocol(
-    path: str | os.PathLike[str],
-    against: str,
-    *,
-    check: Collection[str] | None = None,
-    datasets: Collection[str] | None = None,
-    part: str = "",
-    verbose: int = 1,
-    **changes: Any,
-) -> ProtocolRun:
-    """Run the strategies of a study file by the protocol of a published benchmark, or resume it.
+        Parameters
+        ----------
+        path : path-like
+            Path of the study file. ``folder`` in ``[data]`` names a copy of the benchmark's
+            datasets.
+        check : collection of str, optional
+            Published strategies to run again; default all of `CHECKS`.
+        **changes
+            Keys of ``[run]`` that replace those of the file, for example ``n_jobs=2``.
 
-    Each candidate of a strategy's grid is fitted on the training part of the split for tuning. The
-    candidate with the best accuracy on its test part (of equal ones the first) is fitted on the
-    folds of the benchmark. Both runs are studies beside the output of the study file:
-    ``<output>.<benchmark>-tuning.h5`` and ``<output>.<benchmark>.h5``.
+        Raises
+        ------
+        StudyError
+            The file names no folder, or has its own splits or a race; or fewer than two datasets
+            of the folder belong to the benchmark.
+        DataError
+            A dataset of the folder lacks its splits.
+        """
+        again = [one_of("check", name, CHECKS) for name in (CHECKS if check is None else check)]
+        file = read_study_file(path).changed(changes)
+        if not file.data.folder:
+            raise StudyError(
+                f"{file.path}: [data] names no folder; name your copy of the datasets of "
+                f"{BENCHMARK}, which has their splits; or place the study as it is ({file.output})"
+            )
+        if file.split.scheme or file.race is not None or file.run.shard:
+            raise StudyError(
+                f"{file.path}: the splits of {BENCHMARK} are fixed, and all strategies run on all "
+                "of them; remove scheme in [split], [race] and shard"
+            )
+        input_io, paths = prepare_data(file)
+        known = published(BENCHMARK).datasets
+        infos = ((path, input_io.dataset_info(path)) for path in paths)
+        there = {path: info for path, info in infos if info.name in known}
+        if len(there) < 2:
+            raise StudyError(
+                f"{file.data.folder}: {len(there)} datasets of {BENCHMARK} in it; two are needed, "
+                f"under the names that the benchmark has for them ({', '.join(known[:3])}, ...)"
+            )
+        if bare := [info.name for info in there.values() if not info.split]:
+            raise DataError(f"{file.data.folder}/{bare[0]}: has no folds; restore its files")
+        entries = Data().make_splits(input_io, list(there))
+        same = {f"{name} (again)": name for name in again}
+        return cls(file, input_io, entries, choose_strategies(file), same)
 
-    Parameters
-    ----------
-    path : path-like
-        Path of the study file. ``folder`` in ``[data]`` names a copy of the benchmark's datasets.
-    against : str
-        `BENCHMARK`.
-    check : collection of str, optional
-        Published strategies to run again; default all of `CHECKS`.
-    datasets : collection of str, optional
-        Datasets to run; default all that the folder and the benchmark have.
-    part : str, optional
-        Ending of the name of the final study, for a part of the datasets: strategies with chosen
-        parameters are others on other datasets.
-    verbose : int, default 1
-        0 shows nothing, 1 the progress, 2 also each failure.
-    **changes
-        Keys of ``[run]`` that replace those of the file, for example ``n_jobs=2``.
+    def run(
+        self, datasets: Collection[str] | None = None, part: str = "", verbose: int = 1
+    ) -> Path:
+        """Run the strategies and the checks, or resume them; return the path of their study.
 
-    Returns
-    -------
-    ProtocolRun
+        Each candidate of a strategy's grid is fitted on the training part of the split for tuning.
+        The candidate with the best accuracy on its test part (the first of equal ones) is fitted on
+        the folds of the benchmark. Both runs are studies in the folder of the study file's output:
+        ``<output>.<benchmark>-tuning.h5`` and ``<output>.<benchmark>.h5``.
 
-    Raises
-    ------
-    StudyError
-        The benchmark has no protocol here; the file names no folder, or splits or a race of its
-        own; or fewer than two datasets of the folder are those of the benchmark.
-    DataError
-        A dataset of the folder lacks its splits.
-    """
-    file, input_io, entries = _prepared(path, against, changes)
-    folder = file.path.parent / file.data.folder
-    strategies = choose_strategies(file)
-    checks = _checks(check, [strategy.name for strategy in strategies])
-    every = (*strategies, *checks)
-    if datasets is not None:
-        entries = [entry for entry in entries if entry.name in datasets]
-    candidates = {strategy.name: _candidates(strategy) for strategy in every}
-    trials = [trial for several in candidates.values() for trial, _ in several]
-    chosen: Mapping[str, Mapping[str, Any]] = {}
-    if trials:
-        halves = [replace(entry, split=tuning_split(folder, entry.name)) for entry in entries]
-        tuning = _run(file, f"{against}-tuning", input_io, halves, trials, verbose)
-        chosen = _chosen(tuning, candidates, [entry.name for entry in entries])
-    final = [ByDataset(strategy, chosen.get(strategy.name, {})) for strategy in every]
-    return ProtocolRun(
-        path=_run(file, against + part, input_io, entries, final, verbose),
-        candidates={strategy.name: len(candidates[strategy.name]) for strategy in strategies},
-        same={strategy.name: known for strategy, known in checks.items()},
-    )
+        Parameters
+        ----------
+        datasets : collection of str, optional
+            Datasets to run; default all that the folder and the benchmark have.
+        part : str, optional
+            Ending of the name of the final study for a part of the datasets. It needs its own
+            study, because chosen parameters are part of a strategy and differ between datasets.
+        verbose : int, default 1
+            0 shows nothing, 1 the progress, 2 also each failure.
 
+        Raises
+        ------
+        StudyError
+            A strategy has a search other than a list of candidates.
+        """
+        entries = [entry for entry in self.entries if datasets is None or entry.name in datasets]
+        checks = {name: clone(CHECKS[other]) for name, other in self.same.items()}
+        every = (*self.strategies, *as_strategies(checks))
+        candidates = {strategy.name: _candidates(strategy) for strategy in every}
+        trials = [
+            _with_parameters(strategy, chosen).set_params(name=f"{strategy.name} {number}")
+            for strategy in every
+            for number, chosen in enumerate(candidates[strategy.name])
+        ]
+        chosen: dict[str, dict[str, Mapping[str, Any]]] = {}
+        if trials:
+            folder = self.file.path.parent / self.file.data.folder
+            halves = [replace(entry, split=tuning_split(folder, entry.name)) for entry in entries]
+            tuning = self._run(f"{BENCHMARK}-tuning", halves, trials, verbose)
+            names = [entry.name for entry in entries]
+            chosen = _chosen(Results.from_study(tuning, "accuracy", datasets=names), candidates)
+        final = [ByDataset(strategy, chosen.get(strategy.name, {})) for strategy in every]
+        return self._run(BENCHMARK + part, entries, final, verbose)
 
-def protocol_datasets(path: str | os.PathLike[str], against: str) -> tuple[list[str], str]:
-    """Return the datasets of a study file that the benchmark has, and the names of strategies."""
-    file, _, entries = _prepared(path, against, {})
-    names = sorted(strategy.name for strategy in choose_strategies(file))
-    return [entry.name for entry in entries], ", ".join(names)
-
-
-def _prepared(
-    path: str | os.PathLike[str], against: str, changes: Mapping[str, Any]
-) -> tuple[StudyFile, FilesIO, list[SplitEntry]]:
-    """Return a study file that can be run by the protocol, its data, and its datasets."""
-    if against != BENCHMARK:
-        raise StudyError(
-            f"{against!r} has no protocol that can be run; there is one for {BENCHMARK}"
-        )
-    file = read_study_file(path).changed(changes)
-    _check_file(file, against)
-    input_io, paths = prepare_data(file)
-    folder, known = file.path.parent / file.data.folder, published(against).datasets
-    infos = {path: input_io.dataset_info(path) for path in paths}
-    found = [path for path, info in infos.items() if info.name in known]
-    if len(found) < 2:
-        raise StudyError(
-            f"{folder}: {len(found)} datasets of {against} in it; two are needed, under the names "
-            f"that the benchmark has for them ({', '.join(known[:3])}, ...)"
-        )
-    for path in found:
-        if not infos[path].split:
-            raise DataError(f"{folder / infos[path].name}: has no folds; restore its files")
-    return file, input_io, Data().make_splits(input_io, found)
-
-
-def _check_file(file: StudyFile, against: str) -> None:
-    if not file.data.folder:
-        raise StudyError(
-            f"{file.path}: [data] names no folder; name your copy of the datasets of {against}, "
-            f"which has their splits; or place the study as it is ({file.output})"
-        )
-    if file.split.scheme or file.race is not None or file.run.shard:
-        raise StudyError(
-            f"{file.path}: the splits of {against} are fixed, and all strategies run on all of "
-            "them; remove scheme in [split], [race] and shard"
-        )
+    def _run(
+        self,
+        ending: str,
+        entries: Sequence[SplitEntry],
+        strategies: Sequence[MlautEstimator],
+        verbose: int,
+    ) -> Path:
+        """Run strategies on splits, in a study beside the output of the file; return its path."""
+        path = self.file.output.with_suffix(f".{ending}.h5")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        out_io, names = FilesIO(path, mode="a"), [entry.name for entry in entries]
+        StudyStore(path).save_splits(entries)
+        orchestrator = Orchestrator(self.input_io, out_io, names, seed=self.file.study.seed)
+        orchestrator.run(strategies, verbose=verbose, **vars(self.file.run))
+        return path
 
 
-def _checks(wanted: Collection[str] | None, taken: Collection[str]) -> dict[MlautEstimator, str]:
-    """Return the strategies that repeat published ones, with the names of these."""
-    unknown = [name for name in wanted or () if name not in CHECKS]
-    if unknown:
-        hint = nearest(unknown[0], CHECKS) or f"; there are {', '.join(CHECKS)}"
-        raise StudyError(f"no check runs {unknown[0]!r} again{hint}")
-    found = {}
-    for other in CHECKS if wanted is None else wanted:
-        again = f"{other} (again)"
-        if again not in taken:
-            (strategy,) = as_strategies({again: clone(CHECKS[other])})
-            found[strategy] = other
-    return found
-
-
-def _candidates(strategy: MlautEstimator) -> list[tuple[MlautEstimator, Mapping[str, Any]]]:
-    """Return a strategy for each candidate of the grid, with the parameters that it sets."""
+def _candidates(strategy: MlautEstimator) -> list[Mapping[str, Any]]:
+    """Return the candidates of a strategy's grid, each with its parameters."""
     if (strategy.search or "grid") != "grid" or strategy.budget is not None:
         raise StudyError(
             f"strategy {strategy.name!r}: the benchmark tries a list of candidates on one split; "
             "give it a param_grid, without search and budget"
         )
-    fixed = dict(strategy.params or {})
-    grid = without(strategy.param_grid, fixed)
-    found = []
-    for number, chosen in enumerate(ParameterGrid(grid) if grid else ()):
-        trial = clone(strategy).set_params(
-            name=f"{strategy.name} {number}", params={**fixed, **chosen}, **UNTUNED
-        )
-        found.append((trial, chosen))
-    return found
-
-
-def _run(
-    file: StudyFile,
-    ending: str,
-    input_io: FilesIO,
-    entries: Sequence[SplitEntry],
-    strategies: Sequence[MlautEstimator],
-    verbose: int,
-) -> Path:
-    """Run strategies on splits, in a study beside the output of the study file; return its path."""
-    path = file.output.with_suffix(f".{ending}.h5")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    out_io = FilesIO(path, mode="a")
-    StudyStore(path).save_splits(entries)
-    names = [entry.name for entry in entries]
-    orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
-    orchestrator.run(strategies, verbose=verbose, **vars(file.run))
-    return path
+    grid = without(strategy.param_grid, dict(strategy.params or {}))
+    return list(ParameterGrid(grid)) if grid else []
 
 
 def _chosen(
-    tuning: Path,
-    candidates: Mapping[str, Sequence[tuple[MlautEstimator, Mapping[str, Any]]]],
-    datasets: Sequence[str],
+    tuned: Results, candidates: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, dict[str, Mapping[str, Any]]]:
     """Return the parameters of the best candidate, by strategy and dataset.
 
     A dataset on which every candidate failed is left out.
     """
-    scores = Results.from_study(tuning, "accuracy", datasets=datasets).scores
-    chosen: dict[str, dict[str, Mapping[str, Any]]] = {}
+    chosen = {}
     for name, several in candidates.items():
-        for dataset in scores.index if several else ():
-            found = scores.loc[dataset, [trial.name for trial, _ in several]].to_numpy(dtype=float)
-            if not np.isnan(found).all():
-                chosen.setdefault(name, {})[str(dataset)] = several[int(np.nanargmax(found))][1]
+        scores = tuned.scores[[f"{name} {i}" for i in range(len(several))]].dropna(how="all")
+        if several:
+            best = zip(scores.index, np.nanargmax(scores.to_numpy(), axis=1), strict=True)
+            chosen[name] = {str(dataset): several[i] for dataset, i in best}
     return chosen
+
+
+def _with_parameters(strategy: MlautEstimator, chosen: Mapping[str, Any]) -> MlautEstimator:
+    """Return a strategy with further parameters and without a grid."""
+    params = {**(strategy.params or {}), **chosen}
+    fixed: MlautEstimator = clone(strategy).set_params(params=params, **_UNTUNED)
+    return fixed
+
+
+class ByDataset(MlautEstimator):
+    """Strategy with fixed parameters for each dataset, which are not tuned again.
+
+    Parameters
+    ----------
+    strategy : MlautEstimator
+        Strategy whose name, preprocessing and limits are used; its tuning grid is not.
+    chosen : mapping of str to mapping
+        Parameters of the wrapped estimator by the name of a dataset. Other datasets use the
+        parameters of ``strategy``.
+    """
+
+    def __init__(self, strategy: Any, chosen: Mapping[str, Mapping[str, Any]]) -> None:
+        self.strategy, self.chosen = strategy, chosen
+        given = {name: getattr(strategy, name) for name in signature(MlautEstimator).parameters}
+        super().__init__(**{**given, **_UNTUNED})
+
+    @property
+    def metadata(self) -> Any:
+        """Metadata of the strategy."""
+        return self.strategy.metadata
+
+    def made_of(self) -> dict[str, Any]:
+        """Return the objects that `identity` describes: the strategy and the chosen parameters."""
+        return {
+            "by dataset": _with_parameters(self.strategy, {}).made_of(),
+            "chosen": dict(self.chosen),
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """Return the description of the strategy; its tuning is that of the benchmark."""
+        return {**super().describe(), "tuning": "once for each dataset, on the split for tuning"}
+
+    def _core(self, shape: DataShape | None) -> Any:
+        chosen = self.chosen.get(shape.dataset, {}) if shape is not None else {}
+        return _with_parameters(self.strategy, chosen)._core(shape)

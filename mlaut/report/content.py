@@ -28,7 +28,7 @@ from mlaut.analysis.comparing.compare import pairs_by_test
 from mlaut.analysis.deciding.decision import decide_study, primary_test
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.methods.aggregates import new_records
-from mlaut.analysis.methods.cross_validation.retrained_estimates import retrained_mean_estimates
+from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.sources import sources_of
@@ -37,7 +37,7 @@ from mlaut.files_io import StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.records import Section, made
-from mlaut.report.state import State, study_state
+from mlaut.report.state import ReadOnce, State, study_state
 from mlaut.report.tables import BUDGETS, RECORDS, TABLES
 
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
@@ -127,7 +127,7 @@ class Report:
         State of the study: what was run, how many cells are done, and what failed.
     sections : tuple of Section
         One section for each metric.
-    source : Study or None
+    source : ReadOnce or None
         The study, from which a page reads what lies behind the scores; None for a table.
     """
 
@@ -135,7 +135,7 @@ class Report:
     title: str
     state: State
     sections: tuple[Section, ...]
-    source: StudyStore | None = None
+    source: ReadOnce | None = None
 
     @property
     def studied(self) -> str:
@@ -158,11 +158,11 @@ def study_content(
     study: StudyStore, title: str, terms: Mapping[str, Any], choice: Choice
 ) -> Report:
     """Return the content of a report on a study; see `mlaut.report.make_report`."""
-    statuses = [cells for _, cells in study.statuses().values()]
-    if not any((cells == Status.DONE).any() for cells in statuses):
-        total = sum(cells.size for cells in statuses)
-        raise AnalysisError(f"{study.path}: none of {total} cells is done; run the study first")
+    study = ReadOnce(study)
     state = study_state(study)
+    if Status.DONE not in state.cells:
+        total = sum(state.cells.values())
+        raise AnalysisError(f"{study.path}: none of {total} cells is done; run the study first")
     chosen = (Chosen.of(study) or chosen_now()).read_with(**terms)
     primary = chosen.analysis.metric
     metrics = [primary, *chosen.analysis.secondary] if primary else _metrics(state)
@@ -189,8 +189,7 @@ def _with_budgets(one: Section, study: StudyStore) -> Section:
     budgets = budgets[budgets.index.get_level_values(0).isin(one.scored.strategies)]
     if budgets.empty:
         return one
-    shown = {table.name: budgets for table in TABLES if table.name == BUDGETS}
-    return replace(one, budgets=budgets, tables={**one.tables, **shown})
+    return replace(one, budgets=budgets, tables={**one.tables, BUDGETS: budgets})
 
 
 def results_content(
@@ -328,13 +327,11 @@ def _sentences(
     problem: tuple[str, ...],
     gaps: tuple[str, ...],
 ) -> tuple[str, ...]:
-    sentences: tuple[str, ...]
     if comparison is not None:
         few = decision is not None and not decision.decided
         sentences = decision.headline() if decision and few else comparison.sentences()
     elif problem:
-        raced = problem == (_RACED,)
-        start = "No tests of the full table" if raced else "Nothing can be compared yet"
+        start = "No tests of the full table" if _RACED in problem else "Nothing can be compared yet"
         sentences = (f"{start}: {problem[0]}.",)
     else:
         left = f" ({'; '.join(gaps)})" if gaps else ""
@@ -344,13 +341,13 @@ def _sentences(
 
 def _estimates(results: Results, comparison: Comparison | None) -> dict[str, ResultTable]:
     """Estimate the means in every scenario that the results allow."""
-    found = dict(comparison.estimates) if comparison is not None else {}
-    if "(a)" not in found and results.variances is not None:
+    tables = dict(comparison.estimates) if comparison is not None else {}
+    if "(a)" not in tables and results.variances is not None:
         with suppress(AnalysisError):  # imputed cells have no variance
-            found["(a)"] = mean_estimates(results, scenario="(a)", as_scores=True)
+            tables["(a)"] = mean_estimates(results, scenario="(a)", as_scores=True)
     with suppress(AnalysisError):  # scenario (b) needs more than one test set
-        found["(b)"] = retrained_mean_estimates(results, as_scores=True)
-    return dict(sorted(found.items()))
+        tables["(b)"] = retrained_mean_estimates(results, as_scores=True)
+    return dict(sorted(tables.items()))
 
 
 def _robustness(scored: Results, missing: str) -> Robustness | None:
@@ -369,8 +366,8 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
         return pairs_by_test(default_test(scored.metric), results, "holm")
 
     treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
-    found = under_treatments(begun, corrected, treatments=treatments, bounds=_affordable(begun))
-    return None if found.frame.empty else found
+    again = under_treatments(begun, corrected, treatments=treatments, bounds=_affordable(begun))
+    return None if again.frame.empty else again
 
 
 def _affordable(results: Results) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -26,9 +27,8 @@ from mlaut.analysis import (
 )
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
-from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BANDS, JOINED, MARKS
+from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BANDS, JOINED, MARKS, race_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
-from mlaut.analysis.plots.race_plots import race_plot
 from mlaut.analysis.plots.rank_plots import best_median_first
 from mlaut.markup import counted, printable
 from mlaut.report.records import Section
@@ -91,12 +91,11 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
     dict of str to Picture
         Pictures by their names in `FIGURES`.
     """
-    drawn = {}
-    for name, (figure, caption, alternative) in figures(section).items():
-        _, heading, after = FIGURES[name]
-        svg = _svg(figure, f"{prefix}-{name}-")
-        drawn[name] = Picture(heading, after, svg, caption, alternative)
-    return drawn
+    with rc_context(_STYLE):
+        return {
+            name: Picture(*FIGURES[name][1:], _svg(figure, f"{prefix}-{name}-"), *texts)
+            for name, (figure, *texts) in figures(section).items()
+        }
 
 
 _Made = tuple[Figure, str, str]
@@ -104,8 +103,8 @@ _Made = tuple[Figure, str, str]
 
 def figures(section: Section) -> dict[str, _Made]:
     """Return figure, caption and alternative of each name in `FIGURES` that there is data for."""
-    made = {name: make(section) for name, (make, *_) in FIGURES.items()}
-    return {name: one for name, one in made.items() if one is not None}
+    drawn = {name: make(section) for name, (make, *_) in FIGURES.items()}
+    return {name: one for name, one in drawn.items() if one is not None}
 
 
 def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
@@ -117,8 +116,8 @@ def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
     about, target = dict.fromkeys(_ABOUT[form]), io.BytesIO()
     with rc_context(_STYLE):
         figure.savefig(target, format=form, transparent=transparent, metadata=about, dpi=_DPI)
-    made = target.getvalue()  # the names stand in comments of an SVG
-    return printable(made.decode()).encode() if form == "svg" else made
+    data = target.getvalue()  # the names stand in comments of an SVG
+    return printable(data.decode()).encode() if form == "svg" else data
 
 
 def _scores(section: Section) -> _Made | None:
@@ -150,17 +149,17 @@ def _race(section: Section) -> _Made | None:
 
 
 def _ranks(section: Section) -> _Made | None:
-    found = section.comparison
-    if found is None:
+    tests = section.comparison
+    if tests is None:
         return None
-    ranks, pairs = found.ranks.frame["average_rank"], found.leading_pairs
-    groups = "; ".join(", ".join(group) for group in found.groups)
-    alternative = f"Average ranks, 1 is best: {_list(ranks)}. In one group: {groups or 'no two'}."
+    ranks, pairs = tests.ranks.frame["average_rank"], tests.leading_pairs
+    groups = "; ".join(map(", ".join, tests.groups)) or "no two"
+    alternative = f"Average ranks, 1 is best: {_list(ranks)}. In one group: {groups}."
     caption = (
         "Average ranks over datasets (1 is best). A bar joins strategies of which no two differ "
-        f"by the test of pairs ({pairs.name}, level {found.alpha:g}), scenario (c).{_some(ranks)}"
+        f"by the test of pairs ({pairs.name}, level {tests.alpha:g}), scenario (c).{_some(ranks)}"
     )
-    drawn = critical_difference_diagram(found.results, pairs=pairs, alpha=found.alpha, look=_BEST)
+    drawn = critical_difference_diagram(tests.results, pairs=pairs, alpha=tests.alpha, look=_BEST)
     return drawn, caption, alternative
 
 
@@ -174,57 +173,53 @@ def _profile(section: Section) -> _Made | None:
     )
     best = frame.iloc[0].sort_values(ascending=False, kind="stable")
     alternative = f"{caption} Share of datasets with the best loss: {_list(best)}."
-    table = performance_profile(section.results)
-    return profile_plot(table), caption, alternative
+    return profile_plot(performance_profile(section.results)), caption, alternative
 
 
 def _duels(section: Section) -> _Made | None:
-    found = section.comparison
-    if found is None or len(found.results.strategies) > MOST_ROWS or found.results.clusters:
+    tests = section.comparison
+    if tests is None or len(tests.results.strategies) > MOST_ROWS or tests.results.clusters:
         return None
     caption = (
         "Multi-comparison matrix, scenario (c): by how much the row is better, its wins, ties and "
         "losses, and p without a correction, so that strategies that are added change nothing."
     )
-    order = list(found.ranks.frame.index)
-    pairs = multi_comparison(found.results, zeros="wilcox")  # as in the table of duels
-    return (
-        multi_comparison_matrix(pairs, rows=order, columns=order),
-        caption,
-        (f"{caption} Every number is in the table of wins, ties and losses."),
-    )
+    order = list(tests.ranks.frame.index)
+    pairs = multi_comparison(tests.results, zeros="wilcox")  # as in the table of duels
+    drawn = multi_comparison_matrix(pairs, rows=order, columns=order)
+    return drawn, caption, f"{caption} Every number is in the table of wins, ties and losses."
 
 
 def _pairs(section: Section) -> _Made | None:
-    found = section.comparison
-    if found is None:
+    tests = section.comparison
+    if tests is None:
         return None
-    pairs = found.in_own_direction(found.leading)
-    order = list(found.ranks.frame.index)
+    pairs = tests.in_own_direction(tests.leading)
+    order = list(tests.ranks.frame.index)
     caption = (
         f"{pairs.name}, scenario (c): row against column, by average rank. Blue, pointing up: the "
-        f"row is better at level {found.alpha:g}; orange, pointing down: worse; pale: not shown. "
-        f"Numbers: {_effect_in_words(found, pairs)}; p.{_some(order)}"
+        f"row is better at level {tests.alpha:g}; orange, pointing down: worse; pale: not shown. "
+        f"Numbers: {_effect_in_words(tests, pairs)}; p.{_some(order)}"
     )
-    figure = pairwise_matrix(pairs, alpha=found.alpha, order=order, look=_BEST)
-    return figure, caption, _beaten(found, order)
+    figure = pairwise_matrix(pairs, alpha=tests.alpha, order=order, look=_BEST)
+    return figure, caption, _beaten(tests, order)
 
 
-def _effect_in_words(found: Comparison, pairs: Pairwise) -> str:
+def _effect_in_words(tests: Comparison, pairs: Pairwise) -> str:
     """Return what the numbers of the matrix mean, and which sign is in favour of the row."""
     name = next(iter(pairs.effects))
     if name == "share better":
         return "share of datasets on which the row is better"
-    side = "above" if found.results.metric.greater_is_better else "below"
+    side = "above" if tests.results.metric.greater_is_better else "below"
     return f"{name} of {pairs.metric}, {side} 0 where the row is better"
 
 
-def _beaten(found: Comparison, order: list[str]) -> str:
+def _beaten(tests: Comparison, order: list[str]) -> str:
     """Return a sentence with the number of other strategies that each strategy beats."""
-    pairs = found.leading_pairs
-    count = pd.Series(pairs.wins(found.alpha).sum(axis=1), index=list(pairs.strategies)).loc[order]
+    pairs = tests.leading_pairs
+    count = pd.Series(pairs.wins(tests.alpha).sum(axis=1), index=list(pairs.strategies)).loc[order]
     return (
-        f"Number of other strategies that each beats at level {found.alpha:g}: {_list(count)}. "
+        f"Number of other strategies that each beats at level {tests.alpha:g}: {_list(count)}. "
         "Every number is in the table of pairs."
     )
 
@@ -236,10 +231,8 @@ def _intervals(section: Section) -> _Made | None:
     order = [name for name in section.tables["summary"].index if name in some.frame.index]
     scenarios = "; ".join(f"{s}: {SCENARIOS[s]}" for s in section.estimates)
     caption = f"Mean {some.metric} with 95 % intervals by scenario ({scenarios}).{_some(order)}"
-    widths = {
-        scenario: number((table.frame["high"] - table.frame["low"]).mean())
-        for scenario, table in section.estimates.items()
-    }
+    ends = {scenario: table.frame[["low", "high"]] for scenario, table in section.estimates.items()}
+    widths = {scenario: number((of["high"] - of["low"]).mean()) for scenario, of in ends.items()}
     by_scenario = ", ".join(f"{width} in scenario {scenario}" for scenario, width in widths.items())
     alternative = f"{caption} Mean width of the intervals: {by_scenario}. All are in the table."
     return forest_plot(section.estimates, order=order, look=_BEST), caption, alternative
@@ -264,37 +257,36 @@ def _times(section: Section) -> _Made | None:
         f"{name} against mean seconds to tune and fit. In bold, those that no other strategy beats "
         f"in both.{f' Without a {name}, and not shown: {out}.' if out else ''}{_some(known)}"
     )
-    figure = time_plot(
-        drawn[name], drawn["training seconds"], greater_is_better=up, score_name=name
-    )
+    y, seconds = drawn[name], drawn["training seconds"]
+    figure = time_plot(y, seconds, greater_is_better=up, score_name=name)
     return figure, caption, f"{caption} From the quickest on: {', '.join(front)}."
 
 
 def _decision(section: Section) -> _Made | None:
-    found = section.decision
-    if found is None:
+    decision = section.decision
+    if decision is None:
         return None
-    figure = decision_plot(found, section.results, top=MOST_ROWS)
-    n, of = len(section.results.datasets), len(found.frame)
+    figure = decision_plot(decision, section.results, top=MOST_ROWS)
+    n, of = len(section.results.datasets), len(decision.frame)
     parts = [
         "One dot per dataset",
-        *["the mark is the middle one (the table has the average)"] * bool(found.leader),
+        *["the mark is the middle one (the table has the average)"] * bool(decision.leader),
         *["the band holds the middle half of them"] * (n >= FEWEST_FOR_BANDS),
         *["a line joins the dots of a dataset"] * (n == JOINED),
     ]
     beyond = any({*"◂▸"} & {*text.get_text()} for text in figure.axes[0].texts)
     far = " Numbers at the edges are dots beyond the axis." * beyond
     some = f" The best {MOST_ROWS} of {of}." * (of > MOST_ROWS)
-    ranks = found.frame["average rank"]
-    alternative = f"{found.answer()} Average ranks: {_list(ranks)}."
-    return figure, f"{'; '.join(parts)}.{far}{_marks(found)}{some}", alternative
+    ranks = decision.frame["average rank"]
+    alternative = f"{decision.answer()} Average ranks: {_list(ranks)}."
+    return figure, f"{'; '.join(parts)}.{far}{_marks(decision)}{some}", alternative
 
 
-def _marks(found: Decision) -> str:
+def _marks(decision: Decision) -> str:
     """Return what the marks of a decision mean, those that are in the figure."""
-    given = set(found.frame["verdict"]) if found.leader else set()
-    told = "; ".join(f"{words}: {name}" for name, (*_, words) in MARKS.items() if name in given)
-    return f" {told[:1].upper()}{told[1:]}." if told else ""
+    given = set(decision.frame["verdict"]) if decision.leader else set()
+    legend = "; ".join(f"{words}: {name}" for name, (*_, words) in MARKS.items() if name in given)
+    return f" {legend[:1].upper()}{legend[1:]}." if legend else ""
 
 
 def _budgets(section: Section) -> _Made | None:
@@ -306,8 +298,11 @@ def _budgets(section: Section) -> _Made | None:
         "for the choice after 1, 2, 4, ... candidates; dashed: the inner score, where no other is "
         f"known.{_some(ends)}"
     )
-    figure = budget_plot(section.budgets, look=_BEST)
-    return figure, caption, f"{caption} At the end: {_list(ends)}."
+    return (
+        budget_plot(section.budgets, look=_BEST),
+        caption,
+        f"{caption} At the end: {_list(ends)}.",
+    )
 
 
 FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
@@ -338,6 +333,11 @@ def _list(values: pd.Series) -> str:
 
 def _svg(figure: Figure, prefix: str) -> str:
     """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
+    if (layout := figure.get_layout_engine()) is not None:
+        FigureCanvasSVG(figure)
+        figure.dpi = 72  # points, the unit of SVG
+        layout.execute(figure)
+        figure.set_layout_engine(None)  # with one, savefig draws all of a figure to lay it out
     text = file_of(figure, "svg", transparent=True).decode()
     text = _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), text[text.index("<svg") :])
     # The figure is at most as wide as the page and at least 0.7 times its size, which is still

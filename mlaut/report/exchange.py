@@ -51,7 +51,7 @@ class _Score(NamedTuple):
 def _scores(report: Report) -> Iterator[tuple[str, list[_Score]]]:
     """Yield each strategy, and its scores by the primary metrics; those of failed cells are NaN."""
     for strategy in dict.fromkeys(s for one in report.sections for s in one.scored.strategies):
-        found = []
+        own = []
         for section in report.sections:
             scored = section.scored
             rows: Any = section.tables.get("estimates by dataset")
@@ -63,8 +63,8 @@ def _scores(report: Report) -> Iterator[tuple[str, list[_Score]]]:
                 known = {name: about[name] for name in _Score._fields if name in about}
                 known["n_test"] = 0 if scored.n_test is None else int(scored.n_test[d, 0].sum())
                 value = float(scored.scores[strategy][dataset])
-                found.append(_Score(scored.metric, dataset, **known | {"value": value}))
-        yield strategy, found
+                own.append(_Score(scored.metric, dataset, **known | {"value": value}))
+        yield strategy, own
 
 
 def to_every_eval_ever(
@@ -141,23 +141,23 @@ def to_every_eval_ever(
     return tuple(paths)
 
 
-def _evaluation(one: _Score) -> dict[str, Any]:
+def _evaluation(score: _Score) -> dict[str, Any]:
     """Return the entry of a dataset."""
-    low, high = (x if math.isfinite(x) else f"{'-' * (x < 0)}Infinity" for x in one.metric.bounds)
-    named: dict[str, Any] = {"metric_id": one.metric.name, "metric_name": one.metric.name}
-    named["lower_is_better"] = not one.metric.greater_is_better
-    details: dict[str, Any] = {"score": one.value}
-    if one.bounded:
-        ends = {"lower": one.low, "upper": one.high, "confidence_level": _CONFIDENCE}
-        uncertain: dict[str, Any] = {"confidence_interval": ends | {"method": one.method}}
-        if math.isfinite(one.standard_error):
-            uncertain["standard_error"] = {"value": one.standard_error, "method": one.method}
-        details["uncertainty"] = uncertain | ({"num_samples": one.n_test} if one.n_test else {})
+    low, high = (x if math.isfinite(x) else f"{'-' * (x < 0)}Infinity" for x in score.metric.bounds)
+    named: dict[str, Any] = {"metric_id": score.metric.name, "metric_name": score.metric.name}
+    named["lower_is_better"] = not score.metric.greater_is_better
+    details: dict[str, Any] = {"score": score.value}
+    if score.bounded:
+        ends = {"lower": score.low, "upper": score.high, "confidence_level": _CONFIDENCE}
+        uncertain: dict[str, Any] = {"confidence_interval": ends | {"method": score.method}}
+        if math.isfinite(score.standard_error):
+            uncertain["standard_error"] = {"value": score.standard_error, "method": score.method}
+        details["uncertainty"] = uncertain | ({"num_samples": score.n_test} if score.n_test else {})
     return {
-        "evaluation_name": one.dataset,
-        "source_data": {"dataset_name": one.dataset, "source_type": "other"},
+        "evaluation_name": score.dataset,
+        "source_data": {"dataset_name": score.dataset, "source_type": "other"},
         "metric_config": named | {"score_type": "continuous", "min_score": low, "max_score": high},
-        "score_details": details | ({"details": {"note": one.note}} if one.note else {}),
+        "score_details": details | ({"details": {"note": score.note}} if score.note else {}),
     }
 
 
@@ -190,15 +190,15 @@ def to_hugging_face(
     paths = []
     for strategy, scores in _scores(report):
         lines = []
-        for one in scores:
-            notes = f"{one.metric.name}; MLaut {__version__}"
-            if one.bounded:
-                notes += f"; {_CONFIDENCE:.0%} interval {one.low:.6g} to {one.high:.6g}"
-                notes += f" ({one.method})"
-            notes += f"; {one.note}" * bool(one.note)
-            if not math.isnan(one.value):
+        for score in scores:
+            notes = f"{score.metric.name}; MLaut {__version__}"
+            if score.bounded:
+                notes += f"; {_CONFIDENCE:.0%} interval {score.low:.6g} to {score.high:.6g}"
+                notes += f" ({score.method})"
+            notes += f"; {score.note}" * bool(score.note)
+            if not math.isnan(score.value):
                 lines += ["- dataset:", f"    id: {json_text(benchmark)}"]
-                lines += [f"    task_id: {json_text(one.dataset)}", f"  value: {one.value!r}"]
+                lines += [f"    task_id: {json_text(score.dataset)}", f"  value: {score.value!r}"]
                 lines += ["  source:", f"    url: {json_text(source)}"] if source else []
                 lines += [f"  notes: {json_text(notes)}"]
         path = Path(folder, _folder(strategy), ".eval_results", f"{_folder(report.title)}.yaml")

@@ -180,6 +180,5 @@ def _blocks(
 def _late(table: ShownTable, name: str, caption: str) -> _Late:
     texts = [list(column) for column in zip(*table.texts, strict=True)]
     columns = [column.header for column in table.columns]
-    return _Late(
-        name, {"caption": caption, "labels": table.labels, "columns": columns, "texts": texts}
-    )
+    known = {"caption": caption, "labels": table.labels, "columns": columns, "texts": texts}
+    return _Late(name, known)

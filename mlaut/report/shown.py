@@ -18,6 +18,7 @@ _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
 _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
 _UNITS = {"P(best)": "P", "training seconds": "s"}
+_NUMBERS, _TRUTHS = (int, float, np.number), (bool, np.bool_)  # unions of types would be slow
 _BELOW = ("P(best)", "groups", "ranks", "reason", "datasets")  # not on the first screen
 
 
@@ -53,7 +54,7 @@ class TableColumn:
         >>> TableColumn("P", "P", "P").text(0.002), TableColumn("s", "s", "s").text(2.0)
         ('< 0.01', '2.00')
         """
-        if not _is_number(value) or np.isnan(value):
+        if not _is_number(value) or value != value:
             return number(value)
         if self.unit == "P":
             return "< 0.01" if value < 0.01 else probability(value)
@@ -134,7 +135,7 @@ class ShownTable:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, _NUMBERS) and not isinstance(value, _TRUTHS)
 
 
 def decision_table(decision: Decision, *, most: int = 0, below: bool = False) -> ShownTable:

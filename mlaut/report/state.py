@@ -5,7 +5,7 @@ The tables come from the study itself, without any analysis.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,9 +16,11 @@ from mlaut.analysis import budget_use
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import general_reason
 from mlaut.markup import counted
-from mlaut.records import Status
+from mlaut.records import Block, Status
 from mlaut.report.records import PAGE, TEXT, ReportTable, made
 
+_MOST_CELLS = 300_000  # whose details a report keeps
+_MOST_PREDICTIONS = 20_000_000  # predictions and probabilities that a report keeps: 80 MB
 _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
 _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -114,6 +116,41 @@ def study_state(study: StudyStore) -> State:
     partial = f"PARTIAL: {missing} of {n_cells} cells were not run yet; what follows may change."
     identities = {entry.name: json.dumps(entry.identity, indent=1) for entry in study.strategies}
     return State(tuple(lines), partial if missing else "", tables, identities, counts)
+
+
+class ReadOnce(StudyStore):
+    """Study as it stands when a report is made: what several of its parts need is read once.
+
+    Attributes
+    ----------
+    few, small : bool
+        Whether there are few cells, whose details are kept, and few predictions and probabilities,
+        whose blocks are kept. A larger study is read again where it is needed.
+    """
+
+    def __init__(self, study: StudyStore) -> None:
+        super().__init__(study.path)
+        n, entries = len(self.strategies), self.load_splits().values()
+        self.few = n * sum(e.split.n_repeats * e.split.n_folds for e in entries) <= _MOST_CELLS
+        numbers = n * sum(e.split.folds.size * (1 + len(e.classes)) for e in entries)
+        self.small = numbers <= _MOST_PREDICTIONS
+        self._blocks = {b.dataset: b for b in super().blocks()} if self.small else {}
+        self._details = list(super().all_details()) if self.few else []
+
+    def all_details(self, *given: Any, **only: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Yield the kept details; those of some datasets or statuses are read."""
+        kept = self.few and not (given or only)
+        return iter(self._details) if kept else super().all_details(*given, **only)
+
+    def block(self, dataset: str) -> Block:
+        """Return the kept block of a dataset, or read it."""
+        return self._blocks.get(dataset) or super().block(dataset)
+
+    def parts(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
+        """Yield the kept blocks, or the parts of those that are read."""
+        if not self.small:
+            return super().parts(datasets)
+        return map(self._blocks.__getitem__, self._blocks if datasets is None else datasets)
 
 
 class _OfStudy(NamedTuple):
@@ -235,12 +272,12 @@ def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[Any, 
 
 def _environment(study: StudyStore) -> dict[str, str]:
     """Return the values that the runs of a study have; the identities of its strategies, too."""
-    found = {f"strategy {one.name}": [one.fingerprint[:12]] for one in study.strategies}
+    values = {f"strategy {one.name}": [one.fingerprint[:12]] for one in study.strategies}
     for run in study.runs:
         for name, value in (run | run.get("versions", {})).items():
-            found.setdefault(name, []).append(str(value))
-    kept = (name for name in found if name not in _OF_ONE_RUN)
-    return {name: ", ".join(dict.fromkeys(found[name])) for name in kept}
+            values.setdefault(name, []).append(str(value))
+    kept = (name for name in values if name not in _OF_ONE_RUN)
+    return {name: ", ".join(dict.fromkeys(values[name])) for name in kept}
 
 
 def _failures(stored: _OfStudy) -> pd.DataFrame | None:

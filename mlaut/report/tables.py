@@ -134,8 +134,10 @@ def _if_any(make: Callable[[Results], ResultTable]) -> Callable[[Section], pd.Da
     return frame
 
 
-def pair_table(comparison: Comparison) -> pd.DataFrame:
+def pair_table(comparison: Comparison, every: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each pair: effect sizes in the direction of the metric, and p-values.
+
+    ``every`` is ``comparison.to_frame()``.
 
     The effects are the mean difference with its interval and Cohen's d. If the scales of datasets
     are not comparable, the effect is the share of datasets on which the first strategy is better.
@@ -147,7 +149,6 @@ def pair_table(comparison: Comparison) -> pd.DataFrame:
     table = effect.rename(columns={"value": comparison.effect_name(main)})
     if "t" in comparison.pairs:
         table["Cohen's d"] = comparison.effect("t", "Cohen's d (paired)")["value"]
-    every = comparison.to_frame()
     for name in comparison.pairs:
         table[f"p {name}"] = every[name]["p_value"]
     return table.rename_axis(["strategy", "against"])
@@ -300,7 +301,7 @@ TABLES = (
         "the first against the second, scenario (c)",
         needs="comparison",
         fold="Table of all {rows} pairs",
-        shown=lambda s, _: pair_table(s.comparison),
+        shown=lambda s, frame: pair_table(s.comparison, frame),
     ),
     ReportTable(
         "duels",

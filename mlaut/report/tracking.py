@@ -129,14 +129,14 @@ def _metric_of(study: StudyStore) -> str:
 def _parameters(done: list[dict[str, Any]]) -> dict[str, str]:
     """Return the chosen parameters as text, once where all folds chose the same."""
     chosen = {(r["repeat"], r["fold"]): r.get("best_params") or {} for r in done}
-    found: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for name in dict.fromkeys(key for one in chosen.values() for key in one):
         values = {at: _text(one.get(name)) for at, one in chosen.items()}
         if len(set(values.values())) == 1:
-            found[name] = next(iter(values.values()))
+            shown[name] = next(iter(values.values()))
         else:
-            found |= {f"{name}/{r}.{f}": value for (r, f), value in values.items()}
-    return found
+            shown |= {f"{name}/{r}.{f}": value for (r, f), value in values.items()}
+    return shown
 
 
 def _text(value: Any) -> str:
@@ -213,17 +213,17 @@ def _write_mlflow(
         )
         tags = {**run.tags, "strategy": run.strategy, "dataset": run.dataset}
         cells = tags.pop("mlaut.cells")  # stored last: a run without it is not complete
-        made = client.create_run(where, start_time=begun, tags=tags, run_name=run.name).info.run_id
+        info = client.create_run(where, start_time=begun, tags=tags, run_name=run.name).info
         at = ended or 0
         numbers = [(key.replace(" ", "_"), 0, x) for key, x in run.numbers.items()]
         numbers += [(f"{key}_by_fold", step, x) for key, step, x in run.steps]
         client.log_batch(
-            made,
+            info.run_id,
             metrics=[Metric(_key(key), x, at, step) for key, step, x in numbers],
             params=[Param(_key(key), text) for key, text in run.parameters.items()],
             tags=[RunTag("mlaut.cells", cells)],
         )
-        client.set_terminated(made, "FAILED" if run.failed else "FINISHED", end_time=ended)
+        client.set_terminated(info.run_id, "FAILED" if run.failed else "FINISHED", end_time=ended)
         written += 1
     return written
 
@@ -235,13 +235,13 @@ def _key(name: str) -> str:
 
 def _known_to_mlflow(client: Any, where: str, study: str) -> dict[tuple[str, str], tuple[str, str]]:
     """Return the runs of a study that MLflow has, by name and metric: id and cells."""
-    found, token = {}, None
+    known, token = {}, None
     while True:
         page = client.search_runs([where], f"tags.`mlaut.study` = '{study}'", page_token=token)
         for run in page:
             tags = run.data.tags
             key = run.info.run_name, tags.get("mlaut.metric", "")
-            found[key] = run.info.run_id, tags.get("mlaut.cells", "")
+            known[key] = run.info.run_id, tags.get("mlaut.cells", "")
         token = page.token
         if not token:
-            return found
+            return known

@@ -51,12 +51,12 @@ def report_content(report: Report) -> dict[str, Any]:
     content: dict[str, Any] = {"title": report.title, "warnings": report.state.warnings}
     content |= {"studied": report.studied, "sections": []}
     for section in report.sections:
-        told = {"title": section.title, "headline": section.headline, "findings": section.findings}
+        shown = {"title": section.title, "headline": section.headline, "findings": section.findings}
         if section.decision is not None:
             table = section.decision.frame.reset_index()
             rows = json.loads(table.to_json(orient="records", double_precision=15))
-            told |= {"how sure": section.decision.certainty(), "strategies": rows}
-        content["sections"].append(told)
+            shown |= {"how sure": section.decision.certainty(), "strategies": rows}
+        content["sections"].append(shown)
     return content
 
 

@@ -1,9 +1,9 @@
 """Exact grid search that shares work between candidates; it needs no study.
 
-`GridSearchCV` takes the place of scikit-learn's class. Each family of estimators has a file that
-says what its candidates share and why the scores are the same. A new family needs a subclass of
-`interface.Sharer` with two methods, and an entry in `candidate_groups`. Private names of
-scikit-learn are taken in `private` alone.
+`GridSearchCV` replaces scikit-learn's class. Each family of estimators has a file whose docstring
+states what its candidates share and why the scores are the same. A new family needs a subclass of
+`interface.Sharer` with two methods, and an entry in `candidate_groups`. Only `private` uses private
+names of scikit-learn.
 """
 
 from mlaut.sharing.private import SharingWarning

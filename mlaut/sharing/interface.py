@@ -102,6 +102,16 @@ class Fold:
             self.memo[key] = compute()
         return self.memo[key]
 
+    def begun(self, key: Hashable, begin: Callable[[], Value]) -> Value:
+        """Return the unfinished value of this fold if it has this key; else begin a new one.
+
+        Only one value is kept, since members of an ensemble may fill the memory.
+        """
+        if self.memo.get("begun", (None,))[0] != key:
+            self.memo.pop("begun", None)
+            self.memo["begun"] = key, begin()
+        return self.memo["begun"][1]
+
 
 class Shared(NamedTuple):
     """Fitted model of one or more candidates that are the same model, and its fold for scoring."""
@@ -138,12 +148,12 @@ class Sharer(ABC):
         return [candidates]
 
     def keeps(self, candidate: Candidate) -> bool:  # noqa: ARG002
-        """Return whether groups find what earlier ones kept of a fold: at most its distances."""
+        """Return whether groups use results that earlier groups kept of a fold."""
         return False
 
     @abstractmethod
     def key(self, candidate: Candidate) -> Hashable | None:
-        """Return a key that is equal for candidates that share; None if this one cannot share."""
+        """Return a key that is equal for candidates that share work; None if it cannot share."""
 
     @abstractmethod
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
@@ -204,12 +214,12 @@ class _StandInRegressor(RegressorMixin, _StandIn):
 
 
 def stand_in(estimator: Any, classes: Any = None, **answers: Callable[[Any], Any]) -> BaseEstimator:
-    """Return a model that predicts in place of a fitted estimator.
+    """Return a model that predicts instead of a fitted estimator.
 
     Parameters
     ----------
     estimator : estimator
-        Estimator to replace; determines whether the model is a classifier or a regressor.
+        Estimator to replace. It determines whether the model is a classifier or a regressor.
     classes : ndarray, optional
         Sorted labels of a classifier.
     **answers : callable
@@ -230,7 +240,7 @@ def stand_in(estimator: Any, classes: Any = None, **answers: Callable[[Any], Any
 def stand_in_of_means(
     estimator: Any, classes: Any, means: Callable[[Any], np.ndarray]
 ) -> BaseEstimator:
-    """Return a model that predicts by means: shares of classes, or a column of numbers."""
+    """Return a model that predicts from means: shares of classes, or a column of numbers."""
     if classes is None:
         return stand_in(estimator, predict=lambda X: means(X)[:, 0])
     return stand_in(

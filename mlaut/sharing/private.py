@@ -3,7 +3,7 @@
 Any release of scikit-learn may drop or move a private name. Each name belongs to a group. If one is
 missing, only the sharers that need its group stop sharing: scikit-learn fits their candidates, with
 the same scores and a warning. A missing private attribute is noticed when a sharer runs, with the
-same consequence. A name that moved is mended in its line here.
+same consequence. If a name moves, change its line here.
 """
 
 import warnings
@@ -22,7 +22,7 @@ TREES, LOSSES = "trees", "losses"
 
 
 class SharingWarning(UserWarning):
-    """Warning about candidates that took longer, without shared work; scores are the same."""
+    """Warning about candidates that shared no work and took longer; scores are the same."""
 
 
 def _take(group: str, module: str, name: str) -> Any:

@@ -52,9 +52,9 @@ def search_limits(
     Parameters
     ----------
     checkpoint : path, optional
-        File to which scores are appended within half a second. A search does not compute scores
-        again that it finds there. It is recognised by the content of its rows, folds, estimator,
-        grid and scoring, so one file can serve many searches.
+        File to which scores are appended within half a second. A search does not compute again the
+        scores that are in the file. The search is recognised by the content of its rows, folds,
+        estimator, grid and scoring, so one file can serve many searches.
     deadline : float or callable, optional
         Time in seconds since the epoch, as in `time.time`; or a function that returns whether the
         time is over, by another clock. No fit starts after the deadline. The search chooses among
@@ -64,9 +64,9 @@ def search_limits(
         interrupted, except between the members of an ensemble. The final fit of the chosen
         candidate takes additional time.
     order : int, optional
-        Seed of the random order in which a smaller budget would take the candidates of a grid. If
-        it is given, a strategy's search also fits what it would have chosen with budgets of 1, 2,
-        4, ... candidates, for `mlaut.estimators.searches.traces.fitted_incumbents`.
+        Seed of the random order in which a smaller budget would take the candidates of a grid. With
+        a seed, a strategy's search also fits the choices of budgets of 1, 2, 4, ... candidates; see
+        `mlaut.estimators.searches.traces.fitted_incumbents`.
 
     Examples
     --------

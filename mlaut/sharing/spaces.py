@@ -11,7 +11,7 @@ from mlaut.errors import StrategyError
 
 @dataclass(frozen=True)
 class Floats:
-    """Range of floats, drawn evenly on its scale.
+    """Range of floats; draws are uniform on its scale.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Floats:
 
 @dataclass(frozen=True)
 class Integers(Floats):
-    """Range of integers, drawn evenly on its scale.
+    """Range of integers; draws are uniform on its scale.
 
     On the logarithmic scale, an integer n stands for the reals from n - 0.5 to n + 0.5, so all
     integers from ``low`` to ``high`` can be drawn, and small ones more often than large ones.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import mlaut
+from mlaut.files_io.outcomes import study_records
 
 # A run; with "kill", its process ends when the outcomes are in the journal and nowhere else.
 RUN = """
@@ -59,11 +60,11 @@ def versions(tmp_path_factory):
     folder, here = tmp_path_factory.mktemp("longer"), Path(mlaut.__file__).parent
     shutil.copytree(here, folder / "mlaut", ignore=shutil.ignore_patterns("__pycache__"))
     package = folder / "mlaut"
-    records = package / "files_io/outcomes/study_records.py"
+    records, usage = package / "files_io/outcomes/study_records.py", study_records.USAGE
     changed(
         records,
-        'USAGE = ("started", "elapsed", "peak_memory")',
-        'USAGE = ("started", "elapsed", "peak_memory", "energy")',
+        f"USAGE = {usage}".replace("'", '"'),
+        f"USAGE = {(*usage, 'energy')}".replace("'", '"'),
     )
     changed(
         package / "experiments/cells/cell.py",

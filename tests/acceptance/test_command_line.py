@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 
 from mlaut.cli import main
+from mlaut.cli.output import show_rows
 from mlaut.files_io import StudyStore
 
 STUDY = """
@@ -134,6 +135,18 @@ def test_strategies_and_datasets_are_listed(finished):
     assert {"iris", "wine"} <= {row["name"] for row in rows}
     rows = json.loads(mlaut("list", "datasets", "input.h5", "--json", folder=finished).stdout)
     assert {row["name"] for row in rows} == {"iris", "wine", "glass"}
+
+
+def test_tables_are_aligned_also_where_characters_are_wide(capsys):
+    """Expected is what tabulate prints, which takes longer to import than a status to read."""
+    rows = [{"strategy": "日本語", "done": 3}, {"strategy": " e\u0301te\u0301 ", "done": None}]
+    assert show_rows(rows) == rows
+    assert capsys.readouterr().out.splitlines() == [
+        "strategy    done",
+        "----------  ------",
+        "日本語      3",
+        "e\u0301te\u0301         None",
+    ]
 
 
 def test_a_report_of_a_study_file_prints_its_methods(finished):
@@ -521,7 +534,7 @@ def test_status_needs_neither_pandas_nor_scikit_learn(finished):
     program = (
         "import sys\nfrom mlaut.cli import main\n"
         f"main(['status', {str(finished / 'study.h5')!r}])\n"
-        "heavy = {'pandas', 'sklearn', 'scipy', 'matplotlib'} & set(sys.modules)\n"
+        "heavy = {'pandas', 'sklearn', 'scipy', 'tabulate'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -536,3 +549,18 @@ def test_import_loads_nothing_heavy():
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "threads"), [("list strategies", "1"), ("study compact no.h5", "None")]
+)
+def test_commands_that_run_no_strategy_have_one_thread(command, threads):
+    """The threads of OpenBLAS cost more time than these commands take, and they end with it."""
+    code = (
+        "import atexit, os, sys; name = 'OPENBLAS_NUM_THREADS'; "
+        "atexit.register(lambda: print(os.environ.get(name), 'http.client' in sys.modules)); "
+        f"os.environ.pop(name, None); sys.argv = ['mlaut', *{command.split()}]; "
+        "from mlaut.cli import main; main()"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout.split()[-2:] == [threads, "False"]

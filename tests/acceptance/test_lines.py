@@ -35,9 +35,10 @@ def test_lines_are_counted_by_package(tmp_path):
 
 
 def test_a_package_over_its_budget_is_named():
+    way = ": win lines in it, or raise the budget in tools/lines.py and say why"
     budget = TOOL["BUDGETS"]["data"]
     assert TOOL["over"](Counter(data=budget)) == []
     assert TOOL["over"](Counter(data=budget + 1, new=2)) == [
-        f"data: {budget + 1:,} code lines, budget {budget:,} (tools/lines.py)",
-        "new: 2 code lines, budget 0 (tools/lines.py)",
+        f"data: {budget + 1:,} code lines, budget {budget:,}{way}",
+        f"new: 2 code lines, budget 0{way}",
     ]

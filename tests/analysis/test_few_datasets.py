@@ -9,7 +9,7 @@ import pytest
 from mlaut.analysis import Results, average_ranks, published
 from mlaut.analysis.importers.published import families_of
 from mlaut.analysis.placing import choose_datasets, place
-from mlaut.analysis.placing.board import Board, clipped_scores, prior_of, relative_ranks
+from mlaut.analysis.placing.board import LossBoard, clipped_scores, prior_of, relative_ranks
 from mlaut.analysis.placing.few_datasets import course_of
 from mlaut.errors import AnalysisError
 
@@ -42,14 +42,14 @@ def without(name, results=BOARD):
 def population(results, families):
     losses = results.losses.fillna(np.inf).to_numpy()
     labels = np.array([families[name] for name in results.strategies])
-    return Board(losses, labels, np.ones(len(losses)))
+    return LossBoard(losses, labels, np.ones(len(losses)))
 
 
 def test_the_prediction_is_the_conditional_mean_of_a_normal_vector():
     board = population(BOARD, FAMILIES)
     mean, covariance = board.priors[0]
     at, rest = np.array([3, 17, 8]), np.setdiff1d(np.arange(40), [3, 17, 8])
-    seen = board.own[0][5, at]
+    seen = board.of(board.losses)[0][5, at]
     precision = np.linalg.inv(covariance)  # conditional moments by the blocks of the precision
     inner = np.linalg.inv(precision[np.ix_(rest, rest)])
     others = mean[rest] - inner @ precision[np.ix_(rest, at)] @ (seen - mean[at])
@@ -64,7 +64,7 @@ def test_the_prediction_is_the_conditional_mean_of_a_normal_vector():
 def test_residuals_are_those_of_leaving_each_dataset_out():
     board = population(BOARD, FAMILIES)
     at = np.array([0, 9, 30, 31])
-    seen = board.own[0][2, at]
+    seen = board.of(board.losses)[0][2, at]
     for i, residual in enumerate(board.without_each(0, at, seen)):
         others = np.delete(np.arange(4), i)
         expected = board.predicted(0, at[others], seen[None, others], at[[i]])[0]
@@ -86,7 +86,7 @@ def test_each_dataset_of_the_list_leaves_least_unknown():
         assert min(tried, key=tried.get) == order[m - 1]
         assert unknown[m] == pytest.approx(tried[order[m - 1]])
     assert sorted(order) == list(range(40))
-    dear = Board(board.losses, board.families, np.where(np.arange(40) == order[0], 100.0, 1.0))
+    dear = LossBoard(board.losses, board.families, np.where(np.arange(40) == order[0], 100.0, 1.0))
     assert dear.listed(40)[0][0] != order[0]
 
 
@@ -119,7 +119,7 @@ def test_calibration_leaves_families_out_and_ignores_the_order_of_learners():
     drawn = np.random.default_rng(3).permutation(40)
     errors, strange, audit = board.held_out([5, 10], drawn, designed=True)
     turned = np.random.default_rng(4).permutation(36)
-    other = Board(board.losses[:, turned], board.families[turned], board.costs)
+    other = LossBoard(board.losses[:, turned], board.families[turned], board.costs)
     again = other.held_out([5, 10], drawn, designed=True)
     np.testing.assert_allclose(errors[..., turned], again[0], atol=1e-8)
     np.testing.assert_allclose(strange[:, turned], again[1])
@@ -127,7 +127,7 @@ def test_calibration_leaves_families_out_and_ignores_the_order_of_learners():
     # a member of a family has no part in the errors of its relatives
     changed = board.losses.copy()
     changed[:, 0] = changed[::-1, 0]
-    other = Board(changed, board.families, board.costs)
+    other = LossBoard(changed, board.families, board.costs)
     relatives = board.families == board.families[0]
     same = other.held_out([5, 10], drawn, designed=True)[0]
     np.testing.assert_allclose(errors[..., relatives][..., 1:], same[..., relatives][..., 1:])
@@ -213,8 +213,8 @@ def test_looks_ask_for_what_they_need_and_end_when_the_rival_is_separated():
     again = place(mine, rest, **how)
     pd.testing.assert_frame_equal(again.frame, placed.frame)
     pd.testing.assert_frame_equal(again.pairs, placed.pairs)
-    assert "the level is 0.0167 at each of 6 looks" in placed.notes
-    start = f"mine is better against {how['rival']}, by -"
+    assert "intervals have 98.3 % at each of 6 looks" in placed.notes
+    start = f"mine against {how['rival']}: better; their average ranks differ by -"
     assert placed.notes[-1].startswith(start)
 
 
@@ -225,7 +225,8 @@ def test_it_is_said_how_many_more_datasets_would_separate():
     placed = place(mine, rest, budget=10, families=FAMILIES, rival=near)
     more = placed.pairs.loc[("mine", near), "more"]
     assert 0 < more <= 30
-    assert placed.notes[-1] == f"{more:g} more datasets would separate mine from {near}"
+    end = "more datasets would separate mine from"
+    assert placed.notes[-1] == f"{more:g} {end} {near}, if all stays so"
     row = placed.pairs.loc[("mine", near)]
     assert row["difference low"] < row["difference"] < row["difference high"]
     assert row["verdict"] == "undecided"
@@ -337,7 +338,7 @@ def test_families_are_those_of_the_benchmark_or_go_by_ranks():
     assert families_of("wainer2023") == {}
     course = course_of("delgado2014", 10, "mine")
     assert course.notes[1] == (
-        "172 learners of 17 families as given; 7 with more than 10 % failures are left out"
+        "families as given; published strategies with more than 10 % failures are left out: 7"
     )
     board = course_of("wainer2023", 10, "mine", arm="random").board
     assert len(set(board.families)) == 12
@@ -361,7 +362,8 @@ def test_lists_that_are_chosen_again_cover_and_a_fixed_list_does_not():
         off = np.abs(estimate - ranks.mean(axis=1)) / sd
         errors = others.held_out([10], drawn, designed=True)[0][0, 0]
         nested += (off <= others.reach(errors, 0.1)).tolist()
-        own = others.own[0]
+        k = others.losses.shape[1]
+        own = (others.of(others.losses)[0] * k - 0.5) / (k - 1)
         inside = others.predicted(0, at, own[:, at])
         fixed += (off <= others.reach((inside[0] - own.mean(axis=1)) / inside[1], 0.1)).tolist()
     assert len(nested) == 172

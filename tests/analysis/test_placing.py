@@ -72,7 +72,11 @@ def test_cells_that_were_not_published_are_treated():
 @pytest.mark.parametrize(
     ("scores", "metric", "message"),
     [
-        (GARCIA.scores, "roc_auc", "garcia2008 has accuracy, and these results have roc_auc"),
+        (
+            GARCIA.scores,
+            "roc_auc",
+            "published scores are accuracy, and these roc_auc; score them by",
+        ),
         (GARCIA.scores.iloc[:1], "accuracy", "1 datasets have the same name in garcia2008"),
     ],
 )

@@ -14,8 +14,7 @@ from mlaut import Study
 from mlaut.analysis import Results
 from mlaut.bundles import open_bundle, publish_study
 from mlaut.bundles.manifest import KINDS
-from mlaut.bundles.privacy import check_private
-from mlaut.bundles.publishing import _plain
+from mlaut.bundles.publishing import _plain, check_private
 from mlaut.errors import StudyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.files_io import FilesIO, StrategyEntry

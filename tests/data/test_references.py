@@ -27,6 +27,7 @@ from mlaut.data import (
     read_table,
 )
 from mlaut.data.sources.loading import find_stored
+from mlaut.data.sources.sources import SOURCES
 from mlaut.errors import DataError, OptionalPackageError, StoreError
 from mlaut.files_io import StudyStore
 
@@ -66,7 +67,7 @@ def test_a_reference_and_its_options():
     ("text", "message"),
     [
         ("pmbl/adult", "'pmbl/adult': no source 'pmbl'; did you mean 'pmlb'?"),
-        ("kaggle/titanic", "no source 'kaggle'; there are starter, sklearn, openml, uci, pmlb"),
+        ("kaggle/titanic", f"no source 'kaggle'; there are {', '.join(SOURCES)}"),
         ("openml/", "'openml/': it names no dataset; write for example 'openml/d/61'"),
         ("uci/53?traget=y", "unknown option 'traget'; did you mean 'target'?"),
         ("openml/61", "openml/61: neither a dataset, a task nor a suite; write for example"),
@@ -77,6 +78,7 @@ def test_a_reference_and_its_options():
         ),
         ("starter/iris?target=x", "a collection has its targets; leave target out"),
         ("starter/irs", "no dataset 'irs'; did you mean 'iris'?"),
+        ("starter/yeast", "no dataset 'yeast'; it has 31 others, the nearest: '"),
     ],
 )
 def test_a_reference_that_is_wrong_is_reported(text, message):

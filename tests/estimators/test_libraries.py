@@ -12,10 +12,10 @@ from sklearn.svm import SVC
 
 from mlaut.errors import OptionalPackageError, StrategyError
 from mlaut.estimators import LIBRARIES, EarlyStopping, Generic_Estimator, Library
-from mlaut.estimators.catalogue.packages import check_packages
+from mlaut.estimators.catalogue.registry import check_packages
 from mlaut.estimators.libraries.library import package_of, with_libraries
 from mlaut.estimators.libraries.native import coding_of
-from mlaut.estimators.libraries.parameters import set_n_jobs
+from mlaut.estimators.libraries.parameters import seed_all, set_n_jobs, unset_seeds
 from mlaut.experiments.cells.memory import lacked_memory
 
 X = pd.DataFrame({"x": np.arange(20.0), "kind": ["u", "v"] * 10})
@@ -84,6 +84,10 @@ def test_one_record_makes_a_library_known(learner):
     assert Generic_Estimator(learner(column="kind")).preprocessing is None
     with pytest.raises(StrategyError, match=r"stops early by rows .* leave patience out"):
         Generic_Estimator(learner(patience=5)).build()
+    with pytest.raises(StrategyError, match=r"leave patience out, .* EarlyStopping\(\w+\(...\)\)$"):
+        Generic_Estimator(learner(patience="auto")).build()
+    for off in (None, False, 0, -1):
+        Generic_Estimator(learner(patience=off)).build()
 
 
 @pytest.mark.usefixtures("newboost")
@@ -96,6 +100,19 @@ def test_its_record_goes_with_a_strategy_to_the_processes_of_a_run(monkeypatch):
     del LIBRARIES["newboost"]
     learner = SVC()
     assert with_libraries(learner) is learner
+
+
+@pytest.mark.usefixtures("newboost")
+def test_a_seed_of_another_name_is_set(monkeypatch):
+    class Seeded(Boost):
+        def __init__(self, seed=None):
+            self.seed = seed
+
+    Seeded.__module__ = "newboost.core"
+    monkeypatch.setitem(LIBRARIES, "newboost", Library(seeds=("seed",)))
+    assert unset_seeds(Seeded()) == ["seed"]
+    assert isinstance(seed_all(Seeded(), 1).seed, int)
+    assert seed_all(Seeded(seed=4), 1).seed == 4
 
 
 @pytest.mark.parametrize(

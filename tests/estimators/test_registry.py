@@ -97,6 +97,12 @@ def test_an_unknown_word_is_answered_with_the_three_nearest_and_the_command(word
     assert rest == "'mlaut list strategies' has all"
 
 
+def test_no_distribution_is_suggested_in_the_place_of_a_strategy():
+    with pytest.raises(StrategyError, match="is called 'NearestCentroid'; ") as error:
+        instantiate_default_estimators(["NearestCentroid"])
+    assert "interpret-core" not in str(error.value)
+
+
 def test_a_word_that_is_near_none_and_a_former_name_get_no_odd_suggestion():
     for word, hint in (("zzzzzz", "'mlaut list str"), ("Deep_NN_Classifier", "today: mlaut.est")):
         with pytest.raises(StrategyError, match=f"is called '{word}'; {hint}"):

@@ -242,6 +242,16 @@ def test_an_error_in_the_file_of_strategies_names_its_line(written, tmp_path):
         choose_strategies(file)
 
 
+def test_a_module_beside_the_file_of_strategies_needs_a_path(written, tmp_path):
+    (tmp_path / "toyboost.py").touch()
+    (tmp_path / "own.py").write_text("import toyboost")
+    file = read_study_file(written('[strategies]\nfile = "own.py"'))
+    with pytest.raises(StudyError, match="line 1: ModuleNotFoundError: No mod") as told:
+        choose_strategies(file)
+    hint = f"install it, or set PYTHONPATH={tmp_path.resolve()} if it lies there"
+    assert str(told.value).endswith(hint)
+
+
 def test_an_error_of_a_study_file_names_no_file_of_the_package(written):
     path = written('[data]\ncollection = "starter"\ndatasets = ["irs"]')
     with pytest.raises(DataError) as told:

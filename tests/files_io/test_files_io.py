@@ -219,6 +219,23 @@ def test_inferred_task(labels, task):
     assert infer_task(pd.Series(labels)) == task
 
 
+@pytest.mark.parametrize("digits", [1, 3])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_repeated_rows_are_counted_as_pandas_counts_them(io, digits, hidden):
+    """With one digit most numbers occur twice, with three few."""
+    rng = np.random.default_rng(digits)
+    frame = pd.DataFrame({"c": rng.choice(["a", "b"], 90), "x": rng.random(90).round(digits)})
+    frame.loc[::17, "x"] = np.nan
+    frame["y"] = rng.choice(["no", "yes"], 90)
+    frame = pd.concat([frame, frame.sample(20, random_state=digits)], ignore_index=True)
+    frame["id"] = np.arange(110) / 3
+    roles = {"id": ["id"]} if hidden else {}
+    io.save_datasets([Dataset("d", frame, "y", CLASSIFICATION, roles=roles)])
+    expected = frame.drop(columns="id" if hidden else []).duplicated(keep=False).sum()
+    assert io.dataset_infos()[0].repeated_rows == expected
+    assert (expected > 0) == hidden
+
+
 def test_a_given_task_wins_and_a_misspelt_one_is_told(io):
     io.save_pandas_dataset(table(), "/g", meta(class_name="x", task="classification"))
     assert io.dataset_info("/g/iris").task == CLASSIFICATION

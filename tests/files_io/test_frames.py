@@ -16,7 +16,7 @@ from pandas.testing import assert_frame_equal
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.tables.encodings import encode
 from mlaut.files_io.tables.fingerprints import column_fingerprints, fingerprint
-from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
+from mlaut.files_io.tables.frames import _stacked, read_columns, read_frame, write_frame
 
 
 def around(frame: pd.DataFrame) -> pd.DataFrame:
@@ -423,3 +423,18 @@ def test_column_fingerprints_say_where_tables_differ():
 
 def test_encode_of_an_index():
     assert encode(pd.Index(["a"])).encoding == "text"
+
+
+@pytest.mark.parametrize("dtype", ["<f8", "<f4", "<i2"])  # pandas chooses from no other order
+def test_columns_of_one_block_are_stored_as_they_are_whatever_was_chosen_of_them(dtype):
+    whole = pd.DataFrame(np.arange(60).reshape(12, 5).astype(dtype))
+    chosen = [whole, whole[::-1], whole.iloc[:, ::-1], whole.iloc[:, 1:3], whole.iloc[::2]]
+    for frame in (*chosen, whole.iloc[3:9], whole[:1], whole[:0], whole.assign(more=1.5)):
+        columns = [frame[name].to_numpy() for name in frame.columns[:2]]
+        np.testing.assert_array_equal(_stacked(columns), np.stack(columns, dtype=columns[0].dtype))
+        assert _stacked(columns).dtype == columns[0].dtype
+        assert_survives(frame)
+    # pandas 2 keeps the order of the array that it is given, and pandas 3 turns it to this one.
+    ordered = pd.DataFrame(np.asfortranarray(whole.to_numpy()))
+    columns = [ordered[name].to_numpy() for name in ordered.columns]
+    assert np.shares_memory(_stacked(columns), columns[0])

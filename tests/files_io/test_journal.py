@@ -133,7 +133,7 @@ def test_the_last_record_of_each_cell_counts(tmp_path):
         journal.append(payload(fold, number=number))
     journal.close()
     last = index_journal(journal.path, ID).last_outcomes("iris")
-    assert [outcome.details["number"] for outcome in last] == [2, 3]
+    assert {one.cell.fold: one.details["number"] for one in last} == {0: 3, 1: 2}
 
 
 def test_what_a_reader_would_not_take_is_not_written(tmp_path, monkeypatch):
@@ -150,6 +150,14 @@ def test_what_a_reader_would_not_take_is_not_written(tmp_path, monkeypatch):
     journal.append(payload(0))
     journal.close()
     assert folds(journal.path) == [0, 0, 0]
+
+
+def test_what_a_reader_has_found_stays_when_the_run_ends(written):
+    path, _ = written
+    index = index_journal(path, ID)
+    path.unlink()
+    assert [outcome.cell.fold for outcome in index.outcomes("iris")] == list(range(10))
+    assert not index_journal(path, ID).packs
 
 
 @pytest.fixture

@@ -134,6 +134,15 @@ def test_what_killed_writers_left_is_removed_and_what_living_ones_write_is_not(f
     assert sorted(kept.parent.iterdir()) == sorted([kept, living, other])
 
 
+def test_the_name_of_a_new_folder_of_models_survives_a_power_cut(tmp_path, monkeypatch):
+    """It lies in the folder above; seed 13 of the simulation lost all models with it."""
+    synced = []
+    monkeypatch.setattr("mlaut.files_io.studies.models.fsync_folder", synced.append)
+    prepare_models(tmp_path / "study.h5.models")
+    assert (tmp_path / "study.h5.models").is_dir()
+    assert synced == [tmp_path]
+
+
 def test_a_model_is_locked_while_it_is_written(folder, monkeypatch):
     replaced = type(folder).replace
 

@@ -104,14 +104,14 @@ def test_the_journal_yields_each_outcome_of_a_pack(tmp_path):
     journal.append(*pack_outcomes([number(0), done(1, "svc"), done(0, n=4)]))
     journal.close()
     index = index_journal(journal.path, "0" * 32)
-    assert {name: len(places) for name, places in index.places.items()} == {"iris": 2, "cpu": 1}
+    assert {name: len(packs) for name, packs in index.packs.items()} == {"iris": 2, "cpu": 1}
     told = [(one.cell.strategy, one.cell.fold) for one in index.outcomes("iris")]
     assert told == [("tree", 0), ("tree", 1), ("svc", 0), ("svc", 1), ("tree", 0)]
     last = [
         (one.cell.fold, 0 if one.predictions is None else len(one.predictions))
         for one in index.last_outcomes("iris")
     ]
-    assert last == [(1, 3), (0, 0), (1, 3), (0, 4)]
+    assert sorted(last) == [(0, 0), (0, 4), (1, 3), (1, 3)]
 
 
 def changed(**columns):

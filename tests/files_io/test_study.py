@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from memory_study import MemoryStudy
 from studies import assert_same_block, entry, outcome, strategy
 
+from mlaut.analysis import Results
 from mlaut.errors import StoreError, StoreWarning, StudyError, StudyLockedError
 from mlaut.experiments import study_status, verify_study
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.files_io.outcomes.journal import index_journal
+from mlaut.files_io.outcomes.journal import Journal, index_journal
 from mlaut.files_io.safe_files.hdf5 import InPlace, accept_changes, rewrite_h5
 from mlaut.files_io.studies.study_writer import put_again
 from mlaut.records import REGRESSION, Status
@@ -248,11 +249,23 @@ def test_journal_is_put_back_after_a_crash(study, tmp_path):
     complete = study.block("iris")
     study.path.write_bytes(untouched)
     study.journal_path.write_bytes(journal + b"\x50\x00\x00\x00half a record")
-    assert study.status("iris").sum() == 0
-    study.settle()
-    assert_same_block(study.block("iris"), complete)
-    assert {d["status"] for d in study.details("iris")} == {"done", "error"}
-    assert not study.journal_path.exists()
+    for settled in (False, True):  # readers need no writer, and change nothing
+        assert (study.path.read_bytes() == untouched, study.journal_path.exists()) == (
+            (False, False) if settled else (True, True)
+        )
+        assert_same_block(study.block("iris"), complete)
+        parts = [part.status for part in study.parts(["iris"])]
+        assert np.concatenate(parts).tolist() == [[[Status.ERROR, 0]], [[0, Status.DONE]]]
+        ((_, numbers),) = study.numbers(["iris"])
+        assert numbers["seed"].tolist() == [[[1, 0]], [[0, 9]]]
+        assert sorted((d["status"], d["seed"]) for d in study.details("iris")) == [
+            ("done", 9),
+            ("error", 1),
+        ]
+        counts = study_status(study.path).total
+        assert (counts[Status.DONE], counts[Status.ERROR]) == (1, 1)
+        assert set(Results.from_study(study, "accuracy").strategies) == {"svc", "tree"}
+        study.settle()
 
 
 def test_torn_cell_is_cleared_after_a_crash(study):
@@ -269,6 +282,23 @@ def test_torn_cell_is_cleared_after_a_crash(study):
     study.journal_path.write_bytes(journal)
     study.settle()
     assert study.status("iris").tolist() == [[[1, 0]], [[0, 1]]]
+
+
+def test_a_torn_cell_counts_as_done_for_no_reader_before_the_study_is_settled(study):
+    """A power cut took the record of the journal, and of the cell all but status and checksum."""
+    iris = study.load_split("iris")
+    with study.writing() as writer:
+        writer.write(outcome(iris, "svc"), outcome(iris, "tree"))
+    with h5py.File(study.path, "r+") as file:
+        file["experiments/predictions/iris/predictions"][0, 0, :] = 0
+    with contextlib.closing(Journal(study.journal_path, study.id)):
+        pass
+    for _ in range(2):
+        assert study.status("iris").tolist() == [[[0, 0]], [[Status.DONE, 0]]]
+        assert study_status(study.path).total[Status.DONE] == 1
+        assert [one["strategy"] for one in study.details("iris")] == ["svc"]
+        assert study.block("iris").status.tolist() == [[[0, 0]], [[Status.DONE, 0]]]
+        study.settle()
 
 
 def test_settling_writes_nothing_over_cells_that_are_whole(study):

@@ -16,6 +16,7 @@ from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io import StudyStore, merge_studies
+from mlaut.files_io.safe_files.hdf5 import read_h5
 from mlaut.files_io.studies.models import is_recorded, models_folder, write_model
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.records import REGRESSION, Cell, Status
@@ -68,6 +69,28 @@ def test_parts_make_the_whole(tmp_path_factory, owners):
     ran = [f"{k}.h5" for k in range(3) if any(k in owner for owner in owners)]
     assert [run["of"] for run in merged.runs] == ran
     assert merged.id != parts[0].id
+
+
+@pytest.mark.parametrize("newer", [0, 1])
+def test_a_cell_of_both_is_that_of_the_version_that_stores_more_numbers(
+    tmp_path, monkeypatch, newer
+):
+    paths = [tmp_path / f"{k}.h5" for k in range(2)]
+    for k, path in enumerate(paths):
+        one = outcome(ENTRIES[1], "tree")
+        one.details.update(started=float(k), elapsed=2.5, peak_memory=10, cores=4, energy=7.0)
+        with monkeypatch.context() as version:
+            if k == newer:
+                for module in ("studies.study_arrays", "outcomes.study_records", "outcomes.packs"):
+                    fields = ("started", "elapsed", "peak_memory", "cores", "energy")
+                    version.setattr(f"mlaut.files_io.{module}.USAGE", fields)
+            make(path, [one])
+    merged = merge_studies(paths, tmp_path / "merged.h5")
+    with read_h5(merged.path) as file:
+        usage = file["experiments/predictions/cpu/usage"]
+        assert usage[0, 0, 0].tolist() == [newer, 2.5, 10, 4, 7]
+    assert [row["started"] for row in merged.details("cpu")] == [newer]
+    assert [*problems_of(merged)] == [*problems_of(StudyStore(paths[0]))]
 
 
 def test_repeats_strategies_and_datasets_of_any(tmp_path):
@@ -185,6 +208,29 @@ def _hold(path, begun, go_on):
     with StudyStore(path).writing():
         begun.set()
         go_on.wait(30)
+
+
+def test_strategies_that_two_studies_lack_at_the_same_place_are_not_taken_for_each_other(tmp_path):
+    """Merged: tree, middle, svc; the second study has tree, other, svc. Found by a history."""
+    of = entry("iris")
+    names = ("tree", "middle", "svc"), ("tree", "other", "svc")
+    cells = [("middle", 0)], [(name, fold) for name in names[1] for fold in range(2)]
+    parts = [
+        make(
+            tmp_path / f"{k}.h5",
+            [outcome(of, name, fold=fold, seed=len(name)) for name, fold in cells[k]],
+            [of],
+            [strategy(name) for name in names[k]],
+        )
+        for k in range(2)
+    ]
+    merged = merge_studies([part.path for part in parts], tmp_path / "merged.h5")
+    block, known = merged.block("iris"), parts[1].block("iris")
+    assert block.strategies == ("tree", "middle", "svc", "other")
+    assert block.done[:, 0].tolist() == [[True, True], [True, False], [True, True], [True, True]]
+    for name in names[1]:
+        at, there = block.strategies.index(name), known.strategies.index(name)
+        np.testing.assert_array_equal(block.predictions[at], known.predictions[there])
 
 
 def test_a_study_that_is_written_to_is_not_merged(tmp_path):

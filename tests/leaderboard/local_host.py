@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -80,7 +81,10 @@ class Host:
         known |= {"github.event.workflow_run.run_number": str(self.runs)}
         known |= {"github.event.workflow_run.head_repository.full_name": "fork.git"}
         known |= {"github.event.workflow_run.head_sha": commit}
-        self.job("fit", "fit", known, source="fork.git", commit=commit)
+        shutil.rmtree(self.folder / "artefacts", ignore_errors=True)
+        # 'judge' begins after 'fit' whether that succeeded or not.
+        with suppress(subprocess.CalledProcessError):
+            self.job("fit", "fit", known, source="fork.git", commit=commit)
         self.job("judge", "judge", known)
         self.job("judge", "comment", known)
         return (self.folder / "comment.md").read_text(encoding="utf-8")
@@ -120,7 +124,9 @@ class Host:
                 shutil.rmtree(kept, ignore_errors=True)
                 shutil.copytree(place / given["path"], kept)
             elif action == "actions/download-artifact":
-                shutil.copytree(self.folder / "artefacts" / given["name"], place / given["path"])
+                kept = self.folder / "artefacts" / given["name"]
+                if kept.exists() or not step.get("continue-on-error"):
+                    shutil.copytree(kept, place / given["path"])
             elif "run" in step:
                 own = {key: _filled(x, known) for key, x in step.get("env", {}).items()}
                 subprocess.run(

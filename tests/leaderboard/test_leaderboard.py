@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 import yaml
 
 from mlaut import Study
+from mlaut.analysis import Results
 from mlaut.cli import main
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io import StudyStore
@@ -245,6 +247,23 @@ def test_a_rank_that_is_the_same_everywhere_has_no_interval():
     assert varied.ranked() == "2 (95% interval 1.5 to 2.5)"
 
 
+def test_an_entry_like_the_best_cannot_be_told_from_it(board, fits):
+    alike = judged(board, fits)
+    assert alike.rival == "GaussianNaiveBayes"
+    assert alike.difference_low < 0 < alike.difference_high
+    assert alike.why.endswith("It cannot be told from GaussianNaiveBayes, its nearest rival.")
+    low, high = alike.difference_low, alike.difference_high
+    assert (
+        f"hardest to beat: GaussianNaiveBayes; worse than it by {-alike.difference:.3g} in the "
+        f"mean (95% interval {low:.3g} to {high:.3g}, above 0: better)"
+    ) in alike.to_markdown().replace("\\", "")
+    stores = (board.study, StudyStore(board.entries[0] / "study.h5"))
+    first, mine = (Results.from_study(store, "accuracy").scores for store in stores)
+    expected = scipy.stats.ttest_rel(mine["neighbours"], first["GaussianNaiveBayes"])
+    interval = expected.confidence_interval(0.95)
+    assert (low, high) == pytest.approx((interval.low, interval.high))
+
+
 def test_a_comment_shows_texts_of_strangers_literally_and_calls_nobody(board, fits):
     text = judged(board, fits).to_markdown()
     assert "Eve @\u200ball \\<b>" in text
@@ -374,3 +393,11 @@ def test_the_workflows_judge_a_proposal_and_record_it(board, tmp_path):
     (work / "board.toml").write_text(terms.replace("minutes = 2", "minutes = 9"))
     comment = host.on_proposal(host.propose(work, "wild"))
     assert comment.startswith("### refused: a proposal adds one folder below entries/")
+    # A broken board.toml ends the workflow 'fit' with an error, and there is a comment still.
+    (work / "board.toml").write_text("minutes =")
+    comment = host.on_proposal(host.propose(work, "broken-board"))
+    assert comment.startswith("### refused: a proposal adds one folder below entries/")
+    shutil.copytree(board.entries[0], work / "entries" / "unreadable")
+    (work / "entries" / "unreadable" / "strategies.py").write_text("import no_such_package")
+    comment = host.on_proposal(host.propose(work, "unreadable"))
+    assert comment.startswith("### refused: unreadable could not be fitted")

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from mlaut import Data, Generic_Estimator, Orchestrator
 from mlaut.data import from_frame
 from mlaut.estimators import DataShape, as_strategies
-from mlaut.estimators.catalogue.packages import _is_installed
+from mlaut.estimators.catalogue.registry import _is_installed
 from mlaut.estimators.names import class_at
 from mlaut.experiments.cells.fold_models import new_model
 from mlaut.files_io import StudyStore

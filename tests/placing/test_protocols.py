@@ -8,11 +8,10 @@ from sklearn.preprocessing import StandardScaler
 from mlaut.analysis import Results, published
 from mlaut.data import load_folder
 from mlaut.data.tables.archive import tuning_split
-from mlaut.errors import DataError, StudyError
+from mlaut.errors import AnalysisError, DataError, StudyError
 from mlaut.estimators import DataShape, as_strategies
 from mlaut.files_io import StudyStore
-from mlaut.placing.by_dataset import ByDataset
-from mlaut.placing.protocols import BENCHMARK, CHECKS, run_protocol
+from mlaut.placing.protocols import BENCHMARK, CHECKS, ByDataset, Protocol
 
 
 def by_hand(folder, name, candidates):
@@ -33,11 +32,12 @@ def by_hand(folder, name, candidates):
 
 
 def test_parameters_are_chosen_on_the_halves_and_scored_on_the_folds(study, tmp_path):
-    run = run_protocol(study, "delgado2014", verbose=0)
-    assert run.path == tmp_path / "study.delgado2014.h5"
-    assert run.candidates == {"K_Neighbours": 3, "BaselineClassifier": 0}
-    assert run.same == {"rforest_R (again)": "rforest_R"}
-    results = Results.from_study(run.path, "accuracy")
+    protocol = Protocol.of(study)
+    path = protocol.run(verbose=0)
+    assert path == tmp_path / "study.delgado2014.h5"
+    assert [one.name for one in protocol.strategies] == ["K_Neighbours", "BaselineClassifier"]
+    assert protocol.same == {"rforest_R (again)": "rforest_R"}
+    results = Results.from_study(path, "accuracy")
     assert results.cells.shape == (4, 3, 4, 1)  # four repeats of one fold each
     chosen = set()
     for i, name in enumerate(results.datasets):
@@ -47,12 +47,12 @@ def test_parameters_are_chosen_on_the_halves_and_scored_on_the_folds(study, tmp_
     assert len(chosen) > 1  # else one choice for all datasets would pass too
     tuning = StudyStore(tmp_path / "study.delgado2014-tuning.h5")
     assert [entry.name for entry in tuning.strategies] == [f"K_Neighbours {i}" for i in range(3)]
-    before = run.path.read_bytes()
-    assert run_protocol(study, "delgado2014", verbose=0) == run  # it goes on: nothing is left
-    assert run.path.read_bytes() == before
+    before = path.read_bytes()
+    assert Protocol.of(study).run(verbose=0) == path  # it goes on: nothing is left
+    assert path.read_bytes() == before
     study.write_text(study.read_text().replace("[1, 5, 25]", "[3]"))
     with pytest.raises(StudyError, match="K_Neighbours"):  # other choices under the same name
-        run_protocol(study, "delgado2014", verbose=0)
+        Protocol.of(study).run(verbose=0)
 
 
 @pytest.mark.parametrize(
@@ -67,25 +67,23 @@ def test_parameters_are_chosen_on_the_halves_and_scored_on_the_folds(study, tmp_
 def test_study_files_that_do_not_fit_are_refused(study, old, new, message):
     study.write_text(study.read_text().replace(old, new))
     with pytest.raises(StudyError, match=message):
-        run_protocol(study, "delgado2014", verbose=0)
+        Protocol.of(study).run(verbose=0)
 
 
 def test_what_is_missing_is_named(study, tmp_path):
-    with pytest.raises(StudyError, match="'wainer2023' has no protocol that can be run"):
-        run_protocol(study, "wainer2023")
-    with pytest.raises(StudyError, match="no check runs 'rforest' again; did you mean 'rforest_R'"):
-        run_protocol(study, "delgado2014", check=["rforest"])
+    with pytest.raises(AnalysisError, match=r"check 'rforest'.*did you mean 'rforest_R'"):
+        Protocol.of(study, check=["rforest"])
     (tmp_path / "archive" / "zoo" / "conxuntos.dat").unlink()
     with pytest.raises(DataError, match=r"zoo/conxuntos\.dat: no such file"):
-        run_protocol(study, "delgado2014", verbose=0)
+        Protocol.of(study).run(verbose=0)
 
 
 def test_a_dataset_with_a_test_set_is_tuned_within_its_training_table(with_a_test_set):
-    run = run_protocol(with_a_test_set, "delgado2014", verbose=0, check=[])
-    results = Results.from_study(run.path, "accuracy")
-    assert (results.datasets, run.same) == (("monks-1", "zoo"), {})
+    path = Protocol.of(with_a_test_set, check=[]).run(verbose=0)
+    results = Results.from_study(path, "accuracy")
+    assert results.datasets == ("monks-1", "zoo")
     assert np.isfinite(results.cells).sum(axis=(2, 3)).tolist() == [[1, 1], [4, 4]]
-    split = StudyStore(run.path).load_splits()["monks-1"].split
+    split = StudyStore(path).load_splits()["monks-1"].split
     assert [len(rows) for rows in split.rows(0, 0)] == [30, 10]
     halves = tuning_split(with_a_test_set.parent / "archive", "monks-1")
     assert (halves.folds[0, 30:] == -2).all()  # the test table has no part in tuning

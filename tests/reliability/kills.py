@@ -34,9 +34,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 sys.path.insert(0, str(Path(__file__).parent))
+from guess import Guess
 from processes import none_left
 
 from mlaut import Data, Orchestrator
@@ -105,24 +105,6 @@ def live(folder: Path, report, workers: bool = False) -> None:
     split("repeated_kfold(2, 2)")
     run(three)
     run(saved, "models", save_models=True)
-
-
-class Guess(ClassifierMixin, BaseEstimator):
-    """Guesses by its seed, so that a cell takes no time and each has other predictions."""
-
-    def __init__(self, random_state: int | None = None) -> None:
-        self.random_state = random_state
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict_proba(self, X):
-        draws = np.random.default_rng(self.random_state).random((len(X), len(self.classes_)))
-        return draws / draws.sum(axis=1, keepdims=True)
-
-    def predict(self, X):
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 def plain(name: str) -> Generic_Estimator:

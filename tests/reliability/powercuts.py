@@ -144,16 +144,52 @@ class Disk:
                 file = self.names[path] = File()
             elif kind == "r" and file is not None:
                 self.names[other] = self.names.pop(path)
+            elif kind == "r":
+                self._move(path, other)
             elif kind == "u":
                 self.names.pop(path)
             folder = (other if kind == "r" else path).parent
             self.waiting.setdefault(folder, []).append((kind, path, other, file))
 
-    def after_cut(self, generator: np.random.Generator) -> dict[Path, bytes | None]:
-        """Return the files, and the folders as None, that a power cut leaves."""
+    def _move(self, path: Path, other: Path) -> None:
+        """Rename a folder: what lies in it, and what waits in it, has its new name from now on."""
+
+        def moved(name: Path) -> Path:
+            return other / name.relative_to(path) if name.is_relative_to(path) else name
+
+        self.names = {moved(name): file for name, file in self.names.items()}
+        waiting, self.waiting = self.waiting, {}
+        for folder, changes in waiting.items():
+            if folder.is_relative_to(path):
+                changes = [(kind, moved(one), moved(two), file) for kind, one, two, file in changes]
+            self.waiting.setdefault(moved(folder), []).extend(changes)
+
+    def now(self) -> dict[Path, bytes | None]:
+        """Return the files, and the folders as None, as a process sees them: nothing is lost."""
         names = dict(self.durable)
         for changes in self.waiting.values():
-            if generator.random() < 0.5:
+            for change in changes:
+                change_names(names, change)
+        found: dict[Path, bytes | None] = {}
+        for path, file in names.items():
+            content = None if file is None else bytearray(file.durable)
+            for call in file.waiting if file is not None else ():
+                apply(content, call)
+            found[path.relative_to(self.root)] = None if content is None else bytes(content)
+        return found
+
+    def after_cut(
+        self, generator: np.random.Generator, all_names: bool = False
+    ) -> dict[Path, bytes | None]:
+        """Return the files, and the folders as None, that a power cut leaves.
+
+        With ``all_names`` only contents are lost, as where a file system logs names alone.
+        """
+        names = dict(self.durable)
+        for changes in self.waiting.values():
+            if all_names:
+                kept = changes
+            elif generator.random() < 0.5:
                 kept = changes[: generator.integers(len(changes), endpoint=True)]
             else:
                 kept = [change for change in changes if generator.random() < 0.5]

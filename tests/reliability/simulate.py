@@ -8,15 +8,19 @@ shards, reads, settles, compacts, merges the shards, or goes on with a race; its
 order that the seed draws, some of them crashed. A step may have a fault: it is killed at a call
 that changes a file, before it, after it or when half of it is written; a call fails by errno, or
 writes half of what it should; or the power is cut, and of what was not synced something is lost
-(``powercuts.py``). Steps run one after the other, each in a fork of this process, with no clock and
-no thread: a seed does the same calls each time. The runner and the store are the real ones.
+(``powercuts.py``): the step is lived to its end and logged, and what cuts leave is looked at in
+several places, most of them beside a call that syncs, renames or removes. So is what a kill leaves
+there, which is everything, and what a changed bit of the journal does. Steps run one after the
+other, each in a fork of this process, with no clock and no thread: a seed does the same calls each
+time. The runner and the store are the real ones.
 
 After each step, in a copy: the databases open and pass every check of ``mlaut verify``; each cell
-that was reported is done, and each that is done has, bit for bit, what it has in a life that nobody
-disturbed. A reader in the middle of a run sees each cell that was reported. At the end everything
-is run once more without faults: all arrays are those of the undisturbed life, of the merged shards
-too, and the race has decided the same. Then a byte of the study is changed: ``mlaut verify`` says
-so, or no result differs.
+that was reported is done, also for a reader before the study is settled, with its details and saved
+model; that reader sees the statuses that settling leaves; and each cell that is done has, bit for
+bit, what it has in a life that nobody disturbed. A reader in the middle of a run sees each cell
+that was reported. At the end everything is run once more without faults: all arrays are those of
+the undisturbed life, of the merged shards too, and the race has decided the same. Then a byte of
+the study is changed: ``mlaut verify`` says so, or no result differs.
 
 A history that fails is shrunk: steps and faults are left out as long as it still fails.
 """
@@ -33,7 +37,8 @@ import tempfile
 import time
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,9 +55,11 @@ from storm import in_child
 from mlaut.errors import MlautError, StudyError
 from mlaut.experiments.engines import engine as engines
 from mlaut.files_io import merge_studies
-from mlaut.files_io.outcomes.journal import Journal
+from mlaut.files_io.outcomes.journal import Journal, _header
+from mlaut.files_io.studies import study_writer
+from mlaut.files_io.studies.models import is_recorded, models_folder
 from mlaut.files_io.studies.study_checks import problems_of
-from mlaut.records import Status
+from mlaut.records import Cell, Status
 
 STUDIES = {"study": None, "left": "1/2", "right": "2/2"}
 STRATEGIES = ("one", "other", "third", "saved")
@@ -61,6 +68,9 @@ MERGED = "both"
 MOST_CALLS = 1500
 N_RACE_DATASETS = 4
 SHARE_SYNCED = 0.3  # of the records of a journal
+SHARE_LOOKS = 0.3  # of the instants between cells at which a reader looks
+HEADER = len(_header(""))  # bytes of a journal before its records
+N_LOOKS = 6  # at the states that one log leaves; the history goes on with the last
 Step = list[Any]  # name, arguments, fault or None
 
 
@@ -75,26 +85,41 @@ def draw(seed: int) -> list[Step]:
     """Return the history of a seed."""
     rng = random.Random(seed)
     steps = []
-    for _ in range(rng.randint(4, 12)):
-        name = rng.choice(
-            ["data", *["run"] * 6, "read", "settle", "compact", *["merge"] * 2, "race"]
-        )
+    names = ["data", *["run"] * 6, "read", "settle", "compact", "merge", "race"]
+    drawn = [rng.choice(names) for _ in range(rng.randint(3, 8))]
+    if "merge" in drawn:  # it needs shards, and a study with some of their cells
+        runs = [["run", _draw_run(rng, study), _draw_fault(rng)] for study in STUDIES]
+        steps = rng.sample(runs, len(runs))
+    for name in drawn:
         given: dict[str, Any] = {}
         if name == "data":
             given = {"n": rng.randint(1, 3)}
         elif name == "run":
-            given = {"study": rng.choice([*STUDIES, "study"]), "order": rng.randrange(10**6)}
-            given["strategies"] = rng.sample(STRATEGIES, rng.randint(1, 3))
-            given["repeats"] = rng.randint(1, 2)
+            given = _draw_run(rng, rng.choice([*STUDIES, "study"]))
         elif name in ("read", "settle", "compact"):
             given = {"study": rng.choice([*STUDIES])}
-        steps.append([name, given, _draw_fault(rng) if rng.random() < 0.7 else None])
+        elif name == "merge":
+            given = {"first": ["study"] if rng.random() < 0.75 else []}
+        steps.append([name, given, _draw_fault(rng)])
     return steps
 
 
-def _draw_fault(rng: random.Random) -> list[Any]:
+def _draw_run(rng: random.Random, study: str) -> dict[str, Any]:
+    return {
+        "study": study,
+        "order": rng.randrange(10**6),
+        "strategies": rng.sample(STRATEGIES, rng.randint(1, 3)),
+        "repeats": rng.randint(1, 2),
+        "crashing": rng.choice([0.05, 0.5]),
+        "largest": rng.choice([10**3, 10**4, 10**8]),
+    }
+
+
+def _draw_fault(rng: random.Random) -> list[Any] | None:
+    if rng.random() < 0.3:
+        return None
     number = int(MOST_CALLS ** rng.random())
-    kind = rng.choice(["kill", "kill", "fail", "power"])
+    kind = rng.choice(["kill", "fail", "power", "power"])
     how = {"kill": shim.HOW, "fail": [*shim.KINDS], "power": [rng.randrange(10**6)]}[kind]
     return [kind, number, rng.choice(how)]
 
@@ -109,8 +134,10 @@ class SeededEngine:
     the last are stored: it reports them. Now and then a reader in a fork looks at the study.
     """
 
-    def __init__(self, path: Path, order: int | None, report: Callable[[str], object]) -> None:
-        self._path, self._report = path, report
+    def __init__(
+        self, path: Path, order: int | None, crashing: float, report: Callable[[str], object]
+    ) -> None:
+        self._path, self._crashing, self._report = path, crashing, report
         self._rng = None if order is None else random.Random(order)
 
     def run(self, groups):
@@ -131,7 +158,7 @@ class SeededEngine:
             self._rng.shuffle(outcomes)
         while outcomes:
             n = self._rng.randint(0, 3) if self._rng is not None else len(outcomes)
-            now = [self._maybe_crashed(outcome) for outcome in outcomes[:n]]
+            now = [self._ended(outcome) for outcome in outcomes[:n]]
             del outcomes[:n]
             yield now
             for outcome in now:
@@ -140,24 +167,66 @@ class SeededEngine:
                     text = f"{cell.dataset} {cell.strategy} {cell.repeat} {cell.fold}"
                     reported.add(text)
                     self._report(f"cell {text}")
-            if self._rng is not None and self._rng.random() < 0.1:
+            if self._rng is not None and self._rng.random() < SHARE_LOOKS:
                 how, what = in_child(partial(look, self._path, {*reported}))
                 if how != "done":
                     raise AssertionError(f"a reader in the middle: {how}: {what}")
 
-    def _maybe_crashed(self, outcome):
-        if self._rng is None or self._rng.random() > 0.05:
-            return outcome
-        kept = {"cell": outcome.cell, "seed": outcome.seed, "details": {"elapsed": 0.0}}
-        return type(outcome)(status=Status.CRASHED, reason="the worker process died", **kept)
+    def _ended(self, outcome):
+        """Return an outcome with a warning, which no array holds, or one that has crashed."""
+        cell = outcome.cell
+        if self._rng is None or self._rng.random() > self._crashing:
+            return replace(outcome, details={**outcome.details, "warnings": [f"{cell} warns"]})
+        kept = {"cell": cell, "seed": outcome.seed, "details": {"elapsed": 0.0}}
+        return type(outcome)(status=Status.CRASHED, reason=f"{cell} dies", **kept)
 
 
 def look(path: Path, reported: set[str]) -> None:
     """Raise an error where a reader does not see a cell that was reported."""
     study = kills.StudyStore(path)
-    missing = [*kills._lost(study, {f"cell {text}" for text in reported}, "for a reader")]
+    cells = {f"cell {text}" for text in reported}
+    missing = [*kills._lost(study, cells, "for a reader"), *bare(study, cells)]
     if missing:
         raise AssertionError("\n".join(missing))
+
+
+def bare(study, reported: Collection[str], reference=None) -> Iterator[str]:
+    """Yield the cells that lack their model or details, or have another seed.
+
+    Only reported cells must have details that no array holds: a power cut may leave of another
+    cell what the arrays have of it, and until it is settled (``reference``) even a part of that,
+    which its status alone does not show.
+    """
+    folder = models_folder(study.path)
+    for name, (strategies, status) in study.statuses().items():
+        told, known = (
+            {(d["strategy"], d["repeat"], d["fold"]): d for d in one.details(name)} if one else {}
+            for one in (study, reference)
+        )
+        for s, repeat, fold in np.argwhere(status == Status.DONE).tolist():
+            cell = strategies[s], repeat, fold
+            found = told.get(cell, {})
+            is_reported = f"cell {name} {cell[0]} {repeat} {fold}" in reported
+            if not (is_reported or known):
+                continue
+            if "started" not in found and "elapsed" not in found:
+                yield f"no details: {name} {cell}"
+            elif known and found["seed"] != known[cell]["seed"]:
+                yield f"another seed: {name} {cell}"
+            if not is_reported:
+                continue
+            if found.get("warnings") != [f"{Cell(name, *cell)} warns"]:
+                yield f"no warning: {name} {cell}"
+            if cell[0] == "saved" and not is_recorded(folder, found.get("model", {})):
+                yield f"no model: {name} {cell}"
+
+
+def _seen_otherwise(before, after) -> Iterator[str]:
+    """Yield the datasets of which a reader saw other statuses before the study was settled."""
+    for name, (_, status) in after.items():
+        seen = before[name][1]
+        if not np.array_equal(seen, status):
+            yield f"{name}: {seen.tolist()} before it is settled, now {status.tolist()}"
 
 
 def do(step: Step, folder: Path, report: Callable[[str], object]) -> None:
@@ -165,6 +234,7 @@ def do(step: Step, folder: Path, report: Callable[[str], object]) -> None:
     name, given, _ = step
     path = folder / f"{given.get('study', MERGED)}.h5"
     _sync_by_the_seed(random.Random(given.get("order")))
+    study_writer.LARGEST_JOURNAL = given.get("largest", study_writer.LARGEST_JOURNAL)
     if name == "data":
         kills.Data().open_hdf5(folder / "input.h5", mode="a").save_datasets(
             kills.tables()[: given["n"]], "tables"
@@ -172,7 +242,7 @@ def do(step: Step, folder: Path, report: Callable[[str], object]) -> None:
     elif name == "run":
         run(folder, report, **given)
     elif name == "merge":
-        merge(folder)
+        merge(folder, report, **given)
     elif name == "race":
         engines.make_engine = lambda *_: engines.InlineEngine()  # this process is a fork
         race_kills.run_race(folder / "race" / "study.toml", verbose=0)
@@ -204,6 +274,8 @@ def run(
     strategies: list[str],
     repeats: int,
     order: int | None = None,
+    crashing: float = 0.05,
+    largest: int = 0,
 ) -> None:
     """Run strategies in a study on the datasets that are stored."""
     data, path = kills.Data(), folder / f"{study}.h5"
@@ -220,7 +292,7 @@ def run(
         if asked:
             kills.Orchestrator(input_io, out_io).run(
                 asked,
-                engine=SeededEngine(path, order, report),
+                engine=SeededEngine(path, order, crashing, report),
                 verbose=0,
                 save_models=models,
                 retry=["crashed", "error"],
@@ -228,15 +300,22 @@ def run(
             )
 
 
-def merge(folder: Path) -> None:
-    """Merge the two shards, where both are there and nothing was merged before."""
-    shards = [folder / "left.h5", folder / "right.h5"]
-    if all(kills.StudyStore(path).exists for path in shards):
-        try:
-            merge_studies(shards, folder / f"{MERGED}.h5")
-        except StudyError as error:
-            if "exists, and merging makes a new study" not in str(error):
-                raise
+def merge(folder: Path, report: Callable[[str], object], first: Sequence[str] = ()) -> None:
+    """Merge the two shards, where both are there and nothing was merged before, and others."""
+    parts = [kills.StudyStore(folder / f"{name}.h5") for name in (*first, "left", "right")]
+    if not all(part.exists for part in parts):
+        return
+    try:
+        merge_studies([part.path for part in parts], folder / f"{MERGED}.h5")
+    except StudyError as error:
+        if "exists, and merging makes a new study" not in str(error):
+            raise
+        return
+    for part in parts:
+        for name, details in part.all_details(only=[Status.DONE]):
+            for of in details:
+                if "warnings" in of:  # a power cut may have left a cell without
+                    report(f"cell {name} {of['strategy']} {of['repeat']} {of['fold']}")
 
 
 # ------------------------------------------------------------------------ histories
@@ -266,14 +345,15 @@ class World:
         reported: dict[str, set[str]] = defaultdict(set)
         for number, step in enumerate(steps):
             where = f"step {number}, {json.dumps(step)}"
-            told = self._step(step, here, where)
-            if step[0] == "run":
-                reported[step[1]["study"]] |= told
+            of_step = step[1].get("study", MERGED)
+            told = self._step(step, here, where, reported[of_step])
+            if step[0] in ("run", "merge"):
+                reported[of_step] |= told
             self._check(here, reported, where)
         self._to_the_end(here, steps)
         self._damage(here, random.Random(seed))
 
-    def _step(self, step: Step, here: Path, where: str) -> set[str]:
+    def _step(self, step: Step, here: Path, where: str, before: set[str]) -> set[str]:
         kind, number, how = step[2] or (None, 0, None)
         log, disk = self.folder / "log", None
         # In the log of a power cut, reports stand between the calls; else no fault may meet them.
@@ -307,24 +387,41 @@ class World:
             self.calls += int(text or 0) if ended == "done" else number
         else:
             calls = powercuts.read_log(log)
-            self.calls += min(number, len(calls))
-            told = self._cut(disk, calls, number, how, step, here)
+            self.calls += len(calls)
+            told = self._looks(disk, calls, how, step, here, before, where)
         return {line for line in told if line.startswith("cell ")}
 
-    @staticmethod
-    def _cut(disk, calls, number, seed, step, here) -> list[str]:
-        """Leave what a power cut leaves; return the lines that are promised."""
-        told, promised = [], []
-        journal = here / f"{step[1].get('study')}.h5.journal"
-        for call in calls[:number]:
-            if call.path == here / "told":
-                told.append(call.content.decode().strip())
-            elif call.kind == "s" and call.path == journal:
-                promised = [*told]
-            disk.do(call)
-        if number >= len(calls):  # it had ended: all that it reported stays
-            return told
-        state = disk.after_cut(np.random.default_rng(seed))
+    def _looks(self, disk, calls, seed, step, here, before, where) -> list[str]:
+        """Look at what kills and power cuts leave; leave the last, and return what it promises."""
+        rng = np.random.default_rng(seed)
+        places = sorted(_place(calls, rng) for _ in range(N_LOOKS))
+        name = step[1].get("study", MERGED)
+        journal, copy = here / f"{name}.h5.journal", self.folder / "copy"
+        told, synced, promised = [], [], []
+        for number in range(len(calls) + 1):
+            for _ in range(places.count(number)):
+                killed = rng.random() < 0.4
+                state = disk.now() if killed else disk.after_cut(rng, rng.random() < 0.5)
+                promised = [*told] if killed or number == len(calls) else synced
+                powercuts.make(kills._empty(copy), state)
+                safe = before | {line for line in promised if line.startswith("cell ")}
+                what = f"{where}: {'killed' if killed else 'cut'} before call {number}"
+                self._raise(copy, {name: safe if step[0] in ("run", "merge") else before}, what)
+                content = bytearray(state.get(journal.relative_to(here)) or b"")
+                if len(content) > HEADER:
+                    powercuts.make(kills._empty(copy), state)
+                    place, bit = int(rng.integers(HEADER, len(content))), 1 << int(rng.integers(8))
+                    content[place] ^= bit
+                    (copy / journal.name).write_bytes(content)
+                    what += f", bit {bit} of byte {place} of the journal changed"
+                    self._raise(copy, {name: before}, what)
+            if number < len(calls):
+                call = calls[number]
+                if call.path == here / "told":
+                    told.append(call.content.decode().strip())
+                elif call.kind == "s" and call.path == journal:
+                    synced = [*told]
+                disk.do(call)
         kills._empty(here)
         powercuts.make(here, state)
         return promised
@@ -333,15 +430,20 @@ class World:
         copy = self.folder / "copy"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(here, copy)
+        self._raise(copy, {name: reported[name] for name in (*STUDIES, MERGED)}, where)
+
+    def _raise(self, copy: Path, reported: dict[str, set[str]], where: str) -> None:
         wrong = [
             f"{name}: {what}"
-            for name in (*STUDIES, MERGED)
-            for what in self._problems(copy, name, reported)
+            for name in reported
+            for what in self._problems(copy, name, reported, where)
         ]
         if wrong:
             raise HistoryError("\n".join([f"{where}:", *wrong]))
 
-    def _problems(self, folder: Path, name: str, reported: dict[str, set[str]]) -> Iterator[str]:
+    def _problems(
+        self, folder: Path, name: str, reported: dict[str, set[str]], where: str
+    ) -> Iterator[str]:
         study = kills.StudyStore(folder / f"{name}.h5")
         try:
             if not study.exists:
@@ -349,10 +451,16 @@ class World:
                 return
             with warnings.catch_warnings(action="ignore"):
                 yield from kills._lost(study, reported[name], "before it is settled")
+                if "of the journal changed" not in where:  # the details may have been there alone
+                    yield from bare(study, reported[name])
+                seen = study.statuses()
                 study.settle()
             yield from kills._lost(study, reported[name], "after it is settled")
+            yield from _seen_otherwise(seen, study.statuses())
             yield from (f"{place}: {what}" for place, what in problems_of(study))
             yield from kills._torn(study, self.reference)
+            if "of the journal changed" not in where:
+                yield from bare(study, reported[name], self.reference)
         except (MlautError, OSError) as error:
             yield f"it does not open: {error}"
 
@@ -405,6 +513,19 @@ class World:
         with warnings.catch_warnings(action="ignore"):
             if not [*problems_of(study)]:
                 self._same(study, "verify has found nothing")
+
+
+def _place(calls: list[powercuts.Call], rng: np.random.Generator) -> int:
+    """Return a place in a log: mostly behind a call that orders others, of a kind drawn first.
+
+    What a rename or a removal relies on must be on the disk then, and until the next sync.
+    """
+    kinds = sorted({call.kind for call in calls} - {"w"})
+    if not kinds or rng.random() < 0.3:
+        return int(rng.integers(len(calls), endpoint=True))
+    kind = rng.choice([*kinds, *({"r", "u"} & {*kinds})])
+    found = [number for number, call in enumerate(calls) if call.kind == kind]
+    return min(len(calls), int(rng.choice(found)) + int(rng.integers(4)))
 
 
 def _alike(one: np.ndarray | None, other: np.ndarray) -> bool:

@@ -22,7 +22,7 @@ from mlaut.analysis import (
     treat_missing,
 )
 from mlaut.analysis.deciding.terms import fewest_datasets
-from mlaut.analysis.methods.ratings.duels import duels
+from mlaut.analysis.methods.ratings.elo import duels
 from mlaut.analysis.plots.pair_plots import pareto_front
 from mlaut.analysis.results.missing import NOT_RUN, with_means
 from mlaut.errors import AnalysisError

@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,13 @@ import pytest
 from made_up import made_up_study
 
 from mlaut.files_io import StudyStore
+from mlaut.files_io.studies.study_arrays import StudyArrays
 from mlaut.records import Cell, Outcome, Status
+from mlaut.report import make_report, state
 from mlaut.report.explorer import insides
 from mlaut.report.explorer.packing import Packer
+from mlaut.report.state import ReadOnce
+from mlaut.report.terminal import as_text
 
 
 def unpacked(packer, records):
@@ -30,7 +35,7 @@ def unpacked(packer, records):
 def test_a_study_by_hand(tmp_path):
     study = made_up_study(tmp_path / "s.h5", ["A", "B"], ["one", "two"], failed=[("one", "B")])
     packer = Packer()
-    found, array = unpacked(packer, insides.insides(study, packer))
+    found, array = unpacked(packer, insides.insides(ReadOnce(study), packer))
     assert found["notes"] == []
     one = found["datasets"]["one"]
     assert one["classes"] == ["no", "yes"]
@@ -65,7 +70,7 @@ def test_chosen_parameters_are_counted(tmp_path):
                     details={"best_params": {"b": 1, "a": "x"}},
                 )
             )
-    found = insides.insides(study, Packer())
+    found = insides.insides(ReadOnce(study), Packer())
     assert found["datasets"]["one"]["chosen"] == [["A", 2, 0]]
     assert found["texts"] == ["a = x, b = 1"]
 
@@ -73,21 +78,42 @@ def test_chosen_parameters_are_counted(tmp_path):
 def test_what_would_make_a_page_large_is_left_out_and_said(tmp_path, monkeypatch):
     study = made_up_study(tmp_path / "s.h5", ["A"], ["one"], failed=[("one", "A")])
     for name in ("_MOST_PREDICTIONS", "_MOST_CELLS"):
-        monkeypatch.setattr(insides, name, 0)
-    found = insides.insides(study, Packer())
+        monkeypatch.setattr(state, name, 0)
+    found = insides.insides(ReadOnce(study), Packer())
     assert found["notes"] == [
         "too many predictions for confusion matrices in a page",
         "too many cells for their parameters and tracebacks in a page",
     ]
     assert found["datasets"]["one"]["facts"] == {"split": "1 folds", "rows": 40}
     for name in ("_MOST_PREDICTIONS", "_MOST_CELLS"):
-        monkeypatch.setattr(insides, name, 1000)
+        monkeypatch.setattr(state, name, 1000)
     for name in ("_MOST_COUNTS", "_MOST_TEXT"):
         monkeypatch.setattr(insides, name, 1)
-    assert insides.insides(study, Packer())["notes"] == [
+    assert insides.insides(ReadOnce(study), Packer())["notes"] == [
         "too many confusion matrices for a page: some are left out",
         "too many parameters and tracebacks for a page: some are left out",
     ]
+
+
+def test_a_report_and_its_page_read_each_dataset_once(tmp_path, monkeypatch):
+    names = [f"set {i}" for i in range(8)]
+    study, read = made_up_study(tmp_path / "s.h5", ["A", "B"], names, folds=2), Counter()
+    for what in ("block", "records"):
+        real = getattr(StudyArrays, what)
+
+        def counted(self, what=what, real=real, **part):
+            read[what, self.entry.name] += 1
+            return real(self, **part)
+
+        monkeypatch.setattr(StudyArrays, what, counted)
+    report = make_report(study)
+    assert "confusion" in str(insides.insides(report.source, Packer()))
+    assert set(read.values()) == {1}
+    assert len(read) == 2 * len(names)
+    for name in ("_MOST_PREDICTIONS", "_MOST_CELLS"):
+        monkeypatch.setattr(state, name, 0)
+    assert as_text(make_report(study)) == as_text(report)
+    assert max(read.values()) > 2
 
 
 def test_calibration_by_hand_and_any_number(tmp_path):

@@ -22,7 +22,14 @@ from mlaut.report.writing import as_json, as_markdown
 
 TABLES, OF_TEST = 200, 10  # tables; and how many one test has
 REPORTS = range(0, TABLES, 20)  # of these tables all forms of a report are made
+AT_ONCE = (0, 40)  # the others are long tests
 QUESTIONS = ("best", "all pairs", "control: s1")
+
+
+def of_each(numbers):
+    """Return parameters of a test: all but a few are long."""
+    for number in numbers:
+        yield number if number in AT_ONCE else pytest.param(number, marks=pytest.mark.slow)
 
 
 def random_table(seed: int) -> tuple[pd.DataFrame, str, dict]:
@@ -74,7 +81,7 @@ def said(decision: Decision) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("start", range(0, TABLES, OF_TEST))
+@pytest.mark.parametrize("start", [*of_each(range(0, TABLES, OF_TEST))])
 def test_headline_table_and_figure_have_one_verdict(start):
     for seed in range(start, start + OF_TEST):
         frame, metric, terms = random_table(seed)
@@ -120,7 +127,7 @@ def _differences_are_of_the_shown_means(found):
             assert float(row[size]) == pytest.approx(told, abs=1e-9), (name, row)
 
 
-@pytest.mark.parametrize("seed", REPORTS)
+@pytest.mark.parametrize("seed", [*of_each(REPORTS)])
 def test_every_form_has_the_verdicts_of_the_decision(seed):
     frame, metric, terms = random_table(seed)
     report = make_report(frame, metric, **terms)

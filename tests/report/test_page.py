@@ -116,12 +116,13 @@ def test_one_dataset_or_one_strategy(tmp_path, names, sets):
 
 def test_two_tasks_are_two_sections(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, [*SETS, "5", "6"], regression=SETS[:3])
-    told = as_html(make_report(study))
+    report = make_report(study)
+    told = as_html(report)
     outline = Outline(told)
     assert len(outline.ids) == len(set(outline.ids))
     assert "Everything on accuracy of 3 strategies on 3 datasets</h2>" in told
     assert told.count("<h3>All pairs</h3>") == 2
-    paths = {path.name for path in write_report(make_report(study), tmp_path / "out")}
+    paths = {path.name for path in write_report(report, tmp_path / "out")}
     assert {"accuracy-summary.csv", "datasets.csv", "report.html"} <= paths
     assert sum(path.endswith("-summary.csv") for path in paths) == 2
 
@@ -151,7 +152,9 @@ OVERLAPPING = """(() => {
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
-@pytest.mark.parametrize(("n_strategies", "folds"), [(3, 1), (30, 2)])
+@pytest.mark.parametrize(
+    ("n_strategies", "folds"), [(3, 1), pytest.param(30, 2, marks=pytest.mark.slow)]
+)
 def test_in_a_browser(tmp_path, n_strategies, folds):
     names = [f"A_strategy_with_a_long_name_{i}" for i in range(n_strategies)]
     sets = [f"dataset-{i}" for i in range(12)]
@@ -187,8 +190,8 @@ def _sorts(page):
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
 def test_on_a_phone_rows_are_cards_and_nothing_scrolls_sideways(tmp_path):
-    names = [f"AStrategyWithALongName_{i}" for i in range(20)]
-    study = made_up_study(tmp_path / "s.h5", names, [f"set {i}" for i in range(20)])
+    names = [f"AStrategyWithALongName_{i}" for i in range(12)]
+    study = made_up_study(tmp_path / "s.h5", names, [f"set {i}" for i in range(12)])
     (file,) = write_report(make_report(study), tmp_path / "report.html")
     boxes = "[...document.querySelectorAll('.screen .scroll')].map(one => [{}])"
     sizes = boxes.format("one.scrollWidth, one.clientWidth")

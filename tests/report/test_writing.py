@@ -13,10 +13,11 @@ from click.testing import CliRunner
 from made_up import made_up_study
 
 from mlaut.analysis.common.display import number
+from mlaut.analysis.plots.canvas import NotebookFigure
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report, write_report
-from mlaut.report.drawing import figures, file_of
+from mlaut.report.drawing import figures, file_of, pictures
 from mlaut.report.terminal import as_text
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
@@ -29,6 +30,13 @@ def report(tmp_path_factory):
     return make_report(made_up_study(path, NAMES, SETS, failed=[("set_0", "good")]))
 
 
+@pytest.fixture(scope="module")
+def written(report, tmp_path_factory):
+    """Return a folder with all of the report, and the paths that `write_report` returned."""
+    folder = tmp_path_factory.mktemp("written")
+    return folder, write_report(report, folder)
+
+
 def test_csv_is_unrounded(report, tmp_path):
     write_report(report, tmp_path / "summary.csv")
     read = pd.read_csv(tmp_path / "summary.csv", index_col=0, dtype=str).astype(float)
@@ -36,18 +44,17 @@ def test_csv_is_unrounded(report, tmp_path):
     pd.testing.assert_frame_equal(read, expected, rtol=1e-15)
 
 
-def test_a_folder_has_every_table_and_every_form(report, tmp_path):
-    written = write_report(report, tmp_path / "out")
-    names = {path.name for path in written}
+def test_a_folder_has_every_table_and_every_form(report, written):
+    folder, paths = written
+    names = {path.name for path in paths}
     assert {"report.html", "report.md", "report.tex", "failures.csv", "runs.csv"} <= names
     assert {f"{name.replace(' ', '-')}.csv" for name in report.sections[0].tables} <= names
-    methods = (tmp_path / "out" / "methods.tex").read_text()
-    sources = (tmp_path / "out" / "references.bib").read_text()
+    methods = (folder / "methods.tex").read_text()
+    sources = (folder / "references.bib").read_text()
     assert "\\cite{wilcoxon1945}" in methods
     assert "@article{wilcoxon1945," in sources
-    table = tmp_path / "out" / "pairs.csv"
     pairs = pd.read_csv(
-        table, header=[0, 1], index_col=[0, 1], dtype=str
+        folder / "pairs.csv", header=[0, 1], index_col=[0, 1], dtype=str
     )  # pandas may be an ulp off
     expected = report.sections[0].tables["pairs"]
     read = [float(p) for p in pairs["signed rank", "p_value"]]
@@ -80,6 +87,24 @@ def test_a_folder_has_every_figure_and_its_latex_includes_them(report, tmp_path)
 def test_a_figure_has_the_same_bytes_each_time(report, form):
     first, second = (figures(report.sections[0])["decision"][0] for _ in range(2))
     assert file_of(first, form) == file_of(second, form)
+
+
+def test_a_page_draws_each_figure_once_and_places_all_as_in_its_file(report, monkeypatch):
+    drawn, draw = [], NotebookFigure.draw
+    monkeypatch.setattr(
+        NotebookFigure, "draw", lambda self, renderer: drawn.append(self) or draw(self, renderer)
+    )
+    section = report.sections[0]
+    shown = pictures(section, "p")
+    assert len({*drawn}) == len(drawn) == len(shown)
+    for name, (figure, *_) in figures(section).items():
+        file = file_of(figure, "svg").decode()
+        places = (
+            re.findall(r"translate\(([\d.]+) ([\d.]+)\)", svg) for svg in (file, shown[name].svg)
+        )
+        in_file, on_page = (np.array([*of], dtype=float) for of in places)
+        assert len(in_file) > 10, name
+        np.testing.assert_allclose(on_page, in_file, atol=0.01, err_msg=name)
 
 
 def test_an_unknown_ending_and_a_place_that_cannot_be_written(report, tmp_path):
@@ -131,8 +156,8 @@ def test_latex_has_the_numbers_and_no_bare_sign(report, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_latex_compiles(report, tmp_path):
-    write_report(report, tmp_path)
+def test_latex_compiles(written, tmp_path):
+    shutil.copytree(written[0], tmp_path, dirs_exist_ok=True)
     packages = r"\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs,longtable,graphicx}"
     tmp_path.joinpath("paper.tex").write_text(
         rf"\documentclass[landscape]{{article}}{packages}"

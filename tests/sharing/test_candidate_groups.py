@@ -170,9 +170,15 @@ def test_a_solver_that_is_cut_off_gives_the_same_and_warns(name, table, most):
     check_all_shared(sharing)
 
 
-@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "f1"])
 @pytest.mark.parametrize(
-    "name", ["neighbours", "tree", "forest", "bagging", "gradient boosting", "SVC"]
+    ("name", "scoring"),
+    [
+        (name, scoring)
+        if name == "tree" or scoring == "roc_auc"
+        else pytest.param(name, scoring, marks=pytest.mark.slow)
+        for name in ("neighbours", "tree", "forest", "bagging", "gradient boosting", "SVC")
+        for scoring in ("neg_log_loss", "roc_auc", "f1")
+    ],
 )
 def test_other_scores_and_training_scores_are_the_same(name, scoring):
     if name == "SVC" and scoring == "neg_log_loss":

@@ -257,7 +257,9 @@ def test_small_forests_are_scored_first_if_that_costs_little(monkeypatch, step):
     over, grow = [], forests._Forest.grow
 
     def noted(self, i, *depth):
-        over.extend([True] * (i >= 1))  # time is over in the first fold of the large ones
+        over.extend(
+            [True] * (i >= forests.N_COMPARED)
+        )  # time is over in the first fold of the large ones
         return grow(self, i, *depth)
 
     monkeypatch.setattr(forests._Forest, "grow", noted)

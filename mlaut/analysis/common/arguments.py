@@ -152,7 +152,7 @@ def _results_or_table(name: str, value: Any) -> Any:
 
 def _is_a(kind: str, value: Any) -> bool:
     """Return whether a value is an instance of the class with this name, without importing it."""
-    return any(one.__name__ == kind for one in type(value).__mro__)
+    return any(base.__name__ == kind for base in type(value).__mro__)
 
 
 def _instance(kind: str, maker: str) -> Rule:
@@ -300,7 +300,7 @@ def _pair(name: str, value: Any) -> Any:
 def _size(name: str, value: Any) -> Any:
     """Require the width and height of a figure."""
     pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_number, value))
-    if pair and all(0.5 <= one <= _LARGEST_FIGURE for one in value):
+    if pair and all(0.5 <= side <= _LARGEST_FIGURE for side in value):
         return value
     raise AnalysisError(
         f"{name} = {shown(value)} is not a width and a height of 0.5 to {_LARGEST_FIGURE} inches, "
@@ -326,8 +326,8 @@ def _mapping_of(rule: Rule | None = None) -> Rule:
         if not isinstance(value, Mapping):
             raise AnalysisError(f"{name} must be a dict by name, not {type(value).__name__}")
         if rule is not None:
-            for key, one in value.items():
-                rule(f"{name}[{shown(key)}]", one)
+            for key, item in value.items():
+                rule(f"{name}[{shown(key)}]", item)
         return value
 
     return of_each
@@ -438,7 +438,7 @@ def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> 
         raise AnalysisError(
             f"{shown(chosen)} does not name a {word}; there are {', '.join(names[:8])}"
         )
-    found = [position(word, name, names) for name in chosen]
-    if not found:
+    places = [position(word, name, names) for name in chosen]
+    if not places:
         raise AnalysisError(f"no {word} was chosen; there are {', '.join(names[:8])}")
-    return found
+    return places

@@ -44,9 +44,9 @@ def letter_groups(alike: np.ndarray) -> list[str]:
 def _grown(members: list[int], alike: np.ndarray) -> list[int]:
     """Return the members and, in order, all strategies that are like all members so far."""
     members = sorted(set(members))
-    for one in range(len(alike)):
-        if one not in members and alike[one, members].all():
-            members.append(one)
+    for strategy in range(len(alike)):
+        if strategy not in members and alike[strategy, members].all():
+            members.append(strategy)
     return members
 
 

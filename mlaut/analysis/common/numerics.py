@@ -1,5 +1,6 @@
 """Exact tail probabilities, rounding noise and intervals that several tests share."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -14,7 +15,7 @@ EXACT_UP_TO = 300  # ranks: beyond, quantiles of the signed rank test use the no
 
 
 def snap(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return differences in which, within each column, values equal but for rounding are equal.
+    """Return differences without rounding noise: nearly equal sizes in a column become equal.
 
     Losses are means of many numbers, so two equal losses can differ in the last bits, which would
     break ties and zeros. Differences within the noise of 0 become 0, and absolute values that
@@ -39,7 +40,7 @@ def snap(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 
 def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Return values in which, within each column, values that differ by less than noise are equal.
+    """Return values; those of a column that differ by less than their noise are made equal.
 
     Values are visited from the smallest to the largest. A value becomes equal to the first of the
     current group if their distance is within the noise of both; otherwise it starts a new group.
@@ -69,8 +70,8 @@ def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 def _grouped(ordered: np.ndarray, noise: np.ndarray, near: np.ndarray) -> np.ndarray:
     """Return sorted columns with the first value of each group in place of all its values.
 
-    ``near`` says of all values but the first whether they can belong to the group of the one
-    before. Chains of such values, of all columns, are walked along side by side.
+    ``near`` says for each value after the first whether it can belong to the group of the value
+    before it. The chains of such values are followed in all columns at the same time.
     """
     begins = np.ones(ordered.shape, dtype=bool)
     begins[1:] = ~near
@@ -169,9 +170,10 @@ def tie_free_cdf(n: int) -> np.ndarray:
 
 
 def signed_rank_ppf(n: int, tail: float) -> int:
-    """Return the largest w with P(W <= w) <= ``tail`` for ``n`` ranks without ties; -1 for none.
+    """Return the largest w with P(W <= w) <= ``tail``, or -1 if there is none.
 
-    For more than 300 ranks the normal approximation is used.
+    W sums the ranks 1 to ``n`` that have a positive sign. For more than 300 ranks the normal
+    approximation is used.
 
     Examples
     --------
@@ -208,6 +210,7 @@ def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     net : ndarray of int, shape (P,)
+        Wins minus losses.
     n : int
         Number of comparisons, including ties.
     tied : ndarray, shape (P,)
@@ -243,13 +246,35 @@ def range_ppf(alpha: float, groups: int) -> float:
     >>> round(range_ppf(0.05, 4) / 2**0.5, 6)
     2.569032
     """
-    from scipy.stats import studentized_range
+    low, high = 0.0, 64.0  # no double is as small as the probability of 64
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if range_sf([middle], groups)[0] > alpha else (low, middle)
+    return high
 
-    return float(studentized_range.isf(alpha, groups, np.inf))
+
+def range_sf(values: Iterable[float], groups: int) -> np.ndarray:
+    """Return P(range of ``groups`` standard normals > value), to 14 decimals.
+
+    The probability is an integral over the largest normal. The trapezoidal rule is so exact here
+    because the integrand vanishes smoothly at both ends. scipy.stats takes long to import.
+
+    Examples
+    --------
+    >>> range_sf([3.314493, 0], 3).round(6)
+    array([0.05, 1.  ])
+    """
+    from scipy.special import ndtr
+
+    largest, step = np.linspace(-9, 12, 421, retstep=True)
+    below = ndtr(largest)
+    weight = groups * step * np.exp(-(largest**2) / 2) / np.sqrt(2 * np.pi)
+    whole = below ** (groups - 1)
+    above = [whole - (below - ndtr(largest - x)) ** (groups - 1) for x in values]
+    return np.clip(np.reshape(above, (-1, len(largest))) @ weight, 0.0, 1.0)
 
 
 def student_quantile(df: float, confidence: float) -> float:
-    """Return the quantile of Student's t that the two-sided interval takes.
+    """Return the quantile of Student's t for a two-sided interval.
 
     Examples
     --------

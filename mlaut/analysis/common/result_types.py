@@ -488,20 +488,20 @@ class Pairwise(Shown):
         return pd.DataFrame(columns, index=pd.Index(names, name="strategy"))
 
     def to_latex(self, alpha: float = 0.05) -> str:
-        """Return the table of `grouped` in LaTeX; ``to_frame().to_latex()`` has a row a pair."""
+        """Return the table of `grouped` in LaTeX; ``to_frame().to_latex()`` has all pairs."""
         return latex_of_groups(self.grouped(alpha), f"{self.name}, level {alpha:g}")
 
     def _surest(self) -> str:
         """Return the words for the pair with the largest probability.
 
-        A count of the pairs above a level would be a claim, and the probabilities are uncorrected.
+        A count of pairs above a level would be a claim, which needs corrected probabilities.
         """
         better, n = self.table(_BETTER).to_numpy(), len(self.pairs)
         at = np.unravel_index(np.nanargmax(better), better.shape)
         first, second = (self.strategies[i] for i in at)
-        found = f"{first} better than {second} with probability {number(better[at])}"
+        claim = f"{first} better than {second} with probability {number(better[at])}"
         return (
-            found if n == 1 else f"surest of {n} pairs, not corrected for their number, is {found}"
+            claim if n == 1 else f"surest of {n} pairs, not corrected for their number, is {claim}"
         )
 
     def sentence(self) -> str:  # noqa: D102 - inherited
@@ -509,8 +509,8 @@ class Pairwise(Shown):
         start = f"{self.name} of {len(self.strategies)} strategies{on} ({self.n} {self.unit}): "
         end = f", scenario {self.scenario}."
         if "p_value" not in self.tables:
-            found = self._surest() if _BETTER in self.tables else f"{len(self.pairs)} pairs"
-            return f"{start}{found}{end}"
+            what = self._surest() if _BETTER in self.tables else f"{len(self.pairs)} pairs"
+            return f"{start}{what}{end}"
         small = int((self.to_frame()["p_value"] <= 0.05).sum())
         return f"{start}{small} of {len(self.pairs)} pairs at or below 0.05{end}"
 

@@ -23,7 +23,7 @@ class PrimaryTest:
 
 
 class _Tests(dict[str, PrimaryTest]):
-    """Records of tests; a test that has none, and so cannot decide, is called by its key."""
+    """Records of tests; a test without a record cannot decide, and its key is its name."""
 
     def __missing__(self, key: str) -> PrimaryTest:
         return PrimaryTest(f"the {key} test", f"the {key} test")

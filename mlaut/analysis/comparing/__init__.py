@@ -1,1 +1,1 @@
-"""All strategies on one table of losses: estimates, tests, probabilities, and words for them."""
+"""Comparison of all strategies on one table of losses: estimates, tests, and findings in words."""

@@ -1,4 +1,4 @@
-"""The tests and estimates of a comparison, computed."""
+"""Computation of the tests and estimates of a comparison."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,6 @@ from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
-from mlaut.analysis.methods.frequentist.joint import joint_sign_test, joint_signed_rank_test
 from mlaut.analysis.methods.frequentist.paired_tests import (
     leading_test,
     sign_test,
@@ -26,6 +25,8 @@ from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,
     critical_difference,
+    joint_sign_test,
+    joint_signed_rank_test,
     nemenyi_test,
 )
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
@@ -57,7 +58,7 @@ SOURCE_TESTS: dict[str, PairFunction] = {
 
 
 def suited_tests(results: Results) -> dict[str, PairFunction]:
-    """Return the tests of pairs that suit the results: with sources those that know them."""
+    """Return the tests of pairs that suit the results: those that use sources, if there are any."""
     return PAIR_TESTS if results.clusters is None else SOURCE_TESTS
 
 
@@ -95,7 +96,7 @@ def compare(
     clusters : mapping, Series or str, optional
         The source of each dataset, by its name, or the column of the table that has it (default
         ``source``, ``cluster`` or ``group``, if it has texts). Then the unit of all claims is the
-        source: tests flip whole sources, and what takes datasets as independent is left out.
+        source: tests flip whole sources, and tests that need independent datasets are left out.
     alpha : float, default 0.05
         Level of the critical differences, of the groups and of the sentences.
     correction : str, default "holm"
@@ -133,11 +134,11 @@ def compare(
     Examples
     --------
     >>> table = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2], "B": [0.2, 0.4, 0.35, 0.3]})
-    >>> found = compare(table, metric="loss", greater_is_better=False)
-    >>> print(found.sentences()[0])
+    >>> comparison = compare(table, metric="loss", greater_is_better=False)
+    >>> print(comparison.sentences()[0])
     Over 4 datasets A has the lowest mean loss, 0.2 [0.07008, 0.3299], scenario (c).
-    >>> found = compare(1 - table, metric="accuracy")
-    >>> print(found.sentences()[0].partition(" [")[0])
+    >>> comparison = compare(1 - table, metric="accuracy")
+    >>> print(comparison.sentences()[0].partition(" [")[0])
     Over 4 datasets A has the highest mean accuracy, 0.8
     >>> equal = Results.from_table(table.assign(B=table["A"]), greater_is_better=False)
     >>> print(compare(equal).sentences()[0])
@@ -153,9 +154,9 @@ def compare(
     options |= {"n_samples": n_samples, "seed": seed, "zeros": zeros, "method": method}
     pairs = _pairs(results, valued, options)
     adjusted = {
-        name: _corrected(suited_tests(results)[name], one, correction)
-        for name, one in pairs.items()
-        if "p_value" in one.tables
+        name: _corrected(suited_tests(results)[name], pair, correction)
+        for name, pair in pairs.items()
+        if "p_value" in pair.tables
     }
     portmanteau: dict[str, TestResult] = {}
     if independent:
@@ -177,7 +178,7 @@ def compare(
         ranks=table,
         portmanteau=portmanteau,
         pairs=adjusted,
-        bayesian={name: one for name, one in pairs.items() if "p_value" not in one.tables},
+        bayesian={name: pair for name, pair in pairs.items() if "p_value" not in pair.tables},
         critical_difference=cd,
         leading=_leading(test, results, adjusted),
         control=against,
@@ -189,16 +190,16 @@ def compare(
 def _pairs(
     results: Results, valued: Results | None, options: Mapping[str, Any]
 ) -> dict[str, Pairwise]:
-    """Return the results of `PAIR_TESTS`, each with those of the options that it has."""
-    found = {}
+    """Return the results of `PAIR_TESTS`; each test gets the options that it accepts."""
+    pairs = {}
     for name, function in suited_tests(results).items():
         own = {key: x for key, x in options.items() if key in signature(function).parameters}
         on = valued if function.test.of_means else results
         if on is None or len(on.strategies) < 2 or own.get("n_samples") == 0:
             continue
         if function.test.applies(on):
-            found[name] = function(on, **own)
-    return found
+            pairs[name] = function(on, **own)
+    return pairs
 
 
 def _leading(test: str, results: Results, pairs: Mapping[str, Pairwise]) -> str:
@@ -210,7 +211,7 @@ def _leading(test: str, results: Results, pairs: Mapping[str, Pairwise]) -> str:
     if not test:
         default = leading_test(results)
         return next(name for name, function in PAIR_TESTS.items() if function is default)
-    whole = [name for name, one in pairs.items() if one.strategies == results.strategies]
+    whole = [name for name, pair in pairs.items() if pair.strategies == results.strategies]
     if test == "t" and test not in whole:
         raise AnalysisError(
             "the t-test cannot lead, since not every strategy has a mean over datasets "
@@ -220,7 +221,7 @@ def _leading(test: str, results: Results, pairs: Mapping[str, Pairwise]) -> str:
 
 
 def key_of(name: str, results: Results) -> str:
-    """Return the name of a test that suits the results: the trinomial test has none of sources."""
+    """Return the name of a test that suits the results: for sources "sign", not "trinomial"."""
     return "sign" if results.clusters is not None and name == "trinomial" else name
 
 
@@ -235,14 +236,10 @@ def _corrected(test: PairFunction, pairs: Pairwise, correction: str) -> Pairwise
     return pairs if known else adjust_pairs(pairs, correction)
 
 
-def _have_errors(results: Results) -> bool:
-    """Return whether every cell has losses of single test points and none was filled in."""
-    return results.variances is not None and bool(results.standard_errors.notna().all(axis=None))
-
-
 def _estimates(results: Results, confidence: float) -> dict[str, ResultTable]:
     how: dict[str, Any] = {"confidence": confidence, "as_scores": True}
     estimates = {"(c)": mean_estimates(results, **how)}
-    if _have_errors(results):
+    # every cell has losses of single test points, and none was filled in
+    if results.variances is not None and bool(results.standard_errors.notna().all(axis=None)):
         estimates["(a)"] = mean_estimates(results, scenario="(a)", **how)
     return estimates

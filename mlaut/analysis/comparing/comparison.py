@@ -25,12 +25,12 @@ class Comparison(Numbers, Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on how to read the numbers; each note once, with the names of its tables."""
+        """Notes on how to read the numbers. Each note occurs once, with the names of its tables."""
         return sentences.notes(self)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of strategies of which no two differ by the leading test, by average rank."""
+        """Groups of strategies, by average rank; in a group no two differ by the leading test."""
         return pair_groups(self.leading_pairs, list(self.ranks.frame.index), alpha=self.alpha)
 
     def title(self) -> str:  # noqa: D102 - inherited
@@ -49,9 +49,9 @@ class Comparison(Numbers, Shown):
         Parameters
         ----------
         **terms
-            Terms of the analysis in place of those that the study has stored, or of the default
-            ones: ``question``, ``test``, ``alpha``, ``rope``, ``least`` (`mlaut.records.Analysis`).
-            The decision names each change.
+            Terms of the analysis that replace the stored or default ones: ``question``, ``test``,
+            ``alpha``, ``rope``, ``least`` (`mlaut.records.Analysis`). The decision names each
+            change.
 
         Examples
         --------
@@ -146,15 +146,15 @@ class Comparison(Numbers, Shown):
         Parameters
         ----------
         caption : str
-            Text before the part of the caption that says what was computed: the number of datasets,
-            the test, its correction and level, what the letters and failures mean.
+            First part of the caption. The second part is added: it states the number of datasets,
+            the test, its correction and level, and the meaning of the letters and failures.
         label : str, default "tab:comparison"
 
         Returns
         -------
         str
-            It needs ``booktabs`` and ``[T1]{fontenc}``. The best mean and the best average rank are
-            bold, also where several share them.
+            The table; it needs ``booktabs`` and ``[T1]{fontenc}``. The best mean and the best
+            average rank are bold, for all strategies that share them.
 
         Examples
         --------
@@ -177,10 +177,10 @@ class Comparison(Numbers, Shown):
         --------
         >>> from mlaut.analysis import compare
         >>> table = pd.DataFrame({"A": [0.9] * 8, "B": [0.7, 0.6, 0.8, 0.5] * 2})
-        >>> found = compare(table, metric="accuracy").methods()
-        >>> print(str(found).split(". ")[1].partition(": ")[0])
+        >>> methods = compare(table, metric="accuracy").methods()
+        >>> print(str(methods).split(". ")[1].partition(": ")[0])
         Strategies were compared in pairs by Wilcoxon's signed rank test (Wilcoxon 1945)
-        >>> found.keys
+        >>> methods.keys
         ('wilcoxon1945', 'holm1979', 'neal2000', 'kazakov2019')
         """
         return methods_of(self, self.decision(**terms))
@@ -188,8 +188,8 @@ class Comparison(Numbers, Shown):
     def probabilities(self) -> pd.DataFrame:
         """Return for each pair and Bayesian test the probability that the first is better.
 
-        Where the tests have a region of practical equivalence, further columns have the probability
-        that the two are equivalent. One row for each pair.
+        There is one row for each pair. If the tests have a region of practical equivalence, further
+        columns have the probability that the two are equivalent.
         """
         columns = {}
         for name, pairs in self.bayesian.items():

@@ -1,16 +1,63 @@
-"""The paragraph on methods that a paper needs, written from what was computed."""
+"""Paragraph on the methods of a comparison for a paper, with its references."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 
 from mlaut.analysis.common.latex import escape
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.numbers import Numbers
-from mlaut.analysis.comparing.references import REFERENCES
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.words import cost, unit
+from mlaut.errors import AnalysisError
 from mlaut.markup import counted
+
+
+@dataclass(frozen=True)
+class CitedWork:
+    """Work that a text cites.
+
+    Attributes
+    ----------
+    bibtex : str
+        Its BibTeX entry.
+    """
+
+    bibtex: str
+
+    def value_of(self, field: str) -> str:
+        """Return the value of a field of the entry; empty if it has no such field."""
+        match = re.search(rf"^  {field} = \{{(.*)\}},$", self.bibtex, re.MULTILINE)
+        return match[1] if match else ""
+
+    def cited(self) -> str:
+        """Return names and year, as a sentence cites them.
+
+        Examples
+        --------
+        >>> REFERENCES["bian2011"].cited(), REFERENCES["holm1979"].cited()
+        ('Bian et al. 2011', 'Holm 1979')
+        """
+        names = [author.partition(",")[0] for author in self.value_of("author").split(" and ")]
+        short = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+        return f"{short} {self.value_of('year')}"
+
+
+class _Works(dict[str, CitedWork]):
+    """Works by their keys."""
+
+    def __missing__(self, key: str) -> CitedWork:
+        raise AnalysisError(f"{key!r} is cited, and {_FILE} has no entry of that key: add one")
+
+
+_FILE = files("mlaut.analysis.comparing") / "references.bib"
+_ENTRY = re.compile(r"^@\w+\{(\w+),\n.*?^\}", re.DOTALL | re.MULTILINE)
+REFERENCES = _Works(
+    (entry[1], CitedWork(entry[0])) for entry in _ENTRY.finditer(_FILE.read_text(encoding="utf-8"))
+)
+"""Works by their BibTeX keys."""
+
 
 _CORRECTIONS = {
     "bonferroni": "Bonferroni's correction {dunn1961}",
@@ -64,15 +111,15 @@ class Methods:
         return "\n\n".join(REFERENCES[key].bibtex for key in self.keys) + "\n"
 
 
-def methods_of(found: Numbers, decision: Decision) -> Methods:
+def methods_of(stats: Numbers, decision: Decision) -> Methods:
     """Return the paragraph on what a comparison computed and a decision used."""
     from mlaut import __version__
 
     sentences = [
-        _data(found),
-        *_missing(found),
-        *_pairs(found, decision),
-        *_all(found),
+        _data(stats),
+        *_missing(stats),
+        *_pairs(stats, decision),
+        *_all(stats),
         *_best(decision),
         *_chosen(decision),
         f"All numbers were computed by MLaut {__version__} {{kazakov2019}}.",
@@ -85,8 +132,8 @@ def _plain(text: object) -> str:
     return str(text).replace("{", "(").replace("}", ")")
 
 
-def _data(found: Numbers) -> str:
-    results = found.results
+def _data(stats: Numbers) -> str:
+    results = stats.results
     better = "higher" if results.metric.greater_is_better else "lower"
     tests = results.cells.shape[2] * results.cells.shape[3]
     mean = f", the mean over {tests} test sets of each dataset" if tests > 1 else ""
@@ -98,12 +145,12 @@ def _data(found: Numbers) -> str:
     )
 
 
-def _missing(found: Numbers) -> Iterator[str]:
-    if found.results.gaps:
-        yield f"Not every cell has a result: {_plain('; '.join(found.results.gaps))}."
+def _missing(stats: Numbers) -> Iterator[str]:
+    if stats.results.gaps:
+        yield f"Not every cell has a result: {_plain('; '.join(stats.results.gaps))}."
 
 
-def _pairs(found: Numbers, decision: Decision) -> Iterator[str]:
+def _pairs(stats: Numbers, decision: Decision) -> Iterator[str]:
     terms = decision.chosen.analysis
     test = TESTS[terms.test]
     control = terms.question.partition(":")[2].strip()
@@ -117,7 +164,7 @@ def _pairs(found: Numbers, decision: Decision) -> Iterator[str]:
     elif terms.test == "Nemenyi":
         how = f"it corrects for all pairs itself; level {terms.alpha:g}"
     else:
-        by = _CORRECTIONS.get("holm" if control else found.correction)
+        by = _CORRECTIONS.get("holm" if control else stats.correction)
         n = f"{decision.n_pairs} pair{'s' * (decision.n_pairs > 1)}"
         how = (
             f"two-sided, {f'with {by} for {n}' if by else 'uncorrected'}, at level {terms.alpha:g}"
@@ -135,8 +182,8 @@ def _pairs(found: Numbers, decision: Decision) -> Iterator[str]:
         )
 
 
-def _all(found: Numbers) -> Iterator[str]:
-    if len(found.results.strategies) > 2 and found.portmanteau:
+def _all(stats: Numbers) -> Iterator[str]:
+    if len(stats.results.strategies) > 2 and stats.portmanteau:
         yield (
             "Average ranks of all strategies were compared by Friedman's test {friedman1937} in "
             "the form of Iman and Davenport {iman1980}, as Demsar recommends {demsar2006}."

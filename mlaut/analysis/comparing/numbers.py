@@ -27,8 +27,8 @@ class Numbers:
         Correction of the p-values for the number of pairs.
     estimates : mapping of str to ResultTable
         Means of the metric, in its own direction, by scenario: ``"(c)"``, and ``"(a)"`` where the
-        point losses are known. They are means of all strategies, or of the strategies without
-        missing cells where such cells rank last. Empty where means over datasets are meaningless.
+        point losses are known. They cover all strategies or, if missing cells rank last, the
+        strategies without missing cells. Empty where means over datasets are meaningless.
     ranks : ResultTable
         Average ranks.
     portmanteau : mapping of str to TestResult

@@ -1,4 +1,4 @@
-"""Conclusions that hold, or not, under several treatments of missing cells."""
+"""Conclusions of a comparison under several treatments of missing cells."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -101,7 +101,7 @@ def under_treatments(
         Whether to add two extreme treatments of each pair. The first gives the missing cells of the
         pair's first strategy the best possible loss, and all other missing cells the worst; the
         second does this for the pair's second strategy. The losses are the ends of the metric's
-        range, or where it has no end just beyond the observed losses.
+        range; if the range has no end, they are just beyond the observed losses.
     alpha : float, default 0.05
         Largest p-value (or one minus a probability) that shows a difference.
 
@@ -122,8 +122,8 @@ def under_treatments(
     >>> from mlaut.analysis import sign_test
     >>> table = pd.DataFrame({"A": [0.1] * 6 + [None], "B": [0.3] * 7})
     >>> results = Results.from_table(table, greater_is_better=False)
-    >>> found = under_treatments(results, sign_test)
-    >>> found.frame.loc[("A", "B")].to_dict()
+    >>> robustness = under_treatments(results, sign_test)
+    >>> robustness.frame.loc[("A", "B")].to_dict()
     {'drop datasets': 'A better', 'worst rank': 'no difference shown', \
 'best for the first': 'A better', 'best for the second': 'no difference shown'}
     """
@@ -188,7 +188,7 @@ def _bounds(
         filled = {name: favouring(results, name) for name in favoured}
     except AnalysisError as error:
         raise _NotApplicableError(str(error)) from error
-    runs = {name: conclusions(comparison(one), alpha) for name, one in filled.items()}
+    runs = {name: conclusions(comparison(results), alpha) for name, results in filled.items()}
     if not all(isinstance(key, tuple) for key in runs[None]):
         return {f"best for {name or 'none'}": run for name, run in runs.items()}
     first, second = {}, {}
@@ -213,7 +213,7 @@ def _pair_conclusion(result: Pairwise, pair: tuple[str, str], alpha: float) -> s
         if result.value("p_value", first, second) > alpha:
             return "no difference shown"
         return f"{first if result.value('better', first, second) > 0 else second} better"
-    for one, other in (pair, pair[::-1]):
-        if result.value("P(row better)", one, other) >= 1 - alpha:
-            return f"{one} better"
+    for better, worse in (pair, pair[::-1]):
+        if result.value("P(row better)", better, worse) >= 1 - alpha:
+            return f"{better} better"
     return "no difference shown"

@@ -21,14 +21,14 @@ _MOST_OPPOSITE = 3  # pairs of which a note names the tests; all are in the tabl
 _COUNTED = ("t", "signed rank", "trinomial")  # tests whose pairs a sentence counts
 
 
-def findings(found: Numbers) -> tuple[str, ...]:
+def findings(stats: Numbers) -> tuple[str, ...]:
     """Return the findings, one sentence each."""
-    return (*_headline(found), _on_ranks(found), *_on_pairs(found))
+    return (*_headline(stats), _on_ranks(stats), *_on_pairs(stats))
 
 
-def notes(found: Numbers) -> tuple[str, ...]:
-    """Return notes on means and contradictions, and each note of a table once, with its names."""
-    tables = found.tables()
+def notes(stats: Numbers) -> tuple[str, ...]:
+    """Return notes on means and contradictions, and the notes of tables with the tables' names."""
+    tables = stats.tables()
     about: dict[str, list[str]] = {}
     for name, table in tables.items():
         for note in table.notes_text():
@@ -37,18 +37,18 @@ def notes(found: Numbers) -> tuple[str, ...]:
         note if len(names) == len(tables) else f"{', '.join(names)}: {note}"
         for note, names in about.items()
     )
-    return (*_equal(found), *_notes_on_means(found), *_contradictions(found), *named)
+    return (*_equal(stats), *_notes_on_means(stats), *_contradictions(stats), *named)
 
 
-def _contradictions(found: Numbers) -> Iterator[str]:
-    """Yield a note on pairs of which two tests say the opposite, and on a test of all."""
-    said: dict[tuple[str, str], list[str]] = {}
-    for test, pairs in {**found.pairs, **found.bayesian}.items():
-        for i, j in np.argwhere(pairs.wins(found.alpha)).tolist():
-            said.setdefault((pairs.strategies[i], pairs.strategies[j]), []).append(test)
-    opposite = [one for one in said if one[0] < one[1] and one[::-1] in said]
+def _contradictions(stats: Numbers) -> Iterator[str]:
+    """Yield a note on pairs for which two tests contradict each other, and on tests of all."""
+    claims: dict[tuple[str, str], list[str]] = {}
+    for test, pairs in {**stats.pairs, **stats.bayesian}.items():
+        for i, j in np.argwhere(pairs.wins(stats.alpha)).tolist():
+            claims.setdefault((pairs.strategies[i], pairs.strategies[j]), []).append(test)
+    opposite = [pair for pair in claims if pair[0] < pair[1] and pair[::-1] in claims]
     for first, second in opposite[:_MOST_OPPOSITE]:
-        better, worse = said[first, second], said[second, first]
+        better, worse = claims[first, second], claims[second, first]
         yield (
             f"{first} is better than {second} by {', '.join(better)}, and worse by "
             f"{', '.join(worse)}: one wins more often, the other by more; the test that was "
@@ -56,20 +56,20 @@ def _contradictions(found: Numbers) -> Iterator[str]:
         )
     if len(opposite) > _MOST_OPPOSITE:
         yield f"tests say the opposite of {len(opposite)} pairs in all"
-    differ = int(found.leading_pairs.differ(found.alpha).sum()) // 2
-    friedman = found.portmanteau.get("Friedman F")
-    if differ and friedman and (friedman.p_value or 1.0) > found.alpha:
+    differ = int(stats.leading_pairs.differ(stats.alpha).sum()) // 2
+    friedman = stats.portmanteau.get("Friedman F")
+    if differ and friedman and (friedman.p_value or 1.0) > stats.alpha:
         yield (
-            f"Friedman's test shows no difference and {TESTS[found.leading].words} {differ}: the "
+            f"Friedman's test shows no difference and {TESTS[stats.leading].words} {differ}: the "
             "former compares the ranks of all strategies, the latter one pair at a time"
         )
 
 
-def _notes_on_means(found: Numbers) -> tuple[str, ...]:
-    """Return why means and t-tests are left out, and which tests still depend on the scales."""
-    why = found.results.incomparable
-    if found.results.metric.incomparable and why:
-        if found.results.metric.mixed:
+def _notes_on_means(stats: Numbers) -> tuple[str, ...]:
+    """Return notes: why means and t-tests are left out, and which tests depend on the scales."""
+    why = stats.results.incomparable
+    if stats.results.metric.incomparable and why:
+        if stats.results.metric.mixed:
             return (f"{why}: only the signs of differences compare, so tests are of signs",)
         return (
             f"means over datasets do not compare ({why}), so there is no mean and no t-test; "
@@ -77,25 +77,25 @@ def _notes_on_means(found: Numbers) -> tuple[str, ...]:
             "weighs most there, and nothing in ranks and signs",
         )
     if why:
-        n = len(found.mean_strategies)
+        n = len(stats.mean_strategies)
         if n < 2:
             few = "only one strategy has" if n else "no strategy has"
             left_out = "so there is no t-test, nor a mean of the others"
             return (f"{few} all its cells, {left_out}: {why}",)
         return (f"means and t-tests are of the {n} strategies without missing cells: {why}",)
-    return tuple(_ruled_means(found))
+    return tuple(_ruled_means(stats))
 
 
-def _ruled_means(found: Numbers) -> Iterator[str]:
+def _ruled_means(stats: Numbers) -> Iterator[str]:
     """Yield a note for each mean that one dataset dominates.
 
     Only a metric without a bound on its worse side can have such a mean.
     """
-    if np.isfinite(found.results.metric.loss_bounds[1]):
+    if np.isfinite(stats.results.metric.loss_bounds[1]):
         return
-    metric, scores = found.results.metric.name, found.results.scores
-    for name in found.results.strategies:
-        size = found.results.losses[name].abs()
+    metric, scores = stats.results.metric.name, stats.results.scores
+    for name in stats.results.strategies:
+        size = stats.results.losses[name].abs()
         if len(size) >= _ENOUGH_TO_RULE and size.max() > size.sum() / 2:
             at = str(size.idxmax())
             yield (
@@ -104,38 +104,38 @@ def _ruled_means(found: Numbers) -> Iterator[str]:
             )
 
 
-def _headline(found: Numbers) -> list[str]:
-    """Return which strategy is best by the mean, or by ranks where not all have a mean."""
-    gaps = "; ".join(found.results.gaps)
-    over = f"Over {counted(len(found.results.datasets), 'dataset')}"
-    over += f" of {found.results.n_sources} sources" if found.results.clusters else ""
+def _headline(stats: Numbers) -> list[str]:
+    """Return sentences on the best strategy by the mean, or by ranks if not all have a mean."""
+    gaps = "; ".join(stats.results.gaps)
+    over = f"Over {counted(len(stats.results.datasets), 'dataset')}"
+    over += f" of {stats.results.n_sources} sources" if stats.results.clusters else ""
     over += f" ({gaps})" if gaps else ""
-    if not found.results.incomparable:
-        return [f"{over} {_best_mean(found)}, scenario (c)."]
-    rank = found.ranks.frame
+    if not stats.results.incomparable:
+        return [f"{over} {_best_mean(stats)}, scenario (c)."]
+    rank = stats.ranks.frame
     best = _first_of(rank["average_rank"])
     led = _led_by(best, len(rank), "best average rank", rank.rename(columns=_AS_VALUE))
     sentences = [f"{over} {led}, scenario (c)."]
-    if found.results.metric.incomparable:
-        sentences.append(f"Means over datasets do not compare ({found.results.incomparable}).")
-    if len(found.mean_strategies) > 1:
-        of = f"Of the {len(found.mean_strategies)} strategies without missing cells"
-        sentences.append(f"{of} {_best_mean(found)}, scenario (c).")
+    if stats.results.metric.incomparable:
+        sentences.append(f"Means over datasets do not compare ({stats.results.incomparable}).")
+    if len(stats.mean_strategies) > 1:
+        of = f"Of the {len(stats.mean_strategies)} strategies without missing cells"
+        sentences.append(f"{of} {_best_mean(stats)}, scenario (c).")
     return sentences
 
 
-def _equal(found: Numbers) -> Iterator[str]:
+def _equal(stats: Numbers) -> Iterator[str]:
     """Yield a note on each group of strategies whose losses are the same on every dataset."""
-    for names in copies_in(found.results.losses.to_numpy(), found.results.strategies):
+    for names in copies_in(stats.results.losses.to_numpy(), stats.results.strategies):
         yield f"{listed(names)} are equal to the last digit on each dataset"
 
 
-def _best_mean(found: Numbers) -> str:
-    """Return which strategies have the best mean; a difference of rounding noise is a tie."""
-    frame, metric = found.estimates["(c)"].frame, found.results.metric
+def _best_mean(stats: Numbers) -> str:
+    """Return a sentence on the strategies with the best mean; they tie within rounding noise."""
+    frame, metric = stats.estimates["(c)"].frame, stats.results.metric
     worse = -frame["value"] if metric.greater_is_better else frame["value"]
-    places = [found.results.strategies.index(name) for name in frame.index]
-    noise = RELATIVE_NOISE * found.results.noise_scale[:, places].mean(axis=0)
+    places = [stats.results.strategies.index(name) for name in frame.index]
+    noise = RELATIVE_NOISE * stats.results.noise_scale[:, places].mean(axis=0)
     at = int(worse.argmin())
     tied = (worse - worse.iloc[at]).to_numpy() <= np.maximum(noise, noise[at])
     word = "highest" if metric.greater_is_better else "lowest"
@@ -143,30 +143,30 @@ def _best_mean(found: Numbers) -> str:
     return _led_by(best, len(frame), f"{word} mean {metric.name}", frame)
 
 
-def _on_ranks(found: Numbers) -> str:
-    friedman = found.portmanteau.get("Friedman F")
-    rank = found.ranks.frame["average_rank"]
+def _on_ranks(stats: Numbers) -> str:
+    friedman = stats.portmanteau.get("Friedman F")
+    rank = stats.ranks.frame["average_rank"]
     if friedman is None:
-        start = f"Average ranks, each of {found.results.n_sources} sources once"
+        start = f"Average ranks, each of {stats.results.n_sources} sources once"
     else:
         p = friedman.p_value or 1.0
-        if p > found.alpha:
+        if p > stats.alpha:
             return f"Friedman's test does not show that average ranks differ ({p_text(p)})."
         start = f"Average ranks differ (Friedman, {p_text(p)})"
     best = _first_of(rank)
     return (
         f"{start}: {listed(best)} {be(best)} best with "
-        f"{number(rank.iloc[0])}, {_beside(found, best)} by {TESTS[found.leading].words}."
+        f"{number(rank.iloc[0])}, {_beside(stats, best)} by {TESTS[stats.leading].words}."
     )
 
 
-def _beside(found: Numbers, best: Sequence[str]) -> str:
-    """Return the words for how the leading test compares the others with those of best rank."""
-    names, pairs = list(found.ranks.frame.index), found.leading_pairs
+def _beside(stats: Numbers, best: Sequence[str]) -> str:
+    """Return a phrase on how the leading test compares the others with those of best rank."""
+    names, pairs = list(stats.ranks.frame.index), stats.leading_pairs
     rows = [pairs.strategies.index(name) for name in best]
     columns = list(pairs.strategies)
-    differ = pd.DataFrame(pairs.differ(found.alpha)[rows], columns=columns)
-    better = pd.DataFrame(pairs.wins(found.alpha)[:, rows].T, columns=columns)
+    differ = pd.DataFrame(pairs.differ(stats.alpha)[rows], columns=columns)
+    better = pd.DataFrame(pairs.wins(stats.alpha)[:, rows].T, columns=columns)
     others = [name for name in names if name not in best]
     alike = listed([name for name in others if not differ[name].all()])
     ahead = [name for name in others if better[name].any()]
@@ -178,19 +178,19 @@ def _beside(found: Numbers, best: Sequence[str]) -> str:
     return f"and {'differs' if len(best) == 1 else 'differ'} from all others"
 
 
-def _on_pairs(found: Numbers) -> list[str]:
+def _on_pairs(stats: Numbers) -> list[str]:
     counts = []
-    kept = ("trinomial",) if found.results.metric.incomparable else _COUNTED  # only signs compare
-    for name in dict.fromkeys([*kept, found.leading]):
-        if name not in found.pairs:
+    kept = ("trinomial",) if stats.results.metric.incomparable else _COUNTED  # only signs compare
+    for name in dict.fromkeys([*kept, stats.leading]):
+        if name not in stats.pairs:
             continue
-        frame = found.pairs[name].to_frame()
-        n_different = int((frame["p_value"] <= found.alpha).sum())
+        frame = stats.pairs[name].to_frame()
+        n_different = int((frame["p_value"] <= stats.alpha).sum())
         counts.append(f"{n_different} of {len(frame)} pairs by {TESTS[name].words}")
-    jointly = found.results.clusters is not None
-    how = "of all claims together" if jointly else f"after the {found.correction} correction"
+    jointly = stats.results.clusters is not None
+    how = "of all claims together" if jointly else f"after the {stats.correction} correction"
     return [
-        f"At level {found.alpha:g} {how} these differ: {', '.join(counts)}."
+        f"At level {stats.alpha:g} {how} these differ: {', '.join(counts)}."
     ]  # probabilities are not counted here: they are not corrected for the number of pairs
 
 
@@ -200,7 +200,7 @@ def _first_of(ranks: pd.Series) -> list[str]:
 
 
 def _led_by(best: Sequence[str], n: int, what: str, frame: pd.DataFrame) -> str:
-    """Return the words for the best of ``n`` strategies, with the interval if they share one.
+    """Return a phrase on the best of ``n`` strategies, with the interval if they share one.
 
     ``frame`` has one row for each strategy, with value, low and high.
     """

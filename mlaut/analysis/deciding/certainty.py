@@ -1,4 +1,4 @@
-"""How sure a decision is, in three lines: its plan, other analyses, and what would settle it."""
+"""Certainty of a decision in three lines: its plan, other analyses, and more datasets."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ _SURE, _PROBABLE, _HALF = 0.9, 0.65, 0.35  # probabilities from which forecasts 
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 
 
-def planned(found: VerdictTable) -> str:
-    """Return when the analysis was chosen, and what was changed since."""
-    chosen = found.chosen
+def planned(table: VerdictTable) -> str:
+    """Return a sentence on when the analysis was chosen and what was changed later."""
+    chosen = table.chosen
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
     start = f"{before}: the way to compare was {chosen.when}"
@@ -23,56 +23,56 @@ def planned(found: VerdictTable) -> str:
     return f"{'; then '.join([start, *chosen.changes])}{weaker}."
 
 
-def agreement(found: VerdictTable) -> str:
-    """Return how many other analyses agree, on what they differ, and the smallest change."""
-    n, differ = len(found.checks), [check for check in found.checks if not check.same]
+def agreement(table: VerdictTable) -> str:
+    """Return how many other analyses agree, where others differ, and the smallest change."""
+    n, differ = len(table.checks), [check for check in table.checks if not check.same]
     parts = []
     if n:
         same = f"{n - len(differ)} of {n}" if differ else f"{'All ' * (n > 1)}{n}"
         ways = f"{same} other way{'s' * (n > 1)} to compare agree{'s' * (n - len(differ) == 1)}"
-        told = {USE: "what to use", OPEN: "what may be best", AVOID: "what to avoid"}
-        what = listed([text for word, text in told.items() if found.named(word)])
+        meanings = {USE: "what to use", OPEN: "what may be best", AVOID: "what to avoid"}
+        what = listed([text for word, text in meanings.items() if table.named(word)])
         ways += f" on {what}" * (what != "" and len(differ) < n)
-        parts.append("; ".join([ways, *_on_what(found, differ)]) + ".")
-    if found.without:
-        few, of = len(found.without), found.n_sources or found.n
+        parts.append("; ".join([ways, *_on_what(table, differ)]) + ".")
+    if table.without:
+        few, of = len(table.without), table.n_sources or table.n
         if few <= max(1, _FRAGILE * of):
-            left_out = f"{unit(found, few)} {listed(found.without)}"
-            parts.append(f"First place is shaky: without {left_out}, {found.then} leads.")
+            left_out = f"{unit(table, few)} {listed(table.without)}"
+            parts.append(f"First place is shaky: without {left_out}, {table.then} leads.")
         else:
-            which = f"{few - 1} of {of} {unit(found)} are left out"
-            parts.append(f"{found.leader} stays first whichever {which}.")
+            which = f"{few - 1} of {of} {unit(table)} are left out"
+            parts.append(f"{table.leader} stays first whichever {which}.")
     return " ".join(parts)
 
 
-def _on_what(found: VerdictTable, differ: Sequence[Check]) -> list[str]:
-    """Return on which strategies other analyses differ, each with the number of analyses."""
-    parts, verdict = [], "different" if found.control else "worse"
+def _on_what(table: VerdictTable, differ: Sequence[Check]) -> list[str]:
+    """Return the strategies on which other analyses differ, with the numbers of analyses."""
+    parts, verdict = [], "different" if table.control else "worse"
     doubts = "does not confirm", "do not confirm"
     for verbs, kept in ((("finds", "find"), "without"), (doubts, "also")):
         having = [getattr(check, kept) for check in differ if getattr(check, kept)]
-        names = [n for n in found.frame.index if any(n in one for one in having)]
+        names = [n for n in table.frame.index if any(n in some for some in having)]
         if names:
             claim = f"that {listed(names, _MOST_OTHER)} {be(names)} {verdict}"
-            if len(names) > _MOST_OTHER and tuple(names) == found.named(LIKELY):
+            if len(names) > _MOST_OTHER and tuple(names) == table.named(LIKELY):
                 claim = f"the {len(names)} '{LIKELY}'"
             parts.append(f"{len(having)} {verbs[len(having) > 1]} {claim}")
     return parts
 
 
-def prospects(found: VerdictTable) -> str:
+def prospects(table: VerdictTable) -> str:
     """Return what more datasets would probably settle, and whether folds help more."""
-    n, units = found.n_sources or found.n, unit(found)
-    if not found.decided:
-        more = found.least - n
-        least = f"{more} more {unit(found, more)}"
-        if found.agreed:
+    n, units = table.n_sources or table.n, unit(table)
+    if not table.decided:
+        more = table.least - n
+        least = f"{more} more {unit(table, more)}"
+        if table.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
         return f"These {units} already disagree: even {least} may not be enough to tell."
-    seen = found.outlook
+    seen = table.outlook
     if seen is None:
-        return f"More {units} are not needed for these verdicts." if found.leader else ""
-    first, second = found.leader, seen.rival
+        return f"More {units} are not needed for these verdicts." if table.leader else ""
+    first, second = table.leader, seen.rival
     again, share = f"{n} more {units} like these", f"({100 * seen.chance:.0f} %)"
     if seen.chance >= _PROBABLE:
         sure = "very likely" if seen.chance >= _SURE else "probably"
@@ -81,7 +81,7 @@ def prospects(found: VerdictTable) -> str:
         half = seen.chance >= _HALF
         text = f"Even {again} would {'probably not ' * (not half)}settle {first} against {second}"
         text += f" only about half the time {share}" * half
-        text += ": treat them as equal." if {first, second} <= {*found.named(OPEN)} else "."
+        text += ": treat them as equal." if {first, second} <= {*table.named(OPEN)} else "."
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units
         text += f" More {helps} would help most."

@@ -1,4 +1,4 @@
-"""`Decision`: what a study decides, in words that need no statistics, and one row a strategy."""
+"""`Decision`: the decision of a study in plain words, with one row for each strategy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
-from mlaut.analysis.deciding.reasons import losses, reasons, told
+from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, default_test, fewest_datasets
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
@@ -35,7 +35,7 @@ from mlaut.analysis.deciding.verdicts import (
     verdicts_of_best,
 )
 from mlaut.analysis.methods.aggregates.best import probability_of_best
-from mlaut.analysis.methods.frequentist.joint import (
+from mlaut.analysis.methods.frequentist.ranks import (
     joint_of_results,
     joint_sign_test,
     joint_signed_rank_test,
@@ -74,26 +74,26 @@ class Decision(VerdictTable, Shown):
         return f"Decision by {self.metric} on {words.datasets(self)}, scenario {self.scenario}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a strategy, unrounded."""
+        """Return one row for each strategy, unrounded."""
         return self.frame.copy()
 
     def answer(self) -> str:
-        """Return in one sentence what to use, what may be best, and what to avoid."""
+        """Return one sentence: what to use, what may be best, and what to avoid."""
         return words.answer(self)
 
     def headline(self) -> tuple[str, ...]:
         """Return the answer, a hint, reasons, the yardstick, a trade-off, and gaps."""
         gaps = [f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps]
-        found = (words.yardstick(self), words.trade_off(self), " ".join(gaps))
-        return tuple(filter(None, (self.answer(), self.hint, *told(self), *found)))
+        texts = (words.yardstick(self), words.trade_off(self), " ".join(gaps))
+        return tuple(filter(None, (self.answer(), self.hint, *headline_reasons(self), *texts)))
 
     def certainty(self) -> tuple[str, ...]:
-        """Return three lines: when it was planned, what others say, and what would settle it."""
+        """Return three lines: the plan, other analyses, and what more datasets would settle."""
         lines = (certainty.planned, certainty.agreement, certainty.prospects)
         return tuple(filter(None, (line(self) for line in lines)))
 
     def details(self) -> tuple[str, ...]:
-        """Return what stands below the first screen: the terms, and what choosing costs."""
+        """Return the texts below the first screen: the terms, and the cost of choosing."""
         return tuple(filter(None, (words.terms(self), words.cost(self))))
 
     def sentence(self) -> str:
@@ -101,16 +101,16 @@ class Decision(VerdictTable, Shown):
         return " ".join((*self.headline(), *self.certainty()))
 
     def checks_frame(self) -> pd.DataFrame:
-        """Return one row for each way in which the question was asked."""
-        rows = [(one.how, certainty.differs(one)) for one in self.checks]
+        """Return one row for each check, which asks the question in another way."""
+        rows = [(check.how, certainty.differs(check)) for check in self.checks]
         return pd.DataFrame(rows, columns=["asked by", "answer"]).set_index("asked by")
 
     def notes_text(self) -> tuple[str, ...]:
-        """Return how to read the table."""
+        """Return notes on how to read the table."""
         return words.notes(self)
 
     def reading(self) -> str:
-        """Return how to read the columns of the first screen, in a few sentences."""
+        """Return a few sentences on how to read the columns of the first screen."""
         return words.reading(self)
 
 
@@ -126,13 +126,13 @@ def decide_study(
     Parameters
     ----------
     compared : Comparison
-        What `mlaut.compare` returns.
+        Result of `mlaut.compare`.
     chosen : Chosen, optional
         The analysis; default one with default terms, chosen now.
     scored : Results, optional
-        The results before missing cells were treated, which know the failures of each strategy.
+        The results before missing cells were treated; they have the failures of each strategy.
     others : mapping of str to Pairwise, optional
-        The primary test under other treatments and metrics, by the words for how.
+        The primary test under other treatments and metrics, by a phrase that names each of them.
 
     Returns
     -------
@@ -147,14 +147,15 @@ def decide_study(
     -----
     A strategy is to be avoided if the primary test, corrected by Holm's method for all pairs, shows
     another to be better. With probability ``1 - alpha`` no such claim is false, so the best
-    strategy is not among them. It is undecided in place of that if most other tests do not show
-    it, or the mean difference has the other sign or is within ``rope``; else it is probably worse
-    if another test, treatment or metric does not show it, where half of these do not show it of
-    some strategy. A baseline (by its name, `YARDSTICKS`) that would be avoided is a yardstick.
+    strategy is not among them. The strategy is undecided instead if most other tests do not show
+    this, or if the mean difference has the other sign or is within ``rope``. Else it is probably
+    worse if another test, treatment or metric does not show this, and half of these checks or more
+    doubt some strategy in this way. A baseline (by its name, `YARDSTICKS`) that would be avoided is
+    a yardstick.
 
-    The strategies that may be the best are those of which a joint test by flips of signs does not
-    show that some other is better; it has a given best strategy with probability ``1 - alpha``. If
-    they are more than four, none is advised.
+    The strategies that may be the best are those for which a joint test by flips of signs does not
+    show that some other is better. A given best strategy is among them with probability
+    ``1 - alpha``. If they are more than four, none is advised.
     """
     results = compared.results
     chosen = _resolved(chosen or chosen_now(), results)
@@ -163,7 +164,7 @@ def decide_study(
     control = None if place is None else names[place]
     related = results.clusters is not None
     known = (scored or results).select(strategies=names, datasets=results.datasets)
-    made = Decision(
+    draft = Decision(
         chosen=chosen,
         scorer=results.metric,
         frame=_in_order(_table(compared, known).assign(verdict=UNDECIDED)),
@@ -175,11 +176,11 @@ def decide_study(
         gaps=results.gaps,
         hint=_hint(results),
     )
-    if not made.decided:
-        return made
+    if not draft.decided:
+        return draft
     primary = primary_test(compared, chosen)
     better = shown_better(primary, names, analysis.alpha, control)
-    ranks, top = made.frame["average rank"][names].to_numpy(), _top(results, analysis, better)
+    ranks, top = draft.frame["average rank"][names].to_numpy(), _top(results, analysis, better)
     at = place if place is not None else leading(top, ranks)
     leader = "" if at is None else names[at]
     equal = _equal(compared, analysis, leader)
@@ -189,10 +190,10 @@ def decide_study(
         else verdicts_against(better, place, equal)
     )
     chances = probability_of_best(results)
-    frame = _with_groups(made.frame, primary, analysis.alpha)
+    frame = _with_groups(draft.frame, primary, analysis.alpha)
     frame["verdict"], frame["P(best)"] = pd.Series(verdicts, names), chances.frame["P(best)"]
-    made = replace(
-        made,
+    draft = replace(
+        draft,
         frame=_in_order(frame),
         leader=leader,
         n_shown=int(better.sum()),
@@ -200,26 +201,26 @@ def decide_study(
         chances=chances,
     )
     if not leader:
-        return made
+        return draft
     tests = _other_tests(chosen, compared)
-    made = replace(made, frame=frame.join(margins(known, leader)))
-    unclear = _unclear(made, tests)
-    made = replace(made, frame=made.frame.assign(verdict=_settled(made, unclear)))
-    checks = _checks(made, compared, {**tests, **(others or {})})
+    draft = replace(draft, frame=frame.join(margins(known, leader)))
+    unclear = _unclear(draft, tests)
+    draft = replace(draft, frame=draft.frame.assign(verdict=_settled(draft, unclear)))
+    checks = _checks(draft, compared, {**tests, **(others or {})})
     doubts = [check.also for check in checks if check.also]
     named = sum(doubts, ()) if 2 * len(doubts) >= len(checks) else ()
-    doubted = made.frame.index.isin(named) & (made.frame["verdict"] == AVOID)
-    made.frame.loc[doubted, "verdict"] = LIKELY
-    given = made.frame.assign(reason=reasons(made, unclear, gaps(known, leader)))
-    made = replace(made, frame=_in_order(given))
+    doubted = draft.frame.index.isin(named) & (draft.frame["verdict"] == AVOID)
+    draft.frame.loc[doubted, "verdict"] = LIKELY
+    given = draft.frame.assign(reason=reasons(draft, unclear, gaps(known, leader)))
+    draft = replace(draft, frame=_in_order(given))
     row = better[names.index(leader)] | better[:, names.index(leader)]
-    undecided = [name for name in made.named(UNDECIDED) if not row[names.index(name)]]
-    undecided = [name for name in made.best if name != leader] or undecided
+    undecided = [name for name in draft.named(UNDECIDED) if not row[names.index(name)]]
+    undecided = [name for name in draft.best if name != leader] or undecided
     return replace(
-        made,
+        draft,
         time_shares=_time_shares(known, leader),
         bounds=_bounds(results, analysis.alpha, better),
-        **_smallest_change(made, results),
+        **_smallest_change(draft, results),
         checks=checks,
         outlook=outlook(results, leader, undecided, analysis.alpha),
     )
@@ -268,7 +269,7 @@ def _top(results: Results, analysis: Analysis, better: np.ndarray) -> np.ndarray
 
 
 def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, float]:
-    """Return the bound of what choosing each strategy costs, where means compare."""
+    """Return the upper bound of the cost of choosing each strategy, if means are comparable."""
     valued = with_means(results)
     if valued is None or len(valued.strategies) < 2:
         return {}
@@ -279,14 +280,14 @@ def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, flo
     return dict(zip(valued.strategies, bounds.tolist(), strict=True))
 
 
-def _unclear(made: Decision, tests: Mapping[str, Pairwise]) -> pd.Series:
-    """Return why what the primary test shows of a strategy is not clear; else an empty text."""
-    frame, analysis = made.frame, made.chosen.analysis
-    names, control = list(frame.index), _control(analysis, made.leader)
+def _unclear(draft: Decision, tests: Mapping[str, Pairwise]) -> pd.Series:
+    """Return why the result of the primary test on a strategy is not clear, or an empty text."""
+    frame, analysis = draft.frame, draft.chosen.analysis
+    names, control = list(frame.index), _control(analysis, draft.leader)
     better = [shown_better(pairs, names, analysis.alpha, control) for pairs in tests.values()]
-    kept = [_kept(one, names, control) for one in better]
+    kept = [_kept(shown, names, control) for shown in better]
     against = pd.Series([sum((name in one) == (control is None) for one in kept) for name in names])
-    size = losses(made)
+    size = losses(draft)
     size = size.where(frame["verdict"] != USE, -size)
     # failures are a size of their own
     small = (size <= analysis.rope) & (frame["failures"] == 0)
@@ -294,19 +295,19 @@ def _unclear(made: Decision, tests: Mapping[str, Pairwise]) -> pd.Series:
     lone = f"{differs} by the main test ({TESTS[analysis.test].words}), but not by most others."
     texts = np.where(small, f"{differs} on many datasets, but not on average.", "")
     texts = np.where(2 * against > len(kept), lone, texts)
-    shown = frame["verdict"].isin([AVOID, USE]) & (frame.index != made.leader)
-    told = [f"{name} {text}" if text else "" for name, text in zip(names, texts, strict=True)]
-    return pd.Series(np.where(shown, told, ""), names)
+    shown = frame["verdict"].isin([AVOID, USE]) & (frame.index != draft.leader)
+    sentences = [f"{name} {text}" if text else "" for name, text in zip(names, texts, strict=True)]
+    return pd.Series(np.where(shown, sentences, ""), names)
 
 
-def _settled(made: Decision, unclear: pd.Series) -> pd.Series:
-    """Return the verdicts after what is known of all: contradictions, copies, and baselines."""
-    verdicts = made.frame["verdict"].where(unclear == "", UNDECIDED)
-    if made.control:
+def _settled(draft: Decision, unclear: pd.Series) -> pd.Series:
+    """Return the verdicts after contradictions, copies and baselines are considered."""
+    verdicts = draft.frame["verdict"].where(unclear == "", UNDECIDED)
+    if draft.control:
         return verdicts
-    verdicts = verdicts.where(~verdicts.index.isin(made.copies_of(made.leader)), USE)
+    verdicts = verdicts.where(~verdicts.index.isin(draft.copies_of(draft.leader)), USE)
     best = verdicts.index[verdicts.isin([USE, OPEN])]
-    if len({made.copies_of(name) for name in best}) > MOST_CHOSEN:
+    if len({draft.copies_of(name) for name in best}) > MOST_CHOSEN:
         verdicts = verdicts.replace(USE, OPEN)
     baseline = [any(part in name.lower() for part in YARDSTICKS) for name in verdicts.index]
     return verdicts.where(~(np.array(baseline) & (verdicts == AVOID)), YARDSTICK)
@@ -327,7 +328,7 @@ def _equal(compared: Compared, analysis: Analysis, leader: str) -> np.ndarray:
 
 
 def _table(compared: Compared, known: Results) -> pd.DataFrame:
-    """Return the columns that need no test."""
+    """Return the columns of the table that need no test."""
     results = compared.results
     table = compared.ranks.frame[["average_rank"]].rename(columns={"average_rank": "average rank"})
     if "(c)" in compared.estimates:
@@ -351,7 +352,7 @@ def training_seconds(results: Results) -> pd.DataFrame | None:
 
 
 def _time_shares(results: Results, leader: str) -> dict[str, float]:
-    """Return the training time of each other strategy divided by the leader's, where known."""
+    """Return the training time of each other strategy divided by the leader's, if it is known."""
     seconds = training_seconds(results)
     if seconds is None:
         return {}
@@ -362,7 +363,7 @@ def _time_shares(results: Results, leader: str) -> dict[str, float]:
 
 
 def _failures(scored: Results) -> tuple[pd.Series, pd.Series]:
-    """Return on how many datasets each strategy failed, and has a result."""
+    """Return for each strategy the numbers of datasets with a failure and with a result."""
     none = np.isnan(scored.cells) & scored.expected[:, None]
     if scored.imputed is not None:
         none = none | scored.imputed
@@ -393,30 +394,30 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _checks(
-    made: Decision,
+    draft: Decision,
     compared: Compared,
     others: Mapping[str, Pairwise],
 ) -> tuple[Check, ...]:
-    """Ask the question as ``others`` do: other tests, treatments and metrics."""
-    analysis, names = made.chosen.analysis, list(compared.results.strategies)
-    control = _control(analysis, made.leader)
-    claimed = {*made.named(AVOID), *(made.named(USE) if control else made.named(YARDSTICK))}
-    found = []
+    """Return the answers to the question by other tests, treatments and metrics."""
+    analysis, names = draft.chosen.analysis, list(compared.results.strategies)
+    control = _control(analysis, draft.leader)
+    claimed = {*draft.named(AVOID), *(draft.named(USE) if control else draft.named(YARDSTICK))}
+    checks = []
     for how, pairs in others.items():
         both = [name for name in names if name in pairs.strategies]
-        if made.leader not in both:
+        if draft.leader not in both:
             continue
         kept = _kept(shown_better(pairs, both, analysis.alpha, control), both, control)
         lacking = claimed & set(both) - kept if control else claimed & kept
-        more = set() if control else set(made.best) & set(both) - kept
-        also, without = ([n for n in made.frame.index if n in one] for one in (lacking, more))
-        leads = control is not None or made.leader in kept
-        found.append(Check(how, tuple(also), tuple(without), leads, control is not None))
-    return tuple(found)
+        more = set() if control else set(draft.best) & set(both) - kept
+        also, without = ([n for n in draft.frame.index if n in group] for group in (lacking, more))
+        leads = control is not None or draft.leader in kept
+        checks.append(Check(how, tuple(also), tuple(without), leads, control is not None))
+    return tuple(checks)
 
 
 def _other_tests(chosen: Chosen, compared: Compared) -> dict[str, Pairwise]:
-    """Return the other tests of all strategies, by the words for each."""
+    """Return the other tests of all strategies, by a phrase for each."""
     results, analysis = compared.results, chosen.analysis
     every = {
         TESTS[test].words: compared.pairs[test]
@@ -432,7 +433,7 @@ def _other_tests(chosen: Chosen, compared: Compared) -> dict[str, Pairwise]:
 
 
 def _hint(results: Results) -> str:
-    """Return a sentence on datasets that may be related without being known as such."""
+    """Return a sentence on datasets that may be related, although no source says so."""
     same_scores = copies_in(paired_losses(results).snapped.T, results.datasets)
     of = dict(zip(results.datasets, results.source.tolist(), strict=True))
     varied = results.losses.nunique(axis=1) >= _FEW_VALUES
@@ -445,11 +446,11 @@ def _hint(results: Results) -> str:
     return words.same_rows(copied, "are the same table:") or words.same_rows(alike) or named
 
 
-def _smallest_change(made: Decision, results: Results) -> dict[str, Any]:
+def _smallest_change(draft: Decision, results: Results) -> dict[str, Any]:
     """Return the fewest datasets or sources without which another has the best average rank."""
     ranks = results.by_source(paired_losses(results).ranks)
-    at = results.strategies.index(made.leader)
-    if made.chosen.analysis.question.startswith("control") or ranks.sum(axis=0).argmin() != at:
+    at = results.strategies.index(draft.leader)
+    if draft.chosen.analysis.question.startswith("control") or ranks.sum(axis=0).argmin() != at:
         return {}
     rows, then = smallest_flip(ranks)
     units = results.datasets if results.clusters is None else sorted(set(results.clusters))
@@ -458,7 +459,7 @@ def _smallest_change(made: Decision, results: Results) -> dict[str, Any]:
 
 
 def _kept(better: np.ndarray, names: list[str], control: str | None) -> set[str]:
-    """Return the strategies that none is shown to beat; or that differ from the control."""
+    """Return the strategies that are not shown to be worse, or that differ from the control."""
     at = None if control is None else names.index(control)
     kept = ~np.any(better, axis=0) if at is None else better[at] | better[:, at]
     return {name for name, ok in zip(names, kept, strict=True) if ok}

@@ -1,4 +1,4 @@
-"""How far each strategy is from the leader, on the datasets on which both have a result."""
+"""Distances of each strategy from the leader, on the datasets on which both have a result."""
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,12 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a strategy: ``won``, ``tied`` and ``lost``, numbers of datasets with a better, the
-        same and a worse score than the leader's; and ``difference``, the mean score minus the
-        leader's, or for a metric that has another unit on each dataset ``ratio``, the geometric
-        mean of the score divided by the leader's, if one can be computed. With sources, each counts
-        once in these means. Metrics that differ between datasets have neither. NaN of the leader
-        itself, and where a number cannot be computed.
+        One row for each strategy. ``won``, ``tied`` and ``lost`` are numbers of datasets with a
+        better, the same and a worse score than the leader's. ``difference`` is the mean score minus
+        the leader's. A metric whose unit differs between datasets has ``ratio`` instead, if it can
+        be computed: the geometric mean of the score divided by the leader's. Metrics that differ
+        between datasets have neither. With sources, each source counts once in these means. NaN for
+        the leader itself, and where a number cannot be computed.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
 
 
 def _mean(scored: Results, values: pd.DataFrame) -> pd.Series:
-    """Return the mean over datasets, or over sources, as the mean score has it."""
+    """Return the mean over datasets, or over sources if there are any."""
     return (values if scored.clusters is None else values.groupby(scored.source).mean()).mean()
 
 
@@ -65,9 +65,9 @@ def gaps(scored: Results, leader: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Datasets in rows, strategies in columns: the score minus the leader's, or for a metric that
-        has another unit on each dataset the score divided by the leader's. NaN where one of the
-        two has no result, and where a ratio would be of scores that are not positive.
+        Datasets in rows, strategies in columns: the score minus the leader's. For a metric whose
+        unit differs between datasets, it is the score divided by the leader's. NaN if one of the
+        two has no result, and for a ratio if one of the scores is not positive.
     """
     if not _is_ratio(scored):
         return _differences(scored, leader)

@@ -12,93 +12,94 @@ _MANY = 0.75  # share of the datasets without a tie: of two in three one expects
 _FEW = 1 / 3  # share of the lost datasets; most of an even loss is on half of them
 
 
-def losses(found: VerdictTable) -> pd.Series:
-    """Return how much worse than the leader each strategy is; of ratios the logarithm."""
-    frame = found.frame
+def losses(table: VerdictTable) -> pd.Series:
+    """Return how much worse than the leader each strategy is; for ratios, the logarithm."""
+    frame = table.frame
     if "ratio" in frame:
         size = np.log(frame["ratio"])
     else:
         size = frame.get("difference", frame["failures"] * np.nan)
-    return -size if found.scorer.greater_is_better else size
+    return -size if table.scorer.greater_is_better else size
 
 
-def reasons(found: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Series:
+def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Series:
     """Return the reason for each verdict that its numbers seem to contradict, else an empty text.
 
     Parameters
     ----------
-    found : VerdictTable
+    table : VerdictTable
         Its table has the verdicts, and the numbers against the leader.
     unclear : Series of str
         For each strategy why the result of the primary test is not clear, or an empty text.
     gap : DataFrame
         How far each strategy is from the leader on each dataset (`margins.gaps`).
     """
-    frame, texts, failing = found.frame, unclear.copy(), _failing(found)
+    frame, texts, failing = table.frame, unclear.copy(), _failing(table)
     gap = gap.map(np.log) if "ratio" in frame else gap * (1 if "difference" in frame else np.nan)
-    worse = (-gap if found.scorer.greater_is_better else gap).clip(lower=0)
+    worse = (-gap if table.scorer.greater_is_better else gap).clip(lower=0)
     often = (frame["verdict"] == OPEN) & (frame["lost"] >= _MANY * (frame["won"] + frame["lost"]))
-    harsh, mild = _opposed(found)
+    harsh, mild = _opposed(table)
     for name in map(str, frame.index):
         if failing[name] and frame["verdict"][name] != YARDSTICK:
-            texts[name] = f"{name} failed on {frame['failures'][name]} of {found.n} datasets"
-            if name != found.leader:
-                won, tied, lost = (int(frame[one][name]) for one in ("won", "tied", "lost"))
+            texts[name] = f"{name} failed on {frame['failures'][name]} of {table.n} datasets"
+            if name != table.leader:
+                won, tied, lost = (int(frame[column][name]) for column in ("won", "tied", "lost"))
                 texts[name] += (
-                    f"; on the {won + tied + lost} where {found.leader} also has a result it is "
+                    f"; on the {won + tied + lost} where {table.leader} also has a result it is "
                     f"better on {won}, equal on {tied} and worse on {lost}"
                 )
             texts[name] += "."
         elif not texts[name] and name in harsh:
-            texts[name] = f"{_worse(found, name)}, though by less on average than {mild[0]}."
+            texts[name] = f"{_worse(table, name)}, though by less on average than {mild[0]}."
         elif not texts[name] and (name in mild or often[name]):
             few = _few(worse[name])
             most = f"but {few} of them make{'s' * (few == 1)} up most of its gap"
             chance = f"{most}, so the gap may be chance" if few else "which may be chance"
-            texts[name] = f"{_worse(found, name)}, {chance}."
+            texts[name] = f"{_worse(table, name)}, {chance}."
     return texts
 
 
-def _failing(found: VerdictTable) -> pd.Series:
+def _failing(table: VerdictTable) -> pd.Series:
     """Return which strategies failed often, or failed but are better than the leader elsewhere."""
-    frame = found.frame
+    frame = table.frame
     hidden = (frame["failures"] > 0) & (frame["won"] > frame["lost"])
-    return hidden | (frame["failures"] >= OFTEN * found.n)
+    return hidden | (frame["failures"] >= OFTEN * table.n)
 
 
-def _opposed(found: VerdictTable) -> tuple[list[str], list[str]]:
-    """Return what is avoided but loses less than something milder judged, and the latter.
+def _opposed(table: VerdictTable) -> tuple[list[str], list[str]]:
+    """Return two lists of strategies whose verdicts and losses seem to contradict each other.
 
-    Each list begins with the strategy about which this is most surprising.
+    Strategies of the first list are to be avoided, although they lose less than some strategies of
+    the second list, which have a milder verdict. Each list begins with the most surprising one.
     """
-    frame, size = found.frame, losses(found).mask(_failing(found))
+    frame, size = table.frame, losses(table).mask(_failing(table))
     avoided, kept = frame["verdict"] == AVOID, frame["verdict"].isin([OPEN, UNDECIDED])
-    if found.control or not (avoided.any() and kept.any()):
+    if table.control or not (avoided.any() and kept.any()):
         return [], []
     harsh = size[avoided & (size < size[kept].max())].sort_values()
     mild = size[kept & (size > size[avoided].min())].sort_values(ascending=False)
     return list(map(str, harsh.index)), list(map(str, mild.index))
 
 
-def _worse(found: VerdictTable, name: str) -> str:
-    """Return on how many datasets a strategy is worse than the leader."""
-    lost, n = found.frame["lost"][name], found.frame.loc[name, ["won", "tied", "lost"]].sum()
+def _worse(table: VerdictTable, name: str) -> str:
+    """Return a phrase on the number of datasets on which a strategy is worse than the leader."""
+    lost, n = table.frame["lost"][name], table.frame.loc[name, ["won", "tied", "lost"]].sum()
     where = f"all {n:.0f}" if lost == n else f"{lost:.0f} of {n:.0f}"
-    return f"{name} is worse than {found.leader} on {where} datasets"
+    return f"{name} is worse than {table.leader} on {where} datasets"
 
 
 def _few(worse: pd.Series) -> int:
-    """Return on how few datasets most of a loss is; 0 where they are not few."""
+    """Return the number of datasets that make up most of a loss, or 0 if they are not few."""
     sizes = np.sort(worse[worse > 0])[::-1]
     few = 1 + np.count_nonzero(2 * sizes.cumsum() <= sizes.sum())
     return int(few) if few <= _FEW * len(sizes) else 0
 
 
-def told(found: VerdictTable) -> list[str]:
-    """Return the reasons that the headline gives; the table has those of all strategies."""
-    if "reason" not in found.frame:
+def headline_reasons(table: VerdictTable) -> list[str]:
+    """Return the reasons that the headline states; the table has the reasons of all strategies."""
+    if "reason" not in table.frame:
         return []
-    frame, (harsh, mild) = found.frame.iloc[:_SEEN], _opposed(found)
+    frame, (harsh, mild) = table.frame.iloc[:_SEEN], _opposed(table)
     other = frame.index[(frame["reason"] != "") & ~frame.index.isin([*harsh, *mild])][:_MOST]
     pair = [*harsh[:1], *mild[:1]]
     names = [*pair, *other] if {*pair} <= {*frame.index} else other

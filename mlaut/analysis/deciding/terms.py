@@ -1,10 +1,8 @@
-"""The terms of an analysis: checked, stored in the study before its first result, and read again.
+"""Terms of an analysis, which are checked, stored before the first result, and read again.
 
-Every change is kept with its time and the number of results that were known then, so each later
-report can name it.
+Every change is stored with its time and the number of results that were known at that time, so
+that each later report can name the change.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import math
@@ -33,17 +31,17 @@ _BEFORE = "before the first result"
 
 
 def default_test(metric: MLautScore) -> str:
-    """Return the default test: a metric in the unit of each target has signs that compare only."""
+    """Return the default test: the trinomial test if only signs are comparable between datasets."""
     return "trinomial" if metric.incomparable else "signed rank"
 
 
 def fewest_datasets(n_strategies: int, analysis: Analysis, sources: bool = False) -> int:
     """Return the number of datasets below which nothing is decided.
 
-    It is the smallest n for which a strategy that wins on every dataset is shown to be better: the
-    two-sided p-value of n wins, 2 / 2^n, is at most alpha divided by the number of pairs. Tests
-    that could reject with fewer datasets (t) would rest on their assumptions alone. Joint tests of
-    sources need as many sources for any number of pairs.
+    For this smallest n, a strategy that wins on every dataset is shown to be better: the two-sided
+    p-value of n wins, 2 / 2^n, is at most alpha divided by the number of pairs. Tests that could
+    reject with fewer datasets (t) would rest on their assumptions alone. Joint tests of sources
+    need the same number of sources for any number of pairs.
 
     Examples
     --------
@@ -66,7 +64,7 @@ def check_analysis(
     Raises
     ------
     AnalysisError
-        A term is not possible; the message lists all that are not.
+        A term is not possible; the message lists all such terms.
     """
     mistakes = []
     for test in (_check_question, _check_metrics, _check_numbers, _check_words, _check_clusters):
@@ -85,12 +83,12 @@ def _check_question(analysis: Analysis, strategies: Sequence[str], _: Collection
 
 def _check_metrics(analysis: Analysis, _: Sequence[str], tasks: Collection[str]) -> None:
     for name in filter(None, (analysis.metric, *analysis.secondary)):
-        found = find_metric(name)
-        if tasks and found.task not in (None, *tasks):
+        known = find_metric(name)
+        if tasks and known.task not in (None, *tasks):
             raise AnalysisError(f"metric {name!r} suits no dataset ({', '.join(sorted(tasks))})")
-        if analysis.rope and name == analysis.metric and found.incomparable:
+        if analysis.rope and name == analysis.metric and known.incomparable:
             raise AnalysisError(
-                f"rope is in units of the metric, and {found.name} has another unit on each "
+                f"rope is in units of the metric, and {known.name} has another unit on each "
                 "dataset: leave it out, or choose another metric"
             )
 
@@ -123,14 +121,14 @@ def _check_clusters(analysis: Analysis, *_: Any) -> None:
 
 @dataclass(frozen=True)
 class Chosen:
-    """An analysis, with the words for when it was chosen and what was changed later.
+    """Analysis, with texts on when it was chosen and what was changed later.
 
     Attributes
     ----------
     analysis : Analysis
     when : str
     changes : tuple of str
-        Changes that were made when results were known.
+        Changes that were made after results were known.
     title : str
         Title of the study; empty if it has none.
     """
@@ -142,12 +140,12 @@ class Chosen:
 
     @property
     def planned(self) -> bool:
-        """Return whether it was chosen before the first result."""
+        """Return whether the analysis was chosen before the first result."""
         return self.when.endswith(_BEFORE)
 
     @classmethod
     def of(cls, study: StudyStore) -> Self | None:
-        """Return the analysis that a study has stored; None if it has none.
+        """Return the stored analysis of a study, or None if it has none.
 
         The analysis of a race has the terms of the race.
 
@@ -157,7 +155,7 @@ class Chosen:
             The stored terms are damaged.
         """
         stored = [_StoredTerms.read(record, study.path) for record in study.analyses]
-        titles = [one.title for one in stored if one.title]
+        titles = [record.title for record in stored if record.title]
         race = StudyRace.of(study)
         if race is not None:
             names = ("question", "metric", "alpha", "rope")
@@ -166,7 +164,7 @@ class Chosen:
             stored = [_StoredTerms(Analysis(**terms, test=test), "", "with the race", 0)]
         if not stored:
             return None
-        first = max((i for i, one in enumerate(stored) if not one.results), default=0)
+        first = max((i for i, record in enumerate(stored) if not record.results), default=0)
         before = stored[first]
         when = f"chosen {before.when}, {_known(before.results)}"
         changes = []
@@ -176,7 +174,7 @@ class Chosen:
             before = after
         return cls(before.analysis, when, tuple(changes), titles[-1] if titles else "")
 
-    def read_with(self, **terms: Any) -> Chosen:
+    def read_with(self, **terms: Any) -> Self:
         """Return the analysis with terms changed for one report; the changes name them."""
         unknown = set(terms) - set(vars(self.analysis))
         if unknown:
@@ -192,21 +190,21 @@ class Chosen:
         return replace(self, analysis=wanted, changes=(*self.changes, changed))
 
     def _as_stored(self, wanted: Analysis) -> Analysis:
-        """Return an analysis whose defaults are written out, as they are when it is stored."""
+        """Return an analysis whose default metric and test are filled in, as in a stored one."""
         if not wanted.metric and self.analysis.metric in DEFAULT_METRICS.values():
             wanted = replace(wanted, metric=self.analysis.metric)
         if not wanted.test and self.analysis.test and wanted.metric:
             wanted = replace(wanted, test=default_test(find_metric(wanted.metric)))
         return wanted
 
-    def by(self, metric: MLautScore) -> Chosen:
-        """Return the analysis by a metric: a default test is the default one of that metric."""
+    def by(self, metric: MLautScore) -> Self:
+        """Return the analysis for a metric; a default test is replaced by that of the metric."""
         test = "" if _has_default_test(self.analysis) else self.analysis.test
         return replace(self, analysis=replace(self.analysis, metric=metric.name, test=test))
 
 
 def chosen_now(**terms: Any) -> Chosen:
-    """Return an analysis that is chosen when the results are known."""
+    """Return an analysis that is chosen after the results are known."""
     return Chosen(Analysis()).read_with(**terms)
 
 
@@ -218,12 +216,12 @@ def differences(before: Analysis, after: Analysis) -> str:
     >>> differences(Analysis(), Analysis(metric="mcc", alpha=0.01))
     'metric from the default to mcc, alpha from 0.05 to 0.01'
     """
-    found = (
+    texts = (
         f"{name} from {_text(old)} to {_text(getattr(after, name))}"
         for name, old in vars(before).items()
         if _text(old) != _text(getattr(after, name)) and name != "secondary"
     )
-    return ", ".join(found)
+    return ", ".join(texts)
 
 
 def _text(value: Any) -> str:
@@ -262,12 +260,12 @@ def store_analysis(
     tasks : iterable of str
         Tasks of its datasets. The default metric and test are filled in if there is one task.
     clusters : mapping of str to str, optional
-        Sources of datasets by their metadata: the default of the analysis, before the first result.
+        Sources of datasets by their metadata, which are the default before the first result.
     analysis : Analysis
     title : str
         Title of the study; if it is empty, the study keeps its title.
     keep : bool, default False
-        Whether a study that has an analysis keeps it, and ``analysis`` is for one without.
+        Whether a study that has an analysis keeps it; ``analysis`` is then ignored.
 
     Returns
     -------
@@ -280,15 +278,15 @@ def store_analysis(
         A term is not possible.
     """
     tasks = set(tasks)
-    before = next(iter([_StoredTerms.read(one, study.path) for one in study.analyses][-1:]), None)
+    before = next(iter([_StoredTerms.read(term, study.path) for term in study.analyses][-1:]), None)
     if before is not None:
         title = title or before.title
         analysis = before.analysis if keep else analysis
-    for one in (analysis.metric, *analysis.secondary):
-        if not isinstance(one, str):
+    for metric in (analysis.metric, *analysis.secondary):
+        if not isinstance(metric, str):
             raise AnalysisError(
-                f"{shown(one)} has no name by which a study could find it again: store the name of "
-                "a metric, and give yours to results, compare and report"
+                f"{shown(metric)} has no name by which a study could find it again: store the name "
+                "of a metric, and give yours to results, compare and report"
             )
     if not analysis.metric and len(tasks) == 1:
         analysis = replace(analysis, metric=DEFAULT_METRICS[min(tasks)])

@@ -1,4 +1,4 @@
-"""`VerdictTable`: what is known of each strategy, from which the words of a decision are made."""
+"""`VerdictTable`: the facts on each strategy, from which the texts of a decision are made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,11 +25,11 @@ class Check:
     how : str
         The other test, treatment or metric.
     also, without : tuple of str
-        Strategies that are to be avoided, which it does not show to be worse (for a control, those
-        that it does not show to differ); and those that may be the best, which it shows to be
-        worse. An undecided strategy is in neither.
+        ``also``: strategies that are to be avoided, but that this check does not show to be worse
+        (for a control: to differ). ``without``: strategies that may be the best, but that this
+        check shows to be worse. An undecided strategy is in neither.
     leads : bool
-        Whether it shows no strategy to be better than the leader.
+        Whether this check shows no strategy to be better than the leader.
     control : bool, default False
         Whether the question is which strategies differ from a control.
     """
@@ -42,13 +42,13 @@ class Check:
 
     @property
     def same(self) -> bool:
-        """Return whether it contradicts no verdict."""
+        """Return whether the check contradicts no verdict."""
         return not self.also and not self.without
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class VerdictTable:
-    """Verdicts on strategies, and what is known of them.
+    """Verdicts on strategies, with the facts behind them.
 
     Attributes
     ----------
@@ -57,43 +57,44 @@ class VerdictTable:
     scorer : MLautScore
         The metric.
     frame : DataFrame
-        One row a strategy, the best average rank first: ``verdict``, a key of `VERDICTS`;
-        ``average rank``; the mean of the metric in its own direction (not for errors in the units
-        of each target); where there is a leader, ``won``, ``tied``, ``lost`` and ``difference`` or
-        ``ratio`` against it (`margins`), and ``reason``, a sentence where these numbers seem to
-        contradict the verdict, else empty; ``training seconds``, where known, the mean over
-        datasets of the seconds to tune and fit once; ``failures``, the number of datasets on which
-        a cell was run and failed; ``datasets``, the number with a result; and ``P(best)``,
-        ``groups`` or ``ranks`` (not with too few datasets). In ``groups``, strategies that share a
-        letter are not shown to differ. Above 12 strategies, ``ranks`` has the lowest and the
-        highest rank that each can have.
+        One row for each strategy, the best average rank first. ``verdict`` is a key of `VERDICTS`.
+        ``average rank`` is followed by the mean of the metric in its own direction (not for errors
+        in the units of each target). With a leader there are ``won``, ``tied``, ``lost`` and
+        ``difference`` or ``ratio`` against it (`margins`), and ``reason``: a sentence if these
+        numbers seem to contradict the verdict, else empty. ``training seconds``, if known, is the
+        mean over datasets of the seconds to tune and fit once. ``failures`` is the number of
+        datasets on which a cell was run and failed, ``datasets`` the number with a result. With
+        enough datasets there are ``P(best)``, and ``groups`` or ``ranks``. In ``groups``,
+        strategies that share a letter are not shown to differ. With more than 12 strategies,
+        ``ranks`` has the lowest and the highest rank that each can have.
     leader : str
-        Strategy that leads: the best average rank of those that may be the best; or the control.
+        The strategy with the best average rank of those that may be the best; or the control.
         Empty where nothing is decided.
     n, n_sources, least : int
-        Number of datasets; of sources, where datasets have them, else 0; and the number of sources
-        (or else of datasets) that a decision needs.
+        Number of datasets; number of their sources, 0 if no sources are known; and the number of
+        sources (or of datasets without sources) that a decision needs.
     n_pairs, n_shown : int
         Number of pairs that the question is about, and of those that are shown to differ.
     time_shares : mapping of str to float
         Training time of each other strategy divided by the leader's, on datasets on which both
         have a time; empty if none is known.
     bounds : mapping of str to float
-        How much worse than the best strategy each one is at most on average, in units of the
-        metric, with probability ``1 - alpha``; empty where means do not compare.
+        Upper bound, with probability ``1 - alpha``, of how much worse each strategy is than the
+        best on average, in units of the metric; empty if means are not comparable.
     checks : tuple of Check
         The question asked by other tests, treatments of missing cells and metrics.
     copies : tuple of tuple of str
         Strategies with the same scores on every dataset, group by group.
     outlook : Outlook or None
-        What more datasets would tell; None where nothing is open.
+        What more datasets would decide; None if nothing is open.
     chances : RankProbabilities or None
         Probabilities of the ranks.
     without, then : tuple of str, str
         The fewest datasets (or sources) without which another strategy has the best average rank,
-        and this strategy; empty where the leader has not the best one, or none could.
+        and this strategy. Empty if the leader does not have the best average rank, or if no other
+        can have it.
     hint : str
-        Sentence on datasets that look related, by their names or scores, and are not known as such.
+        Sentence on datasets whose names or scores look related, although no source says so.
     gaps : tuple of str
         Phrases on what was left out or filled in for cells without a result.
     scenario : str
@@ -142,7 +143,7 @@ class VerdictTable:
 
     @property
     def slow(self) -> bool:
-        """Return whether a strategy takes so long to train that times are worth a column."""
+        """Return whether a strategy takes so long to train that the table has a column of times."""
         return bool(
             (self.frame.get("training seconds", 0 * self.frame["datasets"]) >= NOTICED).any()
         )
@@ -156,8 +157,8 @@ class VerdictTable:
     def firm(self) -> bool:
         """Return whether nothing speaks against the leader.
 
-        Other analyses have it among the best, half of them or more have the same answer, and no
-        single dataset (or source) makes one lead that is not among the best.
+        All other analyses have the leader among the best, and at least half of them have the same
+        answer. If any single dataset (or source) is left out, one of the best still leads.
         """
         same = sum(check.same for check in self.checks)
         turned = len(self.without) == 1 and self.then not in self.best
@@ -165,7 +166,7 @@ class VerdictTable:
         return agree and not turned
 
     def copies_of(self, name: str) -> tuple[str, ...]:
-        """Return the strategies with the same scores as one, itself among them."""
+        """Return the strategies with the same scores as the named one, which is included."""
         return next((group for group in self.copies if name in group), (name,))
 
     def named(self, verdict: str) -> tuple[str, ...]:
@@ -174,5 +175,5 @@ class VerdictTable:
 
     @property
     def best(self) -> tuple[str, ...]:
-        """Strategies that may be the best, the leader first: the top set."""
+        """Strategies that may be the best, with the leader first."""
         return () if self.control else (*self.named(USE), *self.named(OPEN))

@@ -1,4 +1,4 @@
-"""Verdicts: strategies that are shown to be better than others, and what follows from that."""
+"""Verdicts on strategies, from tests that show which strategies are better than others."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -59,17 +59,18 @@ def shown_better(
     Parameters
     ----------
     pairs : Pairwise
-        A test of all pairs whose p-values are corrected. Or a test with probabilities: then the
-        surest pairs are claimed of which at most ``alpha`` in all are expected to be false.
+        A test of all pairs with corrected p-values, or a test with probabilities. Of the latter,
+        the most probable pairs are claimed, so many that at most ``alpha`` false claims are
+        expected in all.
     names : sequence of str, length K
         Strategies; a pair that the test leaves out is not shown to differ.
     alpha : float
     control : str, optional
-        Only the pairs with this strategy are asked, and corrected for by Holm's method.
+        Only the pairs with this strategy are tested, corrected by Holm's method.
     """
-    asked = _asked(names, control)
+    chosen = _asked(names, control)
     if "p_value" not in pairs.tables:
-        return _surest(_table(pairs, _ROW_BETTER, names), asked, alpha)
+        return _surest(_table(pairs, _ROW_BETTER, names), chosen, alpha)
     p = _table(pairs, "p_value", names)
     if control is not None and "p (unadjusted)" in pairs.tables:
         place = list(names).index(control)
@@ -79,15 +80,15 @@ def shown_better(
         p = np.full_like(p, np.nan)
         p[place], p[:, place] = alone, alone
     with np.errstate(invalid="ignore"):  # NaN: the pair is not compared
-        found: np.ndarray = (p <= alpha) & (_table(pairs, "better", names) > 0) & asked
-    return found
+        shown: np.ndarray = (p <= alpha) & (_table(pairs, "better", names) > 0) & chosen
+    return shown
 
 
 def shown_equal(results: Results, leader: str, rope: float, alpha: float) -> np.ndarray:
-    """Return which strategies are practically equal to one of them: bool, shape (K,).
+    """Return which strategies are practically equal to the leader: bool, shape (K,).
 
-    The surest by the Bayesian signed rank test are claimed, of which at most ``alpha`` in all are
-    expected to be false.
+    The most probable ones by the Bayesian signed rank test are claimed, so many that at most
+    ``alpha`` false claims are expected in all.
     """
     losses, at = paired_losses(results).losses, results.strategies.index(leader)
     p = signed_rank_probabilities(losses - losses[:, [at]], rope)[0][:, 1]
@@ -98,21 +99,21 @@ def shown_equal(results: Results, leader: str, rope: float, alpha: float) -> np.
 
 def _asked(names: Sequence[str], control: str | None) -> np.ndarray:
     """Return the ordered pairs that the question is about: bool, shape (K, K)."""
-    asked = ~np.eye(len(names), dtype=bool)
+    pairs = ~np.eye(len(names), dtype=bool)
     if control is not None:
         is_control = np.array([name == control for name in names])
-        asked &= is_control[:, None] | is_control
-    return asked
+        pairs &= is_control[:, None] | is_control
+    return pairs
 
 
-def _surest(p: np.ndarray, asked: np.ndarray, alpha: float) -> np.ndarray:
-    """Return the most probable claims, of which at most alpha are expected to be false."""
-    places = np.argwhere(asked & ~np.isnan(p))
+def _surest(p: np.ndarray, pairs: np.ndarray, alpha: float) -> np.ndarray:
+    """Return the most probable claims, so many that at most alpha are expected to be false."""
+    places = np.argwhere(pairs & ~np.isnan(p))
     sure = p[tuple(places.T)]
     order = np.argsort(-sure, kind="stable")
-    found = np.zeros(p.shape, dtype=bool)
-    found[tuple(places[order[np.cumsum(1 - sure[order]) <= alpha]].T)] = True
-    return found
+    claimed = np.zeros(p.shape, dtype=bool)
+    claimed[tuple(places[order[np.cumsum(1 - sure[order]) <= alpha]].T)] = True
+    return claimed
 
 
 def _table(pairs: Pairwise, key: str, names: Sequence[str]) -> np.ndarray:
@@ -124,7 +125,7 @@ def _table(pairs: Pairwise, key: str, names: Sequence[str]) -> np.ndarray:
 def verdicts_of_best(
     better: np.ndarray, top: np.ndarray, ranks: np.ndarray, equal: np.ndarray
 ) -> list[str]:
-    """Return the verdict on each strategy for the question which is the best.
+    """Return the verdict on each strategy for the question of which strategy is the best.
 
     Parameters
     ----------
@@ -157,15 +158,15 @@ def verdicts_of_best(
 def leading(top: np.ndarray, ranks: np.ndarray) -> int | None:
     """Return the strategy with the best average rank of those that may be the best.
 
-    None if each is shown to be worse than another, which a cycle of "is better than" can bring
-    about.
+    The result is None if each is shown to be worse than another one, which can happen in a cycle
+    of "is better than".
     """
     places = np.flatnonzero(top)
     return int(places[np.argmin(ranks[places])]) if len(places) else None
 
 
 def verdicts_against(better: np.ndarray, control: int, equal: np.ndarray) -> list[str]:
-    """Return the verdict on each strategy for the question how it compares with a control."""
+    """Return the verdict on each strategy for the question of how it compares with a control."""
     words = np.full(len(better), UNDECIDED, dtype=object)
     words[better[:, control]] = USE
     words[better[control]] = AVOID
@@ -177,8 +178,8 @@ def verdicts_against(better: np.ndarray, control: int, equal: np.ndarray) -> lis
 def rank_sets(better: np.ndarray) -> np.ndarray:
     """Return the lowest and highest rank that each strategy can have, shape (2, K).
 
-    As often as no claim of ``better`` is false, all true ranks are within: they count the
-    strategies that are shown to be better, and worse (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    The ends count the strategies that are shown to be better and worse. All true ranks are within
+    them if no claim of ``better`` is false (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
     Examples
     --------
@@ -189,7 +190,7 @@ def rank_sets(better: np.ndarray) -> np.ndarray:
 
 
 def copies_in(losses: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return groups of strategies with the same column of losses, without those of one.
+    """Return the groups of two or more strategies with the same column of losses.
 
     Examples
     --------

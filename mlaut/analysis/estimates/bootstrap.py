@@ -1,4 +1,4 @@
-"""Bootstrap intervals: of datasets for scenario (c), of test points for scenario (a)."""
+"""Bootstrap intervals over datasets for scenario (c), and over test points for scenario (a)."""
 
 import numpy as np
 

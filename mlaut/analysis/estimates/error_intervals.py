@@ -1,14 +1,12 @@
 """Intervals of the error of one learner on one dataset, by five published methods and our own.
 
-Each method says what it estimates (its estimand). Schulz-Kuempel et al. (2024) compare methods.
-`mlaut.error_interval` fits a learner and calls them; `error_intervals` takes a study.
+Each method states what it estimates (its estimand). Schulz-Kuempel et al. (2024) compare methods.
+`mlaut.error_interval` fits a learner and calls a method; `error_intervals` takes a study.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -49,7 +47,7 @@ class Sample:
     Attributes
     ----------
     split : Split
-        R repeats of F folds, with the repeats that serve intervals only.
+        R repeats of F folds, including the repeats that only intervals use.
     cells : ndarray of float, shape (..., R, F)
         Loss of each test set; NaN where there is none.
     points : ndarray of float, shape (..., R, n_rows), or None
@@ -67,7 +65,7 @@ class Sample:
     zero_one: bool = False
 
     @classmethod
-    def of_points(cls, points: np.ndarray, split: Split, **about: Any) -> Sample:
+    def of_points(cls, points: np.ndarray, split: Split, **about: Any) -> Self:
         """Return the sample of point losses, whose means are the losses of the test sets."""
         sets = split.folds[:, None] == np.arange(split.n_folds)[:, None]  # (R, F, n)
         with np.errstate(invalid="ignore"):
@@ -207,7 +205,7 @@ class Method(NamedTuple):
     splits : tuple of str
         Kinds of splits (`kind_of`) that it takes.
     estimand : str
-        What the interval is of; ``{train}`` and ``{rows}`` stand for numbers of rows.
+        The quantity that the interval covers; ``{train}`` and ``{rows}`` stand for numbers of rows.
     source : str
     """
 
@@ -219,7 +217,7 @@ class Method(NamedTuple):
 
     @property
     def of_test_sets(self) -> bool:
-        """Whether the losses of whole test sets are enough, so that any metric will do."""
+        """Whether the losses of whole test sets are enough, so that any metric can be used."""
         return self.compute in (_corrected_t, _conservative_z)
 
 
@@ -245,7 +243,7 @@ METHODS = {method.name: method for method in _ALL}
 
 
 def kind_of(split: Split) -> str:
-    """Return the kind of a split, by which methods are chosen; empty where none is valid.
+    """Return the kind of a split, which decides the method; empty if no method is valid.
 
     Examples
     --------
@@ -287,10 +285,10 @@ def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
 
 
 def metric_of_points(metric: MLautScore, split: Split) -> MLautScore | None:
-    """Return the metric whose mean over test points is meant: of the root, that of the squares.
+    """Return the metric whose values at test points are averaged; for the RMSE, this is the MSE.
 
-    An aggregate with `influence` has such points, too (LeDell, Petersen & van der Laan 2015), but
-    not for nested CV, which takes the means of parts of test sets.
+    An aggregate with `influence` has such values, too (LeDell, Petersen & van der Laan 2015), but
+    not for nested CV, which uses the means of parts of test sets. None if there are no values.
     """
     if metric.name == "rmse":  # a function of a mean of points, so the delta method applies
         return find_metric("mse")
@@ -308,8 +306,8 @@ def sample_of(metric: MLautScore, block: Block) -> Sample:
         truth, outputs = metric.inputs(block)
         for repeat, fold in np.ndindex(block.split.n_repeats, block.split.n_folds):
             rows = block.split.folds[repeat] == fold
-            found = metric.influence(truth[rows], outputs[:, repeat][:, rows])
-            points[:, repeat, rows] = metric.loss(found)
+            parts = metric.influence(truth[rows], outputs[:, repeat][:, rows])
+            points[:, repeat, rows] = metric.loss(parts)
         points[np.isnan(metric.evaluate(block).losses).any(axis=(1, 2))] = np.nan
         return Sample.of_points(points, block.split, bounds=metric.loss_bounds)
     about = {"bounds": of_points.loss_bounds, "zero_one": of_points.zero_one}
@@ -324,11 +322,11 @@ def interval_of(
         method = "corrected t"  # measured: in small folds the delta method is too sure
     chosen = chosen_method(method, sample.split, sample.points is not None)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = chosen.compute(sample, confidence)
+        ends = chosen.compute(sample, confidence)
         if sample.points is not None and metric.name == "rmse":
-            value, low, high = (np.sqrt(part) for part in (found.value, found.low, found.high))
-            found = Interval(value, found.standard_error / (2 * value), low, high)
-    return found, chosen
+            value, low, high = (np.sqrt(part) for part in (ends.value, ends.low, ends.high))
+            ends = Interval(value, ends.standard_error / (2 * value), low, high)
+    return ends, chosen
 
 
 def estimand(method: Method, split: Split) -> str:
@@ -382,7 +380,7 @@ class ErrorInterval(Estimate):
 def error_of_block(
     metric: MLautScore, block: Block, *, method: str | None = None, confidence: float = 0.95
 ) -> ErrorInterval:
-    """Return the error of the strategy of a block, or of two the difference (first - second).
+    """Return the error of a block's only strategy, or the difference of two (first - second).
 
     Parameters
     ----------
@@ -390,7 +388,7 @@ def error_of_block(
     block : Block
         One or two strategies with all cells done.
     method : str, optional
-        Name in `METHODS`; default that of the split, and for differences ``"corrected t"``.
+        Name in `METHODS`; default the method of the split, or ``"corrected t"`` for differences.
     confidence : float, default 0.95
     """
     sample, name = sample_of(metric, block), metric.loss_name
@@ -402,9 +400,9 @@ def error_of_block(
         sample = Sample(sample.split, -np.diff(sample.cells, axis=0), points, bounds)
         if method is None and kind_of(block.split) in _ANY_SETS:
             method = "corrected t"  # measured: it covers differences where the others are too short
-    found, chosen = interval_of(metric, sample, method, confidence)
+    ends, chosen = interval_of(metric, sample, method, confidence)
     notes = too_short(chosen, block) if len(block.strategies) == 1 else ()
-    value, error, low, high = (float(part[0]) for part in found)
+    value, error, low, high = (float(part[0]) for part in ends)
     return ErrorInterval(
         name=name,
         value=value,
@@ -450,8 +448,8 @@ def error_intervals(
     -------
     ResultTable
         One row for each dataset and strategy: value, standard_error, low, high, method, note. NaN
-        where a cell is missing, or where no method is valid for the split. The note tells of an
-        interval that is too short. The notes of the table say what intervals are of.
+        where a cell is missing, or where no method is valid for the split. The note warns of an
+        interval that is too short. The notes of the table state what the intervals cover.
     """
     if results.load_block is None:
         raise AnalysisError("these results come from a table: see mlaut.analysis.dataset_estimates")
@@ -465,15 +463,15 @@ def error_intervals(
         points = None if sample.points is None else sample.points[rows]
         sample = replace(sample, cells=sample.cells[rows], points=points)
         try:
-            found, chosen = interval_of(metric, sample, method, confidence)
+            ends, chosen = interval_of(metric, sample, method, confidence)
         except AnalysisError as error:
             notes[f"{dataset}: {error}"] = None
-            found, name, short = Interval(*np.full((4, len(rows)), np.nan)), "", ("",) * len(rows)
+            ends, name, short = Interval(*np.full((4, len(rows)), np.nan)), "", ("",) * len(rows)
         else:
             name, warned = chosen.name, too_short(chosen, block)
             short = tuple(warned[row] for row in rows)
             notes[f"{name} ({chosen.source}): {estimand(chosen, block.split)}"] = None
-        columns = turned(found, results, as_scores)._asdict() | {"method": name, "note": short}
+        columns = turned(ends, results, as_scores)._asdict() | {"method": name, "note": short}
         frames[dataset] = pd.DataFrame(columns, index=pd.Index(results.strategies))
     return ResultTable(
         name="Error of each learner on each dataset",

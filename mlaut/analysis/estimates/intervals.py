@@ -119,7 +119,7 @@ def dataset_estimates(
 
 
 def _too_narrow(interval: Interval, n_test: np.ndarray, zero_one: bool) -> list[str]:
-    """Return notes on how many intervals of means of test points are too narrow, and why."""
+    """Return notes with the number of intervals over test points that are too narrow, and why."""
     instead = ": choose 'wilson' or 'jeffreys'" if zero_one else ""
     notes = _single_points(interval, "among their test points", instead)
     errors = np.minimum(interval.value, 1 - interval.value) * n_test[:, None]
@@ -146,10 +146,10 @@ def _in_one_repeat(counts: np.ndarray) -> np.ndarray:
 
 
 def _of_seen(results: Results) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return standard errors of scenario (a), and the number of values that each mean is of.
+    """Return standard errors of scenario (a), and the number of values in each mean.
 
-    The values are test points, or else whole test sets, as the third part says. Standard errors of
-    repeats are averaged, as in `Results.standard_errors`.
+    The third part of the result says whether the values are test points or whole test sets.
+    Standard errors of repeats are averaged, as in `Results.standard_errors`.
     """
     folds = results.expected.sum(axis=2)
     by_points = results.variances is not None and results.n_test is not None
@@ -189,7 +189,7 @@ def _dataset_intervals(
 def _beta(
     share: np.ndarray, n: np.ndarray, prior: float, confidence: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the central interval of the Beta posterior; it ends at 0 for no error, at 1 for n."""
+    """Return the central interval of the Beta posterior; it ends at 0 for 0 errors, at 1 for n."""
     from scipy.special import betaincinv
 
     tail = (1 - confidence) / 2
@@ -337,8 +337,8 @@ def mean_ends(
     bounds : (float, float)
         Range of the averaged values.
     n : array_like
-        Number of independent values in each mean. It is used where all values are at the same end
-        of the range: it divides the variance of zeros and ones there.
+        Number of independent values in each mean. It is used if all values are at the same end of
+        the range: the variance of zeros and ones is divided by it.
     """
     quantile = upper_point(method, df, confidence)
     half = quantile * error
@@ -377,7 +377,7 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> Interval:
 
 
 def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:
-    """Return the upper quantile of the two-sided interval: of the normal or of Student's t."""
+    """Return the quantile of a two-sided interval, of the normal distribution or Student's t."""
     from scipy.special import ndtri, stdtrit
 
     one_of("method", method, METHODS)

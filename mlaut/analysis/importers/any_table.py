@@ -1,4 +1,4 @@
-"""Reader of a table whose kind follows from its columns."""
+"""Reader of any table of results; the columns show which kind of table it is."""
 
 import os
 import re
@@ -47,21 +47,21 @@ def read_results(
     greater_is_better: bool | None = None,
     clusters: str = "",
 ) -> Results:
-    r"""Read a table of results: of a program that MLaut knows by its columns, or any other.
+    r"""Read a table of results, of a program that MLaut recognises by its columns or of any other.
 
     Parameters
     ----------
     source : path-like
         CSV, TSV, ARFF, parquet, JSON or Excel file, or the files of a leaderboard
-        (`mlaut.analysis.importers.boards.read_board`). A table of no known program is either wide:
-        one column of names of datasets (``dataset``, ``task``, ``problem``), columns of scores by
-        strategy, and columns ``fold`` and ``repeat`` if there are several rows for a dataset. Or
-        its rows are strategies (``strategy``, ``model``, ``method``, ``algorithm``,
-        ``classifier``, ``learner``), its columns datasets. Or it is long: columns of datasets and
-        of strategies, ``fold`` and ``repeat`` if needed, and one with the name of the metric, or
-        ``score``.
+        (`mlaut.analysis.importers.boards.read_board`). Other tables have one of three forms. A wide
+        table has a column with the names of datasets (``dataset``, ``task``, ``problem``), a column
+        of scores for each strategy, and columns ``fold`` and ``repeat`` if there are several rows
+        for a dataset. In a turned table, rows are strategies (named by a column ``strategy``,
+        ``model``, ``method``, ``algorithm``, ``classifier`` or ``learner``) and columns are
+        datasets. A long table has columns of datasets and of strategies, ``fold`` and ``repeat`` if
+        needed, and a column of scores with the name of the metric, or ``score``.
     metric : str, optional
-        Metric of the scores; required unless the program's tables name theirs.
+        Metric of the scores; required unless the program's tables name their metric.
     greater_is_better : bool, optional
         Direction of a metric that is not known by its name.
     clusters : str, optional
@@ -71,7 +71,7 @@ def read_results(
     Raises
     ------
     AnalysisError
-        The metric is missing, or the columns do not say what is a dataset.
+        The metric is missing, or no column is known to name the datasets.
     DataError
         The file cannot be read.
 
@@ -120,13 +120,13 @@ def read_results(
 
 
 def is_results(source: str | os.PathLike[str]) -> bool:
-    """Return whether `read_results` takes a path: that of a folder, or a table by its ending."""
+    """Return whether `read_results` takes a path: a folder, or a file that ends like a table."""
     path = Path(source)
     return path.is_dir() or bool(ending_of(path.name)) or path.suffix.lower() in (*_EXCEL, *_JSON)
 
 
 def _table_of(path: Path) -> pd.DataFrame:
-    """Return a table of any kind of file: those of `read_table`, JSON, or Excel."""
+    """Return the table in a file of any kind: those of `read_table`, JSON, or Excel."""
     if path.suffix.lower() in _EXCEL:
         try:
             return pd.read_excel(path)
@@ -137,16 +137,16 @@ def _table_of(path: Path) -> pd.DataFrame:
             ) from error
     if path.suffix.lower() not in _JSON:
         return read_table(path)
-    found = list(objects(path))
-    frame = pd.DataFrame(found[0] if path.suffix.lower() == ".json" else found)
+    rows = list(objects(path))
+    frame = pd.DataFrame(rows[0] if path.suffix.lower() == ".json" else rows)
     by_name = not isinstance(frame.index, pd.RangeIndex)  # {strategy: {dataset: score}}
     return frame.rename_axis("dataset").reset_index() if by_name else frame
 
 
 def _usual(source: object, table: pd.DataFrame, label: Any) -> tuple[pd.DataFrame, str, str]:
-    """Return a table, and its columns of the datasets and, where it is long, of the strategies.
+    """Return a table, its column of datasets and, if it is long, its column of strategies.
 
-    A table whose rows are strategies is turned around.
+    A table whose rows are strategies is transposed.
     """
     first = table.columns[0]
     if str(first).startswith("Unnamed: "):  # an index that was saved without its name
@@ -176,18 +176,18 @@ def _usual(source: object, table: pd.DataFrame, label: Any) -> tuple[pd.DataFram
 def _check_numbers(source: object, table: pd.DataFrame, texts: list[str]) -> None:
     """Raise `AnalysisError` for cells with a mean and its spread."""
     for name in texts:
-        found = table[name].dropna().astype(str)
-        found = found[found.str.fullmatch(_MEAN_AND_SPREAD)]
-        if len(found):
+        pairs = table[name].dropna().astype(str)
+        pairs = pairs[pairs.str.fullmatch(_MEAN_AND_SPREAD)]
+        if len(pairs):
             raise AnalysisError(
-                f"{source}: column {name!r} has {found.iloc[0]!r}, a mean and its spread, which do "
+                f"{source}: column {name!r} has {pairs.iloc[0]!r}, a mean and its spread, which do "
                 "not tell how strategies differ on the same data: save the scores of all folds, a "
                 "row for each, or the means alone"
             )
 
 
 def _named(source: object, read: Callable[[], Results]) -> Results:
-    """Return results; an error about their table names the file."""
+    """Return the results that ``read`` returns; an error about their table names the file."""
     try:
         return read()
     except AnalysisError as error:
@@ -197,7 +197,7 @@ def _named(source: object, read: Callable[[], Results]) -> Results:
 def _with_sources(
     results: Results, table: pd.DataFrame, required: tuple[str, ...], clusters: str
 ) -> Results:
-    """Return results of a known program with the column of sources that a user names."""
+    """Return results of a known program with sources from the column that a user names."""
     if not clusters:
         return results
     column, known = source_column(table, clusters), set(results.datasets)
@@ -214,7 +214,7 @@ def _score_column(
 ) -> str:
     """Return the column of a long table that has the scores."""
     left = [str(name) for name in table if name not in others]
-    found = next((name for name in (metric, "score", "value", "loss") if name in left), None)
-    if found is None and len(left) != 1:
+    column = next((name for name in (metric, "score", "value", "loss") if name in left), None)
+    if column is None and len(left) != 1:
         raise AnalysisError(f"{source}: it is unclear which of {', '.join(left)} has the scores")
-    return left[0] if found is None else found
+    return left[0] if column is None else column

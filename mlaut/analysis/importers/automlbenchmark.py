@@ -36,7 +36,7 @@ def read_automlbenchmark(
     source : path-like, sequence of path-like, or DataFrame
     metric : str, optional
         A column of scores, for example ``"acc"``, ``"auc"`` or ``"logloss"``. Default: ``result``,
-        the optimised metric, of which more is better. If tasks have different optimised metrics, a
+        the optimised metric; greater is better. If tasks have different optimised metrics, a
         note says so: ranks and signs can be compared, means over tasks cannot.
     constraint : str, optional
         The constraint, for example ``"1h8c"``; required if the table has several.
@@ -92,5 +92,5 @@ def _optimised(frame: pd.DataFrame) -> Results:
     counts = ", ".join(f"{kind} on {number}" for kind, number in tasks.items())
     note = f"not one metric for all tasks ({counts}): ranks and signs compare, means do not"
     cells = FORMAT.cells(frame, scores)
-    found = FORMAT.results(cells, "result", greater_is_better=True, notes=[note])
-    return replace(found, metric=TableMetric("result", True, "tasks have metrics of their own"))
+    results = FORMAT.results(cells, "result", greater_is_better=True, notes=[note])
+    return replace(results, metric=TableMetric("result", True, "tasks have metrics of their own"))

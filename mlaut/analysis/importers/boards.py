@@ -1,6 +1,4 @@
-"""Readers of public leaderboards: for each how its files become rows, and what they say."""
-
-from __future__ import annotations
+"""Readers of public leaderboards, which turn the files of each board into rows."""
 
 import json
 import re
@@ -27,11 +25,11 @@ _MOST_TRIED = 3  # files of a folder that are read to find out what it is: some 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Board(Format):
-    """Form of a leaderboard; its ``read`` returns the rows of a file, with MLaut's names.
+class BoardForm(Format):
+    """Form of a leaderboard; its ``read`` returns the rows of a file, with MLaut's column names.
 
-    The columns are those of a cell, ``source``, ``contaminated``, and either a column for each
-    metric, or ``score`` with its ``metric``, of which ``less`` says whether less is better.
+    The columns are those of a cell, ``source`` and ``contaminated``. There is either a column for
+    each metric, or the columns ``score``, ``metric`` and ``less`` (whether less is better).
 
     Attributes
     ----------
@@ -40,7 +38,7 @@ class Board(Format):
     score : str, default "score"
         Column of the scores, unless another metric is wanted.
     greater_is_better : bool, optional
-        Direction of all its scores.
+        Direction of all scores of the board.
     source : str
         Regular expression whose match in the name of a dataset is its source.
     absent : float, default NaN
@@ -57,7 +55,7 @@ class Board(Format):
 
 
 def objects(path: Path) -> Iterator[Any]:
-    """Yield the object of a JSON file, or those of a file with one in each line."""
+    """Yield the object of a JSON file, or the objects of a file with one object in each line."""
     try:
         with path.open(encoding="utf-8") as file:
             if path.suffix == ".jsonl":
@@ -97,23 +95,23 @@ def _fev(path: Path) -> pd.DataFrame:
 
 
 def _mteb(path: Path) -> pd.DataFrame:
-    """Return the rows of a task: one for each subset, and each experiment as a repeat."""
-    found = next(objects(path))
-    scores, task = found["scores"], found["task_name"]
+    """Return the rows of a task, one for each subset and experiment; experiments are repeats."""
+    content = next(objects(path))
+    scores, task = content["scores"], content["task_name"]
     subsets = scores["test" if "test" in scores else next(iter(scores))]
     rows = [
-        (f"{task} {one['hf_subset']}".removesuffix(" default"), repeat, score)
-        for one in subsets
-        for repeat, score in enumerate(_experiments(one))
+        (f"{task} {subset['hf_subset']}".removesuffix(" default"), repeat, score)
+        for subset in subsets
+        for repeat, score in enumerate(_experiments(subset))
     ]
     table = pd.DataFrame(rows, columns=["dataset", "repeat", "score"])
     model = path.parts[-3].replace("__", "/")
     return table.assign(strategy=model, source=task, metric=f"main score of {task}")
 
 
-def _experiments(one: Mapping[str, Any]) -> list[float]:
-    """Return the main scores of the experiments: of the metric whose mean is the main score."""
-    main, each = one["main_score"], one.get("scores_per_experiment") or [{}]
+def _experiments(subset: Mapping[str, Any]) -> list[float]:
+    """Return the scores of the experiments by the metric whose mean is the main score."""
+    main, each = subset["main_score"], subset.get("scores_per_experiment") or [{}]
     for name in each[0]:
         values = [experiment.get(name) for experiment in each]
         if all(isinstance(x, float | int) for x in values) and np.isclose(np.mean(values), main):
@@ -122,7 +120,7 @@ def _experiments(one: Mapping[str, Any]) -> list[float]:
 
 
 def _tsml(path: Path) -> pd.DataFrame:
-    """Return the rows of a measure: of one estimator by resample, or the means of several."""
+    """Return the rows of a measure: one estimator by resample, or the means of several."""
     table = read_table(path)
     first, (name, _, last) = table.columns[0], stem_of(path.name).rpartition("_")
     if first not in _FIRST:
@@ -144,7 +142,7 @@ def _mlr3(path: Path) -> pd.DataFrame:
 
 def _helm(path: Path) -> pd.DataFrame:
     """Return the cells of the tables of a group; a metric counts if it has a direction."""
-    tables = found if isinstance(found := next(objects(path)), list) else [found]
+    tables = content if isinstance(content := next(objects(path)), list) else [content]
     rows = [
         (row[0]["value"], about["run_group"], about["metric"], less, row[column].get("value"))
         for table in tables
@@ -161,48 +159,48 @@ def _swe_bench(path: Path) -> pd.DataFrame:
     folder, lists = path.parent.parent, next(objects(path))
     logs = folder / "logs"
     named = {name for names in lists.values() if isinstance(names, list) for name in names}
-    named |= {one.name for one in logs.iterdir()} if logs.is_dir() else set()
+    named |= {log.name for log in logs.iterdir()} if logs.is_dir() else set()
     solved = [float(name in set(lists["resolved"])) for name in sorted(named)]
     return pd.DataFrame({"dataset": sorted(named), "accuracy": solved, "strategy": folder.name})
 
 
 def _swe_bench_items(path: Path) -> pd.DataFrame:
     """Return whether a submission of ``bash-only`` solved each instance."""
-    solved = {name: float(one["resolved"]) for name, one in next(objects(path)).items()}
+    solved = {name: float(item["resolved"]) for name, item in next(objects(path)).items()}
     rows = {"dataset": solved.keys(), "accuracy": solved.values()}
     return pd.DataFrame(rows).assign(strategy=path.parent.name)
 
 
 def _every_eval_ever(path: Path) -> pd.DataFrame:
     """Return the scores of evaluations."""
-    found = next(objects(path))
+    content = next(objects(path))
     rows = [
-        (one["evaluation_name"], about.get("metric_name", "score"), about["lower_is_better"], score)
-        for one in found["evaluation_results"]
-        for about, score in [(one["metric_config"], one["score_details"]["score"])]
+        (row["evaluation_name"], about.get("metric_name", "score"), about["lower_is_better"], score)
+        for row in content["evaluation_results"]
+        for about, score in [(row["metric_config"], row["score_details"]["score"])]
     ]
     table = pd.DataFrame(rows, columns=["dataset", "metric", "less", "score"])
-    return table.assign(strategy=found["model_info"]["id"])
+    return table.assign(strategy=content["model_info"]["id"])
 
 
 def _items_of_every_eval_ever(path: Path) -> pd.DataFrame:
     """Return the scores of items, whose evaluations are their sources."""
     rows = [
-        (one["model_id"], one["evaluation_name"], str(one["sample_id"]), one["evaluation"]["score"])
-        for one in objects(path)
+        (row["model_id"], row["evaluation_name"], str(row["sample_id"]), row["evaluation"]["score"])
+        for row in objects(path)
     ]
     table = pd.DataFrame(rows, columns=["strategy", "source", "item", "score"])
     return table.assign(dataset=table["source"] + "/" + table["item"])
 
 
 def _lm_eval(path: Path) -> pd.DataFrame:
-    """Return the scores of items: a column for each metric, and filter of answers."""
+    """Return the scores of items, with a column for each metric and filter of answers."""
     task = path.stem.removeprefix("samples_").rpartition("_")[0]
     items: dict[Any, dict[str, float]] = {}
-    for one in objects(path):
-        of_filter = "" if one.get("filter", "none") == "none" else f",{one['filter']}"
-        given = {f"{name}{of_filter}": one[name] for name in one["metrics"]}
-        items.setdefault(one["doc_id"], {}).update(given)
+    for item in objects(path):
+        of_filter = "" if item.get("filter", "none") == "none" else f",{item['filter']}"
+        given = {f"{name}{of_filter}": item[name] for name in item["metrics"]}
+        items.setdefault(item["doc_id"], {}).update(given)
     table = pd.DataFrame.from_dict(items, orient="index").astype(float)
     names = [f"{task}/{doc}" for doc in table.index]
     return table.assign(dataset=names, source=task, strategy=path.parent.name)
@@ -213,7 +211,7 @@ _MLR3 = {"acc": "accuracy", "ce": "misclassification", "bacc": "balanced_accurac
 _MLR3 |= {"auc": "roc_auc", "logloss": "log_loss"}
 _LM_EVAL = {"acc": "accuracy", "exact_match": "accuracy"}
 BOARDS = (
-    Board(
+    BoardForm(
         kind="GIFT-Eval",
         files="*/all[_-]results.csv",
         read=_gift_eval,
@@ -222,58 +220,58 @@ BOARDS = (
         source="^[^/]+",
         greater_is_better=False,
     ),
-    Board(
+    BoardForm(
         kind="fev",
         files="*.csv",
         read=_fev,
         source="^(monash_)?[^_]+",  # Monash is a collection of sources
         greater_is_better=False,
     ),
-    Board(kind="tsml", files="*_*.csv", read=_tsml),
-    Board(kind="mlr3", files="*.csv", read=_mlr3, metrics=_MLR3),
-    Board(
+    BoardForm(kind="tsml", files="*_*.csv", read=_tsml),
+    BoardForm(kind="mlr3", files="*.csv", read=_mlr3, metrics=_MLR3),
+    BoardForm(
         kind="SWE-bench",
         files="*/results/results.json",
         read=_swe_bench,
         source="^.+(?=-)",
         absent=0.0,
     ),
-    Board(
+    BoardForm(
         kind="SWE-bench, bash-only",
         files="*/per_instance_details.json",
         read=_swe_bench_items,
         source="^.+(?=-)",
         absent=0.0,
     ),
-    Board(kind="lm-eval", files="**/samples_*.jsonl", read=_lm_eval, metrics=_LM_EVAL),
-    Board(
+    BoardForm(kind="lm-eval", files="**/samples_*.jsonl", read=_lm_eval, metrics=_LM_EVAL),
+    BoardForm(
         kind="Every Eval Ever, items",
         files="**/*.jsonl",
         read=_items_of_every_eval_ever,
         greater_is_better=True,
     ),
-    Board(kind="Every Eval Ever", files="**/*.json", read=_every_eval_ever),
-    Board(kind="HELM", files="*.json", read=_helm),
-    Board(kind="MTEB", files="*/*/*.json", read=_mteb, greater_is_better=True),
+    BoardForm(kind="Every Eval Ever", files="**/*.json", read=_every_eval_ever),
+    BoardForm(kind="HELM", files="*.json", read=_helm),
+    BoardForm(kind="MTEB", files="*/*/*.json", read=_mteb, greater_is_better=True),
 )
 
 
 # ------------------------------------------------------------------- all of them
 
 
-def board_of(path: Path) -> Board | None:
-    """Return the form of a folder or file of results; None if it is of none that is known."""
+def board_of(path: Path) -> BoardForm | None:
+    """Return the form of a folder or file of results, or None if the form is not known."""
     each = ((board, file) for board in BOARDS for file in _files(board, path)[:_MOST_TRIED])
     return next((board for board, file in each if _read(board, file) is not None), None)
 
 
-def _files(board: Board, path: Path) -> list[Path]:
+def _files(board: BoardForm, path: Path) -> list[Path]:
     if path.is_dir():
         return sorted(path.glob(board.files))
     return [path] if path.match(board.files.rpartition("/")[2]) and path.is_file() else []
 
 
-def _read(board: Board, file: Path) -> pd.DataFrame | None:
+def _read(board: BoardForm, file: Path) -> pd.DataFrame | None:
     """Return the rows of a file; None if it is of another form."""
     try:
         table = board.read(file)
@@ -286,30 +284,31 @@ def _read(board: Board, file: Path) -> pd.DataFrame | None:
 def read_board(
     source: Path, metric: str | None = None, *, greater_is_better: bool | None = None
 ) -> Results:
-    """Read the results of a public leaderboard, whose form follows from its files.
+    """Read the results of a public leaderboard; the files show which board it is.
 
     Parameters
     ----------
     source : Path
-        A folder, or one of its files: fev (a CSV a model), GIFT-Eval (``MODEL/all_results.csv``
-        and ``config.json``), MTEB (``MODEL/REVISION/TASK.json``; the split ``test`` where there is
-        one), tsml and aeon (``HC2_accuracy.csv``, ``accuracy_mean.csv``), HELM
+        A folder, or one of its files: fev (a CSV for each model), GIFT-Eval
+        (``MODEL/all_results.csv`` and ``config.json``), MTEB (``MODEL/REVISION/TASK.json``; the
+        split ``test`` if there is one), tsml and aeon (``HC2_accuracy.csv``,
+        ``accuracy_mean.csv``), HELM
         (``groups/json/GROUP.json``), SWE-bench (``SUBMISSION/results/results.json``, or
         ``SUBMISSION/per_instance_details.json``), Every Eval Ever (JSON, or JSON lines of items),
         lm-eval (``MODEL/samples_TASK_DATE.jsonl``), mlr3 (a ``BenchmarkAggr`` or its scores as
         CSV).
     metric : str, optional
-        Name of a metric; required if the board has several and none is its own. By default the
-        first of each task counts.
+        Name of a metric; required if the board has several and no main one. By default the first
+        metric of each task is used.
     greater_is_better : bool, optional
         Direction of a metric that is not known by its name.
 
     Returns
     -------
     Results
-        Models are the strategies, tasks the datasets; where scores are of single items, items are
-        the datasets, and their tasks the sources. `Results.contaminated` has the cells whose model
-        was trained on the task, as submitters declare it.
+        Models are the strategies, and tasks are the datasets. If scores are of single items, items
+        are the datasets, and their tasks are the sources. `Results.contaminated` marks the cells
+        whose model was trained on the task, as its submitters declare.
 
     Raises
     ------
@@ -320,14 +319,14 @@ def read_board(
     """
     board = board_of(source)
     if board is None:
-        known = ", ".join(f"{one.kind} ({one.files})" for one in BOARDS)
+        known = ", ".join(f"{board.kind} ({board.files})" for board in BOARDS)
         raise AnalysisError(f"{source}: no results in a form that is known: {known}")
     tables = {file: _read(board, file) for file in _files(board, source)}
     others = [file.name for file, table in tables.items() if table is None]
     notes = [f"read as {board.kind}: {counted(len(tables) - len(others), 'file')}"]
     left = counted(len(others), "file")
     notes += [f"{left} of another form left out: {', '.join(others[:3])}"] if others else []
-    frame = pd.concat([one for one in tables.values() if one is not None], ignore_index=True)
+    frame = pd.concat([table for table in tables.values() if table is not None], ignore_index=True)
     frame, column, name = _chosen(board, frame, metric)
     score, better = frame[column].astype(float), board.greater_is_better
     if "less" in frame:
@@ -344,10 +343,12 @@ def read_board(
     return _about(board, frame, results)
 
 
-def _chosen(board: Board, frame: pd.DataFrame, metric: str | None) -> tuple[pd.DataFrame, str, str]:
-    """Return the rows with the wanted scores, their column and metric; no metric if of several."""
-    numbers = [str(one) for one in frame.select_dtypes("number") if one not in _ABOUT]
-    named = {board.metrics.get(one, one).lower(): one for one in numbers}
+def _chosen(
+    board: BoardForm, frame: pd.DataFrame, metric: str | None
+) -> tuple[pd.DataFrame, str, str]:
+    """Return the rows with the wanted scores, their column, and their metric if all have one."""
+    numbers = [str(column) for column in frame.select_dtypes("number") if column not in _ABOUT]
+    named = {board.metrics.get(column, column).lower(): column for column in numbers}
     wanted = (metric or "").lower()
     if wanted in named or metric in numbers:
         column = named.get(wanted, str(metric))
@@ -368,7 +369,7 @@ def _chosen(board: Board, frame: pd.DataFrame, metric: str | None) -> tuple[pd.D
 
 
 def _even(cells: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Return cells with means where the strategies of a dataset have unequal numbers of repeats."""
+    """Return cells; where strategies of a dataset have unequal repeats, repeats are averaged."""
     pairs = cells.groupby(["dataset", "strategy"])["repeat"]
     number = pairs.transform("nunique").groupby(cells["dataset"])
     uneven = number.transform("nunique") > 1
@@ -380,14 +381,14 @@ def _even(cells: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     return pd.concat([cells[~uneven], means.reset_index().assign(repeat=0, fold=0)])
 
 
-def _about(board: Board, frame: pd.DataFrame, results: Results) -> Results:
-    """Return results with what the board says of its datasets and models."""
+def _about(board: BoardForm, frame: pd.DataFrame, results: Results) -> Results:
+    """Return results with the sources and the contaminated cells that a board states."""
     if not np.isnan(board.absent):
         cells = np.nan_to_num(results.cells, nan=board.absent)
         results = replace(results, cells=cells, cell_losses=results.metric.loss(cells))
     names = frame["dataset"].astype(str)
-    found = (re.search(board.source, one) for one in names if board.source)
-    sources = [one.group() if one else name for one, name in zip(found, names, strict=False)]
+    matches = (re.search(board.source, name) for name in names if board.source)
+    sources = [hit.group() if hit else name for hit, name in zip(matches, names, strict=False)]
     clusters = dict(zip(names, frame.get("source", sources), strict=False))
     if 1 < len(set(clusters.values())) < len(results.datasets):
         results = results.with_clusters(clusters)
@@ -395,5 +396,5 @@ def _about(board: Board, frame: pd.DataFrame, results: Results) -> Results:
         return results
     rows = frame[frame["contaminated"]]
     pairs = set(zip(rows["dataset"].astype(str), rows["strategy"].astype(str), strict=True))
-    marked = [[(name, one) in pairs for one in results.strategies] for name in results.datasets]
+    marked = [[(name, k) in pairs for k in results.strategies] for name in results.datasets]
     return with_contaminated(results, np.array(marked))

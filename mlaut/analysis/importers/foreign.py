@@ -46,19 +46,19 @@ def read_predictions(
     entries : mapping of str to SplitEntry
         Datasets of the study, as `mlaut.files_io.StudyStore.load_splits` returns them.
     model : str, optional
-        Which flow, model or estimator of the source; required if it has several.
+        Name of the flow, model or estimator; required if the source has several.
     dataset : str, optional
-        Name of the dataset in the study; default the name that the source has for it. Required for
-        a single ``predictions.arff``, unless the study has one dataset.
+        Name of the dataset in the study; default its name in the source. Required for a single
+        ``predictions.arff``, unless the study has one dataset.
     splits : path-like, optional
-        ``datasplits.arff`` of the OpenML task, for predictions of the AutoML benchmark: they have
-        no row numbers, but are in the order of this file. Without it they are taken in the order
-        of the dataset.
+        ``datasplits.arff`` of the OpenML task, for predictions of the AutoML benchmark. These have
+        no row numbers; they are in the order of this file. Without the file, they are assumed to be
+        in the order of the dataset.
 
     Returns
     -------
     DataFrame
-        Columns ``dataset``, ``repeat``, ``fold``, ``prediction``, and where they are known ``row``,
+        Columns ``dataset``, ``repeat``, ``fold``, ``prediction``, and if they are known ``row``,
         ``truth``, ``confidence.<label>``, ``fitting_seconds`` and ``predicting_seconds``.
 
     Raises
@@ -86,22 +86,22 @@ def read_predictions(
         table = read_table(path)
         return table.assign(dataset=dataset) if dataset else table
     if path.is_dir() and (files := sorted(path.rglob("pred-test.dat"))):
-        found = list(_of_tabarena(files, entries, model, dataset))
+        runs = list(_of_tabarena(files, entries, model, dataset))
     elif path.is_dir() and (files := sorted(path.rglob("predictions.csv"))):
         return _of_amlb(files, dataset, None if splits is None else openml_splits(Path(splits)))
     elif path.is_file() or any(path.rglob("predictions.arff")):
         only = dataset or (next(iter(entries)) if len(entries) == 1 else "")
-        found = openml_runs(path, only)
+        runs = openml_runs(path, only)
     else:
-        found = list(stored_predictions(path))
-    return _one_table(path, found, model, dataset)
+        runs = list(stored_predictions(path))
+    return _one_table(path, runs, model, dataset)
 
 
-def _one_table(source: Path, found: Iterable[Predicted], model: str, dataset: str) -> pd.DataFrame:
+def _one_table(source: Path, runs: Iterable[Predicted], model: str, dataset: str) -> pd.DataFrame:
     """Return the predictions of one model as a table."""
     by_model: dict[str, list[Predicted]] = {}
-    for one in found:
-        by_model.setdefault(one.strategy, []).append(one)
+    for run in runs:
+        by_model.setdefault(run.strategy, []).append(run)
     if model and model not in by_model:
         hint = nearest(model, by_model) or f"; it has {', '.join(list(by_model)[:5])}"
         raise AnalysisError(f"{source}: no predictions of {model!r}{hint}")
@@ -111,19 +111,19 @@ def _one_table(source: Path, found: Iterable[Predicted], model: str, dataset: st
             "choose one by model"
         )
     chosen = by_model[model] if model else next(iter(by_model.values()))
-    if dataset and len({one.dataset for one in chosen}) > 1:
+    if dataset and len({run.dataset for run in chosen}) > 1:
         raise AnalysisError(f"{source}: several datasets, so one name does not fit; leave it out")
-    return pd.concat([_table(one, dataset) for one in chosen], ignore_index=True)
+    return pd.concat([_table(run, dataset) for run in chosen], ignore_index=True)
 
 
-def _table(one: Predicted, dataset: str) -> pd.DataFrame:
-    frame = one.rows.reset_index(drop=True).assign(dataset=dataset or one.dataset)
-    if one.probabilities is not None:
-        given = one.probabilities.reset_index(drop=True).add_prefix("confidence.")
+def _table(predicted: Predicted, dataset: str) -> pd.DataFrame:
+    frame = predicted.rows.reset_index(drop=True).assign(dataset=dataset or predicted.dataset)
+    if predicted.probabilities is not None:
+        given = predicted.probabilities.reset_index(drop=True).add_prefix("confidence.")
         frame = pd.concat([frame, given], axis=1)
-    if one.seconds is not None:
+    if predicted.seconds is not None:
         cells = zip(frame["repeat"], frame["fold"], strict=True)
-        times = [one.seconds.get(cell, (np.nan, np.nan)) for cell in cells]
+        times = [predicted.seconds.get(cell, (np.nan, np.nan)) for cell in cells]
         frame[["fitting_seconds", "predicting_seconds"]] = times
     return frame
 
@@ -131,7 +131,7 @@ def _table(one: Predicted, dataset: str) -> pd.DataFrame:
 def _of_amlb(
     files: Iterable[Path], dataset: str, rows: Mapping[tuple[int, int], np.ndarray] | None
 ) -> pd.DataFrame:
-    """Return predictions of the AutoML benchmark: probabilities, predictions, truth, no rows."""
+    """Return predictions of the AutoML benchmark, whose files have no row numbers."""
     frames = []
     for file in files:
         frame = read_table(file)
@@ -166,7 +166,7 @@ def _of_amlb(
 def _of_tabarena(
     files: Iterable[Path], entries: Mapping[str, SplitEntry], model: str, dataset: str
 ) -> Iterator[Predicted]:
-    """Yield the predictions of each fold; of all models, unless one is named."""
+    """Yield the predictions of each fold for all models, or for the named one."""
     for file in files:
         about = _metadata(file.with_name("metadata.json"))
         name = dataset or str(about["dataset"])
@@ -252,9 +252,9 @@ def _of_fold(
 
 
 def _decoded(known: pd.Series, entry: SplitEntry, rows: pd.Series) -> np.ndarray:
-    """Return labels; TabArena stores the positions of classes in their order, as the study does.
+    """Return labels. TabArena stores positions of the sorted classes, like the study.
 
-    Positions that are not those of the study are returned as they are: the import compares them.
+    Positions that differ from those of the study are returned unchanged: the import compares them.
     """
     given = known.to_numpy()
     within = rows.to_numpy() < len(entry.truth)

@@ -104,8 +104,8 @@ def _evaluations(path: Path) -> pd.DataFrame:
 
 
 def _by_fold(cells: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    lists = values[cells.index].map(lambda one: json.loads(one) if isinstance(one, str) else one)
-    cells = cells.assign(score=lists, fold=lists.map(lambda one: range(len(one))))
+    lists = values[cells.index].map(lambda x: json.loads(x) if isinstance(x, str) else x)
+    cells = cells.assign(score=lists, fold=lists.map(lambda scores: range(len(scores))))
     return cells.explode(["score", "fold"]).astype({"score": float, "fold": int})
 
 
@@ -155,10 +155,10 @@ def read_openml_runs(
     houses    0.125
     """
     if isinstance(source, Mapping):
-        found = [_predicted(Path(path), *names) for names, path in source.items()]
+        runs = [_predicted(Path(path), *names) for names, path in source.items()]
     else:
-        found = openml_runs(Path(source))
-    return Results.from_blocks(blocks_of(found), metric)
+        runs = openml_runs(Path(source))
+    return Results.from_blocks(blocks_of(runs), metric)
 
 
 def openml_runs(source: Path, dataset: str = "") -> list[Predicted]:
@@ -167,7 +167,7 @@ def openml_runs(source: Path, dataset: str = "") -> list[Predicted]:
     Parameters
     ----------
     source : Path
-        A file without its ``description.xml`` is of ``dataset``.
+        Folder of runs, or file; a file without ``description.xml`` belongs to ``dataset``.
     dataset : str, optional
     """
     if source.is_file():

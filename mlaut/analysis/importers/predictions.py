@@ -42,7 +42,7 @@ class Predicted:
 def blocks_of(predicted: Iterable[Predicted]) -> list[Block]:
     """Return one block for each dataset, with the predictions of all strategies.
 
-    Rows that no fold tests are taken for training rows.
+    Rows that no fold tests are assumed to be training rows.
 
     Raises
     ------
@@ -51,14 +51,14 @@ def blocks_of(predicted: Iterable[Predicted]) -> list[Block]:
         not numbered from 0.
     """
     by_dataset: dict[str, list[Predicted]] = {}
-    for one in predicted:
-        by_dataset.setdefault(one.dataset, []).append(one)
+    for pairs in predicted:
+        by_dataset.setdefault(pairs.dataset, []).append(pairs)
     return [_block(name, several) for name, several in by_dataset.items()]
 
 
 def _block(name: str, several: Sequence[Predicted]) -> Block:
-    strategies = tuple(one.strategy for one in several)
-    numbered = [one.rows.assign(source=one.source, by=s) for s, one in enumerate(several)]
+    strategies = tuple(predicted.strategy for predicted in several)
+    numbered = [own.rows.assign(source=own.source, by=s) for s, own in enumerate(several)]
     every = _own_repeats(pd.concat(numbered, ignore_index=True))
     parts = [every[every["by"] == s] for s in range(len(several))]
     split, test = _split(name, every)
@@ -71,9 +71,9 @@ def _block(name: str, several: Sequence[Predicted]) -> Block:
     truth[test["row"]] = _encoded(test["truth"], classes)
     status = np.zeros((len(several), split.n_repeats, split.n_folds), dtype=np.uint8)
     seconds = np.full((*status.shape, 3), np.nan)
-    for s, (one, rows) in enumerate(zip(several, parts, strict=True)):
+    for s, (own, rows) in enumerate(zip(several, parts, strict=True)):
         predictions[s, rows["repeat"], rows["row"]] = _encoded(rows["prediction"], classes)
-        _fill_cells(one, rows, split, status[s], seconds[s])
+        _fill_cells(own, rows, split, status[s], seconds[s])
     return Block(
         dataset=name,
         task=task,
@@ -92,7 +92,7 @@ def _block(name: str, several: Sequence[Predicted]) -> Block:
 def _own_repeats(every: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with each fold as its own repeat if folds of one repeat share test rows.
 
-    Folds of a moving window do; a repeat can test each row only once.
+    Folds of a moving window can share test rows, but a repeat can test each row only once.
     """
     cells = every[["repeat", "fold", "row"]].drop_duplicates()
     if not cells.duplicated(["repeat", "row"]).any():
@@ -140,17 +140,17 @@ def _encoded(values: pd.Series, classes: Sequence[Any]) -> np.ndarray:
 
 
 def _fill_cells(
-    one: Predicted, rows: pd.DataFrame, split: Split, status: np.ndarray, seconds: np.ndarray
+    own: Predicted, rows: pd.DataFrame, split: Split, status: np.ndarray, seconds: np.ndarray
 ) -> None:
     """Set the status of cells whose test rows all have a prediction, and the times of cells."""
-    given = one.rows[["repeat", "fold"]].to_numpy()  # as the times are keyed
+    given = own.rows[["repeat", "fold"]].to_numpy()  # as the times are keyed
     cells = rows[["repeat", "fold"]].to_numpy()
     for repeat, fold in np.unique(cells, axis=0).tolist():
         of_cell = (cells == (repeat, fold)).all(axis=1)
         if of_cell.sum() == np.count_nonzero(split.folds[repeat] == fold):
             status[repeat, fold] = Status.DONE
         key = tuple(given[of_cell][0].tolist())
-        seconds[repeat, fold, 1:] = (one.seconds or {}).get(key, (np.nan, np.nan))
+        seconds[repeat, fold, 1:] = (own.seconds or {}).get(key, (np.nan, np.nan))
 
 
 def _probabilities(
@@ -159,11 +159,11 @@ def _probabilities(
     classes: Sequence[Any],
     shape: tuple[int, ...],
 ) -> np.ndarray | None:
-    if all(one.probabilities is None for one in several):
+    if all(own.probabilities is None for own in several):
         return None
     probabilities = np.full((*shape, len(classes)), np.nan, dtype=np.float32)
-    for s, (one, rows) in enumerate(zip(several, parts, strict=True)):
-        if one.probabilities is not None:
-            given = one.probabilities.reindex(columns=[str(label) for label in classes])
+    for s, (own, rows) in enumerate(zip(several, parts, strict=True)):
+        if own.probabilities is not None:
+            given = own.probabilities.reindex(columns=[str(label) for label in classes])
             probabilities[s, rows["repeat"], rows["row"]] = given.fillna(0).to_numpy(dtype=float)
     return probabilities

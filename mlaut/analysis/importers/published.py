@@ -1,9 +1,8 @@
 """Results that were published: tables that come with MLaut, and others that are downloaded.
 
-A new one is an entry in ``tables/published.toml``, with a table beside it or with an address and a
-reader. The tables hold
-the published numbers only, which are facts; `Benchmark.licence` names the licence of the file or
-the repository that they were taken from.
+To add a benchmark, add an entry to ``tables/published.toml``, with a table beside it, or with an
+address and a reader. The tables hold the published numbers only, which are facts.
+`Benchmark.licence` names the licence of the file or the repository that they were taken from.
 """
 
 import tomllib
@@ -19,6 +18,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import shown
 from mlaut.analysis.results.results import Results
+from mlaut.downloads import downloaded
 from mlaut.errors import AnalysisError, nearest
 
 # They say how the file is read.
@@ -38,9 +38,9 @@ class Benchmark:
         Protocol: the datasets; their training and test sets; how parameters were chosen; and what
         a missing cell means.
     metric : str
-        Metric of the scores; of downloaded results by default.
+        Metric of the scores; for downloaded results, the default metric.
     advice : str
-        What a reader of these numbers should know.
+        Advice for readers of these numbers.
     greater_is_better : bool, optional
         Direction of a metric that MLaut does not know.
     percent : bool, default False
@@ -49,11 +49,11 @@ class Benchmark:
         Columns of the file that name a cell.
     url : str
         Address of results that do not come with MLaut. They are downloaded once, into the cache
-        (`mlaut.data.cache_folder`). ``#blob=...`` is the digest of the file, where it is known.
+        (`mlaut.data.cache_folder`). ``#blob=...`` is the digest of the file, if it is known.
     reader : str
-        Function of ``mlaut.analysis.importers.online`` that downloads and reads them.
+        Function of ``mlaut.analysis.importers`` that reads the file.
     options : mapping
-        Its options, unless the caller has others.
+        Options of the reader, which the options of a caller replace.
     """
 
     source: str
@@ -72,7 +72,7 @@ class Benchmark:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        texts = {one.name: getattr(self, one.name) for one in fields(self)}
+        texts = {field.name: getattr(self, field.name) for field in fields(self)}
         return "\n".join(
             f"{k}: {text}" for k, text in texts.items() if text and k not in _NO_PROTOCOL
         )
@@ -101,13 +101,13 @@ def published(name: str, **options: Any) -> Results:
     ----------
     name : str
         A key of `mlaut.analysis.PUBLISHED`, whose value is the benchmark's source and protocol.
-        With MLaut come ``"delgado2014"`` (121 datasets, 179 classifiers), ``"mlaut2018"``,
-        ``"demsar2006"``, ``"garcia2008"``, ``"benavoli2017"`` and ``"wainer2023"``.
-        ``"amlb2023"``, ``"tabarena2025"`` and ``"openml-cc18"`` are downloaded, once.
+        ``"delgado2014"`` (121 datasets, 179 classifiers), ``"mlaut2018"``, ``"demsar2006"``,
+        ``"garcia2008"``, ``"benavoli2017"`` and ``"wainer2023"`` come with MLaut. ``"amlb2023"``
+        and ``"tabarena2025"`` are downloaded once.
     **options
         Options of the reader of downloaded results: for ``"amlb2023"`` ``constraint`` and
-        ``metric`` (`read_automlbenchmark`), for ``"tabarena2025"`` ``imputed``
-        (`read_tabarena`), for ``"openml-cc18"`` ``metric``, ``strategy`` and ``coverage``.
+        ``metric`` (`read_automlbenchmark`) and for ``"tabarena2025"`` ``imputed``
+        (`read_tabarena`).
 
     Returns
     -------
@@ -120,7 +120,7 @@ def published(name: str, **options: Any) -> Results:
     AnalysisError
         There is no such benchmark, or it has no such results.
     DataError
-        It cannot be reached and is not in the cache.
+        The benchmark cannot be downloaded and is not in the cache.
 
     Examples
     --------
@@ -146,9 +146,9 @@ def _read(name: str, options: Mapping[str, Any]) -> Results:
     note = f"published results {name}: their protocol is mlaut.analysis.PUBLISHED[{name!r}]"
     notes = (note, benchmark.advice) if benchmark.advice else (note,)
     if benchmark.url:
-        read = getattr(import_module("mlaut.analysis.importers.online"), benchmark.reader)
-        found = read(benchmark.url, name, **{**benchmark.options, **options})
-        return replace(found, notes=(*notes, *found.notes))
+        read = getattr(import_module("mlaut.analysis.importers"), benchmark.reader)
+        theirs = read(downloaded(benchmark.url, name), **{**benchmark.options, **options})
+        return replace(theirs, notes=(*notes, *theirs.notes))
     if options:
         raise AnalysisError(
             f"{name} comes with MLaut and has no options, such as {next(iter(options))}"

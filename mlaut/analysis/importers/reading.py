@@ -1,7 +1,7 @@
-"""Parts of all readers: the columns of a format, cells, messages.
+"""Parts that all readers share: the columns of a format, cells, and messages.
 
-A new reader is one file: a `Format` that names its columns, and a function with `@in_one_line`. Its
-entry in `_READERS` of `any_table.py` makes its tables known by their columns.
+A new reader is one file with a `Format` that names its columns, and a function with `@in_one_line`.
+With an entry in `_READERS` of `any_table.py`, its tables are recognised by their columns.
 """
 
 import os
@@ -42,7 +42,7 @@ class Format:
         columns the first one that the table has is used. A part without a column is left out;
         ``repeat`` and ``fold`` are then 0.
     metrics : mapping of str to str
-        Names by which `mlaut.analysis.metric` knows metrics that have another name here.
+        Names in `mlaut.analysis.metric` of metrics that have another name in this format.
     read : callable
         Function that reads a file.
     """
@@ -92,12 +92,12 @@ class Format:
 
     def cells(self, frame: pd.DataFrame, score: pd.Series) -> pd.DataFrame:
         """Return the cells of a table, one in each row, with their scores."""
-        found: dict[str, pd.Series] = {}
+        parts: dict[str, pd.Series] = {}
         for part, names in self.columns.items():
             for name in (names,) if isinstance(names, str) else names:
                 if name in frame:
-                    found.setdefault(part, frame[name])
-        return pd.DataFrame({"repeat": 0, "fold": 0, **found, "score": score}, index=frame.index)
+                    parts.setdefault(part, frame[name])
+        return pd.DataFrame({"repeat": 0, "fold": 0, **parts, "score": score}, index=frame.index)
 
     def results(
         self,
@@ -107,7 +107,7 @@ class Format:
         greater_is_better: bool | None = None,
         notes: Sequence[str] = (),
     ) -> Results:
-        """Return cells, of which the last with the same names counts, as `Results`."""
+        """Return cells as `Results`; of several rows for one cell, the last counts."""
         cells, again = last_counts(cells)
         name = self.metrics.get(metric, metric)
         notes = [*notes, *again]
@@ -224,7 +224,7 @@ def _seconds(
 def _why(
     cells: pd.DataFrame, at: tuple[np.ndarray, ...]
 ) -> Mapping[tuple[int, int, int, int], str]:
-    """Return the reasons of the cells without a score."""
+    """Return the reasons of the cells without a score, by position."""
     if "reason" not in cells:
         return {}
     keys = zip(*(positions.tolist() for positions in at), strict=True)

@@ -74,8 +74,8 @@ def read_sktime(
         if metric is None:
             raise AnalysisError(f"{path}: it holds predictions; name a metric to score them by")
         return Results.from_blocks(blocks_of(stored_predictions(path)), metric)
-    found = _of_json(path) if _is_json(path) else _of_table(path)
-    scores = pd.DataFrame(list(found), columns=["dataset", "strategy", "fold", "name", "value"])
+    rows = _of_json(path) if path.is_dir() or path.suffix.lower() == ".json" else _of_table(path)
+    scores = pd.DataFrame(list(rows), columns=["dataset", "strategy", "fold", "name", "value"])
     names = [name for name in pd.unique(scores["name"]) if name not in TIMES]
     chosen = _chosen(path, names, metric)
     keys = ["dataset", "strategy", "fold"]
@@ -87,10 +87,6 @@ def read_sktime(
             cells = cells.rename(columns={"value": column})
     cells = cells.drop(columns="name").assign(repeat=0)
     return BENCHMARK.results(cells, chosen, greater_is_better=greater_is_better)
-
-
-def _is_json(path: Path) -> bool:
-    return path.is_dir() or path.suffix.lower() == ".json"
 
 
 def _chosen(path: Path, names: list[str], metric: str | None) -> str:
@@ -111,13 +107,13 @@ def _chosen(path: Path, names: list[str], metric: str | None) -> str:
 def _of_table(path: Path) -> Iterator[dict[str, Any]]:
     frame = BENCHMARK.rows(path)
     for column in frame:
-        found = next((m for form in FORMS if (m := form.fullmatch(str(column)))), None)
-        if found is None or not pd.api.types.is_numeric_dtype(frame[column]):
+        match = next((m for form in FORMS if (m := form.fullmatch(str(column)))), None)
+        if match is None or not pd.api.types.is_numeric_dtype(frame[column]):
             continue
         for dataset, strategy, value in zip(
             frame["validation_id"], frame["model_id"], frame[column], strict=True
         ):
-            yield _score(dataset, strategy, found["fold"], found["score"], value)
+            yield _score(dataset, strategy, match["fold"], match["score"], value)
 
 
 def _of_json(path: Path) -> Iterator[dict[str, Any]]:
@@ -125,19 +121,19 @@ def _of_json(path: Path) -> Iterator[dict[str, Any]]:
     for file in files:
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
-            for one in content if isinstance(content, list) else [content]:
-                yield from _of_record(one)
+            for record in content if isinstance(content, list) else [content]:
+                yield from _of_record(record)
         except OSError as error:
             raise AnalysisError(f"{file}: cannot be read ({error.strerror})") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise AnalysisError(f"{file}: no {WHAT} ({type(error).__name__}: {error})") from error
 
 
-def _of_record(one: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for fold, held in one["folds"].items():
+def _of_record(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for fold, held in record["folds"].items():
         for name, value in held["scores"].items():
             if not isinstance(value, dict):  # a dict is a table with scores of several variables
-                yield _score(one["validation_id"], one["model_id"], fold, name, value)
+                yield _score(record["validation_id"], record["model_id"], fold, name, value)
 
 
 def _score(dataset: Any, strategy: Any, fold: Any, name: str, value: Any) -> dict[str, Any]:
@@ -166,20 +162,20 @@ def stored_predictions(folder: Path) -> Iterator[Predicted]:
             f"{folder}: no results of sktime.benchmarking in it: neither *.json nor "
             "<strategy>/<dataset>/<strategy>_test_<fold>.csv"
         )
-    for (dataset, strategy), found in files.items():
-        frames = {fold: PREDICTIONS.rows(file) for fold, file in found}
+    for (dataset, strategy), folds in files.items():
+        frames = {fold: PREDICTIONS.rows(file) for fold, file in folds}
         every = pd.concat(frames, names=["fold"]).reset_index("fold")
         rows = pd.DataFrame(
             {
                 "repeat": 0,
                 "fold": every["fold"].to_numpy(),
-                "row": _row_numbers(every["index"], found[0][1]),
+                "row": _row_numbers(every["index"], folds[0][1]),
                 "truth": every["y_true"].to_numpy(),
                 "prediction": every["y_pred"].to_numpy(),
             }
         )
         seconds = {(0, fold): _seconds(frame) for fold, frame in frames.items()}
-        yield Predicted(dataset, strategy, rows, str(found[0][1]), seconds=seconds)
+        yield Predicted(dataset, strategy, rows, str(folds[0][1]), seconds=seconds)
 
 
 def _row_numbers(index: pd.Series, file: Path) -> Any:

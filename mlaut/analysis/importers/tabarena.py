@@ -32,14 +32,14 @@ def read_tabarena(source: Source, metric: str | None = None, *, imputed: bool = 
     ----------
     source : path-like, sequence of path-like, or DataFrame
         Table with columns ``dataset``, ``fold``, ``method`` (in TabRepo ``framework``) and
-        ``metric_error``, the error by the metric of the dataset (1 - AUC, log loss, RMSE); and
-        where they are there ``metric``, ``time_train_s``, ``time_infer_s`` and ``imputed``.
-        Parquet files need the extra ``parquet``.
+        ``metric_error``, the error by the metric of the dataset (1 - AUC, log loss, RMSE). The
+        columns ``metric``, ``time_train_s``, ``time_infer_s`` and ``imputed`` are optional. Parquet
+        files need the extra ``parquet``.
     metric : str, optional
         Keep only the datasets with this metric, for example ``"rmse"``.
     imputed : bool, default False
-        Whether to keep results that TabArena put in for methods that cannot run on a dataset: those
-        of its default random forest. By default they are missing cells with this reason.
+        Whether to keep the results of the default random forest, which TabArena inserts for methods
+        that cannot run on a dataset. By default these are missing cells with this reason.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def read_tabarena(source: Source, metric: str | None = None, *, imputed: bool = 
     counts = dict(frame.groupby("metric")["dataset"].nunique()) if kinds else {}
     listed = ", ".join(f"{kind} on {number}" for kind, number in counts.items())
     note = f"not one metric for all datasets ({listed or 'see the benchmark'}): ranks and signs "
-    found = FORMAT.results(
+    results = FORMAT.results(
         cells, "metric_error", greater_is_better=False, notes=[f"{note}compare, means do not"]
     )
     own = TableMetric("metric_error", False, "datasets have metrics of their own")
-    return replace(found, metric=own)
+    return replace(results, metric=own)

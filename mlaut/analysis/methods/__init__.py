@@ -1,1 +1,1 @@
-"""Methods for those who study comparisons; each room says what it answers."""
+"""Further methods of comparison; the docstring of each subpackage states its question."""

@@ -2,8 +2,8 @@
 
 The corrections for any hypotheses are computed by statsmodels, a dependency of scikit-posthocs.
 Only Holm's is computed here, with results equal to the last bit: statsmodels collects garbage in
-each call, which takes a quarter of a second. Shaffer's uses that hypotheses on all pairs of
-strategies imply each other: if A = B and B = C then A = C.
+each call, which takes a quarter of a second. Shaffer's correction uses the fact that hypotheses on
+all pairs of strategies imply each other: if A = B and B = C then A = C.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """Decisions from the probabilities of many pairs of strategies, and cycles among the winners.
 
-A posterior probability of 0.95 can be read as it is for one pair that was chosen beforehand, if its
-prior is believed. The largest probability of many pairs is often above 0.95 where no strategies
-differ. So claims about many pairs need a bound on false claims. Pairwise winners need not form an
-order.
+For one pair that was chosen beforehand, a posterior probability of 0.95 means what it says, if one
+believes the prior. But the largest probability of many pairs is often above 0.95 even if no
+strategies differ. So claims about many pairs need a bound on false claims. Pairwise winners need
+not form an order.
 """
 
 from dataclasses import dataclass
@@ -47,8 +47,8 @@ class Decisions(Shown):
     @property
     def claims(self) -> tuple[tuple[str, str], ...]:
         """Claimed pairs (better, worse), the most probable first."""
-        made = self.frame[self.frame["claimed"]]
-        return tuple(zip(made["better"], made["worse"], strict=True))
+        claimed = self.frame[self.frame["claimed"]]
+        return tuple(zip(claimed["better"], claimed["worse"], strict=True))
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Claims ({self.rule})"
@@ -75,7 +75,7 @@ def decide(
     under any dependence between the pairs.
 
     The bound holds under the posterior, on average over strategies that differ as the prior says.
-    It does not bound a type I error: where no strategies differ, something is claimed in more than
+    It is no bound of the type I error: if no strategies differ, something is claimed in more than
     half of studies with five strategies, and in nearly all with twenty (docs/measured-levels.md).
     To bound the probability of any false claim, use a test with p-values and `adjust_pairs`.
 
@@ -182,7 +182,7 @@ class Cycle:
 
 @checked
 def non_transitive_cycles(better: pd.DataFrame, threshold: float = 0.5) -> tuple[Cycle, ...]:
-    """Find the cycles of "is better than", which need not be an order: it ignores by how much.
+    """Find the cycles of "is better than", a relation that need not be an order.
 
     Parameters
     ----------
@@ -213,8 +213,8 @@ def non_transitive_cycles(better: pd.DataFrame, threshold: float = 0.5) -> tuple
         raise AnalysisError(f"threshold = {threshold} is not in [0.5, 1)")
     edge = p > threshold
     np.fill_diagonal(edge, False)
-    found = [tuple(map(int, c)) for c in np.argwhere(edge[:, :, None] & edge & edge.T[:, None, :])]
-    loops = [c for c in found if c[0] == min(c)] + _long_loops(edge, {i for c in found for i in c})
+    turns = [tuple(map(int, c)) for c in np.argwhere(edge[:, :, None] & edge & edge.T[:, None, :])]
+    loops = [c for c in turns if c[0] == min(c)] + _long_loops(edge, {i for c in turns for i in c})
     names = [str(name) for name in better.index]
     cycles = [Cycle(tuple(names[i] for i in c), _weakest(p, c)) for c in loops]
     return tuple(sorted(cycles, key=lambda cycle: -cycle.weakest))

@@ -5,9 +5,7 @@ each pair, and returns an `Effect` of arrays of shape (P,). A difference is the 
 strategy minus the loss of the second: below 0 the first is better.
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -26,7 +24,7 @@ class Effect(NamedTuple):
     neutral: float = 0.0
 
     @classmethod
-    def point(cls, value: np.ndarray, neutral: float = 0.0) -> Effect:
+    def point(cls, value: np.ndarray, neutral: float = 0.0) -> Self:
         """Return effects without intervals: their ends are NaN."""
         none = np.full_like(value, np.nan, dtype=float)
         return cls(value, none, none, "", neutral)
@@ -36,15 +34,15 @@ class Effect(NamedTuple):
         """Direction of the effects: below 0 where the first strategy is better, else above 0."""
         return self.neutral - self.value if self.neutral else self.value
 
-    def turned(self) -> Effect:
+    def turned(self) -> Self:
         """Return the effects of the second strategies against the first."""
         value, low, high = (2 * self.neutral - x for x in (self.value, self.high, self.low))
         return self._replace(value=value, low=low, high=high)
 
-    def within(self, span: float) -> Effect:
+    def within(self, span: float) -> Self:
         """Return the effects with intervals cut at the largest possible differences.
 
-        The truth is never beyond, so the cut intervals have the same coverage.
+        The true difference is never beyond these limits, so the cut intervals cover it as often.
 
         Parameters
         ----------
@@ -136,9 +134,9 @@ def _density(x: np.ndarray) -> np.ndarray:
 def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the share of datasets where the first is better; ties count one half.
 
-    It estimates P(better) + P(tie) / 2. The interval is Wilson's. Its sample size is the one at
-    which the binomial variance equals the observed variance, which ties make smaller; without ties
-    it is N.
+    The share estimates P(better) + P(tie) / 2. The interval is Wilson's. Its sample size is chosen
+    so that the binomial variance equals the observed variance, which is smaller with ties; without
+    ties the sample size is N.
 
     Examples
     --------
@@ -152,6 +150,6 @@ def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
 
 
 def effective_n(share: np.ndarray, variance: np.ndarray, n: np.ndarray | float) -> np.ndarray:
-    """Return the number of trials whose binomial share has this variance, or ``n``."""
+    """Return the number of trials whose binomial share has this variance, or ``n`` if none has."""
     informative = (variance > 1e-15) & (share > 0) & (share < 1)
     return np.where(informative, share * (1 - share) / np.where(informative, variance, 1), n)

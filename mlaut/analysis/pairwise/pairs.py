@@ -1,10 +1,8 @@
 """Losses of all pairs of strategies, prepared once for all tests of the same results."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -32,7 +30,7 @@ class Pairs(NamedTuple):
     second: np.ndarray
 
     @classmethod
-    def of(cls, strategies: tuple[str, ...]) -> Pairs:
+    def of(cls, strategies: tuple[str, ...]) -> Self:
         """Return all pairs in the order of the strategies."""
         return cls(strategies, *np.triu_indices(len(strategies), 1))
 
@@ -94,15 +92,15 @@ class PairedLosses:
 
     @cached_property
     def snapped(self) -> np.ndarray:
-        """Return the losses (N, K), made equal in a dataset where they differ by rounding noise."""
+        """Return the losses (N, K); within a dataset, rounding noise no longer separates them."""
         return _read_only(equalised(self.losses.T, RELATIVE_NOISE * self.scale.T).T)
 
     @cached_property
     def ranks(self) -> np.ndarray:
         """Ranks within each dataset, shape (N, K): 1 is the best, ties share their mean rank.
 
-        Average ranks, rank tests and rank models read these. Their variances assume mean ranks of
-        ties.
+        Average ranks, rank tests and rank models use these ranks. Their variances assume that ties
+        have mean ranks.
         """
         return _read_only(places(self.losses, self.scale))
 
@@ -111,7 +109,7 @@ class PairedLosses:
         return np.maximum(self.scale[:, self.pairs.first], self.scale[:, self.pairs.second])
 
     def with_margin(self, rope: float) -> np.ndarray:
-        """Return the differences; those of size ``rope`` but for noise have exactly that size."""
+        """Return the differences; sizes within noise of ``rope`` become exactly ``rope``."""
         d = self.differences
         if not rope:
             return d
@@ -139,10 +137,10 @@ def paired_losses(results: Results) -> PairedLosses:
         There are fewer than two datasets or strategies.
     """
     check(results=results)
-    found = _PREPARED.get(results)
-    if found is None:
+    paired = _PREPARED.get(results)
+    if paired is None:
         losses = results.complete(datasets=2, strategies=2).to_numpy()
         pairs, scale = Pairs.of(results.strategies), results.noise_scale
-        found = PairedLosses(pairs, _read_only(losses), _read_only(scale))
-        _PREPARED[results] = found
-    return found
+        paired = PairedLosses(pairs, _read_only(losses), _read_only(scale))
+        _PREPARED[results] = paired
+    return paired

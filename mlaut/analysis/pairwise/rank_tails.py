@@ -14,7 +14,7 @@ _WHOLE = 40  # ranks: up to here the number of ways follows from the precision, 
 
 
 def signed_rank_tails(ranks: np.ndarray, statistic: np.ndarray) -> np.ndarray:
-    """Return P(W <= statistic) of each column, where W sums ranks that count with P = 1/2 each.
+    """Return P(W <= statistic) of each column; W sums its ranks, each included with P = 1/2.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def signed_rank_tails(ranks: np.ndarray, statistic: np.ndarray) -> np.ndarray:
     a central tail is computed to an absolute precision of 1e-15 from the characteristic function of
     W at equally spaced angles (Abate and Whitt 1992, The Fourier-series method for inverting
     transforms of probability distributions). Its logarithm is linear in the counts of the ranks, so
-    one product of matrices has the values of all columns, of which few matter.
+    one product of matrices has the values of all columns, few of which matter.
 
     Examples
     --------
@@ -58,10 +58,10 @@ def signed_rank_tails(ranks: np.ndarray, statistic: np.ndarray) -> np.ndarray:
 
 
 def _central_tails(counts: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """Return P(sum <= half of the total - away / 2) from the counts, shape (P, D), of 1 to D."""
+    """Return P(sum <= half of the total - away / 2); ``counts`` (P, D) are those of 1 to D."""
     size = np.arange(1, counts.shape[1] + 1)
     total, variance = counts @ size, counts @ np.square(size) / 4
-    # sums are told apart modulo the period: two that differ by it are not both likely
+    # sums count modulo the period: of two sums that differ by it, at most one is likely
     reach = min(total.max() / 2, _DEVIATIONS * np.sqrt(variance.max()))
     period = int(reach + np.abs(away).max() / 2) + 1
     odd, tails = np.arange(1.0, period + 1, 2), np.full(len(counts), 0.5)
@@ -71,7 +71,7 @@ def _central_tails(counts: np.ndarray, away: np.ndarray) -> np.ndarray:
 
 
 def _of_angles(odd: np.ndarray, period: int, counts: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """Return what some angles contribute to 1/2 minus the tails."""
+    """Return the contribution of some angles to 1/2 minus the tails."""
     size, single = np.arange(1.0, counts.shape[1] + 1), counts.astype(np.float32)
     matters = single @ _rough_logs(size / (4 * period), odd) > _NEGLIGIBLE
     of_any = np.flatnonzero(matters.any(axis=0))

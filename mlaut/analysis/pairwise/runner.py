@@ -1,4 +1,4 @@
-"""One runner for all tests of pairs: it prepares, runs, lays out, and picks one pair.
+"""Runner of all tests of pairs, which prepares losses, runs the test, and makes the tables.
 
 A test is a function of `Results` that returns `PairStatistics`, decorated with its row of the
 table: ``@pair_test(name=..., null=..., source=..., ...)``. The runner adds what all tests have in
@@ -47,7 +47,7 @@ def even(values: np.ndarray) -> Both:
 
 
 def sizes_compare(results: Results) -> bool:
-    """Return whether differences of several datasets can be ranked: not those of mixed metrics."""
+    """Return whether differences of several datasets can be ranked: not if metrics are mixed."""
     return not results.metric.mixed
 
 
@@ -84,7 +84,7 @@ class PairStatistics:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairTest:
-    """Row of the table of tests: what a test of pairs is, apart from its computation.
+    """Description of a test of pairs, apart from its computation.
 
     Attributes
     ----------
@@ -116,12 +116,12 @@ class PairTest:
     applies: Callable[[Results], bool] = lambda _: True
 
     def lay_out(
-        self, results: Results, found: PairStatistics, given: Mapping[str, Any]
+        self, results: Results, tests: PairStatistics, given: Mapping[str, Any]
     ) -> Pairwise:
         """Return the numbers of all pairs as tables by strategy."""
         pairs, alternative = Pairs.of(results.strategies), given.get("alternative", "two-sided")
         one_of("alternative", alternative, _SIDES)
-        both = _with_p_values(found, _SIDES[alternative]) | _effect_tables(found.effects)
+        both = _with_p_values(tests, _SIDES[alternative]) | _effect_tables(tests.effects)
         return Pairwise(
             name=self.name.format(**given),
             null=self.null.format(**given),
@@ -134,33 +134,33 @@ class PairTest:
             if alternative == "two-sided"
             else f"the first is {alternative}",
             statistic_name=self.statistic_name,
-            df=found.df,
+            df=tests.df,
             effects={
                 name: effect if isinstance(effect, str) else effect.method
-                for name, effect in found.effects.items()
+                for name, effect in tests.effects.items()
             },
             confidence=given.get("confidence", 0.95),
-            n=len(results.datasets) if found.n is None else found.n,
+            n=len(results.datasets) if tests.n is None else tests.n,
             unit=self.unit,
-            notes=(*results.notes_text(), *found.notes, *self._notes_on_others(results)),
-            pair_notes=found.pair_notes,
+            notes=(*results.notes_text(), *tests.notes, *self._notes_on_others(results)),
+            pair_notes=tests.pair_notes,
         )
 
     def _notes_on_others(self, results: Results) -> tuple[str, ...]:
         return () if self.alone or len(results.strategies) < 3 else (_OF_ALL,)
 
 
-def _with_p_values(found: PairStatistics, side: str) -> dict[str, Both]:
+def _with_p_values(tests: PairStatistics, side: str) -> dict[str, Both]:
     """Return the tables of a test, with its p-values and which strategy is better."""
-    if found.p is None:
-        return dict(found.tables)
-    p = found.p(side)
-    other = p if side == "two-sided" else found.p(_OTHER_SIDE[side])
-    main = next(effect for effect in found.effects.values() if isinstance(effect, Effect))
+    if tests.p is None:
+        return dict(tests.tables)
+    p = tests.p(side)
+    other = p if side == "two-sided" else tests.p(_OTHER_SIDE[side])
+    main = next(effect for effect in tests.effects.values() if isinstance(effect, Effect))
     return {
-        "statistic": found.tables["statistic"],
+        "statistic": tests.tables["statistic"],
         "p_value": (p, other),
-        **found.tables,
+        **tests.tables,
         "better": odd(-np.sign(main.towards_worse)),
     }
 
@@ -224,10 +224,10 @@ def pair_test(**row: Any) -> Callable[[Callable[..., PairStatistics | Pairwise]]
             own = {name: x for name, x in options.items() if name in takes.parameters}
             given = takes.bind(results, *args, **own)
             given.apply_defaults()
-            found = compute(*given.args, **given.kwargs)
-            if isinstance(found, PairStatistics):
-                found = test.lay_out(results, found, {**options, **given.arguments})
-            return found if pair is None else found.pair(*pair)
+            answer = compute(*given.args, **given.kwargs)
+            if isinstance(answer, PairStatistics):
+                answer = test.lay_out(results, answer, {**options, **given.arguments})
+            return answer if pair is None else answer.pair(*pair)
 
         function = of_results(extend_signature(run, added, _PAIR_TEXT))
         function.test = test  # type: ignore[attr-defined]

@@ -3,9 +3,7 @@
 Differences have shape (N, P), one column for each pair; results are arrays of shape (P,).
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -46,7 +44,7 @@ class SignedRanks(NamedTuple):
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, d: np.ndarray, zeros: str = "wilcox") -> SignedRanks:
+    def of(cls, d: np.ndarray, zeros: str = "wilcox") -> Self:
         """Rank differences; ``zeros`` is a key of `ZERO_RULES`.
 
         Examples
@@ -98,7 +96,7 @@ def signed_rank_p(signed: SignedRanks, side: str, method: str = "auto") -> np.nd
 
 
 def _exact_tail(ranks: np.ndarray, lower: np.ndarray) -> np.ndarray:
-    """Return exact tails over all signs, computed once for all columns with the ranks 1 to N."""
+    """Return exact tails over all signs; columns with the ranks 1 to N share one computation."""
     n = len(ranks)
     plain = (np.sort(ranks, axis=0) == np.arange(1.0, n + 1)[:, None]).all(axis=0)
     p = np.empty(len(lower))
@@ -117,9 +115,8 @@ def _normal_tail(ranks: np.ndarray, lower: np.ndarray) -> np.ndarray:
 def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) -> Effect:
     """Return the rank-biserial correlation (W+ - W-) / (W+ + W-) (MLaut 2019, Table 6).
 
-    The zero rule is that of ``signed``; r is 0 where all differences are 0. The interval is
-    Wilson's for the share ``(1 + r) / 2``, with the sample size that fits the variance of this
-    U-statistic.
+    The zero rule is that of ``signed``. If all differences are 0, r is 0. The interval is Wilson's
+    for the share ``(1 + r) / 2``, with the sample size that fits the variance of this U-statistic.
     """
     total = signed.plus + signed.minus
     r = (signed.plus - signed.minus) / np.where(total > 0, total, 1)
@@ -134,7 +131,7 @@ def rank_biserial(d: np.ndarray, signed: SignedRanks, confidence: float = 0.95) 
 
 
 def _placement_variance(d: np.ndarray, signed: SignedRanks) -> np.ndarray:
-    """Return the variance of the mean sign of sums of two kept differences, from placements."""
+    """Return the variance, from placements, of the mean sign of sums of two differences."""
     kept = signed.ranks > 0
     n, size = kept.sum(axis=0), len(d)
     # how many differences are below -x: the rank of x has those below x, the rank of |x| the rest
@@ -166,14 +163,14 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     ends = [cut, n_means - 1 - cut] if cut >= 0 else []
     places = middle + ends
     lowest, highest = min(places), max(places)
-    found = np.empty((len(places), d.shape[1]))
+    means = np.empty((len(places), d.shape[1]))
     for column, x in enumerate(d.T):
         sums = x.take(first)
         sums += x.take(second)
         sums.partition(lowest)  # one after the other: numpy is slower with several places at once
         sums[lowest:].partition(highest - lowest)
         sums[lowest:highest].sort()
-        found[:, column] = sums.take(places)
-    found /= 2
-    low, high = found[2:] if ends else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
-    return Effect(found[:2].mean(axis=0), low, high, "inverted signed rank test")
+        means[:, column] = sums.take(places)
+    means /= 2
+    low, high = means[2:] if ends else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
+    return Effect(means[:2].mean(axis=0), low, high, "inverted signed rank test")

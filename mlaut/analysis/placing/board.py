@@ -1,4 +1,4 @@
-"""Published learners as a population: what few datasets say about a new learner's mean over all."""
+"""Published learners as a population, to predict a new learner's mean from few datasets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def relative_ranks(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n, N)
-        0 is beaten by none and 1 by all; a tie counts half.
+        A learner with 0 is beaten by none, one with 1 by all; a tie counts half.
 
     Examples
     --------
@@ -47,11 +47,11 @@ def relative_ranks(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
 
 
 def clipped_scores(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
-    """Return how far losses are below a pool's median, in its spread on each dataset.
+    """Return how far losses are below a pool's median, in units of its spread on each dataset.
 
-    The spread is the median absolute deviation, and scores are clipped at -3 and 3; where more than
-    half of the pool is equal, the pool's extremes are -3 and 3. Raw losses would let the few
-    datasets with the largest spread decide.
+    The spread is the median absolute deviation, and scores are clipped at -3 and 3. If more than
+    half of the pool is equal, the pool's extremes have the scores -3 and 3. With raw losses, the
+    few datasets with the largest spread would decide.
 
     Parameters
     ----------
@@ -68,24 +68,19 @@ def clipped_scores(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
     >>> clipped_scores(np.array([[3.0, 5.5, np.inf]]), np.array([[4.0, 5.0, 6.0, 9.0]])).tolist()
     [[2.5], [0.0], [-3.0]]
     """
-    middle, largest = _medians(pool)
-    reach = CLIP * _medians(np.abs(pool - middle[:, None]))[0]
-    low = np.where(reach > 0, middle - reach, pool.min(axis=1))
-    width = np.where(reach > 0, 2 * reach, largest - low)
+    known = np.where(np.isfinite(pool), pool, np.nan)
+    middle = np.nanmedian(known, axis=1)
+    reach = CLIP * np.nanmedian(np.abs(known - middle[:, None]), axis=1)
+    low = np.where(reach > 0, middle - reach, np.nanmin(known, axis=1))
+    width = np.where(reach > 0, 2 * reach, np.nanmax(known, axis=1) - low)
     share = (np.clip(losses.T, low, low + width) - low) / np.where(width > 0, width, 1)
     return np.where(width > 0, CLIP * (1 - 2 * share), 0.0)
-
-
-def _medians(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the median and the largest of the finite values of each row."""
-    n, ordered, rows = np.isfinite(values).sum(axis=1), np.sort(values), np.arange(len(values))
-    return (ordered[rows, (n - 1) // 2] + ordered[rows, n // 2]) / 2, ordered[rows, n - 1]
 
 
 def prior_of(values: np.ndarray) -> Prior:
     """Return mean and covariance over datasets of values of shape (K, N).
 
-    Correlations shrink to their mean, by as much as their sampling variance explains (Schäfer and
+    Correlations are shrunk to their mean, as far as their sampling variance requires (Schäfer and
     Strimmer 2005, target F).
     """
     n_learners, n = values.shape
@@ -104,7 +99,7 @@ def prior_of(values: np.ndarray) -> Prior:
 
 
 @dataclass(frozen=True, eq=False)
-class Board:
+class LossBoard:
     """Learners on datasets, as a population from which a new learner comes.
 
     Attributes
@@ -125,41 +120,35 @@ class Board:
         return relative_ranks(losses, self.losses), clipped_scores(losses, self.losses)
 
     @cached_property
-    def own(self) -> tuple[np.ndarray, np.ndarray]:
-        """Relative ranks of the board's own learners among the others, and clipped losses."""
-        ranks, scores = self.of(self.losses)
-        n = self.losses.shape[1]
-        return (ranks * n - 0.5) / (n - 1), scores
-
-    @cached_property
     def means(self) -> list[np.ndarray]:
-        """Means over datasets of what `of` returns for the board's own learners.
+        """Means over datasets of the values that `of` returns for the board's own learners.
 
-        A learner ties with itself, so that a new one with equal losses has an equal mean.
+        A learner ties with itself, so a new learner with equal losses has an equal mean.
         """
         return [value.mean(axis=1) for value in self.of(self.losses)]
 
     @cached_property
     def priors(self) -> tuple[Prior, Prior]:
-        """Priors of the relative ranks and of the clipped losses."""
-        return prior_of(self.own[0]), prior_of(self.own[1])
+        """Priors of the relative ranks of a learner among the others, and of clipped losses."""
+        (ranks, scores), n = self.of(self.losses), self.losses.shape[1]
+        return prior_of((ranks * n - 0.5) / (n - 1)), prior_of(scores)
 
-    def without(self, learners: np.ndarray) -> Board:
+    def without(self, learners: np.ndarray) -> LossBoard:
         """Return the board without some learners, given as a mask of shape (K,)."""
         return replace(self, losses=self.losses[:, ~learners], families=self.families[~learners])
 
     def listed(self, n: int, given: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return datasets in order of what they say about the mean rank, and what is then unknown.
+        """Return the most informative datasets in order, and the variance that then remains.
 
-        Each is the one that lowers the variance of the mean most for its cost (greedy A-optimal),
-        so the first five of thirty are the list of five.
+        Each dataset is the one that lowers the variance of the mean rank most for its cost (greedy
+        A-optimal), so the first five of thirty are the list of five.
 
         Parameters
         ----------
         n : int
             Number of datasets.
         given : ndarray of int, shape (N,), optional
-            Order of the datasets, where it is given.
+            Order of the datasets, if it is fixed.
 
         Returns
         -------
@@ -181,7 +170,7 @@ class Board:
     def predicted(
         self, kind: int, at: np.ndarray, seen: np.ndarray, over: np.ndarray | slice = slice(None)
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return what values on some datasets say about the mean over all, or over others.
+        """Predict the mean over all datasets, or over some others, from the values on a few.
 
         Parameters
         ----------
@@ -197,9 +186,9 @@ class Board:
         estimate : ndarray, shape (n,)
             Best linear unbiased predictor of the mean over all datasets.
         sd : ndarray, shape (n,)
-            Its standard deviation, larger where the values are strange.
+            Its standard deviation, which is larger for strange values.
         strange : ndarray, shape (n,)
-            Squared Mahalanobis distance of the values from the prior, a dataset.
+            Squared Mahalanobis distance of the values from the prior, divided by m.
         """
         mean, covariance = self.priors[kind]
         m, inner, to_all = len(at), covariance[np.ix_(at, at)], covariance[at][:, over].mean(axis=1)
@@ -218,9 +207,9 @@ class Board:
         return residuals
 
     def held_out(self, looks: Sequence[int], drawn: np.ndarray, *, designed: bool) -> HeldOut:
-        """Predict each family by the others, which choose prior and list again.
+        """Predict each family from the others, with prior and list computed again without it.
 
-        With the list of all learners the errors would be too small: it suits these learners.
+        The list of all learners suits these learners, so its errors would be too small.
 
         Parameters
         ----------
@@ -236,9 +225,9 @@ class Board:
         errors : ndarray, shape (2, L, K)
             Errors of ranks and of clipped scores, in standard deviations of their prediction.
         strange : ndarray, shape (L, K)
-            As `predicted`, of ranks.
+            ``strange`` of `predicted`, for ranks.
         audit : ndarray, shape (L, K)
-            As `audited`; 0 without a list.
+            ``worse`` of `audited`; 0 without a list.
         """
         shape = len(looks), len(self.families)
         errors, strange, audit = np.empty((2, *shape)), np.empty(shape), np.zeros(shape)
@@ -251,8 +240,8 @@ class Board:
                 at = order[:m]
                 for kind in (1, 0):  # ranks come last: they say how strange a learner is
                     value = values[kind]
-                    found, sd, strange[i, of_it] = others.predicted(kind, at, value[:, at])
-                    errors[kind, i, of_it] = (found - value.mean(axis=1)) / sd
+                    mean, sd, strange[i, of_it] = others.predicted(kind, at, value[:, at])
+                    errors[kind, i, of_it] = (mean - value.mean(axis=1)) / sd
                 if designed:
                     audit[i, of_it] = others.audited(at, drawn, values[0])[0]
         return errors, strange, audit
@@ -265,7 +254,8 @@ class Board:
         Parameters
         ----------
         at, drawn : ndarray of int
-            Datasets of the list; and all in a random order, of which the first others are taken.
+            Datasets of the list; and all datasets in a random order, of which the first ones
+            outside the list are taken.
         ranks : ndarray, shape (n, N)
 
         Returns
@@ -281,10 +271,11 @@ class Board:
         return (ranks[:, audit].mean(axis=1) - expected) / sd, audit
 
     def reach(self, errors: np.ndarray, alpha: float) -> float:
-        """Return how many standard deviations cover a learner of a new family with 1 - alpha.
+        """Return the number of standard deviations that covers a learner of a new family.
 
-        It is the larger of the quantile over learners and of a Student's t in which each family
-        counts alike: with few families no quantile over families would be finite.
+        The coverage is 1 - alpha. The number is the larger of the quantile over learners and of a
+        quantile of Student's t in which each family has the same weight: with few families no
+        quantile over families would be finite.
 
         Parameters
         ----------
@@ -295,8 +286,8 @@ class Board:
         known = np.sort(np.abs(errors))
         at = int(np.ceil((len(known) + 1) * (1 - alpha))) - 1
         quantile = known[at] if at < len(known) else 0.0
-        names, which = np.unique(self.families, return_inverse=True)
-        n = len(names)
+        which = np.unique(self.families, return_inverse=True)[1]
         by_family = np.bincount(which, errors**2) / np.bincount(which)
+        n = len(by_family)
         spread = np.sqrt((1 + 1 / n) * by_family.mean())
         return float(max(quantile, stdtrit(n, 1 - alpha / 2) * spread))

@@ -1,7 +1,7 @@
-"""Place a new learner by few datasets of a board, with intervals that were measured to cover."""
+"""Place a new learner by few datasets of a board, with intervals whose coverage was measured."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from mlaut.analysis.common.arguments import check, checked, one_of, position
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.importers.published import families_of, published
-from mlaut.analysis.placing.board import CLIP, Board, HeldOut
+from mlaut.analysis.placing.board import CLIP, HeldOut, LossBoard, relative_ranks
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.identity.digests import digest
@@ -28,6 +28,8 @@ _FAILURES = 0.1  # share of failed datasets above which a learner says little ab
 _NOISE = 1e-9  # below it a difference of relative ranks is 0: a copy is neither better nor worse
 _HALVES = 20  # splits of the families into those that choose a list and those that judge it
 _SOURCE = "shrunk BLUP; calibrated by leave-one-family-out (docs/other-results.md)"
+DECIDED = {"better": "better than", "worse": "worse than", "undecided": "undecided"}
+"""Columns of a placement that count the verdicts on published strategies."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -39,24 +41,56 @@ class Placing(ResultTable):
     pairs : DataFrame
         One row for each strategy of one's own and each published one; see `place`.
     more : tuple of str
-        With a budget: datasets to run next; empty where the question is answered or the budget is
+        With a budget: datasets to run next. Empty if the question is answered or the budget is
         spent.
+    check : ResultTable, optional
+        Strategies that were run again, beside their published columns (`reproduction`).
     """
 
     pairs: pd.DataFrame
     more: tuple[str, ...] = ()
+    check: ResultTable | None = None
+
+    def sentence(self) -> str:
+        """Return the place of the best of one's own strategies, and what supports it."""
+        if self.frame.empty:
+            return f"No strategy was run on the datasets of the first look. {self.trust}"
+        row = self.frame.sort_values("average rank").iloc[0]
+        has, by = f"{row['average rank']:.1f}", "by tests"
+        if "datasets" in row:
+            has += f" ({row['average rank low']:.1f} to {row['average rank high']:.1f})"
+            strange = f"{100 * row['strange p']:.0f} % of the published ones look as strange"
+            by = f"by {row['datasets']:.0f} datasets, on which {strange} or stranger"
+        return (
+            f"{row.name} has an average rank of {has} of {row['of']:.0f}: better than "
+            f"{row['better than']:.0f} published strategies, worse than {row['worse than']:.0f}, "
+            f"undecided from {row['undecided']:.0f}, {by}. {self.name}. {self.trust}"
+        )
+
+    @property
+    def trust(self) -> str:
+        """Sentence on whether strategies that were run again agree with the published ones."""
+        if self.check is None:
+            return "No published strategy was run again, so nothing checks the comparison."
+        agrees = self.check.frame["agrees"].astype(bool)
+        if agrees.all():
+            return f"Agrees with what was published: {', '.join(agrees.index)}."
+        return (
+            f"Beyond what folds explain: {', '.join(agrees.index[~agrees])}. So others that were "
+            "run here may not be comparable with the published ones either."
+        )
 
 
-class Course(NamedTuple):
+class PlacingCourse(NamedTuple):
     """Datasets by which a new learner is placed.
 
     Attributes
     ----------
-    board : Board
+    board : LossBoard
     theirs : Results
         Results of its learners.
     drawn, order : ndarray of int, shape (N,)
-        Datasets in the random order that follows from the entry; and in the order of the arm.
+        Datasets in the random order that depends on the entry; and in the order of the arm.
     unknown : ndarray, shape (N + 1,)
         Variance of the mean relative rank before the first dataset of ``order`` and after each.
     looks : list of int
@@ -65,7 +99,7 @@ class Course(NamedTuple):
     notes : tuple of str
     """
 
-    board: Board
+    board: LossBoard
     theirs: Results
     drawn: np.ndarray
     order: np.ndarray
@@ -86,22 +120,21 @@ def course_of(
     costs: Mapping[str, float] | None = None,
     families: Mapping[str, str] | None = None,
     seed: int = 0,
-) -> Course:
+) -> PlacingCourse:
     """Return the datasets by which an entry is placed; the parameters are those of `place`."""
     theirs = published(against) if isinstance(against, str) else against
     known = families or (families_of(against) if isinstance(against, str) else {})
     failures = theirs.losses.isna().mean()
     theirs = theirs.select(strategies=failures.index[failures <= _FAILURES])
-    if costs and (lacking := [name for name in theirs.datasets if not costs.get(name, 0) > 0]):
-        raise AnalysisError(f"costs lacks {counted(len(lacking), 'dataset')}, such as {lacking[0]}")
-    price = np.array([costs[name] if costs else 1.0 for name in theirs.datasets])
+    price = np.array([(costs or {}).get(name, 0 if costs else 1.0) for name in theirs.datasets])
+    if not (price > 0).all():
+        lacking = theirs.datasets[price.argmin()]
+        raise AnalysisError(f"costs lacks {counted((price <= 0).sum(), 'dataset')}, as {lacking}")
     losses = theirs.losses.fillna(np.inf).to_numpy()
-    board = Board(losses, np.array([known.get(name, name) for name in theirs.strategies]), price)
-    if not known:
-        board = replace(board, families=_related(board.own[0]))
+    given = [known.get(name, name) for name in theirs.strategies]
+    board = LossBoard(losses, np.array(given) if known else _related(losses), price)
     n, learners, n_families = *losses.shape, len(set(board.families))
-    designed = one_of("arm", arm, ("designed", "random")) == "designed"
-    least = _LEARNERS[arm]
+    designed, least = one_of("arm", arm, _LEARNERS) == "designed", _LEARNERS[arm]
     if learners < least or n_families < _FAMILIES:
         raise AnalysisError(
             f"the {arm} arm needs {least} published learners of {_FAMILIES} families, and there "
@@ -116,45 +149,47 @@ def course_of(
         raise AnalysisError(f"budget={budget:g} buys {most} datasets, and {_FEWEST} are needed")
     if rival:
         position("strategy", rival, theirs.strategies)
-    how = f"the draw follows from entry={entry!r}, seed={seed}"
+    how = "a learner can be tuned to the list, which a small audit p shows"
     notes = (
-        f"{arm} arm: {'a learner can be tuned to the list; see audit' if designed else how}",
-        f"{learners} learners of {n_families} families {'as given' if known else 'by their ranks'};"
-        f" {len(failures) - learners} with more than 10 % failures are left out",
+        f"{arm} arm: {how if designed else f'the draw follows from {entry=}, {seed=}'}",
+        f"families {'as given' if known else 'by the correlation of ranks'}; published strategies "
+        f"with more than 10 % failures are left out: {len(failures) - learners}",
         f"among these {n} datasets, and for no others",
-        "intervals of 90 % covered 85 to 97 % of published learners without their families",
+        "intervals of 90 % held the truth for 85 to 97 % of published strategies, each placed by "
+        "the other families alone",
+        "score: the distance of a loss below the published median, in median absolute deviations, "
+        f"from {-CLIP:g} to {CLIP:g}",
     )
     looks = [m for m in _LOOKS if rival and m < most] + [most]
-    return Course(board, theirs, drawn, order, unknown, looks, designed, notes)
+    return PlacingCourse(board, theirs, drawn, order, unknown, looks, designed, notes)
 
 
-def _related(ranks: np.ndarray) -> np.ndarray:
-    """Return families by average linkage of the correlations of ranks."""
+def _related(losses: np.ndarray) -> np.ndarray:
+    """Return families of learners, by average linkage of the correlations of their ranks."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
-    apart = 1 - np.nan_to_num(np.corrcoef(ranks))
-    tree = linkage(apart[np.triu_indices(len(ranks), 1)], "average")
+    apart = 1 - np.nan_to_num(np.corrcoef(relative_ranks(losses, losses)))
+    tree = linkage(apart[np.triu_indices(len(apart), 1)], "average")
     return fcluster(tree, 1 - _RELATED, "distance")
 
 
+def compared(results: Results, theirs: Results) -> None:
+    """Raise `AnalysisError` if published results have another metric."""
+    if (own := results.metric.name) != (metric := theirs.metric.name):
+        raise AnalysisError(
+            f"the published scores are {metric}, and these {own}; score them by {metric=}"
+        )
+
+
 def place_few(
-    results: Results,
-    against: str | Results,
-    budget: float,
-    *,
-    entry: str = "",
-    rival: str = "",
-    audit: bool = False,
-    alpha: float = 0.1,
-    **how: Any,
+    results: Results, against: str | Results, *, alpha: float, audit: bool = False, **how: Any
 ) -> Placing:
     """Place strategies by few datasets; the parameters are those of `place`."""
     check(alpha=alpha, results=results)
-    entry = entry or ", ".join(sorted(results.strategies))
-    course = course_of(against, budget, entry, rival=rival, **how)
+    how["entry"] = how.get("entry") or ", ".join(sorted(results.strategies))
+    course, rival = course_of(against, **how), how.get("rival", "")
     board, theirs, alpha = course.board, course.theirs, alpha / len(course.looks)
-    if (metric := results.metric.name) != theirs.metric.name:
-        raise AnalysisError(f"the published scores are {theirs.metric.name}, and these {metric}")
+    compared(results, theirs)
     losses = results.losses
     for (i, k, *_), why in results.reasons.items():
         if why not in NOT_RUN:
@@ -162,59 +197,62 @@ def place_few(
     losses = losses.reindex(theirs.datasets)
     values, known = board.of(losses.to_numpy()), losses.notna().to_numpy()
     held = board.held_out(course.looks, course.drawn, designed=course.designed)
+    notes = [
+        f"intervals have {100 - 100 * alpha:.3g} % at each of {counted(len(course.looks), 'look')}"
+    ]
     rows, pairs, more = {}, {}, dict[int, None]()
     for k, name in enumerate(results.strategies):
+        own = [value[k] for value in values]
         for i, m in enumerate(course.looks):
             needed = course.order[:m]
             if not known[needed, k].all():
                 break
-            own = [value[k] for value in values]
-            rows[name], pairs[name] = _look(course, held, i, own, alpha)
-            if rival and pairs[name].loc[rival, "verdict"] != "undecided":
+            rows[name], pairs[name] = row, apart = _look(course, held, i, own, alpha)
+            if rival and apart.loc[rival, "verdict"] != "undecided":
                 break
         if audit and course.designed and known[needed, k].all():
             worse, needed = board.audited(needed, course.drawn, own[0][None])
             if known[needed, k].all():
-                rows[name]["audit p"] = _p(held[2][i], worse[0])
+                row["audit p"] = _p(held[2][i], worse[0])
         more |= dict.fromkeys(needed[~known[needed, k]])
-    told = [f"the level is {alpha:.3g} at each of {counted(len(course.looks), 'look')}"]
+        if name in rows:
+            notes += _notes_on(name, row, apart, rival, len(board.losses))
     wanted = tuple(theirs.datasets[j] for j in more)
-    told += [f"to run next: {', '.join(wanted)}"] if wanted else []
-    told += _told(rows, pairs, rival, len(board.losses))
+    if wanted:
+        notes.append(f"to run next: {', '.join(wanted)}")
+    (n, learners), families = board.losses.shape, len(set(board.families))
     return Placing(
-        name=f"Place of {entry} by {budget:g} of {len(board.losses)} datasets",
+        name=f"{'Designed' if course.designed else 'Random'} arm, among these {n} datasets: place "
+        f"beside {learners} strategies of {families} families, by ranks",
         frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy"),
         source=_SOURCE,
         metric=theirs.metric.loss_name,
         scenario="(b)",
-        notes=(*course.notes, *told),
+        notes=(*course.notes, *notes),
         pairs=pd.concat(pairs, names=["strategy", "published"]) if pairs else pd.DataFrame(),
         more=wanted,
     )
 
 
-def _told(
-    rows: Mapping[str, Mapping[str, Any]], pairs: Mapping[str, pd.DataFrame], rival: str, n: int
-) -> list[str]:
-    """Return notes on strategies: strange ones, those that an audit flags, and their rival."""
-    told = []
-    for name, row in rows.items():
-        if row["strange p"] <= _STRANGE:
-            told.append(f"{name} is unlike the published ones: its interval may be too short")
-        if row.get("audit p", 1) <= _STRANGE:
-            told.append(f"{name} may be tuned to the list, so do not trust it: take arm='random'")
-        if rival:
-            gap, low, high, *_, verdict, further = list(pairs[name].loc[rival])
-            apart = f"by {gap:.1f} ranks ({low:.1f} to {high:.1f})"
-            told.append(f"{name} is {verdict} against {rival}, {apart}")
-            if verdict == "undecided":
-                further = np.fmin(further, n - row["datasets"])
-                told.append(f"{further:g} more datasets would separate {name} from {rival}")
-    return told
+def _notes_on(
+    name: str, row: Mapping[str, Any], pairs: pd.DataFrame, rival: str, n: int
+) -> Iterator[str]:
+    """Yield notes on a strategy: whether it is strange or was flagged, and on its rival."""
+    if row["strange p"] <= _STRANGE:
+        yield f"{name} is unlike the published ones: its interval may be too short"
+    if row.get("audit p", 1) <= _STRANGE:
+        yield f"{name} may be tuned to the list, so do not trust it: take arm='random'"
+    if rival:
+        gap, low, high, *_, verdict, more = list(pairs.loc[rival])
+        ends = f"{gap:.1f} ({low:.1f} to {high:.1f}; below 0 {name} is better)"
+        yield f"{name} against {rival}: {verdict}; their average ranks differ by {ends}"
+        if verdict == "undecided":
+            further = np.fmin(more, n - row["datasets"])
+            yield f"{further:g} more datasets would separate {name} from {rival}, if all stays so"
 
 
 def _look(
-    course: Course, held: HeldOut, i: int, values: Sequence[np.ndarray], alpha: float
+    course: PlacingCourse, held: HeldOut, i: int, values: Sequence[np.ndarray], alpha: float
 ) -> tuple[dict[str, Any], pd.DataFrame]:
     """Return the place of a strategy, and its differences from all others, after a look."""
     from scipy.special import stdtrit
@@ -222,7 +260,7 @@ def _look(
     board, m = course.board, course.looks[i]
     n, learners = board.losses.shape
     at, sizes = course.order[:m], np.arange(m, n + 1)
-    found = {}
+    means = {}
     for kind, lowest, highest in ((1, -CLIP, CLIP), (0, 0, 1)):
         seen = values[kind][at]
         middle, sd, strange = (x[0] for x in board.predicted(kind, at, seen[None]))
@@ -233,20 +271,16 @@ def _look(
             spread = np.sqrt((board.without_each(kind, at, seen) ** 2).mean())
             half = stdtrit(sizes - 1, 1 - alpha / 2) * spread * np.sqrt(1 / sizes - 1 / n)
         possible = seen.sum() / n + (1 - m / n) * np.array([lowest, highest])
-        found[kind] = np.clip([middle, middle - half[0], middle + half[0]], *possible)
-    ranks, scores = (found[kind][:, None] - board.means[kind] for kind in (0, 1))
+        means[kind] = np.clip([middle, middle - half[0], middle + half[0]], *possible)
+    ranks, scores = (means[kind][:, None] - board.means[kind] for kind in (0, 1))
     apart = half < np.abs(ranks[0])[:, None]
     words = np.select([ranks[2] < -_NOISE, ranks[1] > _NOISE], ["better", "worse"], "undecided")
-    pairs = pd.DataFrame(
-        {**with_ends("difference", learners * ranks), **with_ends("score", scores)}
-    )
-    pairs["verdict"] = words
-    pairs["more"] = np.where(apart.any(axis=1), apart.argmax(axis=1), np.nan)
-    row = {"datasets": m, **with_ends("average rank", 1 + learners * found[0]), "of": learners + 1}
-    row |= {f"{word} than": int((words == word).sum()) for word in ("better", "worse")}
-    row["undecided"] = learners - row["better than"] - row["worse than"]
-    row |= {**with_ends("score", found[1]), "strange p": _p(held[1][i], strange)}
-    return row, pairs.set_axis(course.theirs.strategies)
+    columns = with_ends("difference", learners * ranks) | with_ends("score", scores)
+    columns |= {"verdict": words, "more": np.where(apart.any(axis=1), apart.argmax(axis=1), np.nan)}
+    pairs = pd.DataFrame(columns, index=course.theirs.strategies)
+    row = {"datasets": m, **with_ends("average rank", 1 + learners * means[0]), "of": learners + 1}
+    row |= {column: int((words == word).sum()) for word, column in DECIDED.items()}
+    return row | {**with_ends("score", means[1]), "strange p": _p(held[1][i], strange)}, pairs
 
 
 def with_ends(name: str, values: Iterable[Any]) -> dict[str, Any]:
@@ -265,18 +299,18 @@ def choose_datasets(against: str | Results, n: int, *, entry: str = "", **how: A
     Parameters
     ----------
     against, entry, **how
-        As in `place`: with ``arm="random"`` the draw of an entry.
+        The same as in `place`; with ``arm="random"`` the datasets are the draw of an entry.
     n : int
         Number of datasets, from 5 on.
 
     Returns
     -------
     ResultTable
-        One row for each dataset, in order: ``left``, the standard deviation of a new learner's
-        average rank after it, in ranks; and how the ranking by a list of this length, chosen by
-        half of the families, agrees with the ranking of the other half by all datasets:
-        ``Spearman`` and ``Kendall``, means over 20 splits, and the standard deviation of the first
-        over splits, ``SD``.
+        One row for each dataset, in order. ``left`` is the standard deviation of a new learner's
+        average rank after this dataset, in ranks. For the other columns, half of the families
+        choose a list of this length. The ranking of the other half by this list is compared with
+        their ranking by all datasets: ``Spearman`` and ``Kendall`` are mean correlations over 20
+        splits, ``SD`` is the standard deviation of the first over splits.
 
     Examples
     --------
@@ -286,23 +320,18 @@ def choose_datasets(against: str | Results, n: int, *, entry: str = "", **how: A
     course = course_of(against, n, entry, **how)
     board, random, kept = course.board, np.random.default_rng(0), []
     for _ in range(_HALVES):
-        names = random.permutation(np.unique(board.families))
-        judges = np.isin(board.families, names[::2])
+        judges = np.isin(board.families, random.permutation(np.unique(board.families))[::2])
         half = board.without(judges)
         ranks = half.of(board.losses[:, judges])[0]
-        given = None if course.designed else course.drawn
-        order = half.listed(n, given)[0]
+        order = half.listed(n, None if course.designed else course.drawn)[0]
         lists = [order[:m] for m in range(1, n + 1)]
-        by_size = pd.DataFrame({len(at): half.predicted(0, at, ranks[:, at])[0] for at in lists})
+        by_size = pd.DataFrame([half.predicted(0, at, ranks[:, at])[0] for at in lists]).T
         truth = pd.Series(ranks.mean(axis=1))
         kept.append([by_size.corrwith(truth, method=how) for how in ("spearman", "kendall")])
-    agreed: np.ndarray = np.array(kept)
-    columns = {
-        "left": board.losses.shape[1] * np.sqrt(course.unknown[1 : n + 1]),
-        "Spearman": agreed[:, 0].mean(axis=0),
-        "SD": agreed[:, 0].std(axis=0, ddof=1),
-        "Kendall": agreed[:, 1].mean(axis=0),
-    }
+    spearman, kendall = np.moveaxis(np.array(kept), 1, 0)
+    left = board.losses.shape[1] * np.sqrt(course.unknown[1 : n + 1])
+    columns = {"left": left, "Spearman": spearman.mean(axis=0)}
+    columns |= {"SD": spearman.std(axis=0, ddof=1), "Kendall": kendall.mean(axis=0)}
     chosen = pd.Index([course.theirs.datasets[j] for j in course.order[:n]], name="dataset")
     return ResultTable(
         name=f"{n} datasets that say most about an average rank",

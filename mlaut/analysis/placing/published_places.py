@@ -16,14 +16,13 @@ from mlaut.analysis.methods.ratings.elo import elo_ratings
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.pairwise.signed_rank import SignedRanks, signed_rank_p
-from mlaut.analysis.placing.few_datasets import Placing, place_few, with_ends
+from mlaut.analysis.placing.few_datasets import DECIDED, Placing, compared, place_few
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 _EXPLAINED = 2.0  # standard errors of a mean difference over datasets that chance explains
 _WITHIN = 0.975  # quantile of Student's t with which folds explain a difference on a dataset
-_DECIDED = {"better": "better than", "undecided": "undecided", "worse": "worse than"}
 _RARE = 0.05  # probability below which so many datasets beyond their folds are not chance
 
 
@@ -54,17 +53,12 @@ def beside_published(
         The metrics differ, or fewer than two datasets have the same name.
     """
     theirs = published(against)
-    if results.metric.name != theirs.metric.name:
-        raise AnalysisError(
-            f"{against} has {theirs.metric.name}, and these results have {results.metric.name}; "
-            f"score them by metric={theirs.metric.name!r}"
-        )
+    compared(results, theirs)
     common = [name for name in theirs.datasets if name in results.datasets]
     if len(common) < 2:
         raise AnalysisError(
-            f"{len(common)} datasets have the same name in {against} and in these results "
-            f"({', '.join(results.datasets[:3])}, ...; there: {', '.join(theirs.datasets[:3])}, "
-            "...); two are needed"
+            f"{len(common)} datasets have the same name in {against} and in these results; two are "
+            f"needed ({', '.join(results.datasets[:3])}; there: {', '.join(theirs.datasets[:3])})"
         )
     mine = results.select(datasets=common, strategies=strategies)
     known = theirs.select(datasets=common)
@@ -92,9 +86,9 @@ def place(
     Scenario (c). The published strategies are not run again: the datasets and, if the benchmark has
     them, the folds must be those of the benchmark.
 
-    With a budget few datasets are enough. The average rank among all N published datasets is
-    predicted from those that were run (BLUP under a shrunk covariance of the published ranks), with
-    intervals that were measured to cover; they speak about these N datasets, and about no others.
+    With a budget few datasets are enough. The average rank over all N published datasets is
+    predicted from those that were run (BLUP under a shrunk covariance of the published ranks). The
+    coverage of the intervals was measured. They are about these N datasets only.
 
     Parameters
     ----------
@@ -110,43 +104,44 @@ def place(
         Names of the strategies to place; default all.
     missing : str, default "row mean"
         Treatment of cells that were not published (`mlaut.analysis.treat_missing`). The default
-        reproduces the ranks that Fernandez-Delgado et al. (2014) printed. With a budget a failed
-        cell is beaten by all, and one without a reason, such as NaN in a table, was not run.
+        reproduces the ranks that Fernandez-Delgado et al. (2014) printed. With a budget, a failed
+        cell is beaten by all, and a cell without a reason, such as NaN in a table, was not run.
     alpha : float, optional
-        Without a budget the familywise level of the tests against the published strategies,
-        default 0.05; with one intervals have 1 - alpha, default 0.1.
+        Without a budget: the familywise level of the tests against the published strategies,
+        default 0.05. With a budget: intervals have confidence 1 - alpha, default 0.1.
     seed : int, default 0
-        With a budget a number that the board's maker draws after the entry is closed.
+        With a budget: a number that the board's maker draws after the entry is closed.
     **few
-        Options with a budget. ``arm``: "designed" (default), the list that says most, for a
-        question of one's own, with 30 learners of 8 families at least; or "random", for a public
-        claim or a small board. ``entry``: text that the draw follows from, default the names of the
-        strategies. ``rival``: published strategy; one looks after 5, 10, 15, ... datasets, with an
-        equal part of alpha each, and ends when it is separated. ``audit=True``: 5 random datasets
-        besides, by which a learner that was tuned to the list is found. ``costs``: cost by dataset.
-        ``families``: family by published strategy; default those of the benchmark, else clusters
-        with a mean correlation of ranks above 0.55.
+        Options with a budget. ``arm``: "designed" (default), the most informative datasets, for a
+        question of one's own; it needs 30 learners of 8 families or more. Or "random", for a public
+        claim or a small board. ``entry``: text that seeds the draw; default the names of the
+        strategies. ``rival``: a published strategy. The analysis looks after 5, 10, 15, ...
+        datasets, with an equal part of alpha each, and ends when the rival is separated.
+        ``audit=True``: 5 further random datasets, which show whether a learner was tuned to the
+        list. ``costs``: cost of each dataset. ``families``: family of each published strategy;
+        default those of the benchmark, else clusters with a mean correlation of ranks above 0.55.
 
     Returns
     -------
     Placing
-        One row for each strategy of one's own: ``rank`` among all by the average rank, ``of`` how
-        many, ``average rank``, ``P(best)``, ``P(top 10)``, ``Elo`` with the ends ``Elo low`` and
-        ``Elo high`` of its interval, and ``better than``, ``undecided`` and ``worse than``: numbers
-        of published strategies by Wilcoxon's signed rank test with Holm's correction over all of
-        them. Notes name what is not comparable. ``pairs`` has one row for each strategy of one's
-        own and each published one: ``better`` and ``worse``, the numbers of datasets on which one's
-        own has the smaller and the larger loss; ``mean difference`` of the scores, one's own minus
-        published; ``p``, adjusted; and ``verdict``.
+        One row for each strategy of one's own: ``rank`` by the average rank, ``of`` (the number of
+        strategies), ``average rank``, ``P(best)``, ``P(top 10)`` (1 if there are at most ten),
+        ``Elo`` with the ends ``Elo low`` and ``Elo high`` of its interval, and ``better than``,
+        ``worse than`` and ``undecided``: numbers of published strategies by Wilcoxon's signed rank
+        test with Holm's correction. Notes name what is not comparable. ``pairs`` has one row
+        for each strategy of one's own and each published one: ``better`` and ``worse``, the numbers
+        of datasets on which one's own has the smaller and the larger loss; ``mean difference`` of
+        the scores, one's own minus published; ``p``, adjusted; and ``verdict``.
 
-        With a budget ``datasets``; ``average rank`` and ``score`` with their intervals; ``better
-        than`` and ``worse than``, all at once; and ``strange p``, ``audit p``: shares of published
-        learners, left out with their families, that are as unlike the others, and as much worse on
-        the audit than the list predicts. The score of a dataset is the distance of the loss below
-        the published median, in median absolute deviations, clipped at -3 and 3. ``pairs`` has the
-        ``difference`` of the average ranks (below 0 one's own is better), of the ``score`` (above
-        0), each with its interval, and ``more``: how many further datasets would separate the two,
-        if the estimates stayed. ``more`` of the result has the datasets to run next.
+        With a budget there are ``datasets``; ``average rank`` and ``score`` with their intervals;
+        ``better than`` and ``worse than``, simultaneously for all; and ``strange p`` and ``audit
+        p``. These are shares of published learners, predicted without their families, that are as
+        unlike the others, or as much worse on the audit than the list predicts. The score of a
+        dataset is the distance of the loss below the published median, in median absolute
+        deviations, clipped at -3 and 3. ``pairs`` has the ``difference`` of the average ranks
+        (below 0, one's own is better) and of the ``score`` (above 0), with intervals, and ``more``:
+        the number of further datasets that would separate the two if the estimates did not change.
+        ``more`` of the result has the datasets to run next.
 
     Raises
     ------
@@ -175,44 +170,37 @@ def place(
     svm of mine           7.1               6.2                8.0
     """
     if budget is not None:
-        few |= {"seed": seed, "alpha": alpha or 0.1}
-        return place_few(results.select(strategies=strategies), against, budget, **few)
+        few |= {"budget": budget, "seed": seed, "alpha": alpha or 0.1}
+        return place_few(results.select(strategies=strategies), against, **few)
     if few or not isinstance(against, str):
         raise AnalysisError(f"{', '.join(few) or 'a board of Results'} needs a budget")
     alpha, theirs = alpha or 0.05, published(against)
     complete = treat_missing(beside_published(results, against, strategies), missing)
     rivals = [name for name in complete.strategies if name in theirs.strategies]
     own = [name for name in complete.strategies if name not in theirs.strategies]
-    pairs, of = _pairs(complete, own, rivals, alpha), len(complete.strategies)
-    decided = pd.crosstab(pairs.index.get_level_values(0), pairs["verdict"].to_numpy())
+    pairs, n = _pairs(complete, own, rivals, alpha), len(complete.datasets)
     ranks = average_ranks(complete).frame["average_rank"]
-    chances = probability_of_best(complete, top=min(10, of), seed=seed).frame.loc[own]
-    elo = elo_ratings(complete, seed=seed).frame.loc[own, ["Elo", "low", "high"]]
-    frame = pd.DataFrame(
-        {
-            "rank": ranks.rank(method="min")[own].astype(int),
-            "of": of,
-            "average rank": ranks[own],
-            "P(best)": chances["P(best)"],
-            "P(top 10)": chances.filter(like="P(top").iloc[:, 0],
-            **with_ends("Elo", elo.to_numpy().T),
-            **{column: decided.get(word, 0) for word, column in _DECIDED.items()},
-        },
-        index=pd.Index(own, name="strategy"),
-    )
-    n = len(complete.datasets)
-    smallest = min(1.0, len(rivals) * 2.0 ** (1 - n))
-    few_datasets = (
-        f"{n} datasets decide against none of {len(rivals)} strategies: the smallest p of a "
-        f"corrected test is {smallest:.2g}"
-    )
+    columns = {"rank": ranks.rank(method="min").astype(int), "of": len(ranks)}
+    columns |= {"average rank": ranks}
+    columns |= probability_of_best(complete, top=10, seed=seed).frame.filter(like="P(")
+    elo = elo_ratings(complete, seed=seed).frame
+    columns |= {"Elo": elo["Elo"], "Elo low": elo["low"], "Elo high": elo["high"]}
+    frame = pd.DataFrame(columns).loc[own].rename_axis("strategy")
+    for word, column in DECIDED.items():
+        frame[column] = (pairs["verdict"] == word).groupby(level=0).sum()
+    notes, smallest = complete.notes, len(rivals) * 2.0 ** (1 - n)
+    if smallest > alpha:
+        notes += (
+            f"{n} datasets decide against none of {len(rivals)} strategies: the smallest p of a "
+            f"corrected test is {min(1.0, smallest):.2g}",
+        )
     return Placing(
         name=f"Place among {len(rivals)} of the {len(theirs.strategies)} strategies of "
         f"{against}, {n} datasets",
         frame=frame.sort_values("rank", kind="stable"),
         source=PUBLISHED[against].source,
         metric=complete.metric.loss_name,
-        notes=(*complete.notes, *(few_datasets,) * (smallest > alpha)),
+        notes=notes,
         pairs=pairs,
     )
 
@@ -225,27 +213,20 @@ def _pairs(
     first, second = np.repeat([*map(of, own)], n), np.tile([*map(of, rivals)], len(own))
     pairs = Pairs(complete.strategies, first, second)
     d = replace(paired_losses(complete), pairs=pairs).differences
-    signed = SignedRanks.of(d)
+    signed, scores = SignedRanks.of(d), complete.scores.to_numpy()
     p = signed_rank_p(signed, "two-sided").reshape(-1, n)
-    adjusted = np.concatenate([adjust(row, "holm") for row in p])
+    p = np.concatenate([adjust(row, "holm") for row in p])
     verdict = np.where(signed.plus < signed.minus, "better", "worse")
-    scores = complete.scores.to_numpy()
-    return pd.DataFrame(
-        {
-            "better": (d < 0).sum(axis=0),
-            "worse": (d > 0).sum(axis=0),
-            "mean difference": (scores[:, first] - scores[:, second]).mean(axis=0),
-            "p": adjusted,
-            "verdict": np.where(adjusted <= alpha, verdict, "undecided"),
-        },
-        index=pairs.labels.set_names(["strategy", "published"]),
-    )
+    columns = {"better": (d < 0).sum(axis=0), "worse": (d > 0).sum(axis=0)}
+    columns["mean difference"] = (scores[:, first] - scores[:, second]).mean(axis=0)
+    columns |= {"p": p, "verdict": np.where(p <= alpha, verdict, "undecided")}
+    return pd.DataFrame(columns, index=pairs.labels.set_names(["strategy", "published"]))
 
 
 def reproduction(results: Results, against: str, same: Mapping[str, str]) -> ResultTable:
     """Compare strategies that were run again with the columns that were published for them.
 
-    Run it before `place`: where a published strategy cannot be had again, a new one cannot be
+    Run it before `place`: if a published strategy cannot be reproduced, a new one cannot be
     compared with the published ones either.
 
     Parameters
@@ -260,62 +241,65 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
     Returns
     -------
     ResultTable
-        One row for each pair: ``datasets``; ``mean difference`` of the scores, here minus
-        published, with its ``standard error`` over datasets; ``largest`` difference and ``on``
-        which dataset; ``equal``, the share of datasets with the published digits; ``beyond
-        folds``, the share of datasets whose difference is beyond a 95 % interval by the spread over
-        folds (Student's t), counted for both sides; and ``agrees``: the mean difference is within
-        two standard errors, and no more datasets are beyond folds than chance explains (of 5 %
-        each, with a probability of 5 %). A dataset with one fold has no part in ``beyond folds``,
-        which is NaN if all have one.
+        One row for each pair. ``datasets`` is their number. ``mean difference`` is that of the
+        scores, here minus published, with its ``standard error`` over datasets. ``largest`` is the
+        largest difference, ``on`` its dataset. ``equal`` is the share of datasets with the
+        published digits. ``beyond folds`` is the share of datasets whose difference is outside a
+        95 % interval by the spread over folds (Student's t), counted for both runs. ``agrees`` says
+        whether the mean difference is within two standard errors, and no more datasets are beyond
+        folds than chance explains (5 % of each, at the level 5 %). Datasets with one fold do not
+        count in ``beyond folds``, which is NaN if all have one.
 
     Raises
     ------
     AnalysisError
         A name is not known, the metrics differ, or fewer than two datasets have the same name.
     """
-    rows, notes = {}, []
-    theirs = published(against)
+    from scipy.special import bdtrc
+
+    rows, theirs = {}, published(against)
+    notes = _differences(results, against, theirs)
     for name, other in same.items():
         position("strategy", other, theirs.strategies)
         scores = beside_published(results, against, [name]).scores  # one's own is the last column
-        difference = (scores.iloc[:, -1] - scores[other]).dropna()
-        if len(difference) < 2:
+        d = (scores.iloc[:, -1] - scores[other]).dropna()
+        if len(d) < 2:
             raise AnalysisError(
-                f"{name} and {other} of {against} have {len(difference)} datasets with results "
-                "of both; two are needed"
+                f"{name} and {other} of {against} have {len(d)} datasets with results of both; two "
+                "are needed"
             )
-        error = float(difference.std(ddof=1) / np.sqrt(len(difference)))
-        mean, furthest = float(difference.mean()), int(difference.abs().argmax())
-        margin = _margins(results.select(datasets=difference.index, strategies=[name]))
-        n_known = int(np.isfinite(margin).sum())
-        odd = difference.index[np.abs(difference) > margin]  # not where there is no margin
+        off, furthest = d.abs(), int(d.abs().argmax())
+        error = float(d.std(ddof=1) / np.sqrt(len(d)))
+        margin = _margins(results.select(datasets=d.index, strategies=[name]))
+        n_known, odd = int(np.isfinite(margin).sum()), d.index[off > margin]
         if len(odd):
-            notes.append(f"{name} is beyond its folds on {', '.join(odd)}")
+            notes += (f"{name} is beyond its folds on {', '.join(odd)}",)
+        # so many are beyond their folds by chance
+        likely = not n_known or bdtrc(len(odd) - 1, n_known, 2 * (1 - _WITHIN)) >= _RARE
         rows[f"{name} / {other}"] = {
-            "datasets": len(difference),
-            "mean difference": mean,
+            "datasets": len(d),
+            "mean difference": float(d.mean()),
             "standard error": error,
-            "largest": float(difference.iloc[furthest]),
-            "on": difference.index[furthest],
-            "equal": float((np.abs(difference) <= _rounding(scores[other])).mean()),
+            "largest": float(d.iloc[furthest]),
+            "on": d.index[furthest],
+            "equal": float((off <= _rounding(scores[other])).mean()),
             "beyond folds": len(odd) / n_known if n_known else np.nan,
-            "agrees": abs(mean) <= _EXPLAINED * error and _is_chance(len(odd), n_known),
+            "agrees": bool(abs(d.mean()) <= _EXPLAINED * error and likely),
         }
     return ResultTable(
         name=f"Strategies run again, and as {against} published them",
         frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("here / published"),
         source=PUBLISHED[against].source,
         metric=results.metric.name,
-        notes=(*_differences(results, against, theirs), *notes),
+        notes=notes,
     )
 
 
 def _margins(results: Results) -> np.ndarray:
-    """Return by how much two runs of the one strategy may differ on each dataset, by its folds.
+    """Return by how much two runs of a strategy may differ on each dataset, from its folds.
 
-    The spread is that of the folds here, counted for both runs: few folds need Student's t. It is
-    NaN where there is one fold.
+    The spread over the folds of this run is counted for both runs; few folds need Student's t. The
+    result is NaN for a dataset with one fold.
     """
     from scipy.special import stdtrit
 
@@ -325,19 +309,10 @@ def _margins(results: Results) -> np.ndarray:
 
 
 def _rounding(published: pd.Series) -> float:
-    """Return half of the last digit that published numbers have, and a bit for its own noise."""
+    """Return half of the last digit of published numbers, and a little more for rounding noise."""
     scores = published.dropna().to_numpy()
-    digits = next(
-        k for k in range(1, 18) if k == 17 or np.allclose(scores, scores.round(k), 0, 1e-9)
-    )
+    digits = next((k for k in range(1, 17) if np.allclose(scores, scores.round(k), 0, 1e-9)), 17)
     return 0.5000001 * 10.0**-digits
-
-
-def _is_chance(beyond: int, n: int) -> bool:
-    """Return whether chance explains that so many of n datasets are beyond their folds."""
-    from scipy.special import bdtrc
-
-    return bool(bdtrc(beyond - 1, n, 2 * (1 - _WITHIN)) >= _RARE) if n else True
 
 
 def _differences(results: Results, against: str, theirs: Results) -> tuple[str, ...]:

@@ -1,13 +1,15 @@
-"""Figure, axes, sizes, colours and fonts of all plots.
+"""Figure, axes, sizes, colours and fonts of all plots, and ends of axes despite far values.
 
 The functions of this folder return a figure and do not show it. Colour is never the only
-difference.
+difference. Values beyond the ends of an axis are stated as numbers at its edges.
 """
 
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
@@ -16,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, NullFormatter
 
+from mlaut.analysis.common.display import number
 from mlaut.analysis.plots.look import PALETTE
 from mlaut.errors import AnalysisError
 
@@ -143,3 +146,91 @@ def text_width(texts: Iterable[str], font: float = FONT) -> float:
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     drawn = [figure.text(0, 0, text, fontsize=font, parse_math=False) for text in texts]
     return max((text.get_window_extent(renderer).width for text in drawn), default=0.0) / 100
+
+
+_MOST = 0.75  # share of the dots of a row that its reach holds
+_REACH = 5.0  # times the typical reach: on a longer axis the middle half of a row is a speck
+_LISTED = 2  # values that are listed one by one; of more, their number and the farthest are told
+_MARGIN = 0.04  # share of the axis beyond its first and last dot
+_DIGITS = 2  # of these numbers
+
+
+def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[float, float]:
+    """Return the ends of an axis, which do not depend on single far rows or dots.
+
+    Parameters
+    ----------
+    values : DataFrame
+        Each column has the dots of one row of the figure; NaN is no dot.
+    centre : float, optional
+        Value that the axis contains and from which distances count; default the median of the
+        columns' medians.
+
+    Returns
+    -------
+    tuple of float
+        The farthest dots within five times the typical reach, with a margin. The reach of a column
+        is the distance from the centre that holds three quarters of its dots; the typical reach is
+        the median of the columns. If it is 0, all dots are within the ends.
+
+    Examples
+    --------
+    >>> near, far = [0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, 100.0]
+    >>> ends = robust_ends(pd.DataFrame({"A": near, "B": near, "C": far, "D": [90.0] * 4}), 0.0)
+    >>> [round(end, 2) for end in ends]
+    [-0.12, 3.12]
+    """
+    middle = float(values.median().median()) if centre is None else centre
+    distances = (values - middle).abs()
+    reach = distances.quantile(_MOST).median()
+    kept = values.where(distances <= (_REACH * reach or np.inf))
+    dots = [middle, *kept.min(), *kept.max()]
+    low, high = (np.nanmin(dots), np.nanmax(dots)) if not np.isnan(dots).all() else (0.0, 1.0)
+    margin = _MARGIN * (high - low or 1.0)
+    return float(low - margin), float(high + margin)
+
+
+def write_edges(axes: Axes, place: float, texts: tuple[str, str], **how: Any) -> None:
+    """Write the texts of `beyond` at the edges of the row at a height."""
+    how["xycoords"] = axes.get_yaxis_transform()
+    for end, side, text in zip((0.0, 1.0), ("left", "right"), texts, strict=True):
+        write_beside(axes, text, (end, place), side, **how)
+
+
+def beyond(
+    dots: pd.Series, ends: tuple[float, float], shown: Callable[[float], float] = float
+) -> tuple[str, str]:
+    """Return the texts at the left and the right edge of a row: its dots beyond the axis.
+
+    Parameters
+    ----------
+    dots : Series
+        Values of the row.
+    ends : (float, float)
+        Ends of the axis.
+    shown : callable, optional
+        Function that returns a value in the units of the axis.
+
+    Returns
+    -------
+    tuple of str
+        Up to two values, or the number of dots and the farthest one. If the median is beyond the
+        axis too, it comes first. A text is empty if no dot is beyond its edge.
+
+    Examples
+    --------
+    >>> beyond(pd.Series([-2.0, 0.5, 0.6, 1.2, 6.4]), (0.0, 1.0))
+    ('-2 ◂', '▸ 1.2, 6.4')
+    >>> beyond(pd.Series([0.5, 3.0, 4.0, 5.0]), (0.0, 1.0))
+    ('', '▸ median 3.5; 3 dots to 5')
+    """
+    x = np.sort(dots.dropna().to_numpy())
+    texts, median = [], np.median(x) if len(x) else np.nan
+    for end, sign in zip(ends, (-1, 1), strict=True):
+        far = x[sign * x > sign * end][::sign]  # the nearest first
+        values = [number(float(shown(value)), _DIGITS) for value in (median, *far)]
+        many = f"{len(far)} dots to {values[-1]}"
+        listed = ", ".join(values[1:]) if len(far) <= _LISTED else many
+        texts.append(f"median {values[0]}; {listed}" if sign * median > sign * end else listed)
+    left, right = texts
+    return left and f"{left} ◂", right and f"▸ {right}"

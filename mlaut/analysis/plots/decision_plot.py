@@ -1,4 +1,4 @@
-"""The figure of a decision: how far each strategy is from the leader, dataset by dataset."""
+"""Figures of a decision (distances to the leader on each dataset) and of a race (its evidence)."""
 
 from dataclasses import dataclass
 from textwrap import wrap
@@ -18,21 +18,26 @@ from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, LIKELY, OPEN, UNDECID
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.plots.canvas import (
     BLUE,
+    FONT,
     GAP,
     GREEN,
     GREY,
     ORANGE,
     Size,
+    beyond,
     canvas,
     label_plainly,
     log_scale,
+    robust_ends,
     row_size,
     style,
     text_width,
     write_beside,
+    write_edges,
 )
-from mlaut.analysis.plots.edges import beyond, robust_ends, write_edges
 from mlaut.analysis.plots.look import PLAIN, Look
+from mlaut.analysis.plots.pair_plots import name_points
+from mlaut.analysis.racing.race import Race
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
@@ -69,7 +74,7 @@ class _Drawn:
     ratios: bool = False
 
     def shown(self, values: Any) -> Any:
-        """Return values as the axis shows them."""
+        """Return values in the units of the axis."""
         return np.exp(values) if self.ratios else values
 
 
@@ -83,7 +88,7 @@ def decision_plot(
     figsize: Size | None = None,
     look: Look = PLAIN,
 ) -> Figure:
-    """Draw how far each strategy is from the leader on each dataset, the best average rank on top.
+    """Draw the distance of each strategy from the leader on each dataset, best average rank on top.
 
     Parameters
     ----------
@@ -92,21 +97,21 @@ def decision_plot(
     results : Results
         The compared results, ``comparison.results``.
     top : int, default 20
-        Number of strategies, the best first; the leader is always among them. A last row has the
-        average ranks of the others.
+        Number of strategies that are drawn, the best first; the leader is always among them. The
+        last row has the average ranks of the others.
     ax, figsize, look : optional
         Axes, inches, names and colours: see `mlaut.analysis.Look`.
 
     Returns
     -------
     Figure
-        A dot for each dataset on which the strategy and the leader have a result; their number
-        stands in brackets behind the name where many are missing. A mark at the median, whose
-        colour and form are the verdict, and a band from quartile to quartile where there are
-        enough dots. Errors in units of the targets are divided by the leader's, on a logarithmic
-        axis. Where nothing is decided, the dots are scores, or else ranks. Two datasets are joined
-        dot by dot. No far strategy or dataset sets the axis: what is beyond it stands at its edge
-        as a number.
+        There is a dot for each dataset on which the strategy and the leader have a result. If many
+        are missing, their number is in brackets after the name. The colour and form of the mark at
+        the median show the verdict; a band shows the quartiles if there are enough dots. Errors in
+        units of the targets are divided by the leader's, on a logarithmic axis. If nothing is
+        decided, the dots are scores or ranks. If there are two datasets, lines join the dots of
+        each. Far strategies or datasets do not stretch the axis: values beyond it are numbers at
+        its edge.
     """
     if set(decision.frame.index) != set(results.strategies):
         raise AnalysisError("the decision is about other strategies than the results")
@@ -150,7 +155,7 @@ def decision_plot(
 
 
 def _label(name: str, values: pd.DataFrame, look: Look) -> str:
-    """Return the name, with the number of datasets where that is much less than all."""
+    """Return the name, with the number of datasets if many are missing."""
     n, of = values[name].notna().sum(), len(values)
     return look.label(name) + (f" ({n} of {of} datasets)" if n < _MOST * of else "")
 
@@ -185,7 +190,7 @@ def _row(
 
 
 def _join(axes: Axes, values: pd.DataFrame) -> str:
-    """Join the dots of each dataset if there are two, and return the lines' names."""
+    """Join the dots of each dataset if there are two datasets; return a text on the lines."""
     if len(values) != JOINED:
         return ""
     for row, line in zip(values.to_numpy(), ("-", "--"), strict=True):
@@ -194,7 +199,7 @@ def _join(axes: Axes, values: pd.DataFrame) -> str:
 
 
 def _limit(axes: Axes, drawn: _Drawn, ends: tuple[float, float], even: Locator) -> None:
-    """Set the ends of the axis and its labels, which are uneven on a long logarithmic one."""
+    """Set the ends and the labels of the axis; a long logarithmic axis has uneven labels."""
     low, high = map(drawn.shown, ends)
     if drawn.ratios:
         log_scale(axes, high / low)
@@ -206,7 +211,7 @@ def _limit(axes: Axes, drawn: _Drawn, ends: tuple[float, float], even: Locator) 
 
 
 def _drawn(decision: Decision, results: Results, look: Look) -> _Drawn:
-    """Return what is drawn of each strategy on each dataset, and its name."""
+    """Return the values that are drawn for each strategy on each dataset, and their name."""
     name, leader, frame = results.metric.name, decision.leader, decision.frame
     ratios = bool(leader) and "ratio" in frame
     known = ratios and bool(frame["ratio"].drop(leader).notna().all())
@@ -219,3 +224,96 @@ def _drawn(decision: Decision, results: Results, look: Look) -> _Drawn:
     label = f"{name} {'divided by' if ratios else 'minus'} that of {look.label(leader)}"
     label += f", on each dataset{' (logarithmic axis)' if ratios else ''}"
     return _Drawn(values.apply(np.log) if ratios else values, label, leader, side, ratios)
+
+
+_MOST_NAMED = 12  # strategies; the lines to more names cover each other
+_FLOOR = -2.0  # evidence below a hundredth is drawn there: how small it is does not matter
+
+
+@checked
+def race_plot(
+    race: Race, *, ax: Axes | None = None, figsize: Size | None = None, look: Look = PLAIN
+) -> Figure:
+    """Draw the evidence against each strategy after each dataset.
+
+    Parameters
+    ----------
+    race : Race
+        Result of `race`.
+    ax, figsize, look : optional
+        Axes, inches, names and colours: see `mlaut.analysis.Look`.
+
+    Returns
+    -------
+    Figure
+        For questions about the best, there is one line for each strategy, which leaves the race
+        where its line crosses the level 1 / alpha. Strategies that are left have bold names; among
+        many strategies only these are named, with the number of the others. For other questions,
+        the line is the number of undecided pairs.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import Results, race
+    >>> table = pd.DataFrame({"A": [0.1] * 9, "B": [0.2] * 9, "C": [0.3] * 9})
+    >>> figure = race_plot(race(Results.from_table(table, greater_is_better=False)))
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['C', 'B', 'A']
+    """
+    if not race.datasets:
+        raise AnalysisError("the race has no complete dataset yet, so there is nothing to draw")
+    names = _named(race, look) if race.terms.of_best else []
+    height = max(3.2, row_size(len(names))[0] * len(names) + 1)
+    figure, axes = canvas(ax, figsize, (7.5, height), names=look.labels(names))
+    if race.terms.of_best:
+        _draw_evidence(axes, race, look)
+    else:
+        _draw_open_pairs(axes, race)
+    label = "log10 evidence against" if race.terms.of_best else "undecided pairs"
+    style(axes, "datasets in their drawn order", label, grid=None)
+    return figure
+
+
+def _draw_evidence(axes: Axes, race: Race, look: Look) -> None:
+    log10 = np.maximum(race.course.against / np.log(10), _FLOOR)
+    ends = []
+    for place, name in enumerate(race.strategies):
+        n = int(race.course.runs[place])
+        left = name in race.left
+        colour, width = (BLUE, 1.6) if left else (GREY, 0.9)
+        colour = look.colour(name, colour)
+        line = np.concatenate([[0.0], log10[:n, place]])
+        axes.plot(np.arange(n + 1), line, color=colour, linewidth=width)
+        axes.plot(n, line[-1], "o" if left else "x", color=colour, markersize=4)
+        ends.append((line[-1], float(n)))
+    axes.axhline(-np.log10(race.terms.alpha), color=ORANGE, linewidth=1.2, linestyle="--")
+    table = pd.DataFrame(ends, index=list(race.strategies), columns=["evidence", "datasets"])
+    table["left"] = table.index.isin(race.left)
+    height = table["evidence"].where(table["left"], -table["datasets"])  # fewer crossing lines
+    table = table.assign(height=height).sort_values(
+        ["left", "height"], ascending=[True, False], kind="stable"
+    )
+    named = table.loc[table.index.isin(_named(race, look)), ["evidence", "datasets"]]
+    name_points(axes, named, race.left, look)
+    look.finish(axes, list(named.index), "")
+    if n_others := len(table) - len(named):
+        gone = table.loc[~table["left"], "datasets"]
+        text = f"{n_others} strategies left after {gone.min():.0f} to {gone.max():.0f} datasets"
+        axes.set_title(text, fontsize=FONT, loc="left", color=GREY)
+
+
+def _named(race: Race, look: Look) -> list[str]:
+    """Return the strategies that the figure names: all, or of many those that are left."""
+    runs = dict(zip(race.strategies, race.course.runs, strict=True))
+    order = look.shown(sorted(runs, key=lambda name: (name not in race.left, -runs[name])))
+    return order if look.top or len(order) <= _MOST_NAMED else list(race.left)
+
+
+def _draw_open_pairs(axes: Axes, race: Race) -> None:
+    total = len(race.decided_pairs(True)) + len(race.decided_pairs(False))
+    decided = {
+        frozenset((d.first, d.second)): d.after for d in reversed(race.course.decisions)
+    }.values()
+    after = np.arange(len(race.datasets) + 1)
+    still = [total - sum(1 for n in decided if n <= t) for t in after]
+    axes.step(after, still, where="post", color=BLUE, linewidth=1.6)
+    axes.set_ylim(bottom=0)

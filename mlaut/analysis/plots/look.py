@@ -1,4 +1,4 @@
-"""How a figure shows its strategies: names, colours, groups, and how many of them."""
+"""Look of the strategies in a figure: names, colours, groups, and how many are drawn."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,29 +24,29 @@ Name = TypeVar("Name", bound=str)
 
 @dataclass(frozen=True)
 class Look:
-    """The look of a figure: names, colours and groups of strategies, for all figures of a paper.
+    """Names, colours and groups of strategies in the figures of a paper.
 
-    Every plot of `mlaut.analysis` takes ``look=``, beside ``ax=`` (axes of the caller, instead of a
-    new figure) and ``figsize=`` (width and height of a new figure in inches; by default they fit
-    the number and the length of the names).
+    Every plot of `mlaut.analysis` takes ``look=``. It also takes ``ax=``, axes of the caller for
+    the plot, and ``figsize=``, width and height of a new figure in inches. By default they fit the
+    number and the length of the names.
 
     Attributes
     ----------
     names : mapping of str to str
-        What is written in place of a strategy's name.
+        Texts that replace the names of strategies.
     groups : mapping of str to sequence of str
-        Groups of strategies, such as ``{"trees": ["forest", "boosting"]}``. Each group has a colour
-        of its own, and a legend names the groups.
+        Groups of strategies, such as ``{"trees": ["forest", "boosting"]}``. Each group has its own
+        colour, and a legend names the groups.
     colours : mapping of str to str
         Colours of strategies or groups, as matplotlib writes them. A strategy without a colour and
-        without a group has the figure's own.
+        without a group has the default colour of the figure.
     top : int, optional
-        Draw only the first ``top`` strategies in the figure's order, which is best first. What is
-        computed, such as ranks and tests, is of all of them.
+        Draw only the first ``top`` strategies in the figure's order, which is best first. Ranks and
+        tests are still computed from all of them.
     longest : int, default 60
         Characters of the longest name; the middle of a longer one is replaced by an ellipsis.
 
-    Strategies that a figure does not have are ignored, unless it has none of them.
+    Names that are not in a figure are ignored, unless all of them are missing.
 
     Raises
     ------
@@ -67,7 +67,7 @@ class Look:
     longest: int = _LONGEST
 
     def __post_init__(self) -> None:
-        unknown = [str(one) for one in self.colours.values() if not is_color_like(one)]
+        unknown = [str(colour) for colour in self.colours.values() if not is_color_like(colour)]
         if unknown:
             raise AnalysisError(f"no colour is called {unknown[0]!r}; use one of matplotlib's")
         if (self.top is not None and self.top < 1) or self.longest < 3:
@@ -78,7 +78,7 @@ class Look:
             raise AnalysisError(f"strategy {twice[0]!r} is in two groups of the look; keep one")
 
     def label(self, name: object) -> str:
-        """Return what is written for a strategy."""
+        """Return the text that is written for a strategy."""
         text = self.names.get(str(name), str(name))
         if len(text) <= self.longest:
             return text
@@ -86,11 +86,11 @@ class Look:
         return f"{text[: self.longest - 1 - end]}…{text[len(text) - end :]}"
 
     def labels(self, names: Iterable[object]) -> list[str]:
-        """Return what is written for strategies."""
+        """Return the texts that are written for strategies."""
         return [self.label(name) for name in names]
 
     def shown(self, order: Sequence[Name]) -> list[Name]:
-        """Return the strategies that are drawn, of all in their order.
+        """Return the strategies that are drawn; ``order`` has all of them.
 
         Raises
         ------
@@ -128,8 +128,8 @@ class Look:
         which : {"x", "y", ""}, default "y"
             Axis with their names; empty if none has them.
         legend : {"above", "inside", "below"}, default "above"
-            Place of the groups' names: inside for axes that fill their figure, below where names
-            are above.
+            Place of the groups' names: ``"inside"`` for axes that fill their figure, ``"below"`` if
+            the names of strategies are above.
         """
         if which:
             ticks = axes.get_yticklabels() if which == "y" else axes.get_xticklabels()

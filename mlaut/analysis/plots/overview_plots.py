@@ -28,7 +28,7 @@ _SIDE = 9.0  # inches of all squares across, at most
 def heat_map(
     results: Results, *, ax: Axes | None = None, figsize: Size | None = None, look: Look = PLAIN
 ) -> Figure:
-    """Draw how far each strategy is from the median on each dataset, similar ones side by side.
+    """Draw the distance of each strategy from the median on each dataset, in clustered order.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def heat_map(
     Returns
     -------
     Figure
-        A row for each strategy and a column for each dataset. Blue: the score is better than the
-        median of the strategies on that dataset; orange: it is worse. Losses in different units
+        A row for each strategy and a column for each dataset. A blue score is better than the
+        median of the strategies on that dataset, an orange one is worse. Losses in different units
         are compared by ranks. Rows and columns have the order of a hierarchical clustering (average
-        distance between correlated profiles, leaves ordered optimally), so that strategies which
-        are good on the same datasets are together, whatever their average. With ``Look(top=...)``
-        the strategies with the best average rank are drawn.
+        distance between correlated profiles, leaves ordered optimally). So strategies that are good
+        on the same datasets are neighbours, whatever their average. With ``Look(top=...)`` the
+        strategies with the best average rank are drawn.
 
     Notes
     -----
@@ -94,7 +94,7 @@ def heat_map(
 
 
 def _distances(results: Results) -> tuple[pd.DataFrame, str]:
-    """Return how far each strategy is from the median on each dataset, above 0 better; in words."""
+    """Return the distances from the median on each dataset (above 0 is better), and their name."""
     if results.incomparable:
         ranks = rank_table(results)
         return -ranks.sub(ranks.median(axis=1), axis=0), "ranks above the median"
@@ -134,16 +134,16 @@ def rank_plot(
     Parameters
     ----------
     chances : RankProbabilities
-        What `probability_of_best` returned.
+        Result of `probability_of_best`.
     ax, figsize, look : optional
         Axes, inches, names and colours: see `mlaut.analysis.Look`.
 
     Returns
     -------
     Figure
-        A row for each strategy, the most probably best on top, with a square for each rank: the
-        darker, the more probable. A dot is the expected rank, a line its interval. Beside the row
-        stands the probability of being the best.
+        A row for each strategy, with the one that is most probably the best on top. A square for
+        each rank is darker for a more probable rank. A dot is the expected rank, a line its
+        interval. The probability of being the best is beside the row.
 
     Examples
     --------

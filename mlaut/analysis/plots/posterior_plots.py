@@ -44,8 +44,8 @@ def simplex_plot(
     Figure
         A triangle with one corner for each of the three shares. Lines divide it into regions in
         which one share is the largest; each corner shows the proportion of draws in its region.
-        Without a region of equivalence (the middle share is 0 in all draws), a histogram of the
-        first share.
+        Without a region of equivalence (the middle share is 0 in all draws), the figure is a
+        histogram of the first share.
 
     Raises
     ------

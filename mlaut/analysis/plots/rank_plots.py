@@ -25,13 +25,15 @@ from mlaut.analysis.plots.canvas import (
     GREY,
     ORANGE,
     Size,
+    beyond,
     canvas,
+    robust_ends,
     row_size,
     style,
     text_width,
     write_beside,
+    write_edges,
 )
-from mlaut.analysis.plots.edges import beyond, robust_ends, write_edges
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -68,18 +70,16 @@ def box_plot(
     Returns
     -------
     Figure
-        A box from the lower to the upper quartile with the median, whiskers to the last value
-        within 1.5 times the length of the box, and a dot for every dataset; with more than 4,000
-        results only for those beyond the whiskers. No far dataset sets the axis: what is beyond
-        it stands at its edge as a number.
+        A box shows quartiles and median; whiskers end at the last value within 1.5 times the length
+        of the box. There is a dot for every dataset; with more than 4,000 results, only for those
+        beyond the whiskers. Far datasets do not stretch the axis: values beyond it are numbers at
+        its edge.
     """
     table = results.scores if as_scores else results.losses
     order = look.shown(best_median_first(results))[::-1]
     values = [table[name].dropna().to_numpy() for name in order]
-    labels = [
-        _label(look.label(name), len(table) - len(kept))
-        for name, kept in zip(order, values, strict=True)
-    ]
+    gaps = [len(table) - len(kept) for kept in values]
+    labels = [look.label(s) + f" ({n} missing)" * (n > 0) for s, n in zip(order, gaps, strict=True)]
     row, font = row_size(len(order))
     ends = robust_ends(table[order])
     far = [beyond(table[name], ends) for name in order]
@@ -123,10 +123,6 @@ def best_median_first(results: Results) -> list[str]:
     return list(keys.sort_values(["lacks", "median"], kind="stable").index)
 
 
-def _label(name: str, n_missing: int) -> str:
-    return f"{name} ({n_missing} missing)" if n_missing else name
-
-
 @checked
 def critical_difference_diagram(
     results: Results,
@@ -144,10 +140,11 @@ def critical_difference_diagram(
     results : Results
     pairs : Pairwise, optional
         Result of a test of all pairs of these strategies. By default it is the signed rank test
-        with Holm's correction, or the trinomial test if the scales of the datasets do not compare:
-        what they say of a pair does not depend on the other strategies. With `nemenyi_test` the
-        diagram is that of Demsar, with the critical difference; with a Bayesian test a bar joins
-        strategies of which none is better than another with a probability of ``1 - alpha``.
+        with Holm's correction, or the trinomial test if the scales of the datasets are not
+        comparable: their result for a pair does not depend on the other strategies. With
+        `nemenyi_test` the diagram is that of Demsar, with the critical difference. With a Bayesian
+        test a bar joins strategies of which none is better than another with a probability of
+        ``1 - alpha``.
     alpha : float, default 0.05
         Level of the test.
     ax, figsize, look : optional
@@ -157,8 +154,8 @@ def critical_difference_diagram(
     -------
     Figure
         Diagram after Demsar 2006, Figure 1, and Benavoli, Corani & Mangili 2016; rank 1, the best,
-        is on the left. A bar joins strategies of which no two differ; if it passes over others, it
-        has dots at its own.
+        is on the left. A bar joins strategies of which no two differ; if it passes over other
+        strategies, dots mark the strategies of the bar.
 
     Raises
     ------
@@ -198,8 +195,8 @@ def draw_ranks(
     difference : float
         Critical difference, drawn as a scale; 0 for none.
     groups : sequence of sequence of str
-        Groups of strategies that a test does not separate. The test need not be Nemenyi's. A bar
-        that passes over strategies of another group has dots at its own.
+        Groups of strategies that a test does not separate. The test need not be Nemenyi's. If a bar
+        passes over strategies of another group, dots mark its own strategies.
     label : str
         Label of the scale, or of the test.
     ax, figsize, look : optional
@@ -261,8 +258,8 @@ def draw_ranks(
 
 
 def _among(groups: Sequence[Sequence[str]], names: Sequence[str]) -> list[list[str]]:
-    """Return the groups of two and more of these strategies, without those that are in another."""
-    parts = {tuple(one for one in group if one in names) for group in groups}
+    """Return the groups with two or more of these strategies, without subsets of other groups."""
+    parts = dict.fromkeys(tuple(name for name in group if name in names) for group in groups)
     most = [p for p in parts if len(p) > 1 and not any(set(p) < set(other) for other in parts)]
     return [list(part) for part in sorted(most, key=lambda part: names.index(part[0]))]
 

@@ -1,15 +1,16 @@
 """The course of a race: who is dropped after which dataset, as a function of the losses in order.
 
-The decisions after a round depend on the losses of it and of earlier rounds alone. So a race that
-was interrupted, or is followed again from the stored losses, decides the same.
+The decisions after a round depend only on the losses of this round and of earlier rounds. So a race
+that was interrupted, or is followed again from the stored losses, makes the same decisions.
 
-Strategies may lag: one with lag 20 is run on a dataset while the others are run on 20. Each lag has
-an evidence of its own, that of a race among the strategies whose lag is at most that large, all of
-which have been run on the datasets that it uses. It grows dataset by dataset, and who takes part in
-a dataset depends on earlier datasets alone, so it is valid at all datasets at once, whenever they
-are run. Each evidence against a strategy has the same part of alpha; that of the largest lag is the
-only one against a strategy of that lag. Evidence of a pair uses the datasets that both have, and
-needs no such correction: it is the same number whenever it is seen.
+Strategies may lag: a strategy with lag 20 is run on one dataset while the others are run on 20.
+Each lag has its own evidence: that of a race among the strategies with this lag or a smaller one,
+on the datasets on which all of them were run. The evidence grows dataset by dataset. Which
+strategies take part in a dataset depends on earlier datasets alone, so the evidence is valid at all
+datasets at once, whenever they are run. Each evidence against a strategy has the same part of
+alpha; a strategy of the largest lag has only one evidence against it. The evidence of a pair uses
+the datasets that both strategies have. It needs no such correction, since it is the same number
+whenever one looks at it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean, p_of
+from mlaut.errors import AnalysisError
 from mlaut.records import RaceTerms
 
 QUESTIONS = {
@@ -81,20 +83,20 @@ def rounds_of(lags: Sequence[int], batches: Sequence[int]) -> list[Round]:
 
     Examples
     --------
-    >>> [(one.dataset, one.lag) for one in rounds_of([1, 1, 2], [3])]
+    >>> [(turn.dataset, turn.lag) for turn in rounds_of([1, 1, 2], [3])]
     [(0, 1), (0, 2), (1, 1), (2, 1), (1, 2), (2, 2)]
     """
-    found, first = [], 0
+    rounds, first = [], 0
     for n in batches:
         places = [(lag * place, lag, place) for lag in set(lags) for place in range(n)]
-        found += [Round(first + place, lag) for _, lag, place in sorted(places)]
+        rounds += [Round(first + place, lag) for _, lag, place in sorted(places)]
         first += n
-    return found
+    return rounds
 
 
 @dataclass(frozen=True)
 class RaceDecision:
-    """RaceDecision of a race.
+    """Decision of a race: a strategy is worse than another one, or practically equal to it.
 
     Attributes
     ----------
@@ -132,7 +134,8 @@ class Course:
         Whether each strategy may still be the best; for other questions, whether a pair with it is
         undecided.
     worse, worse_sup : ndarray, shape (K, K)
-        Log evidence that the row is worse than the column: now, and its largest so far.
+        Natural logarithm of the evidence that the row is worse than the column: now, and its
+        largest so far.
     equal_sup : ndarray, shape (K, K)
         Largest log evidence so far that row and column are practically equal.
     worse_p, equal_p : ndarray, shape (K, K)
@@ -169,9 +172,10 @@ def follow(
     Parameters
     ----------
     losses : ndarray, shape (N, K)
-        One loss for each dataset and strategy. NaN is a cell that was not run yet: the race stands
-        before the first round in which a strategy that still races has one. Infinity is a failure,
-        which is worse than any loss; minus infinity a strategy that takes no part in the dataset.
+        One loss for each dataset and strategy. NaN is a cell that was not run yet: the race stops
+        before the first round in which a strategy that still races has such a cell. Infinity is a
+        failure, which is worse than any loss. Minus infinity means that the strategy takes no part
+        in the dataset.
     scale : ndarray, shape (N, K)
         Size of the numbers behind each loss; smaller differences than their noise are ties.
     terms : RaceTerms
@@ -190,8 +194,8 @@ def follow(
     n, k = losses.shape
     names = strategies or [str(i) for i in range(k)]
     race = Following(names, n, terms, span=span, drop=drop, sources=sources)
-    for one in rounds_of(race.lags.tolist(), [n]):
-        if not race.take(one, losses[one.dataset], scale[one.dataset]):
+    for turn in rounds_of(race.lags.tolist(), [n]):
+        if not race.take(turn, losses[turn.dataset], scale[turn.dataset]):
             break
     return race.course()
 
@@ -210,8 +214,8 @@ class Following:
     drop : bool
         Whether strategies leave the race, and the race ends when the question is answered.
     sources : sequence, length n, optional
-        Source of each dataset, next to the others of its source. A source is bet on once: the steps
-        of its datasets are averaged, and who leaves is decided after the last of them.
+        Source of each dataset; datasets of one source are neighbours. There is one bet on a source:
+        the steps of its datasets are averaged, and strategies leave after the last of them.
     """
 
     def __init__(
@@ -235,7 +239,7 @@ class Following:
         self.runs = np.zeros(k, dtype=int)
         self.rounds = 0
         self.decisions: list[RaceDecision] = []
-        self.worse, self.worse_sup, self.equal_sup = np.zeros((3, k, k))
+        self.worse, self.worse_sup, self.equal_sup = np.zeros((3, k, k))  # log evidence
         self.worse_p, self.equal_p = np.ones((2, k, k))
         self.pairs = self._pairs_of_question()
         self._against = np.full((n, k), np.nan)
@@ -248,7 +252,7 @@ class Following:
         self._n_evidences = np.maximum(np.sum(more, axis=0), 1)  # by strategy
 
     def _pairs_of_question(self) -> np.ndarray:
-        """Return which ordered pairs the question is about."""
+        """Return a mask of the ordered pairs that the question is about."""
         k = len(self.lags)
         pairs = ~np.eye(k, dtype=bool)
         if self.control is not None:
@@ -256,34 +260,34 @@ class Following:
             pairs[np.ix_(rest, rest)] = False
         return pairs
 
-    def take(self, one: Round, losses: np.ndarray, scale: np.ndarray) -> bool:
-        """Take in the next round; return False, and change nothing, where the race stands.
+    def take(self, due: Round, losses: np.ndarray, scale: np.ndarray) -> bool:
+        """Take in the next round; if it has an open cell, change nothing and return False.
 
         Parameters
         ----------
-        one : Round
+        due : Round
         losses, scale : ndarray, shape (K,)
             Losses of the dataset and their sizes, as for `follow`. Strategies of a larger lag, and
             those that left before this dataset, are not looked at.
         """
-        turn = self.racing & (self.lags == one.lag)
+        turn = self.racing & (self.lags == due.lag)
         if np.isnan(losses[turn]).any() or (self.drop and self.answered()):
             return False
         self.rounds += 1
         if turn.any():
             self.runs[turn] += 1
-            level = self._levels[one.lag]
-            present = level.members & (self.runs > one.dataset) & (losses > -np.inf)
+            level = self._levels[due.lag]
+            present = level.members & (self.runs > due.dataset) & (losses > -np.inf)
             level.see(_differences(losses, scale, present), present)
-            if self._ends[one.dataset]:
-                self._gather(level, one.dataset, level.bet())
-                self._decide(level, one.dataset)
+            if self._ends[due.dataset]:
+                self._gather(level, due.dataset, level.bet())
+                self._decide(level, due.dataset)
         if self.drop:
             self.racing = self.left
         return True
 
     def copy(self) -> Following:
-        """Return a race that stands where this one stands."""
+        """Return a copy of the race in its present state."""
         return deepcopy(self, {id(self.terms): self.terms})
 
     def _gather(self, level: _Level, dataset: int, present: np.ndarray) -> None:
@@ -347,7 +351,7 @@ class Following:
         return len(left) <= 1 or bool(equal.all())
 
     def course(self) -> Course:
-        """Return what happened so far."""
+        """Return the course of the race so far."""
         if self.terms.of_best:
             self.worse_p = self._holm(self.worse_sup, self.pairs)
         return Course(
@@ -366,14 +370,14 @@ class Following:
 
 
 def _filled(against: np.ndarray) -> np.ndarray:
-    """Return the evidence with that of the dataset before where there is none; at first it is 1."""
-    found = np.concatenate([np.zeros((1, against.shape[1])), against])
-    rows = np.where(np.isnan(found), 0, np.arange(len(found))[:, None])
-    return np.take_along_axis(found, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
+    """Return the evidence, with gaps filled by that of the dataset before; at first it is 1."""
+    padded = np.concatenate([np.zeros((1, against.shape[1])), against])
+    rows = np.where(np.isnan(padded), 0, np.arange(len(padded))[:, None])
+    return np.take_along_axis(padded, np.maximum.accumulate(rows, axis=0), axis=0)[1:]
 
 
 def _differences(row: np.ndarray, size: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return the differences of all ordered pairs; NaN where one does not take part."""
+    """Return the differences of all ordered pairs; NaN if a strategy does not take part."""
     shown = np.where(present, row, np.nan)
     with np.errstate(invalid="ignore"):
         d = shown[:, None] - shown
@@ -383,13 +387,13 @@ def _differences(row: np.ndarray, size: np.ndarray, present: np.ndarray) -> np.n
 
 
 class _Level:
-    """Evidence of a race among the strategies whose lag is at most that of the level.
+    """Evidence of one lag, from the race among the strategies with this lag or a smaller one.
 
     Parameters
     ----------
     members : ndarray of bool, shape (K,)
     pairs : ndarray of bool, shape (K, K)
-        Pairs that no level of a smaller lag has.
+        Pairs that are in no level of a smaller lag.
     n : int
         Number of datasets.
     terms : RaceTerms
@@ -406,12 +410,14 @@ class _Level:
         self.step = self.kind.steps(span, (n, k, k))
         self.logs, self.equal_logs = np.zeros((2, len(BETS), k, k))
         self.leader_logs = np.zeros((len(BETS), k))
-        self.worse, self.equal, self.points = np.zeros((3, k, k))
+        self.worse, self.equal, self.points = np.zeros((3, k, k))  # log evidence twice, and steps
         self._seen: list[tuple[np.ndarray, ...]] = []  # datasets of the source
 
     def see(self, d: np.ndarray, present: np.ndarray) -> None:
         """Take in the differences of the next dataset."""
         steps = self.step(np.nan_to_num(d, nan=0.0, posinf=np.inf, neginf=-np.inf))
+        if not (far := np.abs(steps).max()) <= 1:
+            raise AnalysisError(f"kind {self.kind.name!r} is no bet: it took a step of {far:g} > 1")
         self._seen.append((steps, self._inside(d) if self.rope else steps, present))
 
     def bet(self) -> np.ndarray:
@@ -429,7 +435,7 @@ class _Level:
         return np.asarray(present)
 
     def _follow_leader(self, steps: np.ndarray, at: np.ndarray) -> None:
-        """Bet that the rival which led before this source beats each strategy; evenly if tied."""
+        """Bet that the rival that led before this source beats each strategy; ties share it."""
         if len(at) > 1:
             lost = np.tile(self.points[np.ix_(at, at)].sum(axis=1), (len(at), 1))
             np.fill_diagonal(lost, np.inf)
@@ -452,11 +458,11 @@ class _Level:
     def against(self) -> np.ndarray:
         """Return the log evidence against each strategy being as good as all other members.
 
-        If it is, then each of its wealths against a rival is a supermartingale, and so is their
-        mean. Half of the capital follows the leader instead, which needs no mean over rivals.
+        If the strategy is as good, then each wealth of a rival against it is a supermartingale, and
+        so is their mean. Half of the capital bets on the leader only and needs no mean over rivals.
         """
-        k, found = self.members.sum(), log_mean(self.leader_logs)
+        k, logs = self.members.sum(), log_mean(self.leader_logs)
         if k > 1:
             mean = log_mean(self.worse[self.rivals].reshape(k, k - 1), axis=1)
-            found[self.members] = np.logaddexp(mean, found[self.members]) - np.log(2)
-        return found
+            logs[self.members] = np.logaddexp(mean, logs[self.members]) - np.log(2)
+        return logs

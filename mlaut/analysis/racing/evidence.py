@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 Step = Callable[[np.ndarray], np.ndarray]
+_SOURCE = "Ville 1939; Waudby-Smith & Ramdas 2024; Arnold et al. 2026 (sequential confidence sets)"
 
 BETS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Bets of the mixture.
@@ -67,19 +68,15 @@ def p_of(log_sup: np.ndarray) -> np.ndarray:
     return np.exp(-np.maximum(log_sup, 0.0))
 
 
-def _signs(_span: float, _shape: tuple[int, ...]) -> Step:
-    return np.sign
-
-
 def _means(span: float, _shape: tuple[int, ...]) -> Step:
     return lambda differences: np.clip(differences / span, -1.0, 1.0)
 
 
 class _SignedRanks:
-    """Steps that are weighted by the share of the sizes seen so far that are no larger.
+    """Steps whose weight is the share of the sizes seen so far that are no larger.
 
-    That share includes this difference, and ties count half. Twice it is cut at 1: a small
-    difference counts less, and one above the median counts in full.
+    The share includes the present difference, and ties count half. The weight is twice the share,
+    but at most 1: a small difference counts less, and one above the median counts in full.
     """
 
     def __init__(self, _span: float, shape: tuple[int, ...]) -> None:
@@ -99,22 +96,28 @@ class _SignedRanks:
 
 @dataclass(frozen=True)
 class Kind:
-    """Kind of a race: what "worse" means, and how a bet sees it.
+    """Kind of a race: the meaning of "worse", and the bet on it.
+
+    Each kind is a bet: its evidence is an e-value at every look, which all texts, tables and
+    decisions of a race assume. A test at fixed looks is no kind of race.
 
     Attributes
     ----------
     name : str
     steps : callable
-        It takes the width of the range of the loss, and the number of datasets with the shape of
-        the differences of one of them. It returns a function, which is called with the differences
-        of one dataset after the other and returns steps between -1 and 1: a positive step speaks
-        against the first strategy of a pair.
+        A function of the width of the range of the loss, and of the tuple ``(n, *shape)``: the
+        number of datasets, and the shape of the differences of one dataset. It returns another
+        function, which is called with the differences of one dataset after the other and returns
+        steps between -1 and 1. A positive step is evidence against the first strategy of a pair. If
+        that strategy is no worse, the expected step, given all earlier datasets, is at most 0.
     null : str
         Null hypothesis of a pair.
     test : str
         Test of `mlaut.analysis.common.tests.TESTS` that reports use once the race is completed.
     mean : bool, default False
-        Whether it is about expected differences, so that it needs a metric with a known range.
+        Whether the kind is about expected differences, and so needs a metric with a known range.
+    source : str
+        Publications of the method.
 
     Examples
     --------
@@ -130,10 +133,11 @@ class Kind:
     null: str
     test: str
     mean: bool = False
+    source: str = _SOURCE
 
 
 _KINDS = (
-    Kind("sign", _signs, "neither strategy is more often better", "sign"),
+    Kind("sign", lambda *_: np.sign, "neither strategy is more often better", "sign"),
     Kind(
         "signed rank",
         _SignedRanks,

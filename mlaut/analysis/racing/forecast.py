@@ -1,4 +1,4 @@
-"""Forecast of the rest of a race by simulation: datasets to come are drawn from those seen."""
+"""Forecast of the rest of a race by simulation: future datasets are drawn from those seen."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class RaceForecast:
 
 @dataclass(frozen=True)
 class _Future:
-    """End of a simulated race: further datasets, and those of each strategy."""
+    """End of a simulated race: numbers of further datasets, in all and by strategy."""
 
     answered: bool
     datasets: int
@@ -62,9 +62,9 @@ class _Future:
 
 
 class _Futures:
-    """Simulated futures of a race that stands after n rounds.
+    """Simulated futures of a race after n rounds.
 
-    Each round to come takes one of the datasets on which all strategies that it needs were run.
+    Each future round takes one of the datasets on which all strategies of the round were run.
     """
 
     def __init__(self, race: StudyRace, n: int, most: float) -> None:
@@ -92,20 +92,20 @@ class _Futures:
 
     def _one(self, drawn: dict[int, np.ndarray]) -> _Future:
         race, spent = self._start.copy(), self.spent
-        for one in self._rest:
-            turn = race.racing & (self._lags == one.lag)
+        for now in self._rest:
+            turn = race.racing & (self._lags == now.lag)
             spent += self.cost[turn].sum()
             if race.answered() or spent > self._most:
                 break
             if turn.any():
-                row = drawn[one.lag][one.dataset]
-                race.take(one, self._losses[row], self._scale[row])
+                row = drawn[now.lag][now.dataset]
+                race.take(now, self._losses[row], self._scale[row])
         more = race.runs - self.runs
         return _Future(race.answered(), int(race.runs.max() - self.runs.max()), more)
 
 
 def _fewest(course: Course) -> int:
-    """Return the number of datasets of the strategy with the fewest that is left; at least 1."""
+    """Return the smallest number of datasets of a strategy that is left; at least 1."""
     return int(course.runs[course.left].min(initial=course.runs.max(initial=1))) or 1
 
 
@@ -143,10 +143,10 @@ def forecast_race(race: StudyRace, *, max_cost: float = np.inf) -> RaceForecast 
 
 
 def is_unlikely(race: StudyRace, n: int, below: float, *, max_cost: float = np.inf) -> bool:
-    """Return whether the rest of a race after n rounds decides it with too small a probability.
+    """Return whether it is improbable that the rest of a race after n rounds decides it.
 
-    It looks when the number of datasets of the strategy with the fewest has grown by a tenth, and
-    at 10 for the first time; between looks it is False.
+    The forecast is made when the strategy with the fewest datasets has 10, and again when its
+    number has grown by a tenth. In other rounds the result is False.
 
     Parameters
     ----------

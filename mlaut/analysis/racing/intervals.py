@@ -63,7 +63,7 @@ def mean_interval(
 
 
 def _lowest(d: np.ndarray, used: np.ndarray, span: float, need: float) -> np.ndarray:
-    """Return the largest m for which the wealth against ``mean <= m`` once reached the need.
+    """Return the largest m for which the wealth against ``mean <= m`` once reached ``need``.
 
     The wealth falls with m, so the end is found by halving.
     """

@@ -1,4 +1,4 @@
-"""`race`: what may be concluded after each dataset of a study that was run in a drawn order."""
+"""`race`: conclusions after each dataset of a study whose datasets are run in a drawn order."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,6 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import NOT_RUN, RaceTerms, Status
 
-_SOURCE = "Ville 1939; Waudby-Smith & Ramdas 2024; Arnold et al. 2026 (sequential confidence sets)"
 _LARGEST_LOG = 700.0  # exp overflows beyond 709
 _GIVEN = (
     "the datasets are taken in the order that was given, not by lot: valid if no result and no "
@@ -51,7 +50,7 @@ def drawn_order(datasets: Iterable[str], seed: int = 0) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Race(Shown):
-    """A race of strategies over datasets in order, as it stands after the datasets that were used.
+    """State of a race of strategies over datasets in order, after the datasets that were used.
 
     Attributes
     ----------
@@ -59,9 +58,9 @@ class Race(Shown):
     datasets : tuple of str, length T
         Datasets that were used, in order.
     n_datasets : int
-        Number of datasets that there are.
+        Number of all datasets.
     n_sources : int
-        Number of their sources, each of which is one round; 0 where datasets have none.
+        Number of their sources, each of which is one round; 0 if no sources are known.
     terms : RaceTerms
     course : Course
         Evidence and decisions, with strategies as positions.
@@ -72,9 +71,9 @@ class Race(Shown):
         Width of the range of the loss; infinite if it has no ends.
     notes : tuple of str
     cost : DataFrame or None
-        Cells of a study by strategy: those that were run, those that were left out because of the
-        race, and those that are open, with the seconds of the first and a forecast for the second:
-        the mean time of the cells of that strategy. None for results that are of no study.
+        Numbers of cells of a study by strategy: those that were run, those that the race left out,
+        and those that are open. The seconds of the first are known; those of the second are
+        forecast by the mean time of the cells of that strategy. None for results without a study.
     """
 
     strategies: tuple[str, ...]
@@ -117,7 +116,8 @@ class Race(Shown):
     @property
     def left(self) -> tuple[str, ...]:
         """Strategies that may still be the best, or have an undecided pair."""
-        return self._named(self.course.left)
+        left = zip(self.strategies, self.course.left, strict=True)
+        return tuple(name for name, ok in left if ok)
 
     @property
     def answered(self) -> bool:
@@ -126,7 +126,7 @@ class Race(Shown):
 
     @property
     def share_of_cells(self) -> float:
-        """Share of all cells of the strategies and datasets that the race runs."""
+        """Share of the cells of all strategies and datasets that the race runs."""
         return float(self.course.runs.sum() / (self.n_datasets * len(self.strategies)))
 
     @property
@@ -136,24 +136,24 @@ class Race(Shown):
 
     @property
     def decisions(self) -> tuple[str, ...]:
-        """Decisions in their order, each a sentence."""
+        """Decisions in their order, one sentence each."""
         return tuple(self._words(decision) for decision in self.course.decisions)
 
     @property
     def departures(self) -> dict[str, tuple[int, str]]:
-        """After how many datasets each strategy left the race, and why."""
-        found: dict[str, tuple[int, str]] = {}
+        """For each strategy that left the race, the number of its datasets and the reason."""
+        gone: dict[str, tuple[int, str]] = {}
         if self.terms.of_best:
             for decision in self.course.decisions:
                 if not decision.equal:
                     why = f"raced out after {decision.after} datasets"
                     why += f" (evidence {_evidence(decision)})"
-                    found[self.strategies[decision.first]] = decision.after, why
-            return found
+                    gone[self.strategies[decision.first]] = decision.after, why
+            return gone
         for place in np.flatnonzero(~self.course.left).tolist():
             after = max(d.after for d in self.course.decisions if place in (d.first, d.second))
-            found[self.strategies[place]] = after, f"decided after {after} datasets"
-        return found
+            gone[self.strategies[place]] = after, f"decided after {after} datasets"
+        return gone
 
     @property
     def evidence(self) -> pd.DataFrame:
@@ -167,11 +167,11 @@ class Race(Shown):
         """Return all pairs, each on the datasets on which both strategies were run.
 
         The table ``"p_value"`` has anytime-valid p-values for "no difference" after Holm's
-        correction over both directions of all pairs, ``"q (e-BH)"`` the e-values adjusted for the
-        false discovery rate (valid where the race stands, not for its largest evidence, and not if
-        a strategy lags), and
-        ``"e (equal)"`` the evidence for practical equality. The mean difference and its interval,
-        valid at every look, are there for losses with a known range.
+        correction over both directions of all pairs. ``"q (e-BH)"`` has the e-values adjusted for
+        the false discovery rate. They are valid for the present state of the race, but not for its
+        largest evidence, and not if a strategy lags. ``"e (equal)"`` has the evidence for practical
+        equality. If the range of the losses is known, there is the mean difference with its
+        interval, which is valid at every look.
         """
         return _pairs(self)
 
@@ -246,11 +246,8 @@ class Race(Shown):
         done = worse | worse.T | (self.course.equal_p <= self.terms.alpha)
         k, control = len(self.strategies), control_of(self.terms.question, self.strategies)
         pairs = combinations(range(k), 2)
-        asked = [pair for pair in pairs if control is None or control in pair]
-        return [(self.strategies[i], self.strategies[j]) for i, j in asked if done[i, j] == decided]
-
-    def _named(self, where: np.ndarray) -> tuple[str, ...]:
-        return tuple(name for name, ok in zip(self.strategies, where, strict=True) if ok)
+        kept = [pair for pair in pairs if control is None or control in pair]
+        return [(self.strategies[i], self.strategies[j]) for i, j in kept if done[i, j] == decided]
 
     def _words(self, decision: RaceDecision) -> str:
         first, second = self.strategies[decision.first], self.strategies[decision.second]
@@ -291,11 +288,11 @@ def race(
     drop: bool = True,
     lag: Mapping[str, int] | None = None,
 ) -> Race:
-    """Follow a race over datasets in order: valid at every look, and under any rule of stopping.
+    """Follow a race over datasets in order, with evidence that is valid whenever one stops.
 
     Scenario (c): the datasets are a sample of all those that the question is about. Their order is
-    drawn by lot, so that it depends neither on results nor on properties of the datasets. Where
-    datasets have sources, the sources are drawn, and a round is a source.
+    drawn by lot, so that it depends neither on results nor on properties of the datasets. If
+    datasets have sources, the order of the sources is drawn, and each source is one round.
 
     Parameters
     ----------
@@ -304,37 +301,38 @@ def race(
     question : str, default "best"
         ``"best"``, ``"all best"``, ``"control: NAME"`` or ``"all pairs"``; see `QUESTIONS`.
     kind : {"sign", "signed rank", "mean"}, default "sign"
-        What "worse" means. ``"sign"``: more often worse; a tie counts for neither.
+        Meaning of "worse". ``"sign"``: the strategy is more often worse; a tie counts for neither.
         ``"signed rank"``: large differences count more, and the null hypothesis is stricter:
         whatever the size of the difference, the strategy is not more often worse. ``"mean"``: the
-        expected loss is larger; it needs a metric with a known range, and is weak, for differences
-        are small beside the range.
+        expected loss is larger. This kind needs a metric with a known range, and has little power,
+        since differences are small compared with the range.
     alpha : float, default 0.05
-        Level. Each of the best strategies is dropped at any time with at most this probability; for
-        ``"all best"``, any of them; for pairs, any pair is wrongly decided at any time with at most
-        this probability (Holm). Claims of practical equality have the same level of their own.
+        Level: the largest probability that a given best strategy is ever dropped; for
+        ``"all best"``, that any of them is ever dropped; for pairs, that any pair is ever decided
+        wrongly (Holm). Claims of practical equality have a separate level of the same size.
     rope : float, default 0
         Half width of the region of practical equivalence. Strategies are practically equal if their
         losses differ by at most this on most datasets; for ``"mean"``, if the expected difference
-        is smaller. 0 for no such claims.
+        is smaller. With 0 there are no such claims.
     order : sequence of str, optional
-        Datasets in the order in which they were run; default `drawn_order` with ``seed``. Sentence
-        and notes name a given order as the assumption that it is: no result and no property of the
-        datasets chose it. In a table that is sorted by size, for example, one did.
+        Datasets in the order in which they were run; default `drawn_order` with ``seed``. For a
+        given order, sentence and notes state the assumption that neither results nor properties of
+        the datasets influenced it. In a table that is sorted by size, for example, one did.
     seed : int, default 0
         Seed with which the order is drawn.
     missing : {"raise", "failures last"}, default "raise"
         Treatment of cells without a loss. With ``"failures last"`` a failure is worse than any
-        loss, and two failures tie. A cell that was not run yet is no failure: the race stands
+        loss, and two failures tie. A cell that was not run yet is no failure: the race stops
         before its dataset.
     drop : bool, default True
-        Whether a strategy leaves the race as soon as it may, and the race ends when the question is
-        answered. False follows all strategies over all datasets; the numbers are as valid.
+        Whether a strategy leaves the race as soon as the evidence allows it, and the race ends when
+        the question is answered. With False, all strategies are followed over all datasets; the
+        numbers are valid in both cases.
     lag : mapping of str to int, optional
-        Strategies that lag, for example ``{"SVC": 20}``: it is run on one dataset while the others
-        are run on 20. A pair is decided on the datasets that both have. For the question
-        ``"best"``, a strategy has one evidence against it for each lag that is at least its own,
-        and each has the same part of ``alpha``.
+        Strategies that lag. With ``{"SVC": 20}``, for example, SVC is run on one dataset while the
+        others are run on 20. A pair is decided on the datasets that both have. For the question
+        ``"best"``, there is one evidence against a strategy for each lag that is at least its own,
+        and each evidence has the same part of ``alpha``.
 
     Returns
     -------
@@ -343,30 +341,30 @@ def race(
     Raises
     ------
     AnalysisError
-        The question, the kind or a strategy of ``lag`` is not known, ``order`` leaves datasets out
-        or takes those of a source apart, ``lag`` is given for datasets with sources, or ``"mean"``
-        is asked of a metric without a range.
+        The question, the kind or a strategy of ``lag`` is not known; ``order`` omits datasets or
+        separates those of a source; ``lag`` is given for datasets with sources; or the kind is
+        ``"mean"`` and the metric has no range.
     MissingCellsError
         A cell has no loss, and ``missing`` is ``"raise"``.
 
     Notes
     -----
     The evidence is a product of bets; Ville's inequality bounds the probability that it ever
-    exceeds ``1 / alpha`` under the null hypothesis. The evidence against "as good as all others" is
-    the mean of the evidence against each rival (half of the capital), and the evidence of the
-    rival that led before each dataset (the other half).
+    exceeds ``1 / alpha`` under the null hypothesis. The evidence against "as good as all others"
+    has two halves: the mean of the evidence against each rival, and the evidence of the rival that
+    led before each dataset.
     Sources: Ville 1939; Waudby-Smith & Ramdas 2024 (betting); Wang & Ramdas 2022 (e-BH);
     Arnold et al. 2026 (sequential model confidence sets).
 
     Examples
     --------
     >>> table = pd.DataFrame({"A": [0.1] * 12, "B": [0.2] * 12, "C": [0.3] * 12})
-    >>> found = race(Results.from_table(table, greater_is_better=False))
+    >>> result = race(Results.from_table(table, greater_is_better=False))
     >>> import textwrap
-    >>> print(textwrap.fill(found.sentence(), 80))
+    >>> print(textwrap.fill(result.sentence(), 80))
     After 8 of 12 datasets, at level 0.05 for all looks (each of the best stays with
     probability 0.95): A is the best, scenario (c).
-    >>> found.decisions[0]
+    >>> result.decisions[0]
     'C raced out after 7 datasets (evidence 26.9), mostly by A'
     """
     terms = RaceTerms(
@@ -420,7 +418,7 @@ def check_terms(terms: RaceTerms, strategies: Sequence[str], metric: MLautScore)
 
 
 def _whole(order: Sequence[str], results: Results) -> list[str]:
-    """Return the order, if it has each dataset once."""
+    """Return the order; raise `AnalysisError` unless it has each dataset once."""
     positions("dataset", order, results.datasets)
     if sorted(order) != sorted(results.datasets):
         n, of = len(set(order)), len(results.datasets)
@@ -444,8 +442,8 @@ def _drawn(results: Results, seed: int) -> list[str]:
 def cell_losses(results: Results, missing: str) -> np.ndarray:
     """Return the losses: infinite for a failure, NaN for a cell that was not run.
 
-    They are minus infinity where the size limit of a strategy was exceeded: there its pairs see
-    no evidence.
+    They are minus infinity where the size limit of a strategy was exceeded: such a dataset adds no
+    evidence to the pairs of the strategy.
     """
     one_of("missing", missing, ("raise", "failures last"))
     losses = results.losses.to_numpy(copy=True)
@@ -468,8 +466,8 @@ def cell_losses(results: Results, missing: str) -> np.ndarray:
 # ------------------------------------------------------------------------ pairs
 
 
-def _pairs(found: Race) -> Pairwise:
-    course, names = found.course, list(found.strategies)
+def _pairs(ended: Race) -> Pairwise:
+    course, names = ended.course, list(ended.strategies)
     k = len(names)
     off = ~np.eye(k, dtype=bool)
     both = np.maximum(p_of(course.worse_sup), SMALLEST_P)
@@ -484,26 +482,26 @@ def _pairs(found: Race) -> Pairwise:
         "better": np.sign(course.worse.T - course.worse),
         "datasets": np.minimum(course.runs[:, None], course.runs).astype(float),
     }
-    if found.lags:  # where the race stands may then depend on the next losses of a pair
+    if ended.lags:  # where the race stands may then depend on the next losses of a pair
         del tables["q (e-BH)"]
-    if found.terms.rope:
+    if ended.terms.rope:
         tables["e (equal)"] = np.exp(np.minimum(course.equal_sup, _LARGEST_LOG))
     effects = {}
-    if np.isfinite(found.span) and not found.n_sources:  # the interval is one of single datasets
+    if np.isfinite(ended.span) and not ended.n_sources:  # the interval is one of single datasets
         effects["mean difference"] = "bets, valid at every look"
-        value, low, high = mean_interval(found.losses, course.runs, found.span, 0.95)
+        value, low, high = mean_interval(ended.losses, course.runs, ended.span, 0.95)
         tables |= {"mean difference": value, "mean difference low": low}
         tables["mean difference high"] = high
     tables = {key: np.where(off, table, np.nan) for key, table in tables.items()}
     return Pairwise(
-        name=f"Anytime-valid {found.terms.kind} test, Holm correction",
-        strategies=found.strategies,
+        name=f"Anytime-valid {ended.terms.kind} test, Holm correction",
+        strategies=ended.strategies,
         tables={key: pd.DataFrame(table, names, names) for key, table in tables.items()},
-        null=KINDS[found.terms.kind].null,
-        source=_SOURCE,
-        metric=found.metric,
+        null=KINDS[ended.terms.kind].null,
+        source=KINDS[ended.terms.kind].source,
+        metric=ended.metric,
         statistic_name="log e",
         effects=effects,
-        n=len(found.datasets),
-        notes=found.notes,
+        n=len(ended.datasets),
+        notes=ended.notes,
     )

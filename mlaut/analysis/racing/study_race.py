@@ -1,4 +1,4 @@
-"""The race of a study: its terms as the study stores them, and how it stands."""
+"""The race of a study: its terms as the study stores them, and its state."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -64,16 +64,16 @@ def read_sealed(stored: Mapping[str, Any], place: object) -> tuple[RaceTerms, Dr
 
 
 def _is_like(value: Any, default: Any, item: type | None) -> bool:
-    """Return whether a stored value has the type of a default, and its items have theirs."""
+    """Return whether a stored value has the type of a default, and each item the type ``item``."""
     kind = list if isinstance(default, tuple) else type(default)
     items = value.values() if isinstance(value, dict) else value
-    return type(value) is kind and (item is None or all(type(one) is item for one in items))
+    return type(value) is kind and (item is None or all(type(each) is item for each in items))
 
 
 class StudyRace:
-    """The race of a study, as it stands after its first rounds.
+    """Race of a study after its first rounds.
 
-    Losses of a round are read once, as soon as it is complete.
+    Losses of a round are read once, as soon as the round is complete.
 
     Parameters
     ----------
@@ -123,27 +123,27 @@ class StudyRace:
         return {**self.terms.sealed(), **draw}
 
     def places(self, lag: int) -> list[int]:
-        """Return the places of the strategies with a lag."""
+        """Return the positions of the strategies with a given lag."""
         return [place for place, own in enumerate(self.lags) if own == lag]
 
     def _read(self, n: int) -> None:
         """Read the losses and times of the first n rounds."""
         names = self.draw.strategies
-        for one in self.rounds[self._n_read : n]:
-            dataset, places = self.draw.order[one.dataset], self.places(one.lag)
+        for turn in self.rounds[self._n_read : n]:
+            dataset, places = self.draw.order[turn.dataset], self.places(turn.lag)
             block = self.study.block(dataset)
             chosen = [names[place] for place in places]
             if set(chosen) <= set(block.strategies):
                 results = Results.from_blocks([block], self._metric, strategies=chosen)
-                self._losses[one.dataset, places] = cell_losses(results, "failures last")[0]
-                self._scale[one.dataset, places] = np.nan_to_num(results.noise_scale)[0]
+                self._losses[turn.dataset, places] = cell_losses(results, "failures last")[0]
+                self._scale[turn.dataset, places] = np.nan_to_num(results.noise_scale)[0]
                 ((_, numbers),) = self.study.numbers([dataset])
                 rows = [block.strategies.index(name) for name in chosen]
-                self._seconds[one.dataset, places] = _elapsed(numbers)[rows]
+                self._seconds[turn.dataset, places] = _elapsed(numbers)[rows]
         self._n_read = max(n, self._n_read)
 
     def after(self, n: int) -> Race:
-        """Return the race as it stands after the first n rounds, which are complete."""
+        """Return the race after the first n rounds, which are complete."""
         if n not in self._races:
             self._races[n] = self._as_race(self._at(n))
             for old in sorted(self._races)[: -self.terms.ahead - _KEPT]:
@@ -155,11 +155,11 @@ class StudyRace:
         return Following(names, len(self.draw.order), self.terms, span=span)
 
     def _at(self, n: int) -> Following:
-        """Return the race after the first n rounds: the one that is followed, if it is not past."""
+        """Return the race after the first n rounds; a race that is past them starts anew."""
         self._read(n)
         following = self._begun() if self._following.rounds > n else self._following
-        for one in self.rounds[following.rounds : n]:
-            if not following.take(one, self._losses[one.dataset], self._scale[one.dataset]):
+        for turn in self.rounds[following.rounds : n]:
+            if not following.take(turn, self._losses[turn.dataset], self._scale[turn.dataset]):
                 break
         return following
 
@@ -177,13 +177,13 @@ class StudyRace:
         )
 
     def now(self) -> Race:
-        """Return the race as it stands now, with its cost: it uses the rounds that are complete."""
+        """Return the race after all complete rounds, with its cost."""
         return dataclasses.replace(self.after(self.n_known), cost=self._cost())
 
     def _cost(self) -> pd.DataFrame:
-        """Return `Race.cost`."""
+        """Return the table of `Race.cost`."""
         names = list(self.draw.strategies)
-        found = pd.DataFrame(0.0, pd.Index(names, name="strategy"), _COST)
+        costs = pd.DataFrame(0.0, pd.Index(names, name="strategy"), _COST)
         stored = set(self.study.datasets)
         known = [dataset for dataset in self.draw.order if dataset in stored]
         statuses = self.study.statuses(known)
@@ -193,19 +193,19 @@ class StudyRace:
             counts = [~(out | still), out, still]
             cells = [of_kind.sum(axis=(1, 2)) for of_kind in counts]
             here = pd.DataFrame(dict(zip(_COST, [*cells, _elapsed(numbers), 0], strict=True)))
-            found += here.set_axis(list(in_study)).reindex(names).fillna(0.0)
-        mean = found["seconds"] / found["cells"].where(found["cells"] > 0)
-        found["seconds left out"] = (mean * found["cells left out"]).fillna(0.0)
-        return found.astype(dict.fromkeys(_COST[:3], int))
+            costs += here.set_axis(list(in_study)).reindex(names).fillna(0.0)
+        mean = costs["seconds"] / costs["cells"].where(costs["cells"] > 0)
+        costs["seconds left out"] = (mean * costs["cells left out"]).fillna(0.0)
+        return costs.astype(dict.fromkeys(_COST[:3], int))
 
     @property
     def n_known(self) -> int:
-        """Number of rounds before the first whose dataset is not stored."""
+        """Number of rounds before the first one whose dataset is not stored."""
         stored = set(self.study.datasets)
         unknown = (
             place
-            for place, one in enumerate(self.rounds)
-            if self.draw.order[one.dataset] not in stored
+            for place, turn in enumerate(self.rounds)
+            if self.draw.order[turn.dataset] not in stored
         )
         return next(unknown, len(self.rounds))
 
@@ -215,7 +215,7 @@ class StudyRace:
         return self._following.rounds
 
     def following(self, n: int) -> Following:
-        """Return the race as it stands after the first n rounds, to be followed further."""
+        """Return a copy of the race after the first n rounds, which can be followed further."""
         return self._at(n).copy()
 
     def losses(self, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -225,22 +225,22 @@ class StudyRace:
     def seconds(self, n: int) -> np.ndarray:
         """Return the time of all cells of each dataset and strategy in the first n rounds: (N, K).
 
-        It is the wall time of cells, failed ones included.
+        The times are wall times of cells, including failed ones.
         """
         return self._seen(self._seconds, n, 0.0)
 
     def _seen(self, values: np.ndarray, n: int, otherwise: float) -> np.ndarray:
-        """Return the values of the first n rounds, which are read first."""
+        """Read the first n rounds, and return their values; all others are ``otherwise``."""
         self._read(n)
         seen = np.full(values.shape, otherwise)
-        for one in self.rounds[:n]:
-            places = self.places(one.lag)
-            seen[one.dataset, places] = values[one.dataset, places]
+        for turn in self.rounds[:n]:
+            places = self.places(turn.lag)
+            seen[turn.dataset, places] = values[turn.dataset, places]
         return seen
 
 
 def _elapsed(numbers: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the seconds of all cells of each strategy; those of fits where no others are known."""
+    """Return the seconds of all cells of each strategy; those of fits if no others are known."""
     elapsed = numbers["usage"][..., USAGE.index("elapsed")]
     fits = np.nansum(numbers["seconds"], axis=-1)
     return np.asarray(np.where(np.isnan(elapsed), fits, elapsed).sum(axis=(1, 2)))

@@ -1,6 +1,4 @@
-"""Treatments of contaminated cells: the strategy was trained on what it is scored on."""
-
-from __future__ import annotations
+"""Treatments of contaminated cells, whose strategy was trained on the data that it is scored on."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +15,7 @@ _MOST_NAMED = 3  # strategies in a note
 
 
 def with_contaminated(results: Results, contaminated: np.ndarray) -> Results:
-    """Return results with their contaminated cells, shape (N, K), and a note that names them."""
+    """Return results with the contaminated cells marked, shape (N, K), and a note on them."""
     who = np.array(results.strategies)[contaminated.any(axis=0)].tolist()
     more = [f"{len(who) - _MOST_NAMED} more"] * (len(who) > _MOST_NAMED)
     note = (
@@ -90,5 +88,5 @@ def treat_contaminated(results: Results, how: str = KEEP) -> Results:
         filled = filled if results.imputed is None else filled | results.imputed
         treated = replace(results, **taken, contaminated=None, imputed=filled)
         note = f"{n} replaced by the scores of {how}"
-    notes = [one for one in results.notes if "contaminated, as declared" not in one]
+    notes = [note for note in results.notes if "contaminated, as declared" not in note]
     return replace(treated, notes=(*notes, note), gaps=(*results.gaps, note))

@@ -54,7 +54,7 @@ def results_of(
     greater_is_better: bool | None = None,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
 ) -> Results:
-    """Return results as they are, and those of a table by the metric that is given with it.
+    """Return `Results` unchanged, or the results of a table of scores with its metric.
 
     Raises
     ------

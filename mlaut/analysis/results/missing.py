@@ -142,7 +142,7 @@ def with_holes(results: Results) -> list[str]:
 
 
 def _whose(results: Results) -> str:
-    """Return the words for which strategies lack cells, and on how many datasets."""
+    """Return a phrase that names the strategies without a score, and their numbers of datasets."""
     holes = np.any(_holes(results), axis=(2, 3))
     counts = {name: int(holes[:, k].sum()) for k, name in enumerate(results.strategies)}
     whose = [f"of {name} on {counted(n, 'dataset')}" for name, n in counts.items() if n]
@@ -210,8 +210,8 @@ def _with_reason(results: Results, reasons: Collection[str]) -> np.ndarray:
 def _without_too_large(results: Results) -> Results:
     """Return results without the datasets above the size limit of a strategy.
 
-    A strategy whose limit most datasets exceed is left out in their place: the others would lose
-    more than it is worth.
+    If most datasets exceed the limit of a strategy, the strategy is left out instead: without the
+    datasets, the other strategies would lose more than this strategy is worth.
     """
     skipped = _with_reason(results, (Status.SKIPPED.word,))
     often = np.greater(2 * skipped.sum(axis=0), len(results.datasets))
@@ -266,13 +266,13 @@ def _middle_seen(results: Results, how: str) -> np.ndarray:
 
 
 def _above_worst(results: Results) -> np.ndarray:
-    """Return losses that rank last, so near the largest loss that means hardly change."""
+    """Return losses that rank last, but are so near the largest that means hardly change."""
     size = np.nanmax(np.abs(results.cell_losses), axis=(1, 2, 3), keepdims=True, initial=0.0)
     return _worst_seen(results) + 1e-6 * np.where(size > 0, size, 1.0)
 
 
 def _below_best(results: Results) -> np.ndarray:
-    """Return losses that rank first, so near the smallest loss that means hardly change."""
+    """Return losses that rank first, but are so near the smallest that means hardly change."""
     return -_above_worst(replace(results, cell_losses=-results.cell_losses))
 
 
@@ -309,8 +309,8 @@ def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> 
 def favouring(results: Results, strategy: str | None) -> Results:
     """Return results in which missing cells favour one strategy.
 
-    Its missing cells get the best possible loss, those of the others the worst: an end of the
-    metric's range, or where the range has no end a loss just beyond the observed ones.
+    Its missing cells get the best possible loss, and those of the others get the worst. These are
+    the ends of the metric's range; without an end, they are just beyond the observed losses.
     """
     low, high = results.metric.loss_bounds
     best = _below_best(results)

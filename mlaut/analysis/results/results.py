@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,7 @@ from mlaut.analysis.results import sources
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
 from mlaut.markup import counted
-from mlaut.records import Status
-
-if TYPE_CHECKING:
-    from mlaut.records import Block
+from mlaut.records import Block, Status
 
 _OF_DATASETS = ("expected", "n_test", "n_train")  # arrays of shape (N, R, F)
 _OF_CELLS = ("cells", "cell_losses", "variances", "seconds", "imputed", "contaminated")
@@ -123,7 +120,7 @@ True or False, or the name of a metric
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled or copied state; its arrays are writable and are frozen again."""
-        known = {one.name for one in fields(self)}
+        known = {field.name for field in fields(self)}
         self.__dict__.update({name: value for name, value in state.items() if name in known})
         self._freeze()
 
@@ -258,7 +255,7 @@ True or False, or the name of a metric
     # ------------------------------------------------------------------ sources of datasets
 
     def with_clusters(self, clusters: Mapping[str, Any] | pd.Series) -> Results:
-        """Return the results with the source of each dataset, which then is the unit of tests.
+        """Return the results with the source of each dataset; tests then take sources as units.
 
         Parameters
         ----------
@@ -289,7 +286,7 @@ True or False, or the name of a metric
 
     @property
     def source(self) -> np.ndarray:
-        """Number of the source of each dataset; without known sources each dataset is one."""
+        """Number of the source of each dataset; a dataset without known source is its own."""
         if self.clusters is None:
             return np.arange(len(self.datasets))
         return np.unique(self.clusters, return_inverse=True)[1]

@@ -3,23 +3,21 @@
 The class methods of `Results` call these functions, which return the fields of the results.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import check, floats, position, positions, shown
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
-from mlaut.analysis.scores.catalogue import direction
+from mlaut.analysis.scores.catalogue import GREATER, LESS, direction, metric_names
 from mlaut.analysis.scores.catalogue import metric as find_metric
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.files_io.tables.tables_of_others import as_pandas
@@ -52,7 +50,7 @@ def of_study(
 
 
 def _sealed_clusters(study: StudyStore) -> Mapping[str, Any]:
-    """Return the sources of datasets that the analysis of a study has; empty if it has none."""
+    """Return the sources of datasets that a study's analysis states; empty if it states none."""
     stored = getattr(study, "analyses", ())
     terms = stored[-1]["analysis"] if stored else {}
     clusters = terms.get("clusters") if isinstance(terms, dict) else None
@@ -60,7 +58,7 @@ def _sealed_clusters(study: StudyStore) -> Mapping[str, Any]:
 
 
 def sources_of(datasets: Sequence[str], clusters: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the sources of datasets, each unnamed one its own; None if none is shared."""
+    """Return the source of each dataset, by default its own name; None if no two share one."""
     sources = tuple(str(clusters.get(name, name)) for name in datasets)
     return sources if len(set(sources)) < len(sources) else None
 
@@ -124,13 +122,13 @@ def of_blocks(
     load_block: Callable[[str], Block] | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the fields of the scores of blocks, of which only one need be in memory at a time."""
+    """Return the fields of the scores of blocks; only one block is in memory at a time."""
     score, blocks = find_metric(metric), _only_blocks(blocks)
     if load_block is None:
         kept = {block.dataset: block for block in blocks}
         blocks, load_block = kept.values(), kept.__getitem__
     each = (_Scored.of(block.main, score) for block in blocks)
-    scored = [_Scored.joined(list(of_one)) for _, of_one in groupby(each, lambda one: one.dataset)]
+    scored = [_Scored.joined(list(parts)) for _, parts in groupby(each, lambda part: part.dataset)]
     if not scored:
         raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
     names, never = _strategy_names(scored, strategies)
@@ -138,7 +136,7 @@ def of_blocks(
     if never:
         notes.append(f"tried on none of the datasets, left out: {', '.join(never)}")
     gaps = (f"{', '.join(never)} left out: tried on none",) if never else ()
-    if score.average and any(one.n_test.size > 1 for one in scored):
+    if score.average and any(part.n_test.size > 1 for part in scored):
         notes.append(
             "several test sets share training rows: standard errors of scenario (a) are "
             "approximate under cross-validation"
@@ -194,7 +192,7 @@ class _Scored:
     weighted: bool
 
     @classmethod
-    def of(cls, block: Block, score: MLautScore) -> _Scored:
+    def of(cls, block: Block, score: MLautScore) -> Self:
         folds, numbers = block.split.folds, np.arange(block.split.n_folds)
         n_test = (folds[:, None, :] == numbers[:, None]).sum(axis=2)
         not_tried = [Status.MISSING, Status.SKIPPED, Status.RACED_OUT]
@@ -212,7 +210,7 @@ class _Scored:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[_Scored]) -> _Scored:
+    def joined(cls, parts: Sequence[Self]) -> Self:
         """Return one dataset from parts with some of its strategies each."""
         if len(parts) == 1:
             return parts[0]
@@ -240,8 +238,8 @@ def _strategy_names(
 ) -> tuple[list[str], list[str]]:
     """Return the names of the strategies to compare, and of the strategies never tried."""
     tried: dict[str, bool] = {}
-    for one in scored:
-        for name, was_tried in zip(one.strategies, one.tried.tolist(), strict=True):
+    for table in scored:
+        for name, was_tried in zip(table.strategies, table.tried.tolist(), strict=True):
             tried[name] = tried.get(name, False) or was_tried
     if chosen is not None:
         names = list(tried)
@@ -254,31 +252,31 @@ def _strategy_names(
 
 def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> dict[str, Any]:
     """Return the fields of `Results` by name: the scores of all datasets in arrays of one shape."""
-    repeats, folds = np.max([one.n_test.shape for one in scored], axis=0)
+    repeats, folds = np.max([table.n_test.shape for table in scored], axis=0)
     shape = (len(scored), len(names), repeats, folds)
     cells, losses, variances = np.full((3, *shape), np.nan)
     seconds = np.full((*shape, 3), np.nan)
     sizes = np.zeros((2, len(scored), repeats, folds), dtype=int)
     reasons: dict[tuple[int, int, int, int], str] = {}
-    weighted = any(one.weighted for one in scored)
-    for i, one in enumerate(scored):
-        r, f = one.n_test.shape
-        sizes[:, i, :r, :f] = one.n_test, one.n_train
+    weighted = any(table.weighted for table in scored)
+    for i, table in enumerate(scored):
+        r, f = table.n_test.shape
+        sizes[:, i, :r, :f] = table.n_test, table.n_train
         for k, name in enumerate(names):
-            if name not in one.strategies:
+            if name not in table.strategies:
                 reasons |= {(i, k, a, b): NOT_PLANNED for a in range(r) for b in range(f)}
                 continue
-            s = one.strategies.index(name)
-            cells[i, k, :r, :f] = one.scores.cells[s]
-            losses[i, k, :r, :f] = one.scores.losses[s]
-            variances[i, k, :r, :f] = one.scores.variances[s]
-            seconds[i, k, :r, :f] = one.seconds[s]
-        for (s, a, b), why in one.scores.reasons.items():
-            if one.strategies[s] in names:
-                reasons[i, names.index(one.strategies[s]), a, b] = why
+            s = table.strategies.index(name)
+            cells[i, k, :r, :f] = table.scores.cells[s]
+            losses[i, k, :r, :f] = table.scores.losses[s]
+            variances[i, k, :r, :f] = table.scores.variances[s]
+            seconds[i, k, :r, :f] = table.seconds[s]
+        for (s, a, b), why in table.scores.reasons.items():
+            if table.strategies[s] in names:
+                reasons[i, names.index(table.strategies[s]), a, b] = why
     return {
         "metric": score,
-        "datasets": tuple(one.dataset for one in scored),
+        "datasets": tuple(table.dataset for table in scored),
         "strategies": tuple(names),
         "cells": cells,
         "cell_losses": losses,
@@ -288,7 +286,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
         "n_test": sizes[0],
         "n_train": sizes[1],
         "seconds": seconds,
-        "fingerprints": tuple(one.fingerprint for one in scored),
+        "fingerprints": tuple(table.fingerprint for table in scored),
     }
 
 
@@ -296,7 +294,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
 
 
 class TableMetric(MLautScore):
-    """Metric of a table, whose values are given; its range is known only if its name is."""
+    """Metric of a table of scores; its range is known only if its name is."""
 
     def __init__(
         self,
@@ -313,9 +311,9 @@ class TableMetric(MLautScore):
 
 
 def as_table(given: Any) -> Any:
-    """Return a table of scores of another library, which has no index, as one of pandas.
+    """Return a table of scores of another library as a table of pandas.
 
-    Its columns of datasets, folds and repeats become the index. Anything else is returned as it is.
+    Its columns of datasets, folds and repeats become the index. Any other value is unchanged.
     """
     if isinstance(given, pd.DataFrame) or not any(
         hasattr(given, name) for name in ("__arrow_c_stream__", "collect")
@@ -370,32 +368,32 @@ def of_table(
 
 
 def source_column(table: pd.DataFrame, wanted: str) -> Any:
-    """Return the column that has the source of each dataset; None where no column has it."""
+    """Return the column with the source of each dataset, or None if there is no such column."""
     names = {str(name): name for name in table.columns}
     if wanted:
         position("column", wanted, list(names))
         return names[wanted]
-    found = (
+    columns = (
         name
         for text, name in names.items()
         if text.lower() in _SOURCES and not pd.api.types.is_numeric_dtype(table[name])
     )
-    return next(found, None)
+    return next(columns, None)
 
 
 def sources_of_rows(
     labels: pd.Series, datasets: tuple[str, ...], index: pd.Index
 ) -> tuple[str, ...]:
-    """Return the source of each dataset from a column, in which each dataset has one."""
+    """Return the source of each dataset from a column; rows of a dataset must agree."""
     of_row = np.array(_places(index)[1][0])
-    found: dict[int, str] = {}
+    at_row: dict[int, str] = {}
     for at, label in zip(of_row.tolist(), labels, strict=True):
-        if pd.isna(label) or found.setdefault(at, str(label)) != str(label):
+        if pd.isna(label) or at_row.setdefault(at, str(label)) != str(label):
             raise AnalysisError(
                 f"dataset {datasets[at]!r} has {'no' if pd.isna(label) else 'two'} sources in the "
                 f"column {labels.name!r}: each needs one"
             )
-    return tuple(found[at] for at in range(len(datasets)))
+    return tuple(at_row[at] for at in range(len(datasets)))
 
 
 def of_long(
@@ -459,7 +457,7 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
         if greater_is_better is None:
             raise AnalysisError(
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
-                "or the name of a metric"
+                f"or the name of a metric{nearest(which, (*metric_names(), *GREATER, *LESS))}"
             ) from error
         known = None
     if known is not None and greater_is_better is None:
@@ -529,33 +527,33 @@ def _levels(index: pd.Index) -> dict[str, int]:
     """Return the positions of the levels of an index by meaning: dataset, repeat, fold."""
     n = index.nlevels
     unnamed = ("dataset", "fold") if n == 2 else ("dataset", "repeat", "fold")
-    found: dict[str, int] = {}
+    levels: dict[str, int] = {}
     for at, name in enumerate(index.names):
         word = str(name).strip().lower().replace(" ", "_")
         meaning = "fold" if word in FOLDS else "repeat" if word in REPEATS else "dataset"
         if name is None and at < len(unnamed):
             whole = pd.api.types.is_integer_dtype(index.get_level_values(at).dtype)
             meaning = unnamed[at] if at == 0 or whole else "unknown"
-        found[meaning] = at
-    if len(found) < n or "dataset" not in found or "unknown" in found or n > 3:
+        levels[meaning] = at
+    if len(levels) < n or "dataset" not in levels or "unknown" in levels or n > 3:
         names = ", ".join("no name" if name is None else repr(name) for name in index.names)
         raise AnalysisError(
             f"the levels of the index ({names}) are not dataset and fold, or dataset, repeat and "
             "fold: name them so with index.set_names, or make one name of those that together name "
             "a dataset, for example index.map('/'.join)"
         )
-    return found
+    return levels
 
 
 def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
     """Return the datasets in order, and each row's position by dataset, repeat and fold."""
-    found = _levels(index)
-    for word, level in found.items():
+    levels = _levels(index)
+    for word, level in levels.items():
         empty = np.flatnonzero(index.get_level_values(level).isna())
         if len(empty):
             raise AnalysisError(f"row {empty[0]} of the table has no {word}: name it, or drop it")
-    codes, datasets = pd.factorize(index.get_level_values(found["dataset"]))
-    at = (codes, *(_numbered(index, found.get(word)) for word in ("repeat", "fold")))
+    codes, datasets = pd.factorize(index.get_level_values(levels["dataset"]))
+    at = (codes, *(_numbered(index, levels.get(word)) for word in ("repeat", "fold")))
     doubled = pd.MultiIndex.from_arrays(at).duplicated()
     if doubled.any():
         raise AnalysisError(

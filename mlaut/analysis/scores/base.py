@@ -118,10 +118,11 @@ class MLautScore:
         return float(np.mean(self.points(truth, predictions)))
 
     def influence(self, truth: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-        """Return values of the points of a test set, for aggregates that have a delta method.
+        """Return one value for each test point, so that their mean is the score: shape (S, n).
 
-        Their mean is the score, and their standard error is that of the score: shape (S, n) for
-        ``truth`` (n,) and ``outputs`` (S, n), or (S, n, C) for probabilities.
+        Aggregates with a delta method define it. The standard error of the mean of these values is
+        that of the score. ``truth`` has shape (n,); ``outputs`` has (S, n), or (S, n, C) for
+        probabilities.
         """
         raise NotImplementedError
 
@@ -137,7 +138,7 @@ class MLautScore:
 
     @property
     def mixed(self) -> bool:
-        """Return whether datasets have metrics of their own, so that only signs compare."""
+        """Return whether each dataset has its own metric, so that only signs are comparable."""
         return self.incomparable not in ("", IN_TARGET_UNITS)
 
     @property
@@ -182,7 +183,7 @@ class MLautScore:
         """Raise `AnalysisError` if the metric is not defined for the dataset of a block."""
 
     def check_probabilities(self, predictions: np.ndarray) -> None:
-        """Raise `AnalysisError` if the metric needs probabilities and rows of (n, C) are none."""
+        """Raise `AnalysisError` if the metric needs probabilities and gets other numbers."""
         if self.uses != "probabilities":
             return
         given = np.asarray(predictions)

@@ -8,19 +8,19 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metrics import OWN, LossCost
 from mlaut.errors import AnalysisError, nearest
 
-# Endings of the names of metrics: lower is better for _LESS, higher is better for _GREATER.
-_LESS = (
+# Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
+LESS = (
     *("error", "loss", "rmse", "mae", "mse", "mape", "smape", "mase", "rmsle", "msle", "deviance"),
     *("pce", "wape", "wql", "mql", "sql", "crps"),
 )
-_GREATER = (
+GREATER = (
     *("score", "accuracy", "acc", "auc", "r2", "correct", "correlation", "correlationcoefficient"),
     *("kappa", "kappastatistic", "roc", "prc", "precision", "recall", "measure", "f1"),
 )
 
 
 def direction(name: str) -> bool | None:
-    """Return whether more of a metric is better, by its name; None if the name does not show it.
+    """Return whether greater values of a metric are better; None if its name does not show it.
 
     Examples
     --------
@@ -31,9 +31,9 @@ def direction(name: str) -> bool | None:
         return metric(name).greater_is_better
     except AnalysisError:
         word = re.sub(r"[^a-z0-9]", "", name.lower())
-    if name.startswith("neg_") or word.endswith(_GREATER):
+    if name.startswith("neg_") or word.endswith(GREATER):
         return True
-    return False if word.endswith(_LESS) else None
+    return False if word.endswith(LESS) else None
 
 
 def metric_names() -> list[str]:
@@ -50,7 +50,7 @@ def metric_names() -> list[str]:
 
 
 def describe_metrics() -> list[dict[str, str]]:
-    """Return what each metric is, one row for each name that `metric` accepts.
+    """Return a description of the metrics, one row for each name that `metric` accepts.
 
     Examples
     --------
@@ -62,16 +62,16 @@ def describe_metrics() -> list[dict[str, str]]:
     """
     rows = []
     for name in metric_names():
-        one = metric(name)
-        low, high = one.bounds
+        score = metric(name)
+        low, high = score.bounds
         rows.append(
             {
                 "name": name,
-                "metric": one.name,
-                "task": one.task or "any",
-                "better": "greater" if one.greater_is_better else "less",
+                "metric": score.name,
+                "task": score.task or "any",
+                "better": "greater" if score.greater_is_better else "less",
                 "range": f"{low:g} to {high:g}",
-                "needs": one.uses,
+                "needs": score.uses,
                 "source": "MLaut" if name in OWN else "scikit-learn",
             }
         )

@@ -1,4 +1,4 @@
-"""How the predictions of one classifier on one dataset meet the truth, class by class."""
+"""Predictions of one classifier on one dataset compared with the truth, class by class."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def contingency_table(block: Block, strategy: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame of int, shape (C, C)
-        It is also called the confusion matrix. A test point counts once for each repeat.
+        Counts, also called the confusion matrix. A test point counts once for each repeat.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def cumulative_gain(block: Block, strategy: str, label: Any) -> pd.DataFrame:
     """Compute the cumulative gain of a classifier: scenario (a).
 
     Test points are taken in the order of their predicted probabilities of a class, the largest
-    first; those with equal probabilities together.
+    first; those with equal probabilities are taken together.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from mlaut.analysis.common.numerics import ranked
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore
 from mlaut.costs import Costs
 from mlaut.errors import AnalysisError
@@ -22,12 +23,12 @@ M = TypeVar("M", bound=type[MLautScore])
 
 
 def named(name: str, *others: str) -> Callable[[M], M]:
-    """Return a decorator that gives a metric its name, and `OWN` the metric by all its names."""
+    """Return a decorator that names a metric and adds it to `OWN` by all its names."""
 
     def register(score: M) -> M:
         score.name = name
         for ending, options in score.variants.items():
-            OWN.update({one + ending: partial(score, **options) for one in (name, *others)})
+            OWN.update({word + ending: partial(score, **options) for word in (name, *others)})
         return score
 
     return register
@@ -233,11 +234,7 @@ class _ConfusionScore(MLautScore):
         """Score one test set for many strategies by their confusion tables."""
         return self.value(_count(truth, outputs, len(classes), weights), classes)
 
-    def value(
-        self,
-        counts: _Counts,
-        classes: Sequence[Any],  # noqa: ARG002 - for scores with a positive class
-    ) -> np.ndarray:
+    def value(self, counts: _Counts, _: Sequence[Any]) -> np.ndarray:
         """Return the scores of S strategies from their counts."""
         return self.formula(counts)
 
@@ -371,7 +368,7 @@ class ScoreMCC(_ConfusionScore):
 
 
 class _Area(_ProbabilityMetric):
-    """Area under a curve that probabilities make."""
+    """Area under a curve that is computed from probabilities."""
 
     greater_is_better = True
     bounds = (0.0, 1.0)
@@ -400,11 +397,7 @@ class ScoreAUC(_Area):
     undefined = "the test set has one class only"
 
     def cells(
-        self,
-        truth: np.ndarray,
-        outputs: np.ndarray,
-        classes: Sequence[Any],  # noqa: ARG002 - the probabilities say how many
-        weights: np.ndarray | None = None,
+        self, truth: np.ndarray, outputs: np.ndarray, _: Any, weights: np.ndarray | None = None
     ) -> np.ndarray:
         """Score one test set for many strategies."""
         if weights is not None:
@@ -417,17 +410,17 @@ class ScoreAUC(_Area):
         return np.mean(areas, axis=0) if areas else np.full(len(outputs), np.nan)
 
     def influence(self, truth: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-        """Return values of test points whose mean is the score, as DeLong et al. (1988) have it."""
+        """Return values of test points whose mean is the score (DeLong et al. 1988)."""
         duels, n = _duels(truth, outputs.shape[-1]), len(truth)
-        found = np.full(outputs.shape[:2], 0.0 if duels else np.nan)
+        parts = np.full(outputs.shape[:2], 0.0 if duels else np.nan)
         for rows, k in duels:
             positive = truth[rows] == k
             right = _right(outputs[:, rows, k], positive)
             area = right[:, positive].mean(axis=1, keepdims=True)
             alike = np.where(positive, positive.sum(), (~positive).sum())
-            found += area / len(duels)
-            found[:, rows] += (right - area) * n / alike / len(duels)
-        return found
+            parts += area / len(duels)
+            parts[:, rows] += (right - area) * n / alike / len(duels)
+        return parts
 
 
 @named("pr_auc", "average_precision")
@@ -446,11 +439,7 @@ class ScoreAveragePrecision(_Area):
     undefined = "the test set has no point of the positive class"
 
     def cells(
-        self,
-        truth: np.ndarray,
-        outputs: np.ndarray,
-        classes: Sequence[Any],  # noqa: ARG002 - the probabilities say how many
-        weights: np.ndarray | None = None,
+        self, truth: np.ndarray, outputs: np.ndarray, _: Any, weights: np.ndarray | None = None
     ) -> np.ndarray:
         """Score one test set for many strategies."""
         from sklearn.metrics import average_precision_score
@@ -468,19 +457,18 @@ class ScoreAveragePrecision(_Area):
 
 def _auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the share of (positive, negative) pairs in the right order, for marks (S, n)."""
-    from scipy.stats import rankdata
     from sklearn.metrics import roc_auc_score
 
     if weights is not None:
-        areas = [roc_auc_score(positive, one, sample_weight=weights) for one in marks]
+        areas = [roc_auc_score(positive, row, sample_weight=weights) for row in marks]
         return np.array(areas)
     n, n_negative = positive.sum(), (~positive).sum()
-    ranks = rankdata(marks, axis=1)[:, positive].sum(axis=1)
+    ranks = ranked(marks.T)[positive].sum(axis=0)
     return (ranks - n * (n + 1) / 2) / (n * n_negative)
 
 
 def _duels(truth: np.ndarray, n_classes: int) -> list[tuple[np.ndarray, int]]:
-    """Return the rows of each two classes that occur, once with each as the positive one."""
+    """Return the rows and the positive class of each duel: two for each pair of classes."""
     pairs = list(combinations(np.unique(truth).tolist(), 2))
     if n_classes == 2:
         return [(np.ones(len(truth), dtype=bool), 1)] * len(pairs)
@@ -488,14 +476,12 @@ def _duels(truth: np.ndarray, n_classes: int) -> list[tuple[np.ndarray, int]]:
 
 
 def _right(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Return for each point the share of the other class that is in the right order, (S, n)."""
-    from scipy.stats import rankdata
-
-    found = np.empty(marks.shape)
+    """Return the share of the other class that each point is in the right order with: (S, n)."""
+    right = np.empty(marks.shape)
     for own, sign in ((positive, 1), (~positive, -1)):
-        among = rankdata(sign * marks[:, own], axis=1)
-        found[:, own] = (rankdata(sign * marks, axis=1)[:, own] - among) / (~own).sum()
-    return found
+        among = ranked(sign * marks[:, own].T).T
+        right[:, own] = (ranked(sign * marks.T)[own].T - among) / (~own).sum()
+    return right
 
 
 class _RegressionAggregate(MLautScore):
@@ -511,11 +497,7 @@ class _RegressionAggregate(MLautScore):
         raise NotImplementedError
 
     def cells(
-        self,
-        truth: np.ndarray,
-        outputs: np.ndarray,
-        classes: Sequence[Any],  # noqa: ARG002 - regression has none
-        weights: np.ndarray | None = None,
+        self, truth: np.ndarray, outputs: np.ndarray, _: Any, weights: np.ndarray | None = None
     ) -> np.ndarray:
         """Score one test set for many strategies."""
         return np.array([self.calculate(truth, output, weights) for output in outputs])

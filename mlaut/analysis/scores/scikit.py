@@ -52,7 +52,7 @@ def _of_function(function: Any, greater_is_better: bool) -> MLautScore:
 
 
 def _name_of(scorer: Any) -> str:
-    """Return the name of a scorer that is made of a function, in the words of scikit-learn's own.
+    """Return the name of a scorer, in the form of the names of scikit-learn's scorers.
 
     ``make_scorer(fbeta_score, beta=2)`` is "fbeta_score(beta=2)"; "neg_" is for a loss.
     """
@@ -68,7 +68,7 @@ def _name_of_function(function: Any) -> str:
 
 
 def _n_required(function: Any) -> int:
-    """Return the number of arguments that a call needs; 3 (a scorer's) where nothing says it."""
+    """Return the number of arguments that a call needs; 3, as for a scorer, if it is unknown."""
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -186,7 +186,7 @@ class _ScikitScore(MLautScore):
 
 
 class _FunctionScore(_ScikitScore):
-    """Function of truth and predictions, which is not called before there are some."""
+    """Metric made of a function of truth and predictions, which takes no probabilities."""
 
     def _needs_probabilities(self) -> bool:
         return False

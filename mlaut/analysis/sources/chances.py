@@ -1,8 +1,8 @@
 """Draws of the true means of strategies, in which strategies may be exactly equal.
 
-The prior is a Dirichlet process: strategies fall into groups of equal ones, whose number the
-results tell. A poor strategy or a copy of one changes nothing for the others: strategies that are
-far behind the leader are left out first, and copies count as one.
+The prior is a Dirichlet process: strategies fall into groups of equal ones, whose number is learned
+from the results. A poor strategy or a copy of one changes nothing for the others: strategies that
+are far behind the leader are left out first, and copies count as one.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Chances:
     Attributes
     ----------
     draws : ndarray, shape (draws, K)
-        Means, lower is better; strategies of a group have the same.
+        Means, lower is better; strategies of a group have the same mean.
     near : ndarray of bool, shape (K,)
         Which strategies are compared by the model; the others are independent of it.
     error : ndarray, shape (K,)
@@ -45,9 +45,9 @@ class Chances:
     copies: np.ndarray
 
     def of_best(self) -> np.ndarray:
-        """Return the probability that each strategy is the best; equal ones share it.
+        """Return the probability that each strategy is the best; equal strategies share it.
 
-        Copies share what one of them would have, so that others lose nothing by a copy.
+        Copies share the probability that one of them would have, so others lose nothing by a copy.
         """
         best = (self.draws == self.draws.min(axis=1, keepdims=True)) / self.copies
         return (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
@@ -59,17 +59,17 @@ def chances(rows: np.ndarray, seed: int = 0, n_samples: int = DRAWS) -> Chances:
     Parameters
     ----------
     rows : ndarray, shape (G, K)
-        What is compared, lower is better: a row a source, or a row a dataset where all are
-        independent.
+        Losses or ranks, lower is better: one row for each source, or for each dataset if all
+        datasets are independent.
     seed : int, default 0
     n_samples : int, default 2048
         Number of draws, rounded up to a multiple of the 256 chains.
 
     Notes
     -----
-    Gibbs sampling of the partition, with the means of groups integrated out (Neal 2000, algorithm
-    3), at most ten groups. Noise: its variance by strategy (Grubbs 1948), pulled towards the mean
-    one.
+    The partition into at most ten groups is drawn by Gibbs sampling, with the means of groups
+    integrated out (Neal 2000, algorithm 3). The variance of the noise is estimated by strategy
+    (Grubbs 1948) and pulled towards the mean variance.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def normals(seed: int, stream: int, draws: np.ndarray, width: int) -> np.ndarray
 
 
 def _variances(rows: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Return the variance of the noise of each strategy, learned from those that are near."""
+    """Return the variance of the noise of each strategy, learned from the near strategies."""
     n, k = rows.shape[0], int(near.sum())
     centre = rows[:, near].mean(axis=1, keepdims=True) if k > 1 else rows.mean(1, keepdims=True)
     rest = rows - centre
@@ -120,7 +120,7 @@ def _variances(rows: np.ndarray, near: np.ndarray) -> np.ndarray:
 
 
 class _Sampler:
-    """Gibbs sampler of groups of equal strategies, many chains side by side."""
+    """Gibbs sampler of groups of equal strategies, with many chains at a time."""
 
     def __init__(self, means: np.ndarray, error: np.ndarray, n: int, seed: int) -> None:
         self.unit = float(np.sqrt(np.mean(error**2)))
@@ -141,15 +141,14 @@ class _Sampler:
         """Return draws of the means, shape (chains x sweeps, k)."""
         draws = []
         for sweep in range(_BURN + sweeps):
-            uniform = hashed(self.seed, _STREAM + 1 + 2 * sweep, np.arange(_CHAINS), self._width())
+            uniform = hashed(
+                self.seed, _STREAM + 1 + 2 * sweep, np.arange(_CHAINS), len(self.values) + 3
+            )
             self._regroup((uniform + 0.5) / 2**32)
             of_group = self._settle(sweep, (uniform[:, -3:] + 0.5) / 2**32)
             if sweep >= _BURN:
                 draws.append(np.take_along_axis(of_group, self.group, axis=1))
         return np.concatenate(draws) * self.unit + self.start
-
-    def _width(self) -> int:
-        return len(self.values) + 3
 
     def _regroup(self, uniform: np.ndarray) -> None:
         """Draw the group of one strategy after the other, given those of the others."""
@@ -213,6 +212,6 @@ class _Sampler:
 
 
 def _chosen(log: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Return places drawn with probabilities in proportion to exp(log), one for each row."""
+    """Return positions drawn with probabilities in proportion to exp(log), one for each row."""
     share = np.exp(log - log.max(axis=1, keepdims=True)).cumsum(axis=1)
     return (share < uniform[:, None] * share[:, -1:]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""A bound of what choosing a strategy costs: how much worse than the best it may be on average."""
+"""Bound of the cost of choosing a strategy: how much worse than the best it may be on average."""
 
 import numpy as np
 
@@ -16,19 +16,20 @@ def cost_bounds(
     Parameters
     ----------
     rows : ndarray, shape (G, K)
-        Mean losses of each source, or of each dataset where all are independent.
+        Mean losses of each source, or of each dataset if all are independent.
     confidence : float, default 0.95
     seed : int, default 0
     rivals : ndarray of bool, shape (K,), optional
-        Which strategies may be the best; default all. One that is not, but varies wildly, would
-        widen all bounds.
+        Which strategies may be the best; default all. A strategy that cannot be the best, but
+        varies widely, would widen all bounds.
 
     Returns
     -------
     ndarray, shape (K,)
-        Quantiles over a Bayesian bootstrap of the rows. Its spread is that of Student's t, since
-        the bootstrap's own is too small for few rows. The bound holds a little more often than
-        said, since the best of many resampled means is too good on average.
+        Quantiles over a Bayesian bootstrap of the rows. Their spread is widened to that of
+        Student's t, since the bootstrap's own spread is too small for few rows. The bound holds
+        slightly more often than ``confidence``, since the best of many resampled means is too good
+        on average.
 
     Examples
     --------

@@ -44,9 +44,9 @@ class Joint:
     best: np.ndarray
 
     def top(self, alpha: float = 0.05) -> np.ndarray:
-        """Return which strategies may be the best; each best one is among them, as often as said.
+        """Return a mask of the strategies that may be the best.
 
-        With probability ``1 - alpha`` or more the set has a given best strategy.
+        With probability ``1 - alpha`` or more, a given best strategy is among them.
         """
         return self.best > min(alpha, np.nextafter(self.best.max(), 0))
 
@@ -68,17 +68,17 @@ def joint_test(
     source : ndarray of int, shape (N,)
         The source of each dataset, 0 to G - 1.
     weights : {"learned", "source", "dataset"}, default "learned"
-        Weights of the sources: best for the correlation within sources that the data show; each
-        source the same; or each dataset the same.
+        Weights of the sources. ``"learned"``: best for the correlation within sources that the data
+        show; ``"source"``: the same for each source; ``"dataset"``: the same for each dataset.
     seed : int, default 0
         Seed of the flips of more than 14 sources.
     most : int, default 8192
-        Number of flips if all are more; a power of 2.
+        Largest number of flips, a power of 2; all flips are used if they are fewer.
 
     Notes
     -----
-    Null hypothesis: the differences of a source are distributed symmetrically about 0, jointly.
-    Learned weights use what no flip changes, so the test is exact with them too. Differences of 0
+    Null hypothesis: the differences of a source are jointly distributed symmetrically about 0.
+    Weights are learned from numbers that no flip changes, so the test stays exact. Differences of 0
     are ranked and then left out (Pratt 1959). Flips of sources: Rosner, Glynn and Lee (2006); joint
     step-down tests: Westfall and Young (1993), Romano and Wolf (2005).
 
@@ -174,8 +174,8 @@ def _rivals(
 ) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
     """Return for each strategy the pairs with its rivals, with signs, and the largest statistic.
 
-    Rivals that are far worse, or worse by every source, are left out, so that a poor strategy does
-    not change what is said of the others.
+    Rivals that are far worse, or worse on every source, are left out, so that a poor strategy does
+    not change the results of the others.
     """
     first, second = np.triu_indices(k, 1)
     rivals, worst = [], np.zeros(k)

@@ -1,6 +1,4 @@
-"""The smallest flip: the fewest rows (datasets or sources) that a conclusion rests on."""
-
-from __future__ import annotations
+"""The smallest flip: the fewest rows (datasets or sources) without which a conclusion changes."""
 
 from typing import NamedTuple
 
@@ -10,14 +8,14 @@ from mlaut.analysis.common.numerics import RELATIVE_NOISE
 
 
 class Flip(NamedTuple):
-    """The smallest change that turns a conclusion.
+    """The smallest removal of rows that changes a conclusion.
 
     Attributes
     ----------
     rows : tuple of int
-        Rows without which the conclusion is another; empty where no removal changes it.
+        Rows without which the conclusion changes; empty if no removal changes it.
     leader : int
-        Position of the strategy that leads then; -1 where none does.
+        Position of the strategy that leads then; -1 if there is none.
     """
 
     rows: tuple[int, ...]
@@ -30,15 +28,15 @@ def smallest_flip(rows: np.ndarray, leader: int | None = None) -> Flip:
     Parameters
     ----------
     rows : ndarray, shape (G, K)
-        What is summed over rows, lower is better: ranks, losses, or shares of wins times -1.
-        A source is a row of sums where each dataset counts once, and of means where each source
-        does.
+        Values whose sum over rows is compared, lower is better: ranks, losses, or shares of wins
+        times -1. The row of a source has sums if each dataset counts once, and means if each source
+        counts once.
     leader : int, optional
-        Default the strategy with the smallest sum.
+        The present leader; default the strategy with the smallest sum.
 
     Notes
     -----
-    Against one rival the best rows to take away are those with the largest advantages, so the
+    Against one rival, it is best to remove the rows with the largest advantages over it. So the
     smallest number over all rivals is exact.
 
     Examples

@@ -18,7 +18,7 @@ BATCH = 2**28  # bytes of tables to collect before storing them: each change cop
 def stored_paths(hdf5_io: FilesIO) -> dict[str, str]:
     """Return the path of each dataset that was loaded into a database, by its references.
 
-    A dataset of UCI has two: its number and its name.
+    A dataset of UCI has two references: its number and its name.
     """
     stored: dict[str, str] = {}
     for info in hdf5_io.dataset_infos():
@@ -45,12 +45,12 @@ def load_into(
     stored = {} if overwrite else stored_paths(hdf5_io)
     batch = _Batch(hdf5_io, group, overwrite)
     try:
-        for one in references:
-            if str(one) in stored:
-                path = batch.paths[one] = stored[str(one)]
-                check_roles(hdf5_io, [path], {**(roles or {}), **reference_roles(one)})
+        for given in references:
+            if str(given) in stored:
+                path = batch.paths[given] = stored[str(given)]
+                check_roles(hdf5_io, [path], {**(roles or {}), **reference_roles(given)})
             else:
-                batch.add(one, with_roles(load_reference(one), roles))
+                batch.add(given, with_roles(load_reference(given), roles))
     finally:  # keeps the loaded datasets where a later one cannot be loaded
         batch.store()
     paths = dict.fromkeys(batch.paths.values())
@@ -58,7 +58,7 @@ def load_into(
 
 
 def check_roles(hdf5_io: FilesIO, paths: Iterable[str], roles: Mapping[str, Any] | None) -> None:
-    """Check that stored datasets have the roles that are asked for; no roles ask for nothing.
+    """Check that stored datasets have the requested roles; without ``roles`` nothing is checked.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def check_roles(hdf5_io: FilesIO, paths: Iterable[str], roles: Mapping[str, Any]
 
 
 class _Batch:
-    """Datasets that wait to be stored together, and the paths of the stored ones."""
+    """Datasets that will be stored together, and the paths of those that are stored."""
 
     def __init__(self, hdf5_io: FilesIO, group: str | None, overwrite: bool) -> None:
         self.hdf5_io, self.group, self.overwrite = hdf5_io, group, overwrite
@@ -129,7 +129,7 @@ def find_stored(hdf5_io: FilesIO, reference: str) -> list[str]:
     stored = stored_paths(hdf5_io)
     for path in hdf5_io.list_datasets()[1]:
         stored.setdefault(path.strip("/"), path)  # datasets of collections are found by path
-    keys = [_stored_as(one) for one in expand(reference)]
+    keys = [_stored_as(item) for item in expand(reference)]
     for key in keys:
         if key not in stored:
             raise DataError(f"{hdf5_io.path}: no dataset {key!r} was loaded into it yet")

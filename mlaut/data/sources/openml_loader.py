@@ -31,9 +31,9 @@ def load_openml(key: str, *, target: str = "") -> Dataset:
     Parameters
     ----------
     key : str
-        ``"d/61"``, a dataset, or ``"t/59"``, a task: a dataset with a target and a split.
+        ``"d/61"`` is a dataset. ``"t/59"`` is a task, which is a dataset with a target and a split.
     target : str, optional
-        Target column of a dataset; default the one that OpenML names. A task fixes its target.
+        Target column of a dataset; default the target that OpenML names. A task fixes its target.
 
     Raises
     ------
@@ -112,8 +112,8 @@ def _explained(openml: Any, reference: str) -> Iterator[None]:
 def _no_noise() -> Iterator[None]:
     """Suppress openml's warnings and log messages, unless the user has set up logging.
 
-    The package openml leaves files open (ResourceWarning), and warns through the root logger of
-    answers that are not compressed.
+    The package openml leaves files open (ResourceWarning). It also warns through the root logger
+    about responses that are not compressed.
     """
     quiet, root = logging.NullHandler(), logging.getLogger()
     root.addHandler(quiet)
@@ -131,41 +131,41 @@ def _no_noise() -> Iterator[None]:
 def _load_dataset(number: int, target: str) -> Dataset:
     openml, reference = _openml(), f"openml/d/{number}"
     with _explained(openml, reference):
-        found = openml.datasets.get_dataset(number, download_data=True)
-    frame = _table(found)
-    target = target or found.default_target_attribute or ""
+        entry = openml.datasets.get_dataset(number, download_data=True)
+    frame = _table(entry)
+    target = target or entry.default_target_attribute or ""
     if not target or ("," in target and target not in frame):
         what = f"several targets ({target})" if target else "no target"
         raise DataError(
             f"{reference}: OpenML names {what}; name one, as in "
             f"'{reference}?target={frame.columns[-1]}'"
         )
-    return _dataset(found, frame, target, "")
+    return _dataset(entry, frame, target, "")
 
 
-def _dataset(found: Any, frame: pd.DataFrame, target: str, task: str, **more: Any) -> Dataset:
+def _dataset(entry: Any, frame: pd.DataFrame, target: str, task: str, **more: Any) -> Dataset:
     if not task and target in frame:
         task = REGRESSION if pd.api.types.is_numeric_dtype(frame[target]) else CLASSIFICATION
-    left_out = {name for name in _left_out(found) if name != target}
+    left_out = {name for name in _left_out(entry) if name != target}
     kept = frame[[name for name in frame if name not in left_out]]
-    return from_frame(kept, target, name=found.name, task=task, **_metadata(found), **more)
+    return from_frame(kept, target, name=entry.name, task=task, **_metadata(entry), **more)
 
 
-def _left_out(found: Any) -> Iterator[str]:
+def _left_out(entry: Any) -> Iterator[str]:
     """Yield the columns that OpenML marks as row identifiers or as ignored."""
-    for given in (found.row_id_attribute, found.ignore_attribute):
+    for given in (entry.row_id_attribute, entry.ignore_attribute):
         for text in [given] if isinstance(given, str) else given or []:
             yield text
             yield from text.split(",")
 
 
-def _table(found: Any) -> pd.DataFrame:
-    file = Path(found.parquet_file or found.data_file)
-    if not found.parquet_file and found.md5_checksum:
+def _table(entry: Any) -> pd.DataFrame:
+    file = Path(entry.parquet_file or entry.data_file)
+    if not entry.parquet_file and entry.md5_checksum:
         digest = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
-        if digest != found.md5_checksum:
+        if digest != entry.md5_checksum:
             raise DataError(
-                f"{file}: a damaged copy of openml/d/{found.dataset_id}; delete its folder, and "
+                f"{file}: a damaged copy of openml/d/{entry.dataset_id}; delete its folder, and "
                 "load it again"
             )
     frame = read_table(file)
@@ -185,16 +185,16 @@ def _plain(column: pd.Series) -> pd.Series:
     return column
 
 
-def _metadata(found: Any) -> dict[str, Any]:
-    creators = [found.creator] if isinstance(found.creator, str) else found.creator or []
+def _metadata(entry: Any) -> dict[str, Any]:
+    creators = [entry.creator] if isinstance(entry.creator, str) else entry.creator or []
     known = {
         "source": "OpenML",
-        "dataset_id": found.dataset_id,
-        "version": found.version,
-        "url": f"https://www.openml.org/d/{found.dataset_id}",
-        "licence": found.licence,
+        "dataset_id": entry.dataset_id,
+        "version": entry.version,
+        "url": f"https://www.openml.org/d/{entry.dataset_id}",
+        "licence": entry.licence,
         "creators": "; ".join(creators),
-        "citation": found.citation,
+        "citation": entry.citation,
     }
     return {key: value for key, value in known.items() if value}
 
@@ -207,11 +207,11 @@ def _load_task(number: int) -> Dataset:
     with _explained(openml, reference):
         task = openml.tasks.get_task(number, download_splits=False, download_data=True)
         kind = _kind(openml, task, reference)
-        found = openml.datasets.get_dataset(task.dataset_id, download_data=True)
+        entry = openml.datasets.get_dataset(task.dataset_id, download_data=True)
         split = task.download_split()
-    frame = _table(found)
+    frame = _table(entry)
     procedure = task.estimation_procedure["type"]
-    dataset = _dataset(found, frame, task.target_name, kind, openml_task=number)
+    dataset = _dataset(entry, frame, task.target_name, kind, openml_task=number)
     scheme = f"{reference} ({procedure})"
     return replace(dataset, split=_split(split, len(frame), scheme, reference))
 

@@ -2,7 +2,7 @@
 
 from mlaut.data.tables.frames import from_frame
 from mlaut.downloads import cache_folder, explained
-from mlaut.errors import DataError, nearest
+from mlaut.errors import DataError, nearest_of
 from mlaut.optional import need
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
@@ -28,7 +28,7 @@ def load_pmlb(name: str, *, target: str = "") -> Dataset:
     """
     pmlb = need("pmlb", extra="pmlb", purpose="Loading from PMLB")
     if name not in pmlb.dataset_names:
-        hint = nearest(name, pmlb.dataset_names) or f"; it has {len(pmlb.dataset_names)} others"
+        hint = nearest_of(name, pmlb.dataset_names)
         raise DataError(f"pmlb/{name}: the package pmlb knows no such dataset{hint}")
     with explained(f"pmlb/{name}", "https://github.com", cache_folder() / "pmlb"):
         frame = pmlb.fetch_data(name, dropna=False)

@@ -1,4 +1,4 @@
-"""References to datasets: short texts that say where a dataset is, such as ``openml/d/61``."""
+"""References to datasets: short texts such as ``openml/d/61`` that name the place of a dataset."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -70,9 +70,9 @@ def parse_reference(text: str) -> DatasetReference:
     Parameters
     ----------
     text : str
-        ``starter/iris``, ``sklearn/wine`` (or the collection alone), ``openml/d/61`` (a dataset),
-        ``openml/t/59`` (a task, with its own split), ``openml/s/99`` (a suite of tasks),
-        ``uci/53`` or ``uci/Iris``, ``pmlb/adult``. Options may follow after a ``?``, joined by
+        A source of `SOURCES` and a key of it: ``starter/iris`` (or the collection alone),
+        ``openml/d/61``, ``uci/Iris``; the help of ``mlaut load`` says which keys each source takes.
+        A key that is a path must be absolute. Options may follow after a ``?``, joined by
         ``&``: ``name=``, ``target=``, and columns that are no features, by role (``weight=``,
         ``group=``, ``time=``, ``id=``, ``ignore=``).
 
@@ -115,7 +115,7 @@ def expand(references: str | Iterable[str]) -> tuple[DatasetReference, ...]:
         As in `parse_reference`; or a suite cannot be loaded.
     """
     texts = [references] if isinstance(references, str) else list(references)
-    return tuple(dict.fromkeys(one for text in texts for one in _members(parse_reference(text))))
+    return tuple(dict.fromkeys(ref for text in texts for ref in _members(parse_reference(text))))
 
 
 def _members(reference: DatasetReference) -> Iterator[DatasetReference]:
@@ -127,7 +127,7 @@ def _members(reference: DatasetReference) -> Iterator[DatasetReference]:
 
 
 def fetch(references: str | Iterable[str]) -> tuple[Dataset, ...]:
-    """Return datasets by reference, from the cache of this machine where it has them.
+    """Return datasets by reference, from the cache of this machine if it has them.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def fetch(references: str | Iterable[str]) -> tuple[Dataset, ...]:
     >>> [dataset.name for dataset in fetch(["starter/iris", "sklearn/wine?name=wine-2"])]
     ['iris', 'wine-2']
     """
-    return tuple(load_reference(one) for one in expand(references))
+    return tuple(load_reference(reference) for reference in expand(references))
 
 
 def load_reference(reference: DatasetReference) -> Dataset:
@@ -165,7 +165,7 @@ def load_reference(reference: DatasetReference) -> Dataset:
 
 
 def _cached_dataset(source: str, key: str, make: Callable[[], Dataset]) -> Dataset:
-    """Return a dataset from the cache; make and store it first where the cache lacks it.
+    """Return a dataset from the cache; make and store it first if the cache lacks it.
 
     Each dataset has its own database, because reading a database checks its content.
     """
@@ -182,7 +182,7 @@ def _cached_dataset(source: str, key: str, make: Callable[[], Dataset]) -> Datas
 
 def reference_roles(reference: DatasetReference) -> dict[str, tuple[str, ...]]:
     """Return the columns of each role that a reference names."""
-    found: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, tuple[str, ...]] = {}
     for role, column in reference.roles:
-        found[role] = (*found.get(role, ()), column)
-    return found
+        columns[role] = (*columns.get(role, ()), column)
+    return columns

@@ -13,7 +13,7 @@ from mlaut.records import Dataset
 
 @dataclass(frozen=True)
 class Source:
-    """A place that datasets come from.
+    """Place from which datasets come.
 
     Attributes
     ----------

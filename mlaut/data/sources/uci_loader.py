@@ -39,20 +39,20 @@ def load_uci(which: str, *, target: str = "") -> Dataset:
     ucimlrepo = need("ucimlrepo", extra="uci", purpose="Loading from UCI")
     wanted: dict[str, Any] = {"id": int(which)} if which.isdigit() else {"name": which}
     with explained(f"uci/{which}", HOME, cache_folder() / "uci"):
-        found = ucimlrepo.fetch_ucirepo(**wanted)
-    about = found.metadata
+        fetched = ucimlrepo.fetch_ucirepo(**wanted)
+    about = fetched.metadata
     if "name" in wanted and about["name"].lower() != which.lower():
         raise DataError(
             f"uci/{which}: the repository has no dataset of exactly that name; the nearest is "
             f"'uci/{about['name']}', which is 'uci/{about['uci_id']}'"
         )
-    frame = found.data.original
-    by_role = found.variables.groupby("role")["name"].apply(list).to_dict()
+    frame = fetched.data.original
+    by_role = fetched.variables.groupby("role")["name"].apply(list).to_dict()
     chosen = _target(target, by_role.get("Target", []), list(frame.columns), which)
     features = [name for name in by_role.get("Feature", []) if name != chosen]
     tasks = [task for task in TASKS if task in (about.get("tasks") or [])]
     return from_frame(
-        _with_categories(frame[[*features, chosen]], found.variables, chosen),
+        _with_categories(frame[[*features, chosen]], fetched.variables, chosen),
         chosen,
         name=about["name"],
         task=tasks[0] if len(tasks) == 1 and not target else "",

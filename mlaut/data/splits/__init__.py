@@ -1,1 +1,1 @@
-"""Which rows are fitted and which are scored."""
+"""Splits of rows into those that are fitted and those that are scored."""

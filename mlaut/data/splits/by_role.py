@@ -14,7 +14,7 @@ MOST_FOLDS = np.iinfo(np.int16).max  # the type of `Split.folds`
 
 
 class LeakWarning(UserWarning):
-    """Warning about a split whose training rows tell something about its test rows."""
+    """Warning about a split whose training rows reveal something about its test rows."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ class LeaveOneGroupOut:
 
     def folds(self, truth: np.ndarray, groups: np.ndarray) -> np.ndarray:  # noqa: ARG002
         """Return the fold of each row: shape (1, n_rows), int16."""
-        found, folds = np.unique(groups, return_inverse=True)
-        if not 2 <= len(found) <= MOST_FOLDS:
-            raise DataError(f"{self}: {len(found)} groups; from 2 to {MOST_FOLDS} can be left out")
+        labels, folds = np.unique(groups, return_inverse=True)
+        if not 2 <= len(labels) <= MOST_FOLDS:
+            raise DataError(f"{self}: {len(labels)} groups; from 2 to {MOST_FOLDS} can be left out")
         return folds[None].astype(np.int16)
 
 
@@ -87,8 +87,8 @@ class LeaveOneGroupOut:
 class TimeSeries:
     """Scheme that trains on the past and tests on the rows that follow (``TimeSeriesSplit``).
 
-    The rows are put into the order of their times, whatever their order in the table. Each fold is
-    stored as a repeat with one fold, as each uses other rows.
+    The rows are sorted by their times, whatever their order in the table. Each fold is stored as a
+    repeat with one fold, because each fold uses different rows.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class TimeSeries:
 
 
 def check_count(name: str, value: object, least: int) -> None:
-    """Check that a parameter of a scheme is a whole number, and no smaller than this."""
+    """Check that a parameter of a scheme is a whole number from ``least`` on."""
     if not isinstance(value, int) or not least <= value <= MOST_FOLDS:
         raise DataError(f"{name} {value!r}: a whole number from {least} is needed")
 
@@ -144,7 +144,7 @@ def leaks(split: Split, values: dict[str, np.ndarray]) -> Iterator[str]:
     ----------
     split : Split
     values : dict of str to ndarray, shape (n_rows,)
-        Values of the columns of a dataset by role; ``group``, ``id`` and ``time`` are looked at.
+        Values of the columns of a dataset by role; ``group``, ``id`` and ``time`` are used.
 
     Examples
     --------
@@ -158,11 +158,11 @@ use scheme 'group_kfold(5)'"]
         ("id", "drop the repeated rows, or make it the group and use scheme 'group_kfold(5)'"),
     ):
         if role in values:
-            found, codes = np.unique(values[role], return_inverse=True)
-            n = max(_on_both_sides(folds, codes, len(found)) for folds in split.folds)
+            labels, codes = np.unique(values[role], return_inverse=True)
+            n = max(_on_both_sides(folds, codes, len(labels)) for folds in split.folds)
             if n:
                 yield (
-                    f"{n} of {len(found)} {role}s {'have' if n > 1 else 'has'} rows among the "
+                    f"{n} of {len(labels)} {role}s {'have' if n > 1 else 'has'} rows among the "
                     f"training and the test rows of a fold of {split.scheme}; {instead}"
                 )
     if "time" in values:

@@ -1,11 +1,10 @@
 """Assignment of rows to folds: hold-out, k-fold, by group or time, or any scikit-learn splitter.
 
 Hold-out and k-fold work with classes of any size. To stratify, they order the rows by class, in
-random order within each class, and deal them to the folds in turn. Every fold so gets its share of
-each class to within one row; a class with fewer rows than folds is dealt on together with its
+random order within each class, and deal them to the folds in turn. So every fold gets its share of
+each class to within one row; a class with fewer rows than folds is dealt together with its
 neighbours. Each row is tested with the same probability, whatever its class. If a class has only
-one row, that row can be a test row; then no strategy can learn the class, and this holds for all
-strategies alike.
+one row, that row can be a test row; then no strategy can learn the class.
 """
 
 import copy
@@ -28,7 +27,7 @@ from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Split
 
 @dataclass(frozen=True)
 class HoldOut:
-    """Hold-out scheme: a random share of the rows tests and all others train, in each repeat.
+    """Hold-out scheme: in each repeat, a random share of the rows tests and all others train.
 
     Attributes
     ----------
@@ -116,9 +115,9 @@ class NestedCV(KFold):
     """Nested cross-validation (Bates, Hastie and Tibshirani 2024), for the interval of one learner.
 
     Each fit is stored as a repeat with one fold. The first ``n_repeats * n_folds`` are those of a
-    repeated k-fold, which estimates losses. Then each pair of folds of each of its repeats has a
-    fit: it trains without both and tests both. These serve the interval only. There are ``n_repeats
-    * n_folds * (n_folds + 1) / 2`` fits.
+    repeated k-fold, which estimates losses. For the interval only, each pair of folds of each
+    repeat has a further fit, which trains without both folds and tests on both. There are
+    ``n_repeats * n_folds * (n_folds + 1) / 2`` fits.
 
     Attributes
     ----------
@@ -147,12 +146,12 @@ class NestedCV(KFold):
         return _of_interval("nested_cv", f"n_folds={self.n_folds}", self)
 
     def extended(self, folds: np.ndarray, **_: Any) -> np.ndarray:
-        """Return the fits of a repeated k-fold, and those that serve the interval, one a row."""
+        """Return one row for each fit: those of a repeated k-fold, then those for the interval."""
         sets = [[(fold,) for fold in range(self.n_folds)], combinations(range(self.n_folds), 2)]
         codes = [
-            np.where(np.isin(one, tested), 0, TRAIN_ONLY)
+            np.where(np.isin(row, tested), 0, TRAIN_ONLY)
             for of_kind in map(list, sets)
-            for one in folds
+            for row in folds
             for tested in of_kind
         ]
         return np.array(codes, dtype=folds.dtype)
@@ -162,9 +161,9 @@ class NestedCV(KFold):
 class PairedSubsampling(HoldOut):
     """Paired subsampling (Nadeau and Bengio 2003), for the conservative z interval of one learner.
 
-    The first ``n_repeats`` repeats are hold-outs of all rows, which estimate losses. Then the rows
-    are halved ``n_pairs`` times, and each half has as many hold-outs with as many test rows. These
-    serve the interval only. There are ``n_repeats * (2 * n_pairs + 1)`` fits.
+    The first ``n_repeats`` repeats are hold-outs of all rows, which estimate losses. For the
+    interval only, the rows are then halved ``n_pairs`` times, and each half has the same number of
+    hold-outs with the same number of test rows. There are ``n_repeats * (2 * n_pairs + 1)`` fits.
 
     Attributes
     ----------
@@ -198,7 +197,7 @@ class PairedSubsampling(HoldOut):
         return _of_interval("paired_subsampling", f"test_size={_share(self.test_size)}", self)
 
     def extended(self, folds: np.ndarray, truth: np.ndarray, task: str, key: str, seed: int) -> Any:
-        """Return the hold-outs of all rows, and those of the halves, which serve the interval."""
+        """Return the hold-outs of all rows, and those of the halves, which the interval needs."""
         even = len(truth) - len(truth) % 2  # halves of one size
         n_test = int((folds[0] == 0).sum())
         halving = HoldOut(0.5, n_repeats=self.n_pairs, stratify=self.stratify)
@@ -262,7 +261,7 @@ def parse_scheme(text: str) -> Scheme:
         repeats, which only serve the intervals of single learners.
         ``"group_kfold(5)"``, ``"stratified_group_kfold(5)"`` and ``"leave_one_group_out"`` keep
         the rows of a group together; ``"time_series(5)"``, also with ``gap``, tests later rows
-        than it trains on. They are for datasets with a column of that role.
+        than it trains on. These schemes need a dataset with a column of that role.
 
     Raises
     ------
@@ -344,7 +343,7 @@ def make_split(
     times : sequence, shape (n_rows,), optional
         Time of each row, for ``"time_series(5)"``.
     table : pair of table and labels, optional
-        Rows for a splitter that looks at them; default zeros and the truth.
+        Rows for a splitter that uses them; default zeros and the truth.
 
     Raises
     ------
@@ -404,7 +403,7 @@ def _entropy(seed: int, *key: Any) -> int:
 
 
 def text_of(scheme: Any) -> str:
-    """Return a scheme, splitter or list of pairs as text, the same in every process.
+    """Return a scheme, splitter or list of pairs as a text that is the same in every process.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Splits of stored datasets: drawn by a scheme, or provided by the source of the dataset."""
+"""Splits of stored datasets, drawn by a scheme or provided by the source of the dataset."""
 
 import warnings
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ OWN = "own"
 def chosen_scheme(
     scheme: Any, test_size: float | None, stratify: bool, groups: str | None = None
 ) -> Any:
-    """Return the chosen scheme or splitter; None for the split that the dataset's source has."""
+    """Return the chosen scheme or splitter; None means the split of the dataset's source."""
     if isinstance(scheme, str) and scheme == OWN:
         if test_size is not None or groups is not None:
             raise DataError(
@@ -117,7 +117,7 @@ def split_entry(
 
 
 def _takes_groups(scheme: Any, by_name: Any) -> bool:
-    """Return whether a scheme takes the groups of the dataset's role: none were named."""
+    """Return whether a scheme takes the groups of the dataset's role, since none were named."""
     return by_name is None and not isinstance(scheme, HoldOut | KFold)
 
 

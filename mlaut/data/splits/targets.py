@@ -58,11 +58,11 @@ def _encode_classes(labels: pd.Series) -> tuple[np.ndarray, tuple[Any, ...]]:
             f"target {labels.name!r}: {what} cannot be classes; convert them to texts or numbers"
         )
     values = labels.to_numpy(dtype=object).tolist()
-    found = {value.item() if isinstance(value, np.generic) else value for value in set(values)}
+    plain = {value.item() if isinstance(value, np.generic) else value for value in set(values)}
     try:
-        classes = tuple(sorted(found))
+        classes = tuple(sorted(plain))
     except TypeError:
-        kinds = ", ".join(sorted({type(value).__name__ for value in found}))
+        kinds = ", ".join(sorted({type(value).__name__ for value in plain}))
         raise DataError(
             f"target {labels.name!r}: classes of kinds that have no order ({kinds}); "
             "convert them to texts"
@@ -111,7 +111,7 @@ def positions(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     where = {label: position for position, label in enumerate(classes)}
     values = np.asarray(labels, dtype=object).ravel().tolist()
     try:
-        return np.array([where[value] for value in values], dtype=np.int32)
+        return np.fromiter(map(where.__getitem__, values), np.int32, len(values))
     except (KeyError, TypeError):
         unknown = next(value for value in values if not _is_in(value, where))
     shown = ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")

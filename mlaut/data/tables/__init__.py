@@ -1,1 +1,1 @@
-"""Tables of one's own: frames, folders, archives, databases, the starter collection."""
+"""Datasets from tables: frames, folders, archives, and the collections of MLaut."""

@@ -8,10 +8,10 @@ The archive has one folder per dataset, with these files:
 - ``conxuntos_kfold.dat`` holds row positions from 0: alternately a line of training rows and a
   line of test rows.
 - ``conxuntos.dat`` has one such pair of lines: the halves on which the authors chose parameters.
-  For a dataset with a test set of its own, they are rows of the training table.
+  For a dataset with its own test set, they are rows of the training table.
 
-Features are used as the authors prepared them: texts coded as numbers, missing values replaced by
-0, then scaled to mean 0 and standard deviation 1.
+Features are used as the authors prepared them: texts are coded as numbers, missing values are
+replaced by 0, and columns are scaled to mean 0 and standard deviation 1.
 """
 
 from collections.abc import Iterator

@@ -66,9 +66,9 @@ def load_folder(
         ``features`` and ``classes``, which are for human readers.
 
     Without a manifest, every table of the folder is read with the defaults. Files such as
-    ``wine_train.csv`` and ``wine_test.csv`` are one dataset with a split of its own, and so are a
-    copy of a repository of Hugging Face, a problem of the archives of sktime and aeon, and a
-    partitioned parquet table (`mlaut.data.tables.parts`). A copy of the archive of
+    ``wine_train.csv`` and ``wine_test.csv`` are one dataset with its own split. A copy of a
+    repository of Hugging Face, a problem of the archives of sktime and aeon, and a partitioned
+    parquet table are one dataset too (`mlaut.data.tables.parts`). A copy of the archive of
     Fernandez-Delgado et al. (2014) is read with its splits (`mlaut.data.tables.archive`).
 
     Parameters
@@ -79,11 +79,11 @@ def load_folder(
     task : str, optional
         Return only the datasets of this task.
     roles : mapping, optional
-        Columns that are no features, by role, also ``target`` (`mlaut.data.with_roles`); they
-        replace those of the manifest.
+        Columns that are no features, by role; ``target`` is a role too (`mlaut.data.with_roles`).
+        They replace those of the manifest.
     unusable : list, optional
-        Errors of tables that cannot be used are appended here, and the others are read, unless
-        there is none.
+        Errors of tables that cannot be used are appended here, and the others are read. If there
+        are no others, the error is raised.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def load_folder(
     archive = {} if described else archive_tables(folder)
     tables = archive or folder_tables(folder, roles)
     chosen = read_chosen(folder, tables, names, task, unusable)
-    return tuple(with_roles(one, roles) for one in chosen) if archive else chosen
+    return tuple(with_roles(dataset, roles) for dataset in chosen) if archive else chosen
 
 
 def folder_tables(folder: Path, roles: Mapping[str, Any] | None = None) -> dict[str, Unread]:
@@ -190,7 +190,7 @@ def _load_parts(parts: Parts, given: Mapping[str, Any] | None) -> Dataset:
 def _made(
     frame: pd.DataFrame, path: Path, row: dict[str, str], given: Mapping[str, Any] | None
 ) -> Dataset:
-    """Return the dataset of a table, as a row of a manifest describes it."""
+    """Return the dataset of a table that a row of a manifest describes."""
     metadata = {key: value for key, value in row.items() if key not in (*SETTINGS, *FACTS)}
     try:
         roles = {**roles_in(row.get("roles", "")), **roles_of(given, row["name"])}

@@ -1,4 +1,4 @@
-"""Tables as datasets: conversion of a table in memory, and choice of tables that are read then."""
+"""Datasets from tables in memory, and the choice of tables that are then read."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import DataError, nearest
+from mlaut.errors import DataError, nearest_of
 from mlaut.files_io.tables.datasets import checked, task_named
 from mlaut.records import Dataset
 
@@ -67,9 +67,9 @@ def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:
     ----------
     dataset : Dataset
     roles : mapping, optional
-        Column or columns by role, also ``target``; they replace those that the dataset has for the
-        same role. A mapping from names of datasets to such mappings gives each its own. Default:
-        the dataset is returned unchanged.
+        Column or columns by role, including ``target``; they replace those that the dataset has for
+        the same role. A mapping from names of datasets to such mappings has different roles for
+        each dataset. Default: the dataset is returned unchanged.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:
 
 
 def roles_of(roles: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
-    """Return the roles that are given for all datasets, and those for the one of this name."""
+    """Return the roles that are given for all datasets, and those for the dataset of this name."""
     given = roles or {}
     for_all = {key: value for key, value in given.items() if not isinstance(value, Mapping)}
     own = given.get(name)
@@ -107,7 +107,7 @@ def roles_of(roles: Mapping[str, Any] | None, name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Unread:
-    """A dataset that was not read yet.
+    """Dataset that was not read yet.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def read_chosen(
     chosen = list(tables) if names is None else [names] if isinstance(names, str) else list(names)
     for name in chosen:
         if name not in tables:
-            hint = nearest(name, tables) or f"; it has {len(tables)} others"
+            hint = nearest_of(name, tables)
             raise DataError(f"{where}: no dataset {name!r}{hint}")
     wanted = task_named(task) if task else None
     datasets, errors = list[Dataset](), list[DataError]()

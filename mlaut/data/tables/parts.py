@@ -69,28 +69,28 @@ def parts_of_folder(folder: Path) -> dict[str, Parts]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for file in ("wine_train.csv", "wine_test.csv", "iris.csv"):
     ...         _ = Path(folder, file).write_text("x,class")
-    ...     found = parts_of_folder(Path(folder))
-    >>> {name: sorted(parts.files) for name, parts in found.items()}
+    ...     tables = parts_of_folder(Path(folder))
+    >>> {name: sorted(parts.files) for name, parts in tables.items()}
     {'wine': ['test', 'train']}
     """
     direct = _tables(folder.iterdir())
     if direct and all(_PARTITION.match(file.name) for file in direct):
         return {folder.name: Parts(folder.name, folder, {"": direct})}
-    found = {parts.name: parts for parts in _by_name(direct, folder)}
+    tables = {parts.name: parts for parts in _by_name(direct, folder)}
     if direct:
-        return found
+        return tables
     below = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name[0] != "."]
     if any("=" in path.name for path in below):
         below = [folder]
     for path in below:
         parts = _of_subfolder(path, folder)
         if parts is not None:
-            found[parts.name] = parts
-    return found
+            tables[parts.name] = parts
+    return tables
 
 
 def is_part(file: Path, parted: Mapping[str, Parts]) -> bool:
-    """Return whether a file belongs to one of these datasets, also in a format that is not read.
+    """Return whether a file belongs to one of these datasets, even in a format that is not read.
 
     An archive may hold the same table in several formats.
     """
@@ -104,21 +104,21 @@ def _tables(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _by_name(files: Iterable[Path], folder: Path) -> list[Parts]:
-    """Return the datasets whose parts lie beside each other: with a training and another part."""
-    found: dict[str, dict[str, list[Path]]] = {}
+    """Return the datasets in a folder that have a training part and another part."""
+    groups: dict[str, dict[str, list[Path]]] = {}
     for file in files:
         part, name = _part_of(file)
         if part:
-            found.setdefault(name, {}).setdefault(part, []).append(file)
+            groups.setdefault(name, {}).setdefault(part, []).append(file)
     return [
         Parts(name or _name_of(folder), folder, {part: _one_form(some[part]) for part in some})
-        for name, some in found.items()
+        for name, some in groups.items()
         if TRAIN in some and (len(some) > 1 or not name)
     ]
 
 
 def _part_of(file: Path) -> tuple[str, str]:
-    """Return the part that the name of a file says, and the name of the dataset.
+    """Return the part and the dataset that the name of a file states.
 
     Examples
     --------
@@ -126,16 +126,16 @@ def _part_of(file: Path) -> tuple[str, str]:
     (('train', 'wine'), ('test', ''))
     """
     stem = _NUMBER.sub("", stem_of(file.name))
-    found = list(_WORD.finditer(stem))
-    if not found:
+    words = list(_WORD.finditer(stem))
+    if not words:
         return "", stem
-    word = found[-1]
+    word = words[-1]
     rest = (stem[: word.start()] + stem[word.end() :]).strip("-_. ")
     return _WORDS[word[1].lower()], rest
 
 
 def _one_form(files: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the files of the format that says most (see `is_part`)."""
+    """Return the files of the preferred format (see `is_part`)."""
     forms = {_ending(file) for file in files}
     best = min(forms, key=_PREFERRED.index)
     return tuple(file for file in files if _ending(file) == best)
@@ -151,7 +151,7 @@ def _name_of(folder: Path) -> str:
 
 
 def _of_subfolder(path: Path, folder: Path) -> Parts | None:
-    """Return the dataset of all tables below a folder; None if they are no parts of one."""
+    """Return the dataset of all tables below a folder; None if they are several."""
     # The client of Hugging Face keeps a folder .cache in a copy, which may itself lie below one.
     files = _tables(
         file for file in path.rglob("*") if ".cache" not in file.relative_to(path).parts
@@ -177,8 +177,8 @@ def _of_subfolder(path: Path, folder: Path) -> Parts | None:
 def read_parts(parts: Parts) -> tuple[pd.DataFrame, Split | None, str]:
     """Return the table of a dataset, its split, and the target that its files name, else "".
 
-    The rows are in the order training, validation, test. The test part is tested, or the
-    validation part if there is no other; all other rows train.
+    The rows are in the order training, validation, test. The test part is tested, or without one
+    the validation part; all other rows train.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def _partitions(parts: Parts) -> pd.DataFrame:
 
 
 def _named(file: Path) -> pd.DataFrame:
-    """Return the table of a file; the numbers of classes that Hugging Face names are categories."""
+    """Return the table of a file; class numbers that Hugging Face has names for are categories."""
     frame = read_table(file, missing=MISSING)
     if _ending(file) not in (".parquet", ".pq"):
         return frame

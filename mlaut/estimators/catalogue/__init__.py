@@ -1,1 +1,1 @@
-"""Which strategies there are, and how words find them."""
+"""The strategies that come with MLaut, and the search for strategies by words."""

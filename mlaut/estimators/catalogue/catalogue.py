@@ -1,8 +1,8 @@
-"""The strategies that come with MLaut, as plain data: one record for each.
+"""Records of the strategies that come with MLaut, as plain data.
 
 A record names classes as text ("module:class"), so that reading the catalogue imports no
-scikit-learn. `listed` makes a strategy class of each record. To add a strategy, add a record; the
-documentation then has it in its tables.
+scikit-learn. `listed` makes a strategy class of each record. To add a strategy, add a record; it
+then appears in the tables of the documentation.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from mlaut.estimators.networks.architectures import ARCHITECTURES, LEARNING_RATES
 from mlaut.estimators.preparing import NATIVE
 from mlaut.estimators.sizes import SizeLimit
-from mlaut.estimators.strategy.record import Strategy
+from mlaut.estimators.strategy.metadata import Strategy
 from mlaut.identity.distributions import installed_version
 from mlaut.records import CLASSIFICATION, REGRESSION
 
@@ -28,12 +28,12 @@ figures.
 
 def _sklearn_release() -> tuple[int, ...]:
     """Return the first two numbers of scikit-learn's version."""
-    found = installed_version("scikit-learn")
-    if found is None:  # a folder of packages without their metadata, as some systems have
+    version = installed_version("scikit-learn")
+    if version is None:  # a folder of packages without their metadata, as some systems have
         import sklearn
 
-        found = sklearn.__version__
-    return tuple(int(part) for part in found.split(".")[:2])
+        version = sklearn.__version__
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 _SKLEARN = _sklearn_release()

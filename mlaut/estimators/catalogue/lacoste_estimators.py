@@ -8,7 +8,7 @@ on Single and Multiple Datasets*, AISTATS 2012, supplementary material 9.2. Thei
 
 with the width r from the grid and :math:`\hat\sigma` the 10th percentile of the distances between
 training rows. `UnitDistance` divides the table by :math:`\sqrt 2 \hat\sigma`, so that r is the
-``gamma`` of scikit-learn. As in the appendix, features are scaled only for the network.
+``gamma`` of scikit-learn. Features are scaled only for the network, as in the appendix.
 """
 
 import math
@@ -153,8 +153,8 @@ class UniformStump(ClassifierMixin, BaseEstimator):
     feature_ : int
         Feature of the cut; the first of equally good cuts is used.
     threshold_ : int
-        Number of thresholds of that feature that a row must pass to be on the upper side; 0 where
-        no cut is possible.
+        Number of thresholds of that feature that a row must pass to be on the upper side; 0 if no
+        cut is possible.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The strategy classes of the catalogue, all made here of their records."""
+"""The strategy classes of the catalogue, which this module makes from their records."""
 
 import re
 from dataclasses import replace
@@ -9,16 +9,15 @@ from sklearn.pipeline import make_pipeline
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
-from mlaut.estimators.catalogue.packages import check_packages
+from mlaut.estimators.catalogue.registry import check_packages
 from mlaut.estimators.catalogue.today_entries import TODAY as TODAY_ENTRIES
 from mlaut.estimators.catalogue.today_spaces import SPACES
 from mlaut.estimators.libraries.early_stopping import EarlyStopping
 from mlaut.estimators.names import class_at
 from mlaut.estimators.networks.nn_estimators import Listed_Network, default_size_limit
 from mlaut.estimators.preparing.preprocessing import Preprocessor
-from mlaut.estimators.strategy.metadata import DataShape
+from mlaut.estimators.strategy.metadata import TODAY, DataShape, Strategy
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
-from mlaut.estimators.strategy.record import TODAY, Strategy
 from mlaut.records import CLASSIFICATION
 
 PATIENCE = 100
@@ -42,7 +41,7 @@ _OF_FAMILIES = {
 
 
 class Listed_Strategy(MlautEstimator):  # noqa: N801 - as MLaut's other strategy classes
-    """Strategy of a record of the catalogue.
+    """Strategy that is made from a record of the catalogue.
 
     Attributes
     ----------
@@ -73,7 +72,7 @@ class Pretrained(Listed_Strategy):
     """Strategy whose learner needs weights in a file of this machine."""
 
     def build(self, shape: DataShape | None = None, **_: Any) -> Any:
-        """Return the estimator after a check that its weights are here.
+        """Return the estimator, after a check that its file of weights exists.
 
         Raises
         ------

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlaut.errors import StrategyError
+from mlaut.errors import OptionalPackageError, StrategyError
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
+from mlaut.estimators.libraries.library import LIBRARIES, Library
 from mlaut.estimators.names import check_name, nearest
-from mlaut.estimators.strategy.record import ALL, DEFAULT, PAPER, Strategy
+from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER, Strategy
 from mlaut.former_names import FORMER
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ _NEAR = 0.45  # least likeness of a word that is suggested; below it, words shar
 
 
 def _plain(word: Any) -> str:
-    """Return a word in small letters, without the task of an estimator, as in a plural or not."""
+    """Return a word in small letters, without the task of an estimator and a final s."""
     return re.sub("classifier|regressor|[^a-z0-9]", "", str(word).lower()).removesuffix("s")
 
 
@@ -123,10 +125,10 @@ mean 'K_Neighbours' or 'K_Neighbours_Regressor'? 'mlaut list strategies' has all
         StrategyError
             A word or a property is not known.
         """
-        found = [spec for spec, _ in self.by_word(*words)] if words else self
+        specs = [spec for spec, _ in self.by_word(*words)] if words else self
         return tuple(
             spec
-            for spec in found
+            for spec in specs
             if all(spec.has(key, wanted) for key, wanted in self._checked(metadata).items())
         )
 
@@ -136,12 +138,12 @@ mean 'K_Neighbours' or 'K_Neighbours_Regressor'? 'mlaut list strategies' has all
         If several words match a strategy, its own name takes precedence over words for several
         strategies.
         """
-        found: dict[str, tuple[Strategy, str]] = {}
+        specs: dict[str, tuple[Strategy, str]] = {}
         for word in words:
             for spec in self._asked_for(word):
-                if spec.name not in found or word in (spec.name, spec.class_name):
-                    found[spec.name] = (spec, word)
-        return list(found.values())
+                if spec.name not in specs or word in (spec.name, spec.class_name):
+                    specs[spec.name] = (spec, word)
+        return list(specs.values())
 
     def _asked_for(self, word: str) -> list[Strategy]:
         matches = [spec for spec in self if word in spec.words]
@@ -149,14 +151,15 @@ mean 'K_Neighbours' or 'K_Neighbours_Regressor'? 'mlaut list strategies' has all
             group = _OTHER_NAMES.get(_plain(word), _plain(word))
             matches = [spec for spec in self if group in map(_plain, spec.groups)]
         if not matches:
-            known = {group: group for spec in self for group in spec.groups}
+            # A package is a word, too, but one that is like the name of a strategy by chance.
+            known = {word: word for spec in self for word in spec.groups if word != spec.package}
             known |= {spec.wraps.partition(":")[2]: spec.name for spec in self}
             known |= {spec.name: spec.name for spec in self}
             raise self._unknown("strategy, family or task", word, known)
         return matches
 
     def _unknown(self, what: str, word: Any, known: Mapping[str, str]) -> StrategyError:
-        """Return an error that names words of ``known``, whose keys are near the unknown one."""
+        """Return an error that suggests words of ``known`` whose keys are near the unknown one."""
 
         def likeness(name: str) -> tuple[float, bool]:
             same_task = str(word)[-9:] == name[-9:]  # both end in "Regressor", for example
@@ -219,7 +222,7 @@ def instantiate_default_estimators(
     n_jobs : int or None, default 1
         Number of tuning fits in parallel; -1 uses all cores.
     registry : Registry, optional
-        Registry to search; by default `REGISTRY`, which comes with MLaut.
+        Registry to search; by default `REGISTRY`, which has the strategies of MLaut.
     **parameters
         Parameters of `MlautEstimator` for every strategy: ``random_state=0``, ``cv=3``, ...
 
@@ -245,9 +248,69 @@ def instantiate_default_estimators(
         raise StrategyError(
             f"no param_grid is called {grid!r}; {nearest(grid, [DEFAULT, PAPER])}, or a mapping"
         )
-    found = (REGISTRY if registry is None else registry).by_word(*words)
-    return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in found]
+    specs = (REGISTRY if registry is None else registry).by_word(*words)
+    return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in specs]
 
 
 REGISTRY = Registry((*CATALOGUE, *TODAY, *NETWORKS))
 """Strategies that come with MLaut."""
+
+
+if TYPE_CHECKING:
+    from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
+
+
+def check_packages(strategies: Iterable[MlautEstimator]) -> None:
+    """Raise an error if the package of a strategy is not installed; import nothing.
+
+    Raises
+    ------
+    OptionalPackageError
+        A package is missing. The message names the strategies and the command that installs it.
+
+    Examples
+    --------
+    >>> from mlaut.estimators import Generic_Estimator
+    >>> from sklearn.svm import SVC
+    >>> mine = Generic_Estimator(SVC(), properties={"name": "Mine", "package": "no-such-package"})
+    >>> check_packages([mine])
+    Traceback (most recent call last):
+    mlaut.errors.OptionalPackageError: strategy 'Mine' needs no-such-package, which is not \
+installed here: pip install 'no-such-package', or leave it out
+    """
+    lacking: dict[str, list[str]] = {}
+    for strategy in strategies:
+        if not _is_installed(strategy.metadata.package):
+            lacking.setdefault(strategy.metadata.package, []).append(strategy.name)
+    for package, names in lacking.items():
+        single = len(names) == 1
+        extra = _library(package).extra
+        requirement = f"mlaut[{extra}]" if extra else package
+        raise OptionalPackageError(
+            f"strateg{'y' if single else 'ies'} {_listed(names)} need{'s' if single else ''} "
+            f"{package}, which is not installed here: pip install {requirement!r}, or leave "
+            f"{'it' if single else 'them'} out"
+        )
+
+
+def _is_installed(package: str) -> bool:
+    for distribution in _library(package).distributions or (package,):
+        try:
+            version(distribution)
+        except PackageNotFoundError:
+            continue
+        return True
+    return False
+
+
+def _library(distribution: str) -> Library:
+    """Return the record of the library that a distribution installs."""
+    for package, library in LIBRARIES.items():
+        if distribution in (library.distributions or (package,)):
+            return library
+    return Library()
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:2]))
+    return f"{shown} and {len(names) - 2} more" if len(names) > 2 else shown

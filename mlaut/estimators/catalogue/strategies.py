@@ -67,10 +67,10 @@ LinearSVC(C=9); give them names: {'LinearSVC 1': ..., 'LinearSVC 2': ...}
 def tuned_as(
     strategies: Iterable[MlautEstimator], search: str = "", budget: Any = None
 ) -> tuple[MlautEstimator, ...]:
-    """Return strategies with the same search and budget, where they have none of their own.
+    """Return strategies with the same search and budget, unless they have their own.
 
     Strategies that tune nothing, and those that contain a search of another library, are returned
-    unchanged. A strategy inside another one, as in ``"balanced(SVC)"``, gets them too.
+    unchanged. The strategy inside another one, as in ``"balanced(SVC)"``, is changed too.
 
     Parameters
     ----------
@@ -85,16 +85,16 @@ def tuned_as(
     >>> svc.search, svc.budget
     ('random(50)', '10m cpu')
     """
-    found = tuple(strategies)
-    for strategy in found:
+    listed = tuple(strategies)
+    for strategy in listed:
         for part in (strategy, *strategy.get_params(deep=True).values()):
             if isinstance(part, MlautEstimator):
                 _tune_as(part, search, budget)
-    return found
+    return listed
 
 
 def _tune_as(strategy: MlautEstimator, search: str, budget: Any) -> None:
-    """Set search and budget of a strategy that tunes something, where it has none of its own."""
+    """Set search and budget of a strategy that tunes something, unless it has its own."""
     known = strategy.get_params(deep=False)
     if "search" in known and (known["search_space"] or known["param_grid"]):
         changes = {"search": search or None, "budget": budget}
@@ -102,17 +102,17 @@ def _tune_as(strategy: MlautEstimator, search: str, budget: Any) -> None:
 
 
 def _named_twice(name: str, first: Any, second: Any) -> StrategyError:
-    one, other = (" ".join(repr(source).split()) for source in (first, second))
+    earlier, later = (" ".join(repr(source).split()) for source in (first, second))
     return StrategyError(
-        f"two strategies are called {name!r}: {one} and {other}; "
+        f"two strategies are called {name!r}: {earlier} and {later}; "
         f"give them names: {{'{name} 1': ..., '{name} 2': ...}}"
     )
 
 
 def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
-    """Yield each strategy with its source: the input object, or for words the registered name."""
-    if isinstance(obj, str) and (found := wrapper_of(obj)):
-        kind, inner = found
+    """Yield each strategy with its source: the object, or the registered name for a word."""
+    if isinstance(obj, str) and (parts := wrapper_of(obj)):
+        kind, inner = parts
         for around in wrapped((strategy for strategy, _ in _each(inner, registry)), kind):
             yield around, around.name
     elif isinstance(obj, str):
@@ -131,7 +131,7 @@ def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
 
 
 def _is_pair(obj: Any) -> bool:
-    """Return whether an object is a pair (name, estimator); a tuple of two names is none."""
+    """Return whether an object is a pair (name, estimator), and not a tuple of two names."""
     return (
         isinstance(obj, tuple)
         and len(obj) == 2
@@ -141,12 +141,12 @@ def _is_pair(obj: Any) -> bool:
 
 
 def _named(name: Any, value: Any, registry: Registry) -> MlautEstimator:
-    found = [strategy for strategy, _ in _each(value, registry)]
-    if len(found) != 1:
+    strategies = [strategy for strategy, _ in _each(value, registry)]
+    if len(strategies) != 1:
         raise StrategyError(
-            f"the name {name!r} is given to {len(found)} strategies; give each its own"
+            f"the name {name!r} is given to {len(strategies)} strategies; give each its own"
         )
-    return found[0].set_params(name=name)
+    return strategies[0].set_params(name=name)
 
 
 def _one(obj: Any) -> MlautEstimator:

@@ -1,15 +1,15 @@
 """The strategies of the collection ``"Today"``, as plain data.
 
-Settings are the defaults of AutoGluon, which TabArena takes as each learner's own. The search
-spaces are in `mlaut.estimators.catalogue.today_spaces`.
+Settings are the defaults of AutoGluon, which TabArena uses as the defaults of each learner. The
+search spaces are in `mlaut.estimators.catalogue.today_spaces`.
 """
 
 from typing import Any
 
 from mlaut.estimators.preparing import NATIVE
 from mlaut.estimators.sizes import SizeLimit
-from mlaut.estimators.strategy.record import TODAY as COLLECTION
-from mlaut.estimators.strategy.record import Strategy
+from mlaut.estimators.strategy.metadata import TODAY as COLLECTION
+from mlaut.estimators.strategy.metadata import Strategy
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 MOST_ROUNDS = 10_000

@@ -1,7 +1,8 @@
 """Published search spaces of the learners of the collection ``"Today"``.
 
-``estimator__`` before a parameter means the learner inside `EarlyStopping`. What the publication
-fixes for all candidates is a list of one value: without a search, the learner's default holds.
+``estimator__`` before a parameter means the learner inside `EarlyStopping`. A parameter that the
+publication fixes for all candidates has a list of one value; without a search, the learner's
+default is used.
 """
 
 from collections.abc import Mapping

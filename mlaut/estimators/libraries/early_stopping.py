@@ -25,8 +25,8 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
         Classifier or regressor of one of these packages, or of another `Library` with ``stop``. A
         copy of it is fitted.
     size : float, default 0.2
-        Share of the training rows that validate and are not fitted. Of classes with two rows or
-        more, about this share of each; a class with a single row is always fitted.
+        Share of the training rows that validate and are not fitted. Each class with two rows or
+        more loses about this share; a class with a single row is always fitted.
     rounds : int, default 20
         Number of rounds without a better loss after which the fit stops.
     random_state : int, RandomState or None, default None
@@ -34,8 +34,8 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    In a study whose split keeps groups together or respects time, whole groups validate, or the
-    latest rows. Inside a search they are drawn from all rows.
+    In a study whose split keeps groups together or respects time, whole groups or the latest rows
+    validate. Inside a search, validation rows are drawn from all rows.
 
     Attributes
     ----------

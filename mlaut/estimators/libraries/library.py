@@ -1,4 +1,4 @@
-"""Libraries of learners: a record for each, in one table."""
+"""Records of the libraries of learners, in one table."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -11,36 +11,39 @@ from typing import Any
 class Library:
     """Record of a library of learners.
 
-    `LIBRARIES` has a record for each package that needs one. For a library of your own, put a
-    record there before the run, which sends it with the strategies to each of its processes.
+    `LIBRARIES` has a record for each package that needs one. For your own library, add a record
+    before the run, which sends the record with the strategies to each of its processes.
 
     Attributes
     ----------
     threads : str
         Parameter with the number of threads.
     all_cores : bool
-        Whether learners use all cores while that parameter is not set.
+        Whether learners use all cores if that parameter is not set.
     sparse_parameters : bool
-        Whether ``get_params`` returns only what was set.
+        Whether ``get_params`` returns only parameters that were set.
     seeds : tuple of str
-        Parameters that each hold the seed, where ``get_params`` may lack it.
+        Names of the seed of a learner, if it is not ``random_state`` or if ``get_params`` may lack
+        it. MLaut sets the first one, unless one of them is set.
     coding : callable
         Function that returns the coding of categories that a learner takes (``"native"`` or
         ``"text"``), or None for one-hot.
     columns : tuple of str
         Parameters that name columns of the table; a learner with one of them gets the raw table.
     stop : callable or None
-        Function ``stop(learner, known, held, rounds, **more)`` that fits a learner on the rows
-        ``known`` until so many rounds bring no better loss on the rows ``held``, and returns it.
-        Both are ``(X, y, weights)``; weights may be None. ``more`` are arguments of ``fit``.
+        Function ``stop(learner, known, held, rounds, **more)`` that fits a learner on ``known``,
+        stops when ``rounds`` rounds in a row bring no better loss on ``held``, and returns the
+        learner. Both parts are ``(X, y, weights)``; weights may be None. ``more`` are arguments of
+        ``fit``.
     stopping : tuple of str
-        Parameters by which a learner stops by itself, which only ``stop`` may use.
+        Parameters with the number of rounds after which a learner stops by itself. 0 and None
+        switch this off; any other value is refused, since only ``stop`` may set one.
     out_of_memory : tuple of str
-        Words with which errors report a failed allocation, beside the usual ones (`MEMORY_WORDS`).
+        Words with which errors report a failed allocation, besides the usual ones (`MEMORY_WORDS`).
     distributions : tuple of str
-        Distributions that install the package, if it has another name or several.
+        Distributions that install the package, if the name differs or if there are several.
     extra : str
-        Extra of MLaut that installs it.
+        Extra of MLaut that installs the package.
 
     Examples
     --------
@@ -66,7 +69,7 @@ class Library:
 def package_of(part: Any) -> str:
     """Return the top package of the class of an object.
 
-    A class that is derived from one of a library in `LIBRARIES` counts as of that library.
+    A class that is derived from a class of a library in `LIBRARIES` belongs to that library.
 
     Examples
     --------
@@ -79,7 +82,7 @@ def package_of(part: Any) -> str:
 
 
 def library_of(part: Any) -> Library:
-    """Return the record of the library of an object; one of defaults where none is known."""
+    """Return the record of the library of an object, or a record of defaults if none is known."""
     return LIBRARIES.get(package_of(part), Library())
 
 
@@ -147,7 +150,7 @@ def _coding_of_xgboost(model: Any) -> str | None:
 
 
 def _coding_of_interpret(model: Any) -> str | None:
-    """Return the coding of explainable boosting: other classes of its package have one-hot."""
+    """Return the coding of explainable boosting; other classes of its package need one-hot."""
     explainable = {"ExplainableBoostingClassifier", "ExplainableBoostingRegressor"}
     return "native" if type(model).__name__ in explainable else None
 
@@ -163,7 +166,7 @@ LIBRARIES = {
         threads="thread_count",
         all_cores=True,
         sparse_parameters=True,
-        seeds=("random_seed", "random_state"),
+        seeds=("random_state", "random_seed"),
         coding=lambda _: "text",
         columns=("cat_features", "text_features", "embedding_features"),
         stop=_fit_catboost,
@@ -200,9 +203,9 @@ _OF_MLAUT = dict(LIBRARIES)
 def with_libraries(contained: Any) -> Any:
     """Return an object that is pickled with the records that a user has put into `LIBRARIES`.
 
-    When it is unpickled, in a process of a run, the records stand there too.
+    When the object is unpickled in a process of a run, the records are added there too.
     """
-    own = {name: one for name, one in LIBRARIES.items() if _OF_MLAUT.get(name) is not one}
+    own = {name: lib for name, lib in LIBRARIES.items() if _OF_MLAUT.get(name) is not lib}
     return _WithLibraries(contained, own) if own else contained
 
 

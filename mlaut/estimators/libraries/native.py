@@ -1,4 +1,4 @@
-"""Categories for learners that take them as they are, each in its own way."""
+"""Categories for learners that accept them without one-hot coding."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def coding_of(estimator: Any) -> str | None:
 
 
 def category_arguments(model: Any, X: Any) -> dict[str, Any]:
-    """Return the argument of ``fit`` that names the columns of text to CatBoost; else nothing.
+    """Return the argument of ``fit`` that names the columns of text for CatBoost, else no argument.
 
     Parameters
     ----------

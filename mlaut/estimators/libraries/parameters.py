@@ -1,4 +1,4 @@
-"""Parameters inside a model: checks of names, and setting all seeds or numbers of jobs."""
+"""Functions on parameters inside a model: check names, set all seeds or numbers of jobs."""
 
 import copy
 import inspect
@@ -34,7 +34,7 @@ def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) ->
 
 
 def copied(estimator: Any) -> Any:
-    """Return an unfitted copy, also where `clone` refuses what a constructor does to a parameter.
+    """Return an unfitted copy, even if `clone` refuses because a constructor copies a parameter.
 
     CatBoost copies lists, such as ``cat_features=[0]``.
     """
@@ -66,13 +66,13 @@ def settable(model: Any) -> dict[str, Any]:
 
 
 def digests_of_frozen(model: Any) -> list[str]:
-    """Return digests of what the frozen estimators in a model have learned."""
+    """Return digests of the fitted state of the frozen estimators in a model."""
     parts = [model, *model.get_params(deep=True).values()]
     return [joblib.hash(part.estimator) for part in parts if isinstance(part, FrozenEstimator)]
 
 
 def _hidden(model: Any) -> Iterator[str]:
-    """Yield the parameters in a model that ``get_params`` returns only where they are set."""
+    """Yield the parameters in a model that ``get_params`` returns only if they are set."""
     for prefix, part in _learners(model):
         if library_of(part).sparse_parameters:
             yield from (f"{prefix}{name}" for name in inspect.signature(type(part)).parameters)
@@ -105,19 +105,19 @@ def seed_all(model: Any, random_state: Any) -> Any:
 
 
 def unset_seeds(model: Any) -> list[str]:
-    """Return the names of the parameters ``random_state`` that are None, in their order.
+    """Return the sorted names of the seeds that are None.
 
-    Those of CatBoost are among them, although its ``get_params`` has only what is set.
+    Seeds of CatBoost are included, although its ``get_params`` has only parameters that are set.
     """
     parameters = settable(model)
-    found = {name for name in parameters if _is(name, "random_state") and parameters[name] is None}
-    return sorted(found | hidden_seeds(model))
+    seeds = {name for name in parameters if _is(name, "random_state") and parameters[name] is None}
+    return sorted(seeds | hidden_seeds(model))
 
 
 def hidden_seeds(model: Any) -> set[str]:
     """Return the names of the seeds in a model that are not set and not among its parameters."""
     return {
-        f"{prefix}random_state"
+        f"{prefix}{seeds[0]}"
         for prefix, part in _learners(model)
         if (seeds := library_of(part).seeds)
         and all(part.get_params().get(name) is None for name in seeds)
@@ -133,7 +133,7 @@ def drawn_seeds(random_state: Any, n: int) -> list[int]:
 def set_n_jobs(model: Any, n_jobs: int) -> Any:
     """Set every ``n_jobs`` of a model that is not None; return the model.
 
-    The number of threads of a library that uses all cores without one (`Library`) is always set.
+    For a library that otherwise uses all cores (`Library`), the number of threads is always set.
     """
     parameters = settable(model)
     names = {key for key in parameters if _is(key, "n_jobs") and parameters[key] is not None}

@@ -4,14 +4,11 @@ Source: Kazakov and Király (2019), *Machine Learning Automation Toolbox (MLaut)
 six architectures at three learning rates, the 18 network rows of its Table 8.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from mlaut.estimators.strategy.metadata import DataShape
+from mlaut.estimators.strategy.metadata import DataShape
 
 
 @dataclass(frozen=True)
@@ -26,8 +23,8 @@ class Architecture:
         Layers from the input on. A whole number is a dense layer with that many rectified linear
         units; a fraction is a dropout layer that drops this share.
     columns_left : int, default 0
-        Smallest average number of columns that dropout on the input may leave. It drops a smaller
-        share of a narrow table, and nothing of a table with at most this many columns.
+        Smallest average number of columns that dropout on the input may leave. Dropout removes a
+        smaller share of a narrow table, and nothing of a table with at most this many columns.
     rescaled : bool, default False
         Whether a straight line, fitted to the training rows, corrects the outputs of a regression:
         dropout shrinks them towards the mean.

@@ -112,9 +112,9 @@ _fits = itertools.count(1)
 def compilation_cache() -> Path | None:
     """Return the folder in which jax caches compiled networks, or None if it is not writable.
 
-    With the cache, each shape is compiled once per machine. The folder is ``~/.cache/mlaut/jax``,
-    or below ``XDG_CACHE_HOME``; ``JAX_COMPILATION_CACHE_DIR`` takes precedence. It can be deleted
-    at any time.
+    The cache ensures that each shape is compiled once per machine. The folder is
+    ``~/.cache/mlaut/jax``, or below ``XDG_CACHE_HOME``; ``JAX_COMPILATION_CACHE_DIR`` takes
+    precedence. The folder can be deleted at any time.
     """
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(base) / "mlaut" / "jax"

@@ -104,7 +104,7 @@ class _KerasEstimator(BaseEstimator):
         return self._auto_loss if is_auto else self.loss
 
     def _rescale(self, X: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
-        """Replace the outputs of a regression by their best straight line, in the last layer."""
+        """Change the last layer so that a straight line corrects the outputs of a regression."""
         given = self._outputs(X)[:, 0].astype(np.float64)
         centre, goal = np.average(given, weights=weight), np.average(target, weights=weight)
         spread = np.average((given - centre) ** 2, weights=weight)

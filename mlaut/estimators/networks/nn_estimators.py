@@ -14,9 +14,8 @@ from mlaut.estimators.networks.keras_estimator import EPOCHS, KerasClassifier, K
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.sizes import SizeLimit
 from mlaut.estimators.strategy.generic_estimator import Generic_Estimator
-from mlaut.estimators.strategy.metadata import DataShape, Properties
+from mlaut.estimators.strategy.metadata import DEFAULT, DataShape, Properties, Strategy
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
-from mlaut.estimators.strategy.record import DEFAULT, Strategy
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 FAMILY = "Neural_Networks"
@@ -115,7 +114,7 @@ class Listed_Network(MlautEstimator):
         ``"paper"`` trains as the study did: mean squared error on one-hot labels, one epoch,
         batches of 32. ``"default"`` trains by common practice: cross-entropy (regression: mean
         squared error), 50 epochs or more, a learning rate that falls to 0; dropout on the input
-        leaves at least 4 columns on average, and outputs of a regression are corrected by a line.
+        leaves at least 4 columns on average, and a straight line corrects outputs of a regression.
     **parameters
         Parameters of `MlautEstimator`; ``params`` are parameters of `KerasClassifier` or
         `KerasRegressor`, for example ``{"epochs": 50, "class_weight": "balanced"}``.

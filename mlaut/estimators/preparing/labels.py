@@ -1,9 +1,9 @@
 """Labels of any kind for classifiers that accept only the numbers 0 to K-1, such as XGBoost's.
 
 Classifiers of scikit-learn and MLaut accept all labels and always get the original ones. A
-classifier of another package also gets the original labels first; only if it fails on them, or
-changes them, it is fitted on numbers. So everything that uses labels (``class_weight`` and
-``pos_label`` that name some, code that reads them) keeps working, with the same results.
+classifier of another package also gets the original labels first. Only if it fails on them, or
+changes them, it is fitted on numbers. So everything that uses labels (``class_weight``,
+``pos_label``, code that reads labels) keeps working, with the same results.
 """
 
 import warnings
@@ -65,9 +65,9 @@ def fit_classifier(model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
 
 
 def as_fitted(model: Any) -> Any:
-    """Return a fitted model that scikit-learn's pipelines take for fitted.
+    """Return a fitted model that scikit-learn's pipelines recognise as fitted.
 
-    They look for an attribute with an underscore at its end, which other learners may not have.
+    Pipelines look for an attribute that ends with an underscore, which other learners may lack.
     """
     last = model
     while isinstance(last, Pipeline):
@@ -96,24 +96,24 @@ def _warnings_held() -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _failure(model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> Exception | None:
-    """Fit a model, and return the error that the fit raised, or that other classes are, or None."""
+    """Fit a model; return the error of the fit, or an error if the classes changed, or None."""
     try:
         model.fit(X, y, **fit_params)
     except MemoryError:
         raise
     except Exception as error:
         return error
-    found = np.ravel(getattr(model, "classes_", [])).tolist()
-    if set(found) <= set(np.asarray(y).tolist()):
+    classes = np.ravel(getattr(model, "classes_", [])).tolist()
+    if set(classes) <= set(np.asarray(y).tolist()):
         return None
     return StrategyError(  # as explainable boosting does with labels that are floats
-        f"{type(model).__name__} has other classes than its labels, such as {found[0]!r}; give it "
-        "labels that it keeps"
+        f"{type(model).__name__} has other classes than its labels, such as {classes[0]!r}; give "
+        "it labels that it keeps"
     )
 
 
 class NumberedClasses(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Classifier that is fitted on the numbers 0 to K-1 in place of K labels, and predicts labels.
+    """Classifier that is fitted on the numbers 0 to K-1 instead of K labels, and predicts labels.
 
     The numbers are the positions of the labels among the sorted labels of the training rows.
 
@@ -184,8 +184,8 @@ def _are_numbers(y: Any) -> bool:
     labels = np.asarray(y)
     if labels.dtype.kind not in "iu":
         return False
-    found = np.unique(labels)
-    return np.array_equal(found, np.arange(len(found)))
+    classes = np.unique(labels)
+    return np.array_equal(classes, np.arange(len(classes)))
 
 
 def is_foreign(model: Any) -> bool:
@@ -197,7 +197,7 @@ def is_foreign(model: Any) -> bool:
 
 
 def refuses_texts_of_numpy(model: Any) -> bool:
-    """Return whether a part of a model takes texts only as objects, as pandas has them.
+    """Return whether a part of a model takes texts only as objects, the type of pandas.
 
     Examples
     --------

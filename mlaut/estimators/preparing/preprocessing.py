@@ -319,7 +319,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
 @contextmanager
 def explained_texts(X: Any) -> Iterator[None]:
-    """Name the columns of text, and the way out, where a fit on these rows fails on them.
+    """Name the columns of text, and the way out, if a fit on these rows fails because of them.
 
     Raises
     ------
@@ -402,7 +402,7 @@ def _all_numbers(frame: pd.DataFrame) -> tuple[Column, ...]:
 
 
 def have_names_of_one_type(frame: pd.DataFrame) -> bool:
-    """Return whether scikit-learn accepts the names of the columns: all texts, or none."""
+    """Return whether scikit-learn accepts the names of the columns: all or none are texts."""
     return len({isinstance(name, str) for name in frame.columns}) == 1
 
 

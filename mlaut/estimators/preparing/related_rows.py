@@ -1,4 +1,4 @@
-"""Rows that belong together: groups and times, which tuning keeps apart as the split does."""
+"""Groups and times of rows, which tuning and early stopping respect like the split."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +50,7 @@ class RelatedRows:
         return [(np.sort(order[train]), np.sort(order[test])) for train, test in pairs]
 
     def held_back(self, size: float, seed: Any) -> Pair:
-        """Return the positions of rows to fit and of rows to validate: whole groups, or the last.
+        """Return the positions of rows to fit, and of whole groups or the last rows to validate.
 
         Raises
         ------
@@ -72,12 +72,12 @@ class RelatedRows:
 def relation_of_fold(
     groups: np.ndarray | None, times: np.ndarray | None, train: np.ndarray, test: np.ndarray
 ) -> RelatedRows | None:
-    """Return how the training rows of a fold are related, as far as the fold respects it.
+    """Return the relation of the training rows of a fold that the fold itself respects.
 
     Parameters
     ----------
     groups, times : ndarray, shape (n_rows,), or None
-        Group and time of all rows of the dataset, where it has these roles.
+        Group and time of all rows of the dataset, if it has these roles.
     train, test : ndarray of int
         Positions of the rows of the fold.
 

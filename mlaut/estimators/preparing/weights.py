@@ -19,7 +19,7 @@ _SPACES = ("param_grid", "param_distributions", "search_spaces")  # attributes o
 def weight_argument(model: Any) -> str | None:
     """Return the name of the argument of ``fit`` that takes weights of rows.
 
-    Where a part of the model requests weights (scikit-learn's metadata routing, as in
+    If a part of the model requests weights (scikit-learn's metadata routing, as in
     ``StandardScaler().set_fit_request(sample_weight=True)``), all parts get what they request; see
     `routes_weights`. Otherwise the last step of a pipeline gets the weights, and a search hands
     them to its estimator, which it scores without weights, as scikit-learn does without routing.
@@ -63,8 +63,8 @@ def weight_argument(model: Any) -> str | None:
 def routes_weights(model: Any) -> bool:
     """Return whether a part of a model requests weights of rows for its fit.
 
-    Such a model is fitted with scikit-learn's metadata routing switched on. Requests are made with
-    it too: ``with sklearn.config_context(enable_metadata_routing=True): ...``.
+    Such a model is fitted with scikit-learn's metadata routing switched on. Requests need the
+    routing, too: ``with sklearn.config_context(enable_metadata_routing=True): ...``.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Searches with a budget: random, successive halving, and Optuna's."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,10 @@ from sklearn.utils import indexable
 from mlaut.errors import StrategyError
 from mlaut.estimators.preparing.related_rows import Pair
 from mlaut.estimators.searches.scored_candidates import ScoredCandidates
-from mlaut.estimators.searches.spaces import draw, is_finite
-from mlaut.estimators.searches.tpe import search_with_optuna, version_of_optuna
+from mlaut.estimators.searches.spaces import draw, is_finite, suggest
 from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.estimators.searches.words import Wanted, parse_budget, parse_search
+from mlaut.optional import need
 from mlaut.sharing.private import SEARCH, warn_if_lacking
 from mlaut.sharing.search_limits import current_limits
 
@@ -32,7 +32,7 @@ _ADAPTIVE = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BudgetedSearch(GridSearch):
-    """Search of a part of a space, within a budget.
+    """Search in a part of a space, within a budget.
 
     Parameters
     ----------
@@ -44,18 +44,19 @@ return_train_score, share_work
         distribution of SciPy.
     search : str, default "grid"
         ``"grid"``: all candidates, in random order, until the budget is used up.
-        ``"random(50)"``: so many candidates, drawn at random.
-        ``"halving(81)"``: so many candidates, drawn at random and scored on a small part of the
-        training rows; the best third of them is scored on three times as many rows, and so on
-        until all rows are used. ``"halving(64, factor=2)"`` keeps the best half.
-        ``"optuna(50)"``: so many candidates of Optuna's TPE sampler; one whose mean after some
+        ``"random(50)"``: 50 candidates, drawn at random.
+        ``"halving(81)"``: 81 candidates, drawn at random and scored on a small part of the training
+        rows; the best third of them is scored on three times as many rows, and so on until all
+        rows are used. ``"halving(64, factor=2)"`` keeps the best half.
+        ``"optuna(50)"``: 50 candidates of Optuna's TPE sampler; a candidate whose mean after some
         folds is below the median of the others is scored on no further fold.
-        Without a number, the budget determines it.
+        Without a number, the budget determines the number of candidates.
     budget : str, float or None
-        ``"50 evaluations"`` (or 50): of a candidate on all folds and all training rows; on a part
-        of them it counts as that part. ``"10m cpu"``: CPU time of the fits, with all threads of
-        the process. ``"10m"``: their wall time. No fit begins after the budget is used up; at least
-        one candidate is scored. None: no other limit than the number of candidates.
+        ``"50 evaluations"`` (or 50): an evaluation is that of a candidate on all folds and all
+        training rows; an evaluation on a part of them counts as that part. ``"10m cpu"``: CPU time
+        of the fits, with all threads of the process. ``"10m"``: wall time of the fits. No fit
+        begins after the budget is used up; at least one candidate is scored. None: only the number
+        of candidates is limited.
     random_state : int, RandomState or None
         Seed of the candidates.
 
@@ -65,7 +66,7 @@ return_train_score, share_work
         Share of the training rows that each candidate was fitted on. A candidate of halving has a
         row for each rung.
     spent_ : dict of str to float
-        What was used of a budget in ``"evaluations"``, ``"cpu"`` and ``"wall"`` seconds.
+        Used budget in ``"evaluations"``, and in ``"cpu"`` and ``"wall"`` seconds.
 
     Examples
     --------
@@ -179,7 +180,7 @@ return_train_score, share_work
         }
 
     def _fewest_rows(self, run: ScoredCandidates) -> int:
-        """Return the number of training rows of a fold that the first rung needs at least."""
+        """Return the smallest number of training rows of a fold in the first rung."""
         classes = len(np.unique(run.labels)) if is_classifier(self.estimator) else 0
         neighbours = [
             np.max([value.ppf(1.0) if hasattr(value, "ppf") else np.max(value)])
@@ -197,15 +198,15 @@ return_train_score, share_work
         if share == 1:
             return run.splits
         labels = run.labels if is_classifier(self.estimator) else np.zeros(len(run.labels))
-        found = []
+        folds = []
         for fold, (train, test) in enumerate(run.splits):
             order = np.random.default_rng(fold).permutation(len(train))
             kept = [
                 rows[: max(1, round(share * len(rows)))]
-                for rows in (order[labels[train[order]] == one] for one in np.unique(labels[train]))
+                for rows in (order[labels[train[order]] == k] for k in np.unique(labels[train]))
             ]
-            found.append((np.sort(train[np.concatenate(kept)]), test))
-        return found
+            folds.append((np.sort(train[np.concatenate(kept)]), test))
+        return folds
 
 
 def _parts(space: Any) -> Sequence[Mapping[str, Any]]:
@@ -245,3 +246,65 @@ _SEARCHES = {
     "halving": BudgetedSearch._search_halving,
     "optuna": BudgetedSearch._search_optuna,
 }
+
+
+def version_of_optuna(kind: str) -> str:
+    """Return the version of Optuna, which decides its suggestions; empty for other searches."""
+    return str(_optuna().__version__) if kind == "optuna" else ""
+
+
+def _optuna() -> Any:
+    return need("optuna", extra="optuna", purpose="search = 'optuna'")
+
+
+def search_with_optuna(
+    run: ScoredCandidates,
+    space: Any,
+    n: int | None,
+    seed: Any,
+    within: Callable[[dict[str, Any]], Any],
+) -> None:
+    """Score candidates that Optuna suggests, one after the other, fold by fold.
+
+    The suggestions of Optuna depend only on its seed and the scores so far. So a search that was
+    killed is resumed from the start, with the scores that were stored.
+
+    Parameters
+    ----------
+    run : ScoredCandidates
+    space : mapping, or list of mappings
+    n : int or None
+        Number of candidates; with None the budget limits it.
+    seed : int or None
+    within : callable
+        Function that returns a candidate with no more neighbours than there are rows.
+    """
+    optuna = _optuna()
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        study = optuna.create_study(
+            direction="maximize",
+            sampler=optuna.samplers.TPESampler(seed=seed),
+            pruner=optuna.pruners.MedianPruner(),
+        )
+    finally:
+        optuna.logging.set_verbosity(level)
+    folds, states = range(len(run.splits)), optuna.trial.TrialState
+    while (n is None or len(run.points) < n) and not (run.points and run.over()):
+        trial = study.ask()
+        (number,) = run.add([within(suggest(space, trial))], 1.0)
+        total, state = 0.0, states.COMPLETE
+        for fold in folds:
+            run.score([number], run.splits, [fold], alone=True)
+            score = run.value(number, fold)
+            if score is None or not math.isfinite(score):
+                state = states.FAIL
+                break
+            total += score
+            trial.report(total / (fold + 1), fold)
+            if fold < folds[-1] and trial.should_prune():
+                state = states.PRUNED
+                break
+        value = total / len(folds) if state == states.COMPLETE else None
+        study.tell(trial, value, state=state)

@@ -11,7 +11,7 @@ import numpy as np
 from mlaut.estimators.preparing.related_rows import Pair
 from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.estimators.searches.words import Budget
-from mlaut.sharing.interface import Candidate
+from mlaut.sharing.interface import Candidate, Fold
 from mlaut.sharing.learners.candidate_groups import Group, groups_of
 from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation
 from mlaut.sharing.search.parallel import Runner, SearchProgress
@@ -19,7 +19,7 @@ from mlaut.sharing.search.parallel import Runner, SearchProgress
 
 @dataclass(eq=False)
 class ScoredCandidates:
-    """Candidates of a search so far, their scores, and what they cost.
+    """Candidates of a search so far, with their scores and costs.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class ScoredCandidates:
     share : bool
         Whether candidates may share work.
     points : list of dict
-        Candidates; one that is scored on several shares of the rows is there several times.
+        Candidates; one that is scored on several shares of the rows occurs several times.
     shares : list of float
-        Share of the training rows of each.
+        Share of the training rows of each candidate.
     progress : SearchProgress
         Scores so far; those of an earlier, interrupted run are added when their turn comes.
     """
@@ -75,12 +75,12 @@ class ScoredCandidates:
         """Score candidates: all at once, or with a budget of seconds in parts that double."""
         timed = self.budget is not None and self.budget.unit != "evaluations"
         ends = [1, *(2**k for k in range(1, len(points).bit_length() + 1))] if timed else []
-        start = 0
+        start, kept = 0, dict[int, Fold]() if timed else None
         for end in [*ends, len(points)]:
             part = points[start:end]
             if not part or (self.points and self.over()):
                 break
-            self.score(self.add(part, share), splits)
+            self.score(self.add(part, share), splits, kept=kept)
             start = end
 
     def score(
@@ -89,8 +89,12 @@ class ScoredCandidates:
         splits: list[Pair],
         folds: Sequence[int] | None = None,
         alone: bool = False,
+        kept: dict[int, Fold] | None = None,
     ) -> None:
-        """Score candidates on folds; no fit begins after the budget is used up."""
+        """Score candidates on folds; no fit begins after the budget is used up.
+
+        ``kept`` has the folds that earlier parts kept, if they used the same splits.
+        """
         folds = range(len(splits)) if folds is None else folds
         places = [(number, fold) for number in numbers for fold in folds]
         known = {place: self._known[place] for place in places if place in self._known}
@@ -108,11 +112,11 @@ class ScoredCandidates:
         else:
             pairs = zip(numbers, points, strict=True)
             groups = [Group(None, (Candidate(n, evaluation.base, p),)) for n, p in pairs]
-        runner = Runner(evaluation, self.progress, self.search.n_jobs, self.search.pre_dispatch)
-        runner(groups, folds)
+        n_jobs, pre_dispatch = self.search.n_jobs, self.search.pre_dispatch
+        Runner(evaluation, self.progress, n_jobs, pre_dispatch, kept)(groups, folds)
 
     def _deadline(self, first: bool) -> Callable[[], bool] | None:
-        """Return whether the time is over, as a function; the first candidate has no budget."""
+        """Return a function that tells whether time is over; the first candidate has no budget."""
         limit, outer = self.budget, self.evaluation.deadline
         if limit is None or limit.unit == "evaluations" or first:
             return outer
@@ -120,12 +124,12 @@ class ScoredCandidates:
         return _Deadline(_CLOCKS[limit.unit]() + left, limit.unit, outer)
 
     def spent(self) -> dict[str, float]:
-        """Return what the scores so far cost, by the units of a budget."""
+        """Return the cost of the scores so far in each unit of a budget."""
         scores, n_folds = self.progress.scores, len(self.evaluation.splits)
         return {
             "evaluations": math.fsum(self.shares[number] / n_folds for number, _ in scores),
-            "cpu": math.fsum(one[CPU_TIME] for one in scores.values()),
-            "wall": math.fsum(one["fit_time"] + one["score_time"] for one in scores.values()),
+            "cpu": math.fsum(score[CPU_TIME] for score in scores.values()),
+            "wall": math.fsum(score["fit_time"] + score["score_time"] for score in scores.values()),
         }
 
     def over(self) -> bool:
@@ -139,12 +143,12 @@ class ScoredCandidates:
         )
 
     def value(self, number: int, fold: int) -> float | None:
-        """Return the score of a candidate on a fold; None where it has none."""
+        """Return the score of a candidate on a fold, or None if it has none."""
         scores = self.progress.scores.get((number, fold))
         if scores is None:
             return None
-        found = scores["test_scores"]
-        return float(found[self.search.refit] if isinstance(found, dict) else found)
+        scored = scores["test_scores"]
+        return float(scored[self.search.refit] if isinstance(scored, dict) else scored)
 
     def best(self, points: Sequence[dict[str, Any]], n: int) -> list[dict[str, Any]]:
         """Return the best of the candidates that were added last, in their order."""

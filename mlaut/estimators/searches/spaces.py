@@ -1,4 +1,4 @@
-"""Candidates of search spaces: drawn at random, or made of the suggestions of Optuna."""
+"""Candidates of search spaces, drawn at random or made from the suggestions of Optuna."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -17,7 +17,7 @@ Space = Mapping[str, Any]
 def with_ranges(space: Any) -> Any:
     """Return a space in which mappings such as ``{"low": 1, "high": 64, "log": True}`` are ranges.
 
-    Study files write ranges so; whole numbers at both ends make it a range of integers.
+    Study files write ranges in this form. A range between whole numbers is a range of integers.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Traces of fitted searches, of MLaut or scikit-learn, and what smaller budgets would choose."""
+"""Traces of fitted searches of MLaut or scikit-learn, and the choices of smaller budgets."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def _short(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def trace_of(fitted: Any, order: int) -> Trace | None:
-    """Return the trace of the search in a fitted model; None where nothing was searched.
+    """Return the trace of the search in a fitted model, or None if nothing was searched.
 
     Parameters
     ----------
@@ -98,34 +98,34 @@ def _shares(search: Any) -> np.ndarray:
 def _plain_params(points: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the parameters of candidates as plain JSON values, under their short names."""
     known: dict[tuple[str, ...], dict[str, str]] = {}
-    found = []
+    described = []
     for point in points:
         names = tuple(point)
         short = known.setdefault(names, {}) or known[names]
         if names and not short:
             short.update(_short(names))
-        found.append({short[name]: plain(value) for name, value in point.items()})
-    return found
+        described.append({short[name]: plain(value) for name, value in point.items()})
+    return described
 
 
 def fitted_incumbents(
     search: Any, order: int, X: Any, y: Any, fit_params: Mapping[str, Any]
 ) -> dict[int, Any]:
-    """Return what budgets of 1, 2, 4, ... candidates would have chosen, fitted on all rows.
+    """Return the choices of budgets of 1, 2, 4, ... candidates, fitted on all rows.
 
     Parameters
     ----------
     search : fitted search
     order : int
-        As for `trace_of`; keys of the result are positions in that trace.
+        The same as for `trace_of`; keys of the result are positions in that trace.
     X, y, fit_params
         Arguments with which the search was fitted.
 
     Returns
     -------
     dict of int to estimator
-        Without the candidate that the search itself chose, and without those whose fit fails:
-        there are at most as many as the number of candidates can be halved. ``search`` gets an
+        Fitted estimators, without the candidate that the search itself chose, and without those
+        whose fit fails. There are at most log2 of the number of candidates. ``search`` gets an
         attribute ``incumbent_seconds_``, the wall seconds of these fits.
     """
     started = perf_counter()
@@ -147,5 +147,5 @@ def fitted_incumbents(
 def _smaller_choices(trace: Trace, chosen: int) -> list[int]:
     n = len(trace.params)
     budgets = [2**k for k in range(n.bit_length()) if 2**k < n]
-    found = {trace.best(budget) for budget in budgets} - {None}
-    return sorted(i for i in found if i is not None and int(trace.order[i]) != chosen)
+    choices = {trace.best(budget) for budget in budgets} - {None}
+    return sorted(i for i in choices if i is not None and int(trace.order[i]) != chosen)

@@ -31,20 +31,20 @@ FEWEST_FOLDS = 3
 
 
 class TuningWarning(UserWarning):
-    """Warning about tuning that differs from the request, as the training part is too small."""
+    """Warning about tuning that differs from the request because the training part is too small."""
 
 
 @dataclass(eq=False, repr=False)
 class TuningFolds(BaseEstimator):
-    """Shuffled k-fold for tuning; stratified for classes, with fewer folds where a class is rare.
+    """Shuffled k-fold for tuning, stratified for classes, with fewer folds if a class is rare.
 
     If the rarest class has fewer rows than ``n_splits``, the number of folds is the size of that
     class, but at least 3. A class with a single row is in every training fold and in no test fold,
     because no candidate could predict it otherwise. So all classes are in every training fold.
     A `TuningWarning` reports fewer folds than requested.
 
-    In a study, folds keep groups together, or test later rows than they train on, where the split
-    of the study does (`related_rows`); such folds do not move lone classes.
+    In a study, if the split keeps groups together or tests later rows than it trains on, these
+    folds do the same (`related_rows`). Such folds do not move classes with a single row.
 
     The class inherits from `BaseEstimator` only so that its ``random_state`` can be set as
     ``cv__random_state`` of a search.
@@ -73,7 +73,7 @@ class TuningFolds(BaseEstimator):
     related_rows: RelatedRows | None = field(default=None, init=False)  # of rows: no parameter
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """Return the number of folds for these rows; ``n_splits`` where ``y`` is None."""
+        """Return the number of folds for these rows, or ``n_splits`` if ``y`` is None."""
         if y is not None and (related := self._related(y)):
             return related.n_folds(self.n_splits)
         return self.n_splits if y is None else self._count(self._classes(y)[1])
@@ -106,7 +106,7 @@ class TuningFolds(BaseEstimator):
             yield np.sort(np.concatenate([shared[train], lone])), shared[test]
 
     def _related(self, y: Any) -> RelatedRows | None:
-        """Return the relation of these rows; None of a part of the rows that it was made for."""
+        """Return the relation of these rows; None if they are only a part of the related rows."""
         related = self.related_rows
         return related if related is not None and len(related.values) == len(y) else None
 
@@ -149,9 +149,10 @@ class GridSearch(GridSearchCV):
     """Exhaustive grid search of scikit-learn that shares work and handles small training parts.
 
     Constructor, attributes and results are those of `mlaut.sharing.GridSearchCV`, whose scores and
-    choice are scikit-learn's. Three things are added: ``n_neighbors`` never exceeds the size of the
-    smallest training fold; where no folds can be made (`TuningFolds` finds no class with two rows),
-    the estimator is fitted untuned, with a `TuningWarning`; and the wall time of tuning is stored.
+    choice are scikit-learn's. There are three additions. ``n_neighbors`` never exceeds the size of
+    the smallest training fold. If no folds can be made (`TuningFolds` finds no class with two
+    rows), the estimator is fitted untuned, with a `TuningWarning`. The wall time of tuning is
+    stored.
 
     Parameters
     ----------
@@ -171,8 +172,7 @@ return_train_score
     tuning_seconds_ : float
         Wall seconds of the search, without the final fit (which is ``refit_time_``).
     incumbents_ : dict of int to estimator
-        What smaller budgets would have chosen, fitted (`search_limits`, ``order``); missing
-        without that.
+        Fitted choices of smaller budgets; missing without ``order`` of `search_limits`.
     sharing_ : dict of str to int
         Number of scores by their origin; see `mlaut.sharing.GridSearchCV`.
 
@@ -293,9 +293,9 @@ class TuningRecord:
     best_params : dict
         Parameters of the chosen candidate: plain JSON values, names without pipeline prefixes.
     best_score : float or None
-        Mean score of the chosen candidate over the tuning folds; None where it was not scored.
+        Mean score of the chosen candidate over the tuning folds; None if it was not scored.
     honest_score : float or None
-        Score of the chosen candidate without the bias of its choice; None where it is not valid.
+        Score of the chosen candidate without the bias of its choice; None if it is not valid.
     tuning_seconds : float
         Wall seconds of the search without the final fit. For a search other than `GridSearch`, the
         sum over its fits, which exceeds the wall seconds if they ran in parallel.
@@ -304,7 +304,7 @@ class TuningRecord:
     n_candidates : int
         Number of candidates of the grid.
     n_scored : int
-        Number of candidates that were scored on all tuning folds; smaller where time ran out.
+        Number of candidates that were scored on all tuning folds; smaller if time ran out.
     n_resumed : int
         Number of scores (of one candidate on one fold) taken from an earlier, interrupted run.
         Their time is not in ``tuning_seconds``; see `search_limits`.

@@ -1,4 +1,4 @@
-"""Searches and budgets in words, such as ``"random(50)"`` and ``"10m cpu"``."""
+"""Parser of searches and budgets in words, such as ``"random(50)"`` and ``"10m cpu"``."""
 
 import re
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ FACTOR = 3  # of halving: each rung keeps a third of the candidates, as in sciki
 
 @dataclass(frozen=True)
 class Wanted:
-    """Search as it is wanted.
+    """Kind and size of a search.
 
     Attributes
     ----------
     kind : {"grid", "random", "halving", "optuna"}
     n : int or None
-        Number of candidates; None where the budget sets it.
+        Number of candidates; None if the budget determines it.
     factor : int
-        Of halving: each rung keeps one candidate in so many, on so many times as many rows.
+        For halving: each rung keeps one candidate in ``factor``, on ``factor`` times as many rows.
     """
 
     kind: str = "grid"
@@ -39,8 +39,8 @@ class Budget:
     ----------
     amount : float
     unit : {"evaluations", "cpu", "wall"}
-        Evaluations (of a candidate on all folds and all training rows; on a part of them it counts
-        as that part), seconds of CPU time, or seconds of wall time.
+        Evaluations of a candidate on all folds and all training rows (an evaluation on a part
+        counts as that part), seconds of CPU time, or seconds of wall time.
     """
 
     amount: float
@@ -63,8 +63,8 @@ def parse_search(text: str) -> Wanted:
     Traceback (most recent call last):
     mlaut.errors.StrategyError: search 'radom(50)': no such search; did you mean 'random'?
     """
-    found = re.fullmatch(r"(\w+)(?:\(([^()]*)\))?", str(text).strip())
-    kind, inside = (found[1], found[2]) if found else (str(text), None)
+    match = re.fullmatch(r"(\w+)(?:\(([^()]*)\))?", str(text).strip())
+    kind, inside = (match[1], match[2]) if match else (str(text), None)
     if kind not in KINDS:
         hint = nearest(kind, KINDS)
         raise StrategyError(f"search {text!r}: no such search; {hint}")
@@ -104,8 +104,8 @@ def parse_budget(text: str | float | None) -> Budget | None:
     """
     if text is None:
         return None
-    found = _BUDGET.fullmatch(str(text).strip().lower())
-    number, unit, kind = found.groups() if found else ("0", None, None)
+    match = _BUDGET.fullmatch(str(text).strip().lower())
+    number, unit, kind = match.groups() if match else ("0", None, None)
     evaluations = kind != "cpu" and (kind or not unit)
     if not float(number) or (evaluations and unit):
         raise StrategyError(

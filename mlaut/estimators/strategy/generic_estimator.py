@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import numbers
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -29,13 +30,14 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
 
     The table is prepared only as far as necessary: gaps are filled and columns that are not numbers
     are encoded. LightGBM, CatBoost, histogram boosting, explainable boosting, and XGBoost with
-    ``enable_categorical=True``, take gaps and categories as they are. A table of complete numbers
+    ``enable_categorical=True`` get gaps and categories unchanged. A table of complete numbers
     reaches the estimator unchanged, so results equal those of scikit-learn alone on the same rows
-    in the same order. (A study has rows in ascending order, as scikit-learn's k-fold splitters do;
+    in the same order. (A study has rows in ascending order, like scikit-learn's k-fold splitters;
     ``ShuffleSplit`` returns them in the order of the draw.)
-    An estimator that contains a `Pipeline` or `ColumnTransformer`, and CatBoost with
-    ``cat_features``, gets no preprocessing; add ``preprocessing=Preprocessor()`` if it cannot
-    handle the table. A `FrozenEstimator` is not fitted: fit it on other rows before.
+
+    An estimator that contains a `Pipeline` or `ColumnTransformer` gets no preprocessing, nor does
+    CatBoost with ``cat_features``; add ``preprocessing=Preprocessor()`` if it cannot handle the
+    table. A `FrozenEstimator` is not fitted: fit it on other rows before.
 
     Parameters
     ----------
@@ -88,8 +90,8 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         Raises
         ------
         StrategyError
-            It is none of scikit-learn's kind, or a learner in it stops early, and nothing gives it
-            rows to stop by.
+            The estimator lacks scikit-learn's tags, or a learner in it stops early without
+            validation rows.
         """
         if self.preprocessing is not None:
             _check_tags(self.estimator)
@@ -186,7 +188,7 @@ _OTHER_KINDS: dict[Any, str] = {
 
 
 def _hidden_kind(estimator: Any) -> str:
-    """Return why scikit-learn does not see the kind of a part; empty where no part hides it."""
+    """Return why scikit-learn does not know the kind of a part; empty if no part hides it."""
     for part in (estimator, *estimator.get_params(deep=True).values()):
         for mixin, is_one in ((ClassifierMixin, is_classifier), (RegressorMixin, is_regressor)):
             if isinstance(part, mixin) and not is_one(part):
@@ -207,7 +209,7 @@ def _takes_several_targets(estimator: Any) -> bool:
 
 
 def _check_tags(estimator: Any) -> None:
-    """Raise an error if an estimator lacks the tags that a pipeline asks of its last step."""
+    """Raise an error if an estimator lacks the tags that a pipeline needs for its last step."""
     try:
         get_tags(estimator)
     except AttributeError as error:
@@ -219,18 +221,21 @@ def _check_tags(estimator: Any) -> None:
 
 
 def _check_stopping(estimator: Any) -> None:
-    """Raise an error if a learner stops early without `EarlyStopping`: it has no rows for it."""
+    """Raise an error if a learner stops early without `EarlyStopping`, which holds rows back."""
     parts = {"": estimator, **settable(estimator)}
     for name, part in parts.items():
         held = isinstance(parts.get(name.rpartition("__")[0]), EarlyStopping)
         if held or not hasattr(part, "get_params"):
             continue
-        stopping = library_of(part).stopping
-        if given := [key for key in stopping if (part.get_params().get(key) or 0) > 0]:
-            kind = type(part).__name__
+        values = part.get_params()
+        for key in library_of(part).stopping:
+            rounds, kind = values.get(key), type(part).__name__
+            is_number = isinstance(rounds, numbers.Real)
+            if not rounds or (is_number and rounds <= 0):
+                continue
             raise StrategyError(
-                f"{kind} stops early by rows that it does not fit: leave {given[0]} out, and give "
-                f"EarlyStopping({kind}(...), rounds={part.get_params()[given[0]]})"
+                f"{kind} stops early by rows that it does not fit: leave {key} out, and give "
+                f"EarlyStopping({kind}(...){f', rounds={rounds}' * is_number})"
             )
 
 

@@ -40,16 +40,15 @@ from mlaut.estimators.searches.spaces import is_finite, spaces_of, with_ranges
 from mlaut.estimators.searches.tuning import GridSearch, TuningFolds
 from mlaut.estimators.searches.words import parse_budget, parse_search
 from mlaut.estimators.sizes import SizeLimit, as_size_limit
-from mlaut.estimators.strategy.metadata import DataShape, Properties
+from mlaut.estimators.strategy.metadata import DEFAULT, PAPER, DataShape, Properties
 from mlaut.estimators.strategy.object_files import read_object, write_object
-from mlaut.estimators.strategy.record import DEFAULT, PAPER
 from mlaut.identity.describer import Description, class_path, influential
 from mlaut.identity.digests import canonical, describe, digest, plain
 from mlaut.records import CLASSIFICATION, REGRESSION, TooLarge
 
 
 class _Own:
-    """Descriptor of a parameter whose default, when it is read, comes from the metadata."""
+    """Descriptor of a parameter whose default is read from the metadata."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -130,7 +129,7 @@ class MlautEstimator(BaseEstimator):
     chosen_by : str
         The word for several strategies (a family, a task, a collection, ``"all"``) by which this
         one was chosen; empty if it was named or instantiated. If the strategy does not suit the
-        task of the data, a run skips it where such a word chose it, and raises an error otherwise.
+        task of the data, a run skips it if such a word chose it, and raises an error otherwise.
     estimator_ : estimator
         The fitted result of `assemble`.
     classes_ : ndarray, shape (n_classes,)
@@ -213,11 +212,11 @@ class MlautEstimator(BaseEstimator):
     def made_of(self) -> dict[str, Any]:
         """Return the objects that `identity` describes: the class and its assembled model.
 
-        Seeds that CatBoost gets from its cell are named too, since its parameters do not show them,
-        and what frozen estimators have learned.
+        Seeds that CatBoost gets from its cell are included, since its parameters do not show them,
+        and so are digests of frozen estimators.
         """
         model = self.assemble(self._reference_shape())
-        seeds = {"seeds": sorted(found)} if (found := hidden_seeds(model)) else {}
+        seeds = {"seeds": sorted(unset)} if (unset := hidden_seeds(model)) else {}
         set_output = getattr(self.preprocessing, "_sklearn_output_config", {})  # by set_output
         output = {"output": dict(set_output)} if set_output else {}
         learned = {"learned": digests} if (digests := digests_of_frozen(model)) else {}
@@ -291,7 +290,7 @@ class MlautEstimator(BaseEstimator):
         }
 
     def tunes_by(self) -> str:
-        """Return the score that tuning maximises, in words; empty where nothing is tuned."""
+        """Return the name of the score that tuning maximises; empty if nothing is tuned."""
         if not self._space():
             return ""
         return str(self.scoring or " or ".join(_SCORES[task] for task in self.tasks))
@@ -306,7 +305,7 @@ class MlautEstimator(BaseEstimator):
         return f"{how}{limit}, {folds} on the training part, by {score}"
 
     def _n_candidates(self) -> int | None:
-        """Return the number of candidates; None where a budget or the draws determine it."""
+        """Return the number of candidates; None if a budget or the draws determine it."""
         if not self._space():
             return 1
         if self._whole_grid:
@@ -388,7 +387,7 @@ class MlautEstimator(BaseEstimator):
         return self._words == "grid" and self.budget is None
 
     def _space(self) -> Any:
-        """Return the grid, or for other searches than that of the grid the space to draw from."""
+        """Return the grid, or for a search that draws candidates the space to draw from."""
         space = self.search_space
         if self._words == "grid" or space is None:
             space = self.param_grid
@@ -609,7 +608,7 @@ def _is_search(model: Any) -> bool:
 
 
 def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:
-    """Return the bounds of an iterative fit; empty where there is none or the bound is tuned."""
+    """Return the bounds of an iterative fit; empty if there is none or the bound is tuned."""
     parameters = wrapped.get_params()
     tuned = {
         name for part in ([grid] if isinstance(grid, Mapping) else grid or []) for name in part

@@ -1,4 +1,4 @@
-"""Scorers by which tuning chooses with the metric of the study."""
+"""Scorers with which tuning uses the metric of the study."""
 
 import re
 from dataclasses import dataclass
@@ -39,10 +39,10 @@ _OF_ONE_CLASS = ("average_precision", "f1", "jaccard", "neg_brier_score", "preci
 
 
 def tuned_by(strategy: MlautEstimator, metric: str) -> MlautEstimator:
-    """Return a strategy that tunes by a metric, where it tunes and has no score of its own.
+    """Return a strategy that tunes by a metric, if it tunes and has no score of its own.
 
-    It is returned unchanged where the metric is for another task, the default score, one that it
-    cannot have, as it predicts no probabilities, or no scorer of scikit-learn.
+    The strategy is returned unchanged if the metric is for another task, is the default score, is
+    not a scorer of scikit-learn, or needs probabilities that the strategy does not predict.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _scorer_for(strategy: MlautEstimator, metric: str) -> Any:
 
 @dataclass(frozen=True)
 class OnPositions:
-    """Scorer to which classes are positions, so that the last one is positive, as in the analysis.
+    """Scorer that gets classes as positions; the last class is positive, as in the analysis.
 
     Attributes
     ----------
@@ -108,12 +108,12 @@ class OnPositions:
 
 @dataclass(frozen=True)
 class Gain:
-    """Scorer of a cost matrix: the mean cost with a minus.
+    """Scorer of a cost matrix: minus the mean cost.
 
     Attributes
     ----------
     costs : str
-        As `mlaut.costs.Costs` reads them.
+        Costs in the form that `mlaut.costs.Costs` reads.
     """
 
     costs: str
@@ -128,7 +128,7 @@ class Gain:
 
 
 class _Positions(ClassifierMixin, BaseEstimator):
-    """Fitted classifier whose classes are their positions."""
+    """Fitted classifier whose classes are replaced by their positions."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator

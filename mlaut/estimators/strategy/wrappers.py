@@ -1,4 +1,4 @@
-"""Strategies around a strategy: balanced classes, calibrated probabilities, tuned thresholds.
+"""Strategies that wrap another one: balanced classes, calibrated probabilities, thresholds.
 
 ``"balanced(SVC)"``, ``"calibrated(SVC)"`` and ``"thresholded(SVC)"`` are names of strategies
 wherever one is expected: in Python, in study files and on the command line.
@@ -44,7 +44,7 @@ class _Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.estimator_.predict_proba(X)
 
     def _folds(self, cv: int, random_state: Any, X: Any, y: Any) -> list[Any]:
-        """Return folds whose training parts have all classes; none where there are too few rows."""
+        """Return folds whose training parts have all classes; none if there are too few rows."""
         folds = TuningFolds(cv, random_state=random_state)
         if folds.get_n_splits(X, y) >= 2:
             return list(folds.split(X, y))
@@ -91,15 +91,15 @@ class Balanced(_Wrapper):
 class Calibrated(_Wrapper):
     """Classifier whose probabilities are calibrated on rows that it was not fitted on.
 
-    It is scikit-learn's `CalibratedClassifierCV` with the folds of `TuningFolds`, which fit all
-    classes in all folds: the mean of a calibrated classifier for each fold.
+    It is scikit-learn's `CalibratedClassifierCV` with the folds of `TuningFolds`, whose training
+    parts have all classes. It averages over a calibrated classifier for each fold.
 
     Parameters
     ----------
     estimator : estimator
         Classifier or strategy with probabilities or decision values.
     method : {"sigmoid", "isotonic"}, default "sigmoid"
-        Platt's sigmoid, or isotonic regression, which needs some hundred rows a class.
+        Platt's sigmoid, or isotonic regression, which needs some hundred rows for each class.
     cv : int, default 5
         Number of folds.
     random_state : int, RandomState or None, default None
@@ -123,17 +123,17 @@ class Calibrated(_Wrapper):
 
 @dataclass(eq=False, repr=False)
 class Thresholded(_Wrapper):
-    """Classifier of two classes with the threshold that scored best on rows not fitted on.
+    """Classifier of two classes with the threshold that scored best on rows outside of its fit.
 
     It is scikit-learn's `TunedThresholdClassifierCV` with the folds of `TuningFolds`, and is fitted
-    on all rows in the end. Probabilities are those of the classifier: they are not changed.
+    on all rows in the end. The probabilities of the classifier do not change.
 
     Parameters
     ----------
     estimator : estimator
         Classifier or strategy with probabilities or decision values.
     scoring : str, default "balanced_accuracy"
-        Name of a scorer of scikit-learn for labels. Not used where there are ``costs``.
+        Name of a scorer of scikit-learn for labels. It is not used if there are ``costs``.
     costs : mapping of (truth, predicted) to float, str, or None
         Costs as in `mlaut.costs.Costs`; the threshold then has the smallest mean cost.
     cv : int, default 5
@@ -152,7 +152,7 @@ class Thresholded(_Wrapper):
     def fit(self, X: Any, y: Any) -> Self:
         """Tune the threshold and fit.
 
-        Without two folds, or with constant probabilities in one, the threshold is the usual one.
+        With fewer than two folds, or constant probabilities in a fold, the usual threshold is used.
 
         Raises
         ------
@@ -201,12 +201,12 @@ def wrapper_of(word: str) -> tuple[str, str] | None:
     >>> wrapper_of("calibrated(SVC)"), wrapper_of("SVC")
     (('calibrated', 'SVC'), None)
     """
-    found = re.fullmatch(r"(\w+)\((.+)\)", word)
-    return (found[1], found[2]) if found and found[1] in WRAPPERS else None
+    match = re.fullmatch(r"(\w+)\((.+)\)", word)
+    return (match[1], match[2]) if match and match[1] in WRAPPERS else None
 
 
 def wrapped(strategies: Iterator[MlautEstimator], kind: str) -> Iterator[MlautEstimator]:
-    """Yield strategies around classifiers; others that a collective word chose are left out.
+    """Yield wrapped classifiers; other strategies that a collective word chose are left out.
 
     Raises
     ------

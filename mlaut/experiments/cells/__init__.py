@@ -1,1 +1,1 @@
-"""What happens in one cell: assemble, fit, predict, check, measure, and hand the outcome over."""
+"""Do one cell: assemble, fit, predict, check, measure, and hand the outcome over."""

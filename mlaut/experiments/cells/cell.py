@@ -86,6 +86,33 @@ def cell_seed(seed: int, cell: Cell) -> int:
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
 
 
+def failed_outcome(
+    cell: Cell, status: Status, reason: str, seed: int, elapsed: float = 0.0, traceback: str = ""
+) -> Outcome:
+    """Return the outcome of a cell that could not tell its own: its process ended, for example.
+
+    Parameters
+    ----------
+    cell : Cell
+    status : Status
+    reason : str
+        One line that says how it ended.
+    seed : int
+        Seed of the cell (`cell_seed`).
+    elapsed : float, default 0
+        Seconds since it began; 0 if it did not.
+    traceback : str, default ""
+
+    Examples
+    --------
+    >>> lost = failed_outcome(Cell("iris", "SVC"), Status.CRASHED, "the machine is gone", seed=7)
+    >>> lost.status.word, lost.details["elapsed"]
+    ('crashed', 0.0)
+    """
+    details = {"traceback": traceback, "started": time() - elapsed, "elapsed": elapsed}
+    return Outcome(cell, status, seed=seed, reason=reason, details=details)
+
+
 def run_cell(
     cell: Cell,
     strategy: Callable[[], MlautEstimator],

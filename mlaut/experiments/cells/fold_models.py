@@ -13,10 +13,11 @@ import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import pandas as pd
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -39,9 +40,6 @@ from mlaut.estimators.preparing.weights import TAKES_NO_WEIGHTS, routes_weights,
 from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.files_io.tables.roles import role_values
 from mlaut.records import Dataset
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LOOKED_AT = 2**16  # numbers looked at together: half a megabyte of float64
 

@@ -136,8 +136,8 @@ def offer_to_be_killed() -> None:
 def oom_kills() -> int:
     """Return how many processes the kernel has killed for lack of memory; 0 if unknown."""
     with contextlib.suppress(OSError, ValueError):
-        found = _VMSTAT.read_text().partition("\noom_kill ")[2]
-        return int(found.partition("\n")[0])
+        rest = _VMSTAT.read_text().partition("\noom_kill ")[2]
+        return int(rest.partition("\n")[0])
     return 0
 
 

@@ -56,6 +56,7 @@ class Preview(Displayed):
             "why": self.plan.why(),
             "repeated_rows": {name: repeated for name, (repeated, _) in self.repeated.items()},
             "failing": list(self.failing),
+            "limits": self.plan.limits,
             "forecast": self.forecast.to_dict(),
         }
 
@@ -67,7 +68,7 @@ class Preview(Displayed):
             *(f"would be refused: {refusal}" for refusal in plan.refusals),
             *self.failing,
         ]
-        lines += [plan.versions] if plan.versions else []
+        lines += filter(None, (plan.versions, plan.limits))
         if not plan.n_todo:
             return lines
         if self.repeated:
@@ -117,25 +118,25 @@ def plan_study(
     """
     file = study_file.read_study_file(path).changed(changes)
     run = file.run
-    found: list[MlautError] = []
-    strategies = collect(found, study_file.choose_strategies, file) or ()
+    mistakes: list[MlautError] = []
+    strategies = collect(mistakes, study_file.choose_strategies, file) or ()
     names = [strategy.name for strategy in strategies]
     # Without strategies (a mistake that was found already), the words of retry are still checked.
-    found += mistakes_in(run, names or ["any"])
+    mistakes += mistakes_in(run, names or ["any"])
     if file.split.scheme:
-        collect(found, parse_scheme, file.split.scheme)
+        collect(mistakes, parse_scheme, file.split.scheme)
     study = StudyStore(file.output)
     known = study.load_splits() if study.exists else {}
     with contextlib.ExitStack() as stack:
-        data = collect(found, lambda: stack.enter_context(_datasets(file)))
+        data = collect(mistakes, lambda: stack.enter_context(_datasets(file)))
         infos = data[0].infos_of(data[1]) if data else ()
         tasks = {info.task for info in infos} if data else set(TASKS)
         if check is not None:
-            collect(found, check, file, names, tasks)
+            collect(mistakes, check, file, names, tasks)
         if file.race is not None:
-            collect(found, check_unrelated, infos)
-        if found or data is None:
-            raise study_file.together(file.path, found)
+            collect(mistakes, check_unrelated, infos)
+        if mistakes or data is None:
+            raise study_file.together(file.path, mistakes)
         input_io, paths = data
         unusable: list[DataError] = []
         splits = Data().make_splits(

@@ -6,24 +6,19 @@ is better by construction, and pass the differences to
 `mlaut.analysis.methods.cross_validation.calibrate`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mlaut.data import Data, from_frame
 from mlaut.errors import StudyError
 from mlaut.experiments.runs.orchestrator import Orchestrator
 from mlaut.experiments.runs.summary import RunSummary
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from mlaut.records import Dataset
+from mlaut.records import Dataset
 
 MakeTable = Callable[[np.random.Generator], "pd.DataFrame"]
 

@@ -200,7 +200,7 @@ def verify_study(
     problems += _seed_problems(study, names)
     if hdf5_input_io is not None:
         problems += _dataset_problems(study, names, hdf5_input_io)
-    found = Verification(
+    checked = Verification(
         path,
         len(study.datasets),
         count_cells(study.statuses(names)).total,
@@ -209,15 +209,15 @@ def verify_study(
         remains=remains_of(study),
         unchecked=unchecked,
     )
-    if not share or problems or not found.counts.get(Status.DONE):
-        return found
+    if not share or problems or not checked.counts.get(Status.DONE):
+        return checked
     if hdf5_input_io is None:
         raise StudyError(f"{path}: fitting cells again needs the datasets; name their database")
     usable, left_out = usable_strategies(study, strategies)
     options = RunOptions(engine=engine, n_jobs=n_jobs)
     cells = _sample(study, [strategy.name for strategy in usable], share, seed)
     drifts = _refit(study, hdf5_input_io, usable, cells, make_engine(options))
-    return replace(found, refitted=len(cells), drifts=tuple(drifts), left_out=tuple(left_out))
+    return replace(checked, refitted=len(cells), drifts=tuple(drifts), left_out=tuple(left_out))
 
 
 def _share(text: str | float) -> float:

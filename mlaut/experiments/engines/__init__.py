@@ -1,1 +1,1 @@
-"""Where cells run: in this process, in local workers, on a Dask cluster."""
+"""Run cells in this process, in local workers, on a Dask cluster."""

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
+from mlaut.experiments.cells.cell import cell_seed, failed_outcome
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
 from mlaut.experiments.engines.dask_worker import Errand, SentDataset, run_guarded, versions
@@ -205,22 +206,22 @@ class _Dispatch:
         ended = [future for future in self._running if future.status in _ENDED]
         if not ended:
             return []
-        found: list[Outcome] = []
+        outcomes: list[Outcome] = []
         for future, content in zip(ended, self._gathered(ended), strict=True):
             with contextlib.suppress(*_NOT_THERE):
-                found += self._outcomes(future, content)
-        self._queue.saw(found)
-        return found
+                outcomes += self._outcomes(future, content)
+        self._queue.saw(outcomes)
+        return outcomes
 
     def _gathered(self, ended: list[Any]) -> list[bytes | None]:
         """Fetch the results of loads at once; None of those that have none, or lost it."""
         finished = {k: future for k, future in enumerate(ended) if future.status == "finished"}
         gather, patience = self._client.gather, _ANSWER_SECONDS
         try:
-            found = self._client.sync(gather, finished, errors="skip", callback_timeout=patience)
+            contents = self._client.sync(gather, finished, errors="skip", callback_timeout=patience)
         except _NOT_THERE:  # the scheduler is lost
-            found = {}
-        return [found.get(k) for k in range(len(ended))]
+            contents = {}
+        return [contents.get(k) for k in range(len(ended))]
 
     def _submit(self, loads: list[Load]) -> None:
         """Submit loads; each task has its batches as bytes, which the scheduler does not open."""
@@ -293,16 +294,14 @@ class _Dispatch:
                 "what is installed here and the modules of the strategies, and free disk space"
             ) from error
         cells = [batch.part([cell]) for batch in load for cell in batch.cells]
-        if len(cells) > 1:
-            self._again(cells)
-            return []
-        (cell,) = cells[0].keys
-        self._losses[cell] += 1
-        if self._losses[cell] < _LOSSES_BORNE:
+        cell, *others = (batch.key(0) for batch in cells)
+        if not others:
+            self._losses[cell] += 1
+        if others or self._losses[cell] < _LOSSES_BORNE:
             self._again(cells)
             return []
         reason = f"the Dask workers that ran it died, time and again: {_text(error)}"
-        return [Outcome(cell, Status.CRASHED, reason=reason)]
+        return [failed_outcome(cell, Status.CRASHED, reason, cell_seed(cells[0].seed, cell))]
 
     # ------------------------------------------------------------------ datasets
 

@@ -4,8 +4,6 @@ An engine takes groups of cells and yields outcomes as cells end, in any order. 
 a study.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable
 from copy import copy
 from functools import lru_cache, partial
@@ -33,8 +31,8 @@ class Engine(Protocol):
     """Contract of an engine, which `tests/experiments/engines/test_contract.py` tries.
 
     - It takes groups lazily, one after the other: a study may have millions of cells.
-    - A group is None where the next one depends on outcomes of cells that still run. The engine
-      then takes no group before it has yielded some of them; without running cells it ends.
+    - None in the place of a group says that the next one depends on cells that still run. The
+      engine then yields an outcome before it takes another group; if no cell runs, it ends.
     - It yields one outcome for each cell, in any order, in lists as cells end. An outcome of a cell
       that ran has the cell's seed, and ``elapsed`` in its details (`workers.worker.prepare` makes
       such outcomes). A cell that fails, or kills its process, has an outcome that says so: the
@@ -54,11 +52,12 @@ class Engine(Protocol):
         """Run all cells of each group, and yield their outcomes as they end."""
         ...
 
-    def of(self, options: RunOptions) -> Engine:
+    def of(self, options: RunOptions) -> Self:
         """Return this engine with the limits of a run.
 
-        They are ``timeout`` (seconds, see `parse_seconds`), ``n_jobs`` (cells at a time) and
-        ``threads``; ``memory`` and ``threads`` also come with each batch, in its `CellOptions`. An
+        They are ``timeout`` (`parse_seconds` makes seconds of it, or `CpuSeconds`: a clock does not
+        count those), ``n_jobs`` (cells at a time) and ``threads``; ``memory`` and ``threads`` also
+        come with each batch, in its `CellOptions`. An
         engine without this method takes none of them.
 
         Raises
@@ -128,8 +127,8 @@ def make_engine(options: RunOptions) -> Engine:
         engine = DaskEngine(options.scheduler)
     elif isinstance(engine, str):
         engine = InlineEngine() if engine == "inline" else LocalEngine()
-    made: Engine = engine.of(options) if hasattr(engine, "of") else engine
-    return made
+    runner: Engine = engine.of(options) if hasattr(engine, "of") else engine
+    return runner
 
 
 def limited(engine: E, **limits: Any) -> E:

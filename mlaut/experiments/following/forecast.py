@@ -345,10 +345,10 @@ def _begun(running: Mapping[str, Any] | None) -> float:
 
 
 def _failures(study: StudyStore, n: int) -> tuple[dict[str, Any], ...]:
-    found = [
+    failed = [
         {**record, "dataset": dataset}
         for dataset, records in study.all_details(only=_FAILED)
         for record in records
     ]
-    found.sort(key=lambda record: -record.get("started", 0.0) - record.get("elapsed", 0.0))
-    return tuple(found[:n])
+    failed.sort(key=lambda record: -record.get("started", 0.0) - record.get("elapsed", 0.0))
+    return tuple(failed[:n])

@@ -226,9 +226,9 @@ def warnings_of(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         One row per strategy and warning: ``strategy``, ``warning`` (its first line, without how
         often it came in a cell), ``cells``, ``datasets`` (the first three).
     """
-    found = (
+    lines = (
         ({"strategy": strategy, "warning": line}, dataset, {"cells": 1})
         for dataset, strategy, texts in StudyStore(path).warnings()
         for line in dict.fromkeys(_TIMES.sub("", text.strip()).partition("\n")[0] for text in texts)
     )
-    return sorted(rows_by_reason(found), key=lambda row: -row["cells"])
+    return sorted(rows_by_reason(lines), key=lambda row: -row["cells"])

@@ -1,1 +1,1 @@
-"""Which cells a run has, under which options, and in which rounds."""
+"""Decide which cells a run has, under which options, and in which rounds."""

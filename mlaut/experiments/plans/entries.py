@@ -41,14 +41,14 @@ def _as_stored(
     stored: StrategyEntry | None,
     metrics: Iterable[str],
 ) -> MlautEstimator:
-    found = [tuned_by(strategy, metric) for metric in metrics]
+    forms = [tuned_by(strategy, metric) for metric in metrics]
     if stored is None:
-        return next(iter(found), strategy)
-    found += [strategy] if strategy not in found else []
-    if len(found) == 1:
+        return next(iter(forms), strategy)
+    forms += [strategy] if strategy not in forms else []
+    if len(forms) == 1:
         return strategy
-    same = (one for one in found if strategy_entries([one], study)[0].is_same(stored))
-    return next(same, found[0])
+    same = (one for one in forms if strategy_entries([one], study)[0].is_same(stored))
+    return next(same, forms[0])
 
 
 def strategy_entries(
@@ -67,18 +67,18 @@ def strategy_entries(
 
 
 def _entry(strategy: MlautEstimator, stored: StrategyEntry | None) -> StrategyEntry:
-    found, about = strategy.identified(), strategy.metadata
+    identified, about = strategy.identified(), strategy.metadata
     known: dict[str, Any] = {
         "estimator_family": list(about.estimator_family),
         "tasks": list(about.tasks),
     }
     if getattr(strategy, "scoring", None) is not None and (score := strategy.tunes_by()):
         known["tunes_by"] = score
-    if found.unseen:
-        known["unseen"] = list(found.unseen)
+    if identified.unseen:
+        known["unseen"] = list(identified.unseen)
     if stored is not None and "named" in stored.metadata:
         known["named"] = stored.metadata["named"]
-    return StrategyEntry(strategy.name, digest(found.identity), found.identity, known)
+    return StrategyEntry(strategy.name, digest(identified.identity), identified.identity, known)
 
 
 def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:

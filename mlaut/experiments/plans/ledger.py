@@ -121,13 +121,13 @@ def counts_text(counts: Mapping[Status, int]) -> str:
 
 
 def rows_by_reason(
-    found: Iterable[tuple[Mapping[str, Any], str, Mapping[str, int]]],
+    cells: Iterable[tuple[Mapping[str, Any], str, Mapping[str, int]]],
 ) -> list[dict[str, Any]]:
     """Return one row for each reason, in the order in which the reasons come first.
 
     Parameters
     ----------
-    found : iterable of (mapping, str, mapping of str to int)
+    cells : iterable of (mapping, str, mapping of str to int)
         Reason (columns of the row that tell rows apart), dataset, and numbers that are added up
         over the datasets, such as ``{"cells": 3}``. A row without dataset has an empty text.
 
@@ -138,7 +138,7 @@ def rows_by_reason(
     [{'why': 'slow', 'cells': 3, 'datasets': 'a, b'}]
     """
     groups: dict[tuple[Any, ...], tuple[Mapping[str, Any], Counter[str], dict[str, None]]] = {}
-    for reason, dataset, numbers in found:
+    for reason, dataset, numbers in cells:
         key = tuple(reason.values())
         _, counts, datasets = groups.setdefault(key, (reason, Counter(), {}))
         counts.update(numbers)

@@ -9,7 +9,8 @@ import numpy as np
 
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
-from mlaut.estimators.catalogue.packages import check_packages
+from mlaut.estimators.catalogue.registry import check_packages
+from mlaut.estimators.searches.words import parse_budget
 from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import (
@@ -57,7 +58,7 @@ class PlannedDataset:
     size_reasons : mapping of str to TooLarge or str
         Strategies whose size limit the dataset exceeds, with the reason.
     share : ndarray of bool, shape (S, R, F) or ()
-        Whether each cell is requested: a run of a shard requests a share of them.
+        Whether each cell is of this run: False for those of other shards. Shape () holds for all.
     """
 
     entry: SplitEntry
@@ -105,6 +106,9 @@ class Plan(Displayed):
         The same strategies, as the study stores them.
     versions : str
         Versions of libraries that the results of the study will mix, in words; else empty.
+    limits : str
+        Strategies with cells to do whose search has a time limit (``tuning_timeout``, or a budget
+        of seconds), and what goes on after it, in words; else empty.
     """
 
     datasets: tuple[PlannedDataset, ...]
@@ -115,6 +119,7 @@ class Plan(Displayed):
     strategies: tuple[MlautEstimator, ...] = ()
     entries: tuple[StrategyEntry, ...] = ()
     versions: str = ""
+    limits: str = ""
 
     @cached_property
     def before(self) -> Ledger:
@@ -147,8 +152,8 @@ class Plan(Displayed):
 
     def _lines(self) -> list[str]:
         refused = [f"refused: {refusal}" for refusal in self.refusals]
-        mixed = [self.versions] if self.versions else []
-        return [f"{counted(self.n_cells, 'cell')}, {self.n_todo} to do", *refused, *mixed]
+        said = filter(None, (self.versions, self.limits))
+        return [f"{counted(self.n_cells, 'cell')}, {self.n_todo} to do", *refused, *said]
 
     def _rows(self) -> list[dict[str, Any]]:
         return self.why()
@@ -176,7 +181,7 @@ class Plan(Displayed):
             error (not tried again)``, ``skipped: ...``. A row without cells holds a note on the
             strategy itself (``notes``).
         """
-        found = [
+        cells = [
             ({"strategy": strategy, "because": because}, planned.entry.name, numbers)
             for planned in self.datasets
             for s, strategy in enumerate(planned.strategies)
@@ -186,8 +191,8 @@ class Plan(Displayed):
         nothing = {"cells": 0, "todo": 0}
         for name in order:
             notes = self.notes.get(name, ())
-            found += [({"strategy": name, "because": note}, "", nothing) for note in notes]
-        return sorted(rows_by_reason(found), key=lambda row: order[row["strategy"]])
+            cells += [({"strategy": name, "because": note}, "", nothing) for note in notes]
+        return sorted(rows_by_reason(cells), key=lambda row: order[row["strategy"]])
 
     def _reasons(self, planned: PlannedDataset, s: int) -> Iterator[tuple[str, dict[str, int]]]:
         """Yield reasons and their numbers of cells, for one strategy on one dataset."""
@@ -296,7 +301,30 @@ def plan_run(
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
         versions=study.mixed_versions(now) if study else "",
+        limits=_limits_of_searches(strategies, {g[1] for g in plan.groups()}, options),
     )
+
+
+def _limits_of_searches(
+    strategies: Iterable[MlautEstimator], todo: Collection[str], options: RunOptions
+) -> str:
+    """Return which searches have a time limit, and that it ends no fit; empty without any."""
+    timed = ", ".join(
+        one.name for one in strategies if one.name in todo and _is_timed(one, options)
+    )
+    said = (
+        "the time limit of a search ends neither a fit under way (forests, bagging and gradient "
+        "boosting that share work stop between two trees) nor the final fit, as timeout does: "
+    )
+    return said + timed if timed else ""
+
+
+def _is_timed(strategy: MlautEstimator, options: RunOptions) -> bool:
+    """Return whether a time limits the search of a strategy, or of one inside it."""
+    parts = [strategy, *strategy.get_params(deep=True).values()]
+    tuned = [one for one in parts if isinstance(one, MlautEstimator) and one.tunes_by()]
+    units = {budget.unit for one in tuned if (budget := parse_budget(one.budget))}
+    return bool((tuned and options.tuning_timeout) or units & {"cpu", "wall"})
 
 
 def _with_scores(
@@ -304,11 +332,11 @@ def _with_scores(
 ) -> dict[str, tuple[str, ...]]:
     """Return the notes with the score by which each strategy tunes, where that can surprise."""
     said = {}
-    for one in strategies:
-        chosen = getattr(one, "scoring", None) is not None
-        if (chosen or metric not in ("", *DEFAULTS)) and (score := one.tunes_by()):
+    for tuned in strategies:
+        chosen = getattr(tuned, "scoring", None) is not None
+        if (chosen or metric not in ("", *DEFAULTS)) and (score := tuned.tunes_by()):
             other = "" if chosen else f", not by the study's {metric}"
-            said[one.name] = f"tunes by {score}{other}"
+            said[tuned.name] = f"tunes by {score}{other}"
     return {name: (*of, *([said[name]] if name in said else [])) for name, of in notes.items()}
 
 

@@ -98,9 +98,7 @@ class Rounds:
             self._over = not racing
             if racing:
                 self._turns.append(racing & turn)
-                size = planned.status[0].size * len(
-                    self._turns[-1].intersection(planned.strategies)
-                )
+                size = planned.status[0].size * len(self._turns[-1])
                 self._before.append(self._before[-1] + size)
 
     def _needed(self, place: int) -> int:
@@ -124,22 +122,22 @@ class Rounds:
         dropped = self.race.dropped(self.n_ended)
         answered = {name for _, turn in self._rounds for name in turn} <= dropped.keys()
         decided = len(self._turns) if self._over and not answered else len(self._rounds)
-        found: list[Outcome] = []
+        outcomes: list[Outcome] = []
         for name in dropped.keys() - self._left:
             self._left.add(name)
             for place, (planned, turn) in enumerate(self._rounds[:decided]):
                 run = place < len(self._turns) and name in self._turns[place]
                 if name in turn and not run:
-                    found += _raced_out(planned, name, dropped[name])
-        return found
+                    outcomes += _raced_out(planned, name, dropped[name])
+        return outcomes
 
 
 def _raced_out(planned: PlannedDataset, name: str, reason: str) -> Iterator[Outcome]:
-    if name in planned.strategies:
-        waiting = planned.status[planned.strategies.index(name)] == Status.MISSING
-        for repeat, fold in np.argwhere(waiting).tolist():
-            cell = Cell(planned.entry.name, name, repeat, fold)
-            yield Outcome(cell, Status.RACED_OUT, reason=reason)
+    """Yield outcomes of missing cells; each dataset of a race is planned for all strategies."""
+    waiting = planned.status[planned.strategies.index(name)] == Status.MISSING
+    for repeat, fold in np.argwhere(waiting).tolist():
+        cell = Cell(planned.entry.name, name, repeat, fold)
+        yield Outcome(cell, Status.RACED_OUT, reason=reason)
 
 
 def sealed_terms(study: StudyStore) -> dict[str, Any] | None:
@@ -181,12 +179,12 @@ def check_sealed(study: StudyStore, options: RunOptions, race: bool, complete: b
 
 def clear_raced_out(study: StudyStore) -> None:
     """Clear the status of all cells that were raced out, so that a run does them."""
-    found = {
+    marked = {
         name: (names, status == Status.RACED_OUT)
         for name, (names, status) in study.statuses().items()
         if (status == Status.RACED_OUT).any()
     }
-    if found:
-        with study.writing({"purpose": "complete the race"}) as writer:
-            for name, (names, cells) in found.items():
+    if marked:
+        with study.writing() as writer:
+            for name, (names, cells) in marked.items():
                 writer.forget(name, names, cells)

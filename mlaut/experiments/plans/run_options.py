@@ -70,12 +70,12 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
     )
 
 
-def collect(found: list[MlautError], call: Callable[..., T], *arguments: Any) -> T | None:
-    """Return the value of a call; append a `MlautError` that it raises to ``found``."""
+def collect(mistakes: list[MlautError], call: Callable[..., T], *arguments: Any) -> T | None:
+    """Return the value of a call; append a `MlautError` that it raises to ``mistakes``."""
     try:
         return call(*arguments)
     except MlautError as error:
-        found.append(error)
+        mistakes.append(error)
         return None
 
 

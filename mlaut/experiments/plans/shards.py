@@ -48,12 +48,12 @@ class Shard:
         StudyError
             The text has another form, or the number is not one of 1 to the number of shards.
         """
-        found = _WORD.fullmatch(text) if isinstance(text, str) else None
-        if not found or not 1 <= int(found[1]) <= int(found[2]):
+        match = _WORD.fullmatch(text) if isinstance(text, str) else None
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
             raise StudyError(
                 f"shard {text!r}: not a share of the cells; write '2/10' for the second of ten"
             )
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
     def __str__(self) -> str:
         return f"{self.number}/{self.count}"

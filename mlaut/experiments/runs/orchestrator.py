@@ -304,15 +304,15 @@ def _names_of(strategies: Any, study: StudyStore) -> list[str]:
         The study has not one of them.
     """
     stored = [entry.name for entry in study.strategies]
-    found = []
-    for one in strategies if isinstance(strategies, list) else [strategies]:
-        names = [one] if isinstance(one, str) else []
-        if one not in stored:
+    kept = []
+    for given in strategies if isinstance(strategies, list) else [strategies]:
+        names = [given] if isinstance(given, str) else []
+        if given not in stored:
             with suppress(StrategyError):
-                names = [strategy.name for strategy in as_strategies(one)]
+                names = [strategy.name for strategy in as_strategies(given)]
         inside = [name for name in names if name in stored]
         if not inside:
-            hint = nearest(one, stored) or f"; it has {', '.join(stored)}"
-            raise StrategyError(f"{study.path}: no strategy of the study is called {one!r}{hint}")
-        found += inside
-    return found
+            hint = nearest(given, stored) or f"; it has {', '.join(stored)}"
+            raise StrategyError(f"{study.path}: no strategy of the study is called {given!r}{hint}")
+        kept += inside
+    return kept

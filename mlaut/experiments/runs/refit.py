@@ -71,16 +71,16 @@ def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimato
 def _find_registered(entry: StrategyEntry, study: StudyStore) -> MlautEstimator | None:
     """Return the strategy of MLaut with this name, tuned as one of the study's runs tuned it."""
     stored = {(str(run.get("search") or ""), str(run.get("budget") or "")) for run in study.runs}
-    found = None
+    strategy = None
     for search, budget in sorted({("", ""), *stored}):
         try:
             tuned = tuned_as(as_strategies(entry.name), search, budget or None)
-            found = as_stored(tuned, study)[0]
-            if strategy_entries([found], study)[0].is_same(entry):
+            strategy = as_stored(tuned, study)[0]
+            if strategy_entries([strategy], study)[0].is_same(entry):
                 break
         except MlautError:
             continue
-    return found
+    return strategy
 
 
 def fitted_again(
@@ -170,7 +170,7 @@ class RunHistory:
         """Return the versions that differ between the run of a cell and now, as (then, now)."""
         then, now = _versions(self.of(cell)), _versions(self._now)
         others = ((name, installed_version(name)) for name in then if name not in now)
-        now |= {name: found for name, found in others if found}
+        now |= {name: version for name, version in others if version}
         return {
             name: (then.get(name, "none"), now.get(name, "none"))
             for name in sorted({*then, *now})

@@ -61,11 +61,11 @@ def _is_fault(outcome: Outcome) -> bool:
 
 def _smallest(plan: Plan) -> dict[str, Group]:
     """Return the first cell to do of each strategy, on its smallest dataset."""
-    found: dict[str, Group] = {}
+    groups: dict[str, Group] = {}
     for entry, name, cells in plan.groups():
-        if name not in found or entry.split.n_rows < found[name][0].split.n_rows:
-            found[name] = entry, name, cells[:1]
-    return found
+        if name not in groups or entry.split.n_rows < groups[name][0].split.n_rows:
+            groups[name] = entry, name, cells[:1]
+    return groups
 
 
 def _sampled(group: Group, n_rows: int) -> Group:

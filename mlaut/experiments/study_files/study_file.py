@@ -235,7 +235,7 @@ def read_race(content: Mapping[str, Any]) -> RaceTerms:
     return terms
 
 
-def together(path: Path, found: Sequence[MlautError]) -> MlautError:
+def together(path: Path, errors: Sequence[MlautError]) -> MlautError:
     """Return one error whose message lists all mistakes of a study file.
 
     Examples
@@ -243,11 +243,11 @@ def together(path: Path, found: Sequence[MlautError]) -> MlautError:
     >>> print(together(Path("s.toml"), [StudyError("s.toml: a"), StudyError("b")]))
     s.toml: 2 mistakes: (1) a; (2) b
     """
-    if len(found) == 1:
-        return found[0]
-    texts = (str(error).removeprefix(f"{path}: ") for error in found)
+    if len(errors) == 1:
+        return errors[0]
+    texts = (str(error).removeprefix(f"{path}: ") for error in errors)
     listed = "; ".join(f"({number}) {text}" for number, text in enumerate(texts, start=1))
-    return StudyError(f"{path}: {len(found)} mistakes: {listed}")
+    return StudyError(f"{path}: {len(errors)} mistakes: {listed}")
 
 
 def _sections(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,18 +278,18 @@ def _keys(name: str) -> dict[str, tuple[type, ...]]:
 
 
 def _values(
-    path: Path, name: str, content: Mapping[str, Any], found: list[MlautError]
+    path: Path, name: str, content: Mapping[str, Any], errors: list[MlautError]
 ) -> dict[str, Any]:
-    """Return the values of a section by key; append its mistakes to ``found``."""
+    """Return the values of a section by key; append its mistakes to ``errors``."""
     known, values = _keys(name), {}
     for key, value in content.items():
         if key not in known:
-            found.append(_unknown(key, known, f"{path}: unknown key", f" in [{name}]"))
+            errors.append(_unknown(key, known, f"{path}: unknown key", f" in [{name}]"))
             continue
         if not _is_one_of(value, known[key]):
             wanted = " or ".join(dict.fromkeys(_WORDS[k] for k in known[key]))
             message = f"{path}: {key} in [{name}] is {value!r}, and must be {wanted}"
-            found.append(StudyError(message))
+            errors.append(StudyError(message))
         values[key] = tuple(value) if isinstance(value, list) else value
     return values
 
@@ -584,9 +584,11 @@ def own_strategies(path: Path) -> Any:
     except Exception as error:  # the user's code may raise anything
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
         at = f", line {lines[-1]}" if lines else ""
+        hint = "correct it (it is run as a program)"
+        if isinstance(error, ModuleNotFoundError):  # processes of the run import it as well
+            hint = f"install it, or set PYTHONPATH={path.parent.resolve()} if it lies there"
         raise StudyError(
-            f"{path}{at}: {type(error).__name__}: {' '.join(str(error).split())}; correct it "
-            "(it is run as a program)"
+            f"{path}{at}: {type(error).__name__}: {' '.join(str(error).split())}; {hint}"
         ) from error
     if "strategies" not in defined:
         raise StudyError(f"{path}: does not define 'strategies'; end it with strategies = [...]")

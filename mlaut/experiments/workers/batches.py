@@ -145,8 +145,8 @@ class BatchQueue:
         """Return the next batch; None if there is none now."""
         if self._again:
             return self._again.popleft()
-        found = self._ready()
-        return None if found is None else self._cut(found, self._seconds)
+        ready = self._ready()
+        return None if ready is None else self._cut(ready, self._seconds)
 
     def next_load(self, n_workers: int) -> list[Batch]:
         """Return batches for one of many workers, which together last as long as one should.
@@ -166,13 +166,13 @@ class BatchQueue:
             return [self._again.popleft()]
         load: list[Batch] = []
         seconds = self._seconds_of_load(n_workers)
-        while (found := self._ready()) is not None:
-            count, total = self._pace(found.group)
-            caution = 1 if self._is_known_here(found.group) else _CAUTION
+        while (ready := self._ready()) is not None:
+            count, total = self._pace(ready.group)
+            caution = 1 if self._is_known_here(ready.group) else _CAUTION
             of_cell = caution * max(total / count, _QUICKEST) if count else math.inf
             if load and of_cell > seconds:
                 break
-            load.append(self._cut(found, seconds))
+            load.append(self._cut(ready, seconds))
             seconds -= of_cell * len(load[-1].cells)
         return load
 
@@ -199,10 +199,10 @@ class BatchQueue:
         It must share its process, be small, and have short cells, which no other process would
         begin much earlier.
         """
-        found = None if self._again else self._ready()
-        if found is None or not found.group.shares or not self._is_short(found.group):
+        ready = None if self._again else self._ready()
+        if ready is None or not ready.group.shares or not self._is_short(ready.group):
             return None
-        batch = self._cut(found, self._seconds)
+        batch = self._cut(ready, self._seconds)
         if len(batch.strategy) + sum(rows.nbytes for rows in batch.folds.values()) <= _SMALL:
             return batch
         self.again(batch)

@@ -43,10 +43,10 @@ class _KnownOnly(pickle.Unpickler):
         root = module.partition(".")[0]
         if root not in (*_KNOWN, "builtins", "copyreg"):
             raise _ForeignError(module)
-        found = super().find_class(module, name)
-        if root != "mlaut" and not isinstance(found, type) and name not in _MAKERS:
+        value = super().find_class(module, name)
+        if root != "mlaut" and not isinstance(value, type) and name not in _MAKERS:
             raise _ForeignError(f"{module}.{name}")
-        return found
+        return value
 
 
 def load_known(strategy: bytes) -> Any:

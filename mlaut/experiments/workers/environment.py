@@ -35,7 +35,7 @@ def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str,
     """
     # A checkout on PYTHONPATH has no distribution of MLaut, or that of another version.
     always = {"mlaut": __version__}
-    always |= {name: found for name in _PACKAGES if (found := installed_version(name))}
+    always |= {name: version for name in _PACKAGES if (version := installed_version(name))}
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),

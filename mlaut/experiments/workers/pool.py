@@ -114,9 +114,9 @@ class _Busy:
         now = time.monotonic()
         if now >= self._look:  # also for times of cells that began since the last look
             ready, self._look = set(self._due), now + _LOOK_SECONDS
-        asked = [process for process, due in self._due.items() if process in ready or due <= now]
-        outcomes = [outcome for process in asked for outcome in process.receive()]
-        for process in asked:
+        active = [process for process, due in self._due.items() if process in ready or due <= now]
+        outcomes = [outcome for process in active for outcome in process.receive()]
+        for process in active:
             self._look_after(process)
         return outcomes
 

@@ -3,7 +3,7 @@
 import gc
 import signal
 
-gc.disable()  # a collection would find nothing, and take a tenth of the time
+gc.disable()  # imports make little garbage, and looking for it takes a tenth of the time
 before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process of the run
 
 from mlaut.experiments.cells.memory import offer_to_be_killed  # noqa: E402
@@ -19,7 +19,6 @@ from mlaut.experiments.workers.worker import preload  # noqa: E402
 
 refuse_garbage()
 preload()
-gc.collect()
 gc.freeze()  # else each collection in a worker would touch, and so duplicate, the server's memory
 gc.enable()
 signal.signal(signal.SIGINT, before)

@@ -21,7 +21,7 @@ from multiprocessing.reduction import send_handle
 from typing import NamedTuple
 
 from mlaut.experiments.cells import messages
-from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.cells.cell import cell_seed, failed_outcome
 from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
 from mlaut.experiments.workers import sessions, worker
 from mlaut.experiments.workers.batches import Batch, DatasetRef
@@ -430,8 +430,7 @@ class GuardedProcess:
     def _failed(self, status: Status, reason: str, output: str, place: int) -> Outcome:
         due, now = self._due[place], time.monotonic()
         elapsed = now - self._begun[place] if place < len(self._begun) else 0.0
-        details = {"traceback": output, "started": time.time() - elapsed, "elapsed": elapsed}
-        return Outcome(due.cell, status, seed=due.seed, reason=reason, details=details)
+        return failed_outcome(due.cell, status, reason, due.seed, elapsed, output)
 
 
 def _cores() -> int:

@@ -85,8 +85,8 @@ def eldest_child(pid: int) -> int:
 def is_running(pid: int) -> bool:
     """Return whether a process of that number exists and has not ended."""
     if _PROC.is_dir():
-        found = _stat(_PROC / str(pid))
-        return found is not None and found.runs
+        stat = _stat(_PROC / str(pid))
+        return stat is not None and stat.runs
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -102,8 +102,8 @@ def _send(number: signal.Signals, pid: int) -> None:
 
 
 def _is_leader(pid: int) -> bool:
-    found = _stat(_PROC / str(pid))
-    return found is not None and found.session == pid
+    stat = _stat(_PROC / str(pid))
+    return stat is not None and stat.session == pid
 
 
 def cpu_seconds_of_session(leader: int) -> float:

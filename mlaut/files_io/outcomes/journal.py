@@ -24,8 +24,7 @@ import re
 import struct
 import threading
 import zlib
-from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -166,7 +165,7 @@ class Journal:
 
 @dataclass(frozen=True, eq=False)
 class JournalIndex:
-    """Index of the whole records of a journal; the records themselves stay in the file.
+    """The whole records of a journal, in memory: a run that ends meanwhile takes nothing away.
 
     Attributes
     ----------
@@ -178,33 +177,23 @@ class JournalIndex:
         Number of damaged bytes before that end: of the header, and outside of whole records.
     runs : tuple of dict
         Record of each run: machine, versions, arguments.
-    places : mapping of str to array of int
-        Offsets of the records with outcomes of each dataset, in the order in which they were
-        appended.
+    packs : mapping of str to list of bytes
+        Packs of each dataset, in the order in which they were appended.
     """
 
     path: Path
     whole: int = 0
     damaged: int = 0
     runs: tuple[dict[str, Any], ...] = ()
-    places: Mapping[str, array[int]] = field(default_factory=dict)
+    packs: Mapping[str, list[bytes]] = field(default_factory=dict)
 
     def outcomes(self, dataset: str) -> Iterator[Outcome]:
         """Yield the outcomes of a dataset, in the order in which they were appended."""
-        if dataset not in self.places:
-            return
-        with _opened(self.path) as file:
-            for place in self.places[dataset]:
-                file.seek(place)
-                payload = file.read(_FRAME.unpack(file.read(_FRAME.size))[0])
-                yield from unpack_outcomes(payload)
+        return itertools.chain.from_iterable(map(unpack_outcomes, self.packs.get(dataset, ())))
 
-    def last_outcomes(self, dataset: str) -> Iterator[Outcome]:
-        """Yield the last outcome of each cell of a dataset."""
-        last = {outcome.cell: number for number, outcome in enumerate(self.outcomes(dataset))}
-        for number, outcome in enumerate(self.outcomes(dataset)):
-            if last[outcome.cell] == number:
-                yield outcome
+    def last_outcomes(self, dataset: str) -> Iterable[Outcome]:
+        """Return the last outcome of each cell of a dataset."""
+        return {outcome.cell: outcome for outcome in self.outcomes(dataset)}.values()
 
 
 def index_journal(path: Path, study_id: str) -> JournalIndex:
@@ -215,26 +204,25 @@ def index_journal(path: Path, study_id: str) -> JournalIndex:
     StoreError
         The file belongs to another study, or is a link, a pipe or a device.
     """
-    if not path.exists():
-        return JournalIndex(path)
     runs: list[dict[str, Any]] = []
-    places: dict[str, array[int]] = {}
-    with explained(path, "reading the journal"), _opened(path) as file:
-        whole = 0
-        damaged = _damaged_header(file, path, study_id)
-        for place, payload in _payloads(file):
-            record = _known(payload, path) if payload else {}
-            if "dataset" in record:
-                places.setdefault(record["dataset"], array("q")).append(place)
-            elif "run" in record:
-                runs.append(record["run"])
-            damaged += place - whole
-            whole = file.tell()
-    return JournalIndex(path, whole, damaged, tuple(runs), places)
-
-
-def _opened(path: Path) -> BinaryIO:
-    return os.fdopen(open_plain(path, os.O_RDONLY), "rb")
+    packs: dict[str, list[bytes]] = {}
+    with explained(path, "reading the journal"):
+        try:
+            handle = open_plain(path, os.O_RDONLY)
+        except FileNotFoundError:  # a run may have ended just now
+            return JournalIndex(path)
+        with os.fdopen(handle, "rb") as file:
+            whole = 0
+            damaged = _damaged_header(file, path, study_id)
+            for place, payload in _payloads(file):
+                record = _known(payload, path) if payload else {}
+                if "dataset" in record:
+                    packs.setdefault(record["dataset"], []).append(payload)
+                elif "run" in record:
+                    runs.append(record["run"])
+                damaged += place - whole
+                whole = file.tell()
+    return JournalIndex(path, whole, damaged, tuple(runs), packs)
 
 
 def _known(payload: bytes, path: Path) -> dict[str, Any]:

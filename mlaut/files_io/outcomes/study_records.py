@@ -15,8 +15,10 @@ import numpy as np
 from mlaut.errors import StudyError
 from mlaut.records import CLASSIFICATION, Outcome, Split, Status, TooLarge
 
-# One more number for each cell: its name at the end, and its value in `experiments.cell.run_cell`.
+# One more number for each cell: its name at the end, and its value in
+# `experiments.cells.cell.run_cell`.
 USAGE = ("started", "elapsed", "peak_memory")  # POSIX seconds, wall seconds of a cell, bytes
+_WHOLE = {"peak_memory"}  # of these, whole numbers
 UNNAMED = USAGE[:3]  # of packs that do not name their fields
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(USAGE, int | float),
@@ -271,10 +273,10 @@ def general_reason(record: Mapping[str, Any]) -> str:
     """
     above = record.get("too_large", {})
     kind, limit = above.get("kind"), above.get("limit")
-    if text := _TOO_LARGE.match(record["reason"]):
+    if not above and (text := _TOO_LARGE.match(record["reason"])):
         kind, limit = text[1], int(text[2].replace(",", ""))
-    known = kind in ("rows", "values") and isinstance(limit, int)
-    return TooLarge(kind, 0, limit).rule if known else str(record["reason"])
+    known = isinstance(kind, str) and isinstance(limit, int)
+    return TooLarge(str(kind), 0, limit).rule if known else str(record["reason"])
 
 
 def check_types(record: Mapping[str, Any]) -> None:
@@ -331,6 +333,6 @@ def cell_details(
             "reason": "",
             "seconds": numbers["seconds"][at].tolist(),
             "seed": int(numbers["seed"][at]),
-            **{k: int(v) if k == "peak_memory" else v for k, v in usage.items() if v == v},
+            **{k: int(v) if k in _WHOLE else v for k, v in usage.items() if v == v},
             **{key: value for key, value in known.items() if key != "checksum"},
         }

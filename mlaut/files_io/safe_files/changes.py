@@ -20,8 +20,6 @@ new first 512 bytes of the file, the number of changes, offset and length of eac
 Numbers have 8 bytes, little-endian.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
@@ -29,7 +27,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -137,7 +135,7 @@ class Overlay:
         return Change(self._file.read(BLOCK, 0), new, places, content)
 
     @classmethod
-    def of(cls, handle: int, change: Change) -> Overlay:
+    def of(cls, handle: int, change: Change) -> Self:
         """Return a file as it is with a change."""
         overlay = cls(handle, os.fstat(handle).st_size)
         for offset, piece in [*change.pieces(), (0, change.new)]:

@@ -44,7 +44,7 @@ def prepare_models(folder: Path) -> None:
     """
     refuse_link(folder)
     with explained(folder, "making the folder of models"):
-        folder.mkdir(exist_ok=True)
+        _make_folder(folder)
     for file in folder.rglob(".*.tmp"):
         if _UNFINISHED.fullmatch(file.name) and not is_held(file):
             with suppress(OSError):

@@ -55,10 +55,10 @@ from mlaut.files_io.outcomes.study_records import (
 )
 from mlaut.files_io.outcomes.traces import unpack_trace
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
-from mlaut.files_io.safe_files.lock import locked
+from mlaut.files_io.safe_files.lock import holder_of, locked
 from mlaut.files_io.safe_files.names import beside, from_h5, to_h5
 from mlaut.files_io.studies import study_layout as layout
-from mlaut.files_io.studies.study_arrays import PART, StudyArrays, names_of
+from mlaut.files_io.studies.study_arrays import PART, ArrayWriter, StudyArrays, names_of
 from mlaut.files_io.studies.study_writer import StudyWriter, fold_in, forget_torn, put_again
 from mlaut.markup import counted, table_html
 from mlaut.records import Block, Status, Trace
@@ -257,8 +257,8 @@ class StudyStore:
     def blocks(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
         """Yield the `block` of each dataset (default: of all); the file is opened once."""
         with self.reading() as file:
-            for name in _names(file, datasets):
-                yield self.whole_cells(layout.arrays_of(file, name), StudyArrays.block)
+            for _, arrays, _ in self._with_journal(file, datasets, StoreError):
+                yield self.whole_cells(arrays, StudyArrays.block)
 
     def parts(self, datasets: Iterable[str] | None = None) -> Iterator[Block]:
         """Yield the blocks of datasets (default: of all), those of many rows in several parts.
@@ -267,8 +267,7 @@ class StudyStore:
         memory; one strategy may take more.
         """
         with self.reading() as file:
-            for name in _names(file, datasets):
-                arrays = layout.arrays_of(file, name)
+            for _, arrays, _ in self._with_journal(file, datasets, StoreError):
                 for part in arrays.parts(PART) if arrays.names else [slice(None)]:
                     yield self.whole_cells(arrays, partial(StudyArrays.block, part=part))
 
@@ -280,15 +279,9 @@ class StudyStore:
         self, datasets: Iterable[str] | None = None
     ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
         """Return strategies (S) and status (S, R, F) of each dataset; predictions are not read."""
-
-        def read(arrays: StudyArrays) -> tuple[tuple[tuple[str, ...], np.ndarray], np.ndarray]:
-            status, torn = arrays.status()
-            return (arrays.names, status), torn
-
         with self.reading() as file:
-            return {
-                n: self.whole_cells(layout.arrays_of(file, n), read) for n in _names(file, datasets)
-            }
+            found = self._with_journal(file, datasets, StoreError)
+            return {n: (a.names, self.whole_cells(a, StudyArrays.status)) for n, a, _ in found}
 
     def numbers(
         self, datasets: Iterable[str] | None = None
@@ -304,8 +297,8 @@ class StudyStore:
             return {"status": status, **arrays.numbers()}, torn
 
         with self.reading() as file:
-            for name in _names(file, datasets):
-                yield name, self.whole_cells(layout.arrays_of(file, name), read)
+            for name, arrays, _ in self._with_journal(file, datasets, StoreError):
+                yield name, self.whole_cells(arrays, read)
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
         """Return the details of each cell that was tried, also while a run writes.
@@ -344,12 +337,25 @@ class StudyStore:
                 yield name, list(details)
 
     def _with_journal(
-        self, file: h5py.File, datasets: Iterable[str] | None = None
+        self, file: h5py.File, datasets: Iterable[str] | None = None, *ignored: type[StoreError]
     ) -> Iterator[tuple[str, StudyArrays, JournalIndex]]:
-        """Yield name and arrays of each dataset, and the journal."""
-        live = index_journal(self.journal_path, str(file.attrs["study_id"]))
+        """Yield name and arrays of each dataset, and the journal.
+
+        After an interrupted run the arrays are as `settle` will leave them: they have what is in
+        the journal, which a power cut may have taken from the file, and no torn cell. A run that
+        goes on has its outcomes in both. With ``ignored``, a journal that cannot be read counts as
+        none; `mlaut verify` names it.
+        """
+        live = JournalIndex(self.journal_path)
+        with contextlib.suppress(*ignored):
+            live = index_journal(self.journal_path, str(file.attrs["study_id"]))
         for name in _names(file, datasets):
-            yield name, layout.arrays_of(file, name), live
+            arrays = layout.arrays_of(file, name)
+            if self.journal_path.exists() and holder_of(self.path) is None:
+                writer = ArrayWriter(arrays, arrays)
+                writer.put(*live.last_outcomes(name))
+                writer.forget(arrays.names, arrays.torn())
+            yield name, arrays, live
 
     def warnings(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield dataset, strategy and warning texts of each cell that ended with warnings."""
@@ -551,11 +557,8 @@ class StudyStore:
         dict of str to int
             Number of cleared cells, by dataset; datasets without any are left out.
         """
-        with self._settled():
-            with layout.damage_explained(self.path), write_in_place(self.path) as file:
-                cleared = forget_torn(file)
-                file.sync()
-            return cleared
+        with self._settled(), layout.damage_explained(self.path), write_in_place(self.path) as file:
+            return forget_torn(file)
 
     def restructure(
         self,
@@ -686,8 +689,7 @@ class StudyStore:
                 logs = put_again(file, index)
             with write_in_place(self.path) as file:
                 forget_torn(file)
-                file.sync()
-            if index.places:
+            if index.packs:
                 with change_h5(self.path) as changed:
                     fold_in(changed, index.runs, logs)
         if index.damaged:

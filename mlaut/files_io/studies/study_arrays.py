@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise, product
+from types import SimpleNamespace
 from typing import Any
 
 import h5py
@@ -55,6 +56,7 @@ class StudyArrays:
         self.group = group
         self.entry = entry
         self.names = names_of(group)
+        self._journaled: dict[str, list[tuple[int, int, int, np.ndarray]]] = {}
 
     @classmethod
     def create(
@@ -184,12 +186,24 @@ class StudyArrays:
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
                 f"and must be {dtype} {shape}"
             )
-        return item[part]
+        values = item[part]
+        for s, repeat, start, new in self._journaled.get(item.name, ()):
+            for at in (k for k, own in enumerate(range(len(self.names))[part]) if own == s):
+                values[at, repeat, start : start + len(new)] = new
+        return values
 
     def empty(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Return zeros for some strategies, in the shapes of `read`: all cells are missing."""
         layout = self._layout_of(self.entry, len(names))
         return {name: np.zeros(shape, dtype) for name, (shape, dtype, _) in layout.items()}
+
+    def array(self, item: h5py.Dataset) -> SimpleNamespace:
+        """Return an array for an `ArrayWriter`; what it writes is read here, not in the file."""
+        kept = self._journaled.setdefault(item.name, [])
+        return SimpleNamespace(
+            write=lambda *values: kept.append(values),
+            read=lambda s, repeat: self._read(item.name.rpartition("/")[2])[s, repeat],
+        )
 
     def put(self, part: slice, values: Mapping[str, np.ndarray]) -> None:
         """Write values as `read` returns them; rows of strategies without any cell take no room."""
@@ -301,12 +315,13 @@ class ArrayWriter:
 
     Parameters
     ----------
-    file : InPlace
+    file : InPlace or StudyArrays
+        Where values are written: a file, or arrays that readers then see with them.
     arrays : StudyArrays
         Arrays of the dataset in the same file.
     """
 
-    def __init__(self, file: InPlace, arrays: StudyArrays) -> None:
+    def __init__(self, file: InPlace | StudyArrays, arrays: StudyArrays) -> None:
         self.entry = arrays.entry
         self.names = arrays.names
         self.position = {name: s for s, name in enumerate(arrays.names)}

@@ -49,8 +49,8 @@ def merge_studies(
         Paths of two or more studies. A dataset that several studies have must be the same table,
         split in the same way; one may have further repeats. A strategy that several have must have
         the same parameters. If several have an outcome of a cell, a done one is taken before
-        others, and otherwise that of the first study. A study whose run was interrupted first
-        takes in its journal.
+        others, and otherwise that of the study that stores more numbers for each cell, or else of
+        the first. A study whose run was interrupted first takes in its journal.
     output : path-like
         Path of the new study, which must not exist.
 
@@ -190,6 +190,8 @@ def _merge_dataset(
         with layout.damage_explained(study.path):
             if to_h5(entry.name) in file[layout.PREDICTIONS]:
                 known.append(_Part(study, layout.arrays_of(file, entry.name)))
+    # One of a later version first: all numbers of a cell are of one run, and it has more of them.
+    known.sort(key=lambda source: -len(source.arrays.fields))
     some = {name for source in known for name in source.arrays.names}
     names = [strategy.name for strategy in strategies if strategy.name in some]
     group = new[layout.PREDICTIONS].create_group(to_h5(entry.name))
@@ -284,8 +286,8 @@ def _stretches(names: Sequence[str], known: Sequence[str]) -> Iterator[tuple[sli
     """Yield where strategies that are neighbours in both lists are: in ``names``, in ``known``."""
     position = {name: s for s, name in enumerate(known)}
     places = [(k, position[name]) for k, name in enumerate(names) if name in position]
-    for _, stretch in groupby(places, key=lambda place: place[1] - place[0]):
-        (first, there), *more = stretch
+    for _, stretch in groupby(enumerate(places), lambda of: (of[1][0] - of[0], of[1][1] - of[0])):
+        (_, (first, there)), *more = stretch
         yield slice(first, first + 1 + len(more)), slice(there, there + 1 + len(more))
 
 

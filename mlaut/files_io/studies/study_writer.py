@@ -108,7 +108,7 @@ def put_again(file: InPlace, index: JournalIndex) -> Logs:
         What the arrays cannot hold of these outcomes, by dataset and log, each a JSON text.
     """
     found: Logs = {}
-    for dataset in index.places:
+    for dataset in index.packs:
         arrays = arrays_of(file.file, dataset)
         torn = arrays.torn()
         writer = ArrayWriter(file, arrays)
@@ -120,7 +120,7 @@ def put_again(file: InPlace, index: JournalIndex) -> Logs:
 
 
 def forget_torn(file: InPlace) -> dict[str, int]:
-    """Clear the cells whose checksum does not match.
+    """Clear the cells whose checksum does not match, and sync the file.
 
     Returns
     -------
@@ -134,6 +134,7 @@ def forget_torn(file: InPlace) -> dict[str, int]:
         if torn.any():
             ArrayWriter(file, arrays).forget(arrays.names, torn)
             cleared[name] = int(torn.sum())
+    file.sync()
     return cleared
 
 

@@ -152,14 +152,14 @@ def _is_gap(value: Any) -> bool:
 
 def _encode_text(values: pd.Series | pd.Index, about: dict[str, str | int | bool]) -> Element:
     objects = values.to_numpy(dtype=object)
-    missing = np.asarray(pd.isna(objects)).astype(np.uint8)
+    missing = np.asarray(values.isna()).astype(np.uint8)
     for row in np.flatnonzero(missing):
         gap = objects[row]
         missing[row] = NONE if gap is None else NA if gap is pd.NA else NAN
     texts = np.where(missing > 0, "", objects).tolist() if missing.any() else objects.tolist()
     joined = np.frombuffer("".join(texts).encode(*UTF8), dtype=np.uint8)
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     if offsets[-1] != len(joined):  # some characters have several bytes
         np.cumsum([len(text.encode(*UTF8)) for text in texts], out=offsets[1:])
     return Element("text", {"bytes": joined, "offsets": offsets, "missing": missing}, about)

@@ -22,6 +22,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pandas as pd
+from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_whole
@@ -86,11 +87,22 @@ def _merged(elements: Sequence[encodings.Element]) -> list[tuple[int, encodings.
         of_run = [element for _, element in run]
         if of_run[0].encoding == "array":
             arrays = [element.arrays["values"] for element in of_run]
-            values = np.stack(arrays, dtype=arrays[0].dtype)  # with the dtype, keeps the byte order
+            values = _stacked(arrays)
             merged.append((len(of_run), replace(of_run[0], arrays={"values": values})))
         else:
             merged.append((1, of_run[0]))
     return merged
+
+
+def _stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return columns as the rows of an array: without a copy where they lie one after the other."""
+    first = arrays[0]
+    places = [array.__array_interface__["data"][0] for array in arrays]
+    ends = [places[0] + first.nbytes * number for number in range(len(arrays))]
+    of_one = all(array.base is first.base and array.flags.c_contiguous for array in arrays)
+    if of_one and first.base is not None and places == ends:
+        return as_strided(first, (len(arrays), len(first)), (first.nbytes, first.itemsize))
+    return np.stack(arrays, dtype=first.dtype)  # with the dtype, keeps the byte order
 
 
 def _kind(numbered: tuple[int, encodings.Element]) -> object:

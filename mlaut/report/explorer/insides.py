@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.files_io import StudyStore
 from mlaut.records import Block, Status
 from mlaut.report.explorer.packing import Packer
+from mlaut.report.state import ReadOnce
 
-_MOST_PREDICTIONS = 20_000_000  # numbers that are read again for the page: about a second
-_MOST_CELLS = 300_000  # records of cells that are read again for the page
 _MOST_CLASSES = 20  # a larger confusion matrix fits no screen
 _MOST_COUNTS = 2_000_000  # numbers in all confusion matrices and curves: about 1 MB of the page
 _MOST_TEXT = 1_000_000  # characters of parameters and tracebacks: about 100 kB of the page
@@ -19,48 +17,37 @@ _LONGEST = 6_000  # characters of one of them
 _BINS = 10  # of equal width, as reliability diagrams usually have
 
 
-def insides(study: StudyStore, packer: Packer) -> dict[str, Any]:
+def insides(study: ReadOnce, packer: Packer) -> dict[str, Any]:
     """Return the records behind the scores of a study; their arrays go to the packer."""
-    entries = study.load_splits()
-    names = [entry.name for entry in study.strategies]
-    sizes = {name: entry.split.n_rows * entry.split.n_repeats for name, entry in entries.items()}
-    width = {name: 1 + len(entry.classes) for name, entry in entries.items()}
-    read = sum(sizes[name] * width[name] for name in entries) * len(names) <= _MOST_PREDICTIONS
-    few = sum(e.split.n_repeats * e.split.n_folds for e in entries.values()) * len(names)
-    found: dict[str, Any] = {"bins": _BINS, "notes": [], "texts": [], "datasets": {}}
-    for name, entry in entries.items():
+    inside: dict[str, Any] = {"bins": _BINS, "notes": [], "texts": [], "datasets": {}}
+    for name, entry in study.load_splits().items():
         facts = {"split": entry.split.scheme, "rows": entry.split.n_rows}
-        found["datasets"][name] = {"facts": facts, "classes": list(map(str, entry.classes))}
-    if read:
-        _add_predictions(study, found, packer)
+        inside["datasets"][name] = {"facts": facts, "classes": list(map(str, entry.classes))}
+    if study.small:
+        _add_predictions(study, inside, packer)
     else:
-        found["notes"].append("too many predictions for confusion matrices in a page")
-    if few <= _MOST_CELLS:
-        _add_records(study.all_details(), found)
+        inside["notes"].append("too many predictions for confusion matrices in a page")
+    if study.few:
+        _add_records(study.all_details(), inside)
     else:
-        found["notes"].append("too many cells for their parameters and tracebacks in a page")
-    return found
+        inside["notes"].append("too many cells for their parameters and tracebacks in a page")
+    return inside
 
 
-def _add_predictions(study: StudyStore, found: dict[str, Any], packer: Packer) -> None:
+def _add_predictions(study: ReadOnce, inside: dict[str, Any], packer: Packer) -> None:
     """Add properties, confusion matrices and calibration curves of datasets."""
     room = _MOST_COUNTS
     for block in study.parts():
-        known = found["datasets"][block.dataset]
+        known = inside["datasets"][block.dataset]
         known["facts"] |= _of_classes(block) if block.classes else {}
         size = len(block.classes) ** 2 + 3 * _BINS
         room -= size * len(block.strategies)
         if 0 < len(block.classes) <= _MOST_CLASSES and room >= 0:
             curves = [_curve(block, s) for s in range(len(block.strategies))]
-            known.setdefault("predicted", []).append(
-                {
-                    "strategies": block.strategies,
-                    "confusion": packer.add(_confusion(block)),
-                    "curves": packer.add(np.stack(curves)),
-                }
-            )
+            shown = {"strategies": block.strategies, "confusion": packer.add(_confusion(block))}
+            known["predicted"] = [shown | {"curves": packer.add(np.stack(curves))}]
     if room < 0:
-        found["notes"].append("too many confusion matrices for a page: some are left out")
+        inside["notes"].append("too many confusion matrices for a page: some are left out")
 
 
 def _confusion(block: Block) -> np.ndarray:
@@ -96,7 +83,7 @@ def _curve(block: Block, s: int) -> np.ndarray:
 
 
 def _add_records(
-    details: Iterable[tuple[str, Sequence[Mapping[str, Any]]]], found: dict[str, Any]
+    details: Iterable[tuple[str, Sequence[Mapping[str, Any]]]], inside: dict[str, Any]
 ) -> None:
     """Add the chosen parameters and the failures of each strategy and dataset."""
     texts: dict[str, int] = {}
@@ -115,10 +102,10 @@ def _add_records(
             room -= sum(len(one) for one in short if one not in texts)
             if room > 0:
                 places = [texts.setdefault(one, len(texts)) for one in short]
-                found["datasets"][dataset].setdefault(kind, []).append([strategy, count, *places])
-    found["texts"] = list(texts)
+                inside["datasets"][dataset].setdefault(kind, []).append([strategy, count, *places])
+    inside["texts"] = list(texts)
     if room <= 0:
-        found["notes"].append("too many parameters and tracebacks for a page: some are left out")
+        inside["notes"].append("too many parameters and tracebacks for a page: some are left out")
 
 
 def _of_classes(block: Block) -> dict[str, float]:

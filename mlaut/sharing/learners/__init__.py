@@ -1,1 +1,1 @@
-"""Work that the candidates of a learner share, one module for each family."""
+"""Work that candidates share, with one module for each family of learners."""

@@ -1,4 +1,4 @@
-"""Gradient boosting: one run with the largest number of stages serves all smaller numbers.
+"""Shared gradient boosting: a run with the most stages serves all smaller numbers of stages.
 
 Stages are grown as in `trees`, with scikit-learn's losses and starting values. The first stage is
 compared with scikit-learn's in every group of candidates and fold. If no tree of a run reaches the
@@ -7,7 +7,7 @@ allowed depth, the run is the same for larger depths.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,10 @@ class Boosted(Ensembles):
     kinds = BOOSTED
     private = (LOSSES, TREES)
 
+    def keeps(self, candidate: Candidate) -> bool:  # noqa: ARG002
+        """Return True: a longer run continues the stages of a shorter one."""
+        return True
+
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Yield models from one run with the most stages, or from the run of a smaller depth."""
         sizes = sorted({c.setting("n_estimators") for c in candidates})
@@ -60,17 +64,20 @@ class Boosted(Ensembles):
 
 
 def _run_of(candidate: Candidate, sizes: list[int], fold: Fold) -> _BoostedRun:
-    key = ("run", *sizes, candidate.rest("n_estimators", "max_depth"))
-    depth = depth_order(candidate.setting("max_depth"))
-    if key not in fold.memo or not fold.memo[key].is_that_of(depth):
-        fold.memo[key] = _BoostedRun(candidate, sizes, fold)
-    return fold.memo[key]
+    runs: dict[Hashable, _BoostedRun] = fold.once("runs", dict)
+    key = candidate.rest("n_estimators", "max_depth")
+    if key not in runs or not runs[key].is_that_of(candidate.setting("max_depth"), sizes[-1]):
+        if fold.deadline is not None:  # the fold may stay until the search ends
+            runs.clear()
+        runs[key] = _BoostedRun(candidate, fold)
+    runs[key].reach(sizes)
+    return runs[key]
 
 
 class _BoostedRun:
     """All stages of boosting with one setting on one fold."""
 
-    def __init__(self, candidate: Candidate, sizes: list[int], fold: Fold) -> None:
+    def __init__(self, candidate: Candidate, fold: Fold) -> None:
         start = candidate.estimator(n_estimators=1)
         if start.subsample != 1.0 or start.init not in (None, "zero"):
             raise CannotShareError("stages that scikit-learn fits")
@@ -83,17 +90,23 @@ class _BoostedRun:
             raise CannotShareError("leaves that scikit-learn computes")
         self._classes = getattr(start, "classes_", None)
         self._depth, self._deepest = start.max_depth, 0
-        self._sizes = sizes
         self._prepare(candidate)
         self._stages = [self._stage()]
         self._compare()
+
+    def reach(self, sizes: list[int]) -> None:
+        """Continue the run to the largest of these sizes, for models of all of them."""
         while len(self._stages) < sizes[-1]:
             self._stages.append(self._stage())
-        self._at = per_table(self._scan)
+        self._sizes, self._at = sizes, per_table(self._scan)
 
-    def is_that_of(self, depth: float) -> bool:
-        """Return whether this run would be the same with that maximal depth."""
-        return self._deepest < min(depth, depth_order(self._depth))
+    def is_that_of(self, depth: int | None, size: int) -> bool:
+        """Return whether this run serves a model with this maximal depth and ``size`` stages."""
+        if depth == self._depth:
+            return True
+        return size <= len(self._stages) and self._deepest < min(
+            map(depth_order, (depth, self._depth))
+        )
 
     def _prepare(self, candidate: Candidate) -> None:
         y = codes(self._classes, self._fold.y_train)
@@ -141,7 +154,7 @@ class _BoostedRun:
 
     @property
     def _factor(self) -> float:
-        """Return the factor of the steps of several classes."""
+        """Return the factor of Newton steps for several classes."""
         n = len(self._targets)
         return (n - 1) / n if n > 1 else 1.0
 

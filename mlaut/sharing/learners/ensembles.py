@@ -1,4 +1,4 @@
-"""Ensembles: with the same seed, the first members of a large ensemble are the smaller ensemble.
+"""Shared ensembles: with equal seeds, the first members of a large one are the smaller one.
 
 `Ensembles` lets scikit-learn fit the largest ensemble and cuts it down. This works for all
 ensembles here. Forests, bagging and gradient boosting of plain trees have faster methods in
@@ -44,7 +44,7 @@ EARLY_STOPPING_ROWS = 10_000
 """Rows above which histogram boosting with ``early_stopping="auto"`` stops early."""
 
 _SMALL_SHARE = 0.1
-"""Members of the smallest ensemble, for one of the largest, up to which they are grown twice."""
+"""Members of the smallest ensemble, for one of the largest, up to which they come first."""
 
 
 class Ensembles(Sharer):

@@ -1,4 +1,4 @@
-"""Forests and bagging of trees: one forest serves all sizes, and all depths that do not bind.
+"""Shared forests and bags of trees: one forest serves all sizes, and all depths that do not bind.
 
 Trees are grown as in `trees`. Each tree has its own seed, so it can be reused in a forest of
 another depth if it ends above that depth. The first two trees are compared with scikit-learn's in
@@ -36,6 +36,7 @@ from mlaut.sharing.learners.trees import (
 from mlaut.sharing.private import TREES
 
 LARGEST_SEED = np.iinfo(np.int32).max  # bound of the seeds that scikit-learn draws for members
+_MOST_NODES = 10**6  # of trees that wait for a larger forest, on each fold: about 80 MB
 N_COMPARED = 2  # trees that are compared with scikit-learn's
 
 
@@ -45,6 +46,10 @@ class Forests(Ensembles):
     kinds = FORESTS
     private = (TREES,)
     also_shared = ("max_depth", "max_features")
+
+    def keeps(self, candidate: Candidate) -> bool:  # noqa: ARG002
+        """Return True: a larger forest continues the trees of a smaller one."""
+        return True
 
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Yield models, growing the forest of the largest depth first."""
@@ -56,13 +61,15 @@ class Forests(Ensembles):
         for candidate in group:
             depths.setdefault(candidate.setting("max_depth"), []).append(candidate)
         order = sorted(depths, key=depth_order, reverse=True)
-        sizes = {c.setting("n_estimators") for c in group}
+        sizes, first = {c.setting("n_estimators") for c in group}, depths[order[0]][0]
         try:
-            grower = _Forest(depths[order[0]][0], fold, max(sizes))
+            key = first.rest("n_estimators", "max_depth")
+            grower = fold.begun(key, lambda: _Forest(first, fold))
         except CannotShareError:
             for depth in order:
                 yield from super().models(depths[depth], fold)
             return
+        grower.seed_trees(max(sizes))
         means = None
         for depth in order:
             largest = max(c.setting("n_estimators") for c in depths[depth])
@@ -70,6 +77,8 @@ class Forests(Ensembles):
             for candidate in depths[depth]:
                 model = means.model(candidate.setting("n_estimators"))
                 yield Shared((candidate.index,), model, fold)
+        if sum(tree.node_count for _, tree in grower.grown.values()) > _MOST_NODES:
+            fold.memo.pop("begun")
 
 
 class Bags(Ensembles):
@@ -95,14 +104,8 @@ def _forest_at_depth(
     grower: _Forest, depth: int | None, n_trees: int, sizes: set[int], deeper: _Means | None
 ) -> _Means:
     """Return a forest that reuses the trees of a deeper forest that end above this depth."""
-    known = deeper.members if deeper else []
-    trees = [
-        known[i]
-        if i < len(known) and known[i].max_depth < depth_order(depth)
-        else grower.grow(i, depth)
-        for i in range(n_trees)
-    ]
-    if deeper and trees == known:
+    trees = [grower.grow(i, depth) for i in range(n_trees)]
+    if deeper and trees == deeper.members:
         return deeper
     return _Means(grower, trees, sizes)
 
@@ -164,18 +167,33 @@ class _Grown:
 
 
 class _Forest(_Grown):
-    def __init__(self, candidate: Candidate, fold: Fold, n_trees: int) -> None:
+    def __init__(self, candidate: Candidate, fold: Fold) -> None:
         super().__init__(candidate, fold)
         forest = self._ensemble
         if getattr(forest, "class_weight", None) or forest.max_samples is not None:
             raise CannotShareError("samples that scikit-learn draws")
-        self._seeds = seeded(candidate.setting("random_state")).randint(LARGEST_SEED, size=n_trees)
+        self._random_state = candidate.setting("random_state")
+        self.grown: dict[int, tuple[float, Any]] = {}
+        self.seed_trees(N_COMPARED)
         self._trees = self._grower(self._X.shape[1], len(self._y))
-        for i, tree in enumerate(forest.estimators_[:n_trees]):
+        for i, tree in enumerate(forest.estimators_):
             if not same_tree(tree.tree_, self.grow(i, forest.max_depth)):
                 raise CannotShareError("trees that grow otherwise than scikit-learn's")
 
+    def seed_trees(self, n_trees: int) -> None:
+        """Draw the seeds of ``n_trees`` trees; the first seeds are those of fewer trees."""
+        self._seeds = seeded(self._random_state).randint(LARGEST_SEED, size=n_trees)
+
     def grow(self, i: int, depth: int | None) -> Any:
+        """Return tree ``i``; it is grown unless the last tree with this number is the same."""
+        most, tree = self.grown.get(i, (-1, None))
+        bound = depth_order(depth)
+        if tree is None or (bound != most and tree.max_depth >= min(bound, most)):
+            tree = self._new_tree(i, depth)
+            self.grown[i] = bound, tree
+        return tree
+
+    def _new_tree(self, i: int, depth: int | None) -> Any:
         self._fold.check_time()
         self._random.seed(self._seeds[i])
         weights = None

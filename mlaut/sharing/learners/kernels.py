@@ -1,9 +1,9 @@
-"""Support vector machines with a Gaussian kernel: one kernel per width serves every penalty.
+"""Shared machines with a Gaussian kernel: one kernel per width serves every penalty.
 
 The squared distances are computed once per fold, the kernel once per ``gamma``. The solver runs
 for increasing ``C`` until two values take the same number of steps to the same model, bit for bit.
-It uses ``C`` only to clip, so if nothing is clipped at two values, nothing is assumed to be clipped
-at larger ones.
+The solver uses ``C`` only to clip. So if nothing is clipped at two values, we assume that nothing
+is clipped at larger ones.
 
 Distances are computed in libsvm's way, pair by pair with the same dot product, so that the kernel
 differs from libsvm's by at most the last bit of the exponential. For fitting, libsvm rounds the
@@ -52,7 +52,7 @@ class GaussianMachines(Sharer):
     private = (KERNELS,)
 
     def parts(self, candidates: list[Candidate]) -> list[list[Candidate]]:
-        """Return five at a time in a random order: a fit for a large ``C`` may take long."""
+        """Return parts of five candidates in random order: a fit for a large ``C`` may be slow."""
         starts = range(0, len(candidates), _IN_PART)
         parts = [candidates[i : i + _IN_PART] for i in starts]
         return [parts[k] for k in np.random.default_rng(0).permutation(len(parts))]
@@ -114,7 +114,7 @@ def _solver(candidate: Candidate, fold: Fold) -> _OwnKernel | _KeptKernel:
 
 
 class _OwnKernel:
-    """Machines that scikit-learn fits."""
+    """Machines that scikit-learn fits, each with its own kernel."""
 
     def __init__(self, fold: Fold) -> None:
         self._fold = fold
@@ -129,7 +129,7 @@ class _OwnKernel:
 class _KeptKernel:
     """Machines of one width, fitted on a kernel that is computed once.
 
-    Each is a copy of a machine that scikit-learn has fitted on these rows, with the solver's
+    Each machine is a copy of one that scikit-learn has fitted on these rows, with the solver's
     results for other parameters.
     """
 
@@ -214,12 +214,12 @@ def _codes(machine: Any, y: Any) -> np.ndarray:
 
 
 def _winners(decisions: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return for each row the position of the class that wins most pairs; the first one in ties."""
+    """Return for each row the position of the class that wins most pairs; the first wins ties."""
     votes = np.zeros((len(decisions), n_classes), dtype=int)
-    for pair, (one, other) in enumerate(combinations(range(n_classes), 2)):
+    for pair, (left, right) in enumerate(combinations(range(n_classes), 2)):
         first = decisions[:, pair] > 0
-        votes[:, one] += first
-        votes[:, other] += ~first
+        votes[:, left] += first
+        votes[:, right] += ~first
     return votes.argmax(axis=1)
 
 
@@ -246,8 +246,8 @@ def _distances(others: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return squared distances as libsvm computes them for prediction: from differences."""
     distances = np.empty((len(others), len(rows)))
     with np.errstate(over="ignore", invalid="ignore"):
-        for one, out in zip(others, distances, strict=True):
-            difference = one - rows
+        for other, out in zip(others, distances, strict=True):
+            difference = other - rows
             np.vecdot(difference, difference, out=out)
     return _finite(distances)
 

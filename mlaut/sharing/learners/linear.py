@@ -1,4 +1,4 @@
-"""Linear models: everything that does not depend on the penalty is computed once per fold.
+"""Shared linear models: what does not depend on the penalty is computed once per fold.
 
 `Ridges` stores the products of the centred table and adds each penalty to them. `LarsPaths` reads
 the solutions for all penalties from one path. `Lassos` stores the centred table; coordinate descent
@@ -162,15 +162,11 @@ class LarsPaths(_Penalised):
             if abs(alphas[knot] - alpha) <= SAME_ALPHA or knot == 0:
                 return path[:, knot].copy()
             if knot == len(alphas) - 1:  # the path ends within a step, not at its end
-                return _single_fit(order, alpha, fold)
+                return order[0].estimator(alpha=alpha).fit(fold.X_train, fold.y_train).coef_
             share = (alphas[knot - 1] - alpha) / (alphas[knot - 1] - alphas[knot])
             return path[:, knot - 1] + share * (path[:, knot] - path[:, knot - 1])
 
         return solve
-
-
-def _single_fit(order: list[Candidate], alpha: float, fold: Fold) -> np.ndarray:
-    return order[0].estimator(alpha=alpha).fit(fold.X_train, fold.y_train).coef_
 
 
 class Passives(Sharer):

@@ -1,9 +1,9 @@
-"""Nearest neighbours: one search per metric and fold serves every number of neighbours.
+"""Shared nearest neighbours: one search per metric and fold serves every number of neighbours.
 
-The first ``k`` of the ``K`` nearest rows are the ``k`` nearest, except where distances are equal:
-which of the equally distant rows a search for ``k`` returns depends on ``k``. Such rows are
-searched again for that ``k``, unless all tied rows have the same label. On tables of only zeros and
-ones, ``p = 1`` and ``p = 2`` are one search.
+The first ``k`` of the ``K`` nearest rows are the ``k`` nearest, unless distances are equal. Which
+of several equally distant rows a search returns depends on ``k``. Such rows are searched again for
+that ``k``, unless all tied rows have the same label. On tables that have only zeros and ones,
+``p = 1`` and ``p = 2`` are one search.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def _search_kind(candidate: Candidate, fold: Fold) -> tuple[bool, Hashable]:
 def _zeros_and_ones(fold: Fold) -> bool:
     """Return whether tables hold only 0 and 1, so that ``p = 1`` and ``p = 2`` agree exactly.
 
-    With several threads, the two were observed to choose differently among equal distances.
+    The result is False for several threads: the two then sometimes chose different rows among those
+    at equal distances.
     """
     if _openmp_effective_n_threads() > 1:
         return False
@@ -203,7 +204,7 @@ class _NearestRows:
 
     @cached_property
     def _doubtful(self) -> np.ndarray:
-        """Mask, by row and number of neighbours, where the first ones may be the wrong ones."""
+        """Mask, by row and number of neighbours, of cases in which the first ones may be wrong."""
         doubtful = np.zeros(self._equal.shape, dtype=bool)
         if self._by_set:
             doubtful[:, :-1] = self._equal[:, 1:] & self._differ[:, :-1]
@@ -226,7 +227,7 @@ class _NearestRows:
         return (ends == self._width) & (self._width < self._fitted.n_samples_fit_)
 
     def _unsure(self, size: int) -> np.ndarray:
-        """Return the rows for which the first ``size`` neighbours need not be the right ones."""
+        """Return the rows for which the first ``size`` neighbours may be wrong."""
         return np.flatnonzero(self._doubtful[:, size - 1])
 
     # ---- looking up
@@ -268,7 +269,7 @@ class _NearestRows:
     def _row_by_row(self) -> bool:
         """True if the search for a row is independent of the other rows of the table.
 
-        It is not with several threads, which divide the work by the number of rows. Euclidean
+        With several threads it is not, since they divide the work by the number of rows. Euclidean
         distances come from a matrix product, whose rounding depends on the shape; only products of
         whole numbers are exact.
         """

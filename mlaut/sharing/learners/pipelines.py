@@ -1,4 +1,4 @@
-"""Pipelines: leading steps are fitted once per fold, and the last step shares as it does alone."""
+"""Shared pipelines: leading steps are fitted once per fold, and last steps share their work."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
@@ -50,6 +50,7 @@ class Pipelines(Sharer):
         """Transform the rows once, and yield the models of the last step."""
         first = candidates[0]
         transformed = fold.once(("leading", _leading_key(first)), lambda: _transformed(first, fold))
+        transformed.deadline = fold.deadline  # that of an earlier part may have been another
         number, _ = self._last_family(first)
         yield from self._families[number].models([_last(c) for c in candidates], transformed)
 
@@ -78,7 +79,7 @@ class _Alone(Sharer):
 
 
 def draws_anew(estimator: Any, params: Any) -> bool:
-    """Return whether fits of an estimator with these parameters may differ, for want of a seed."""
+    """Return whether fits of an estimator may differ because these parameters have no seed."""
     if not hasattr(estimator, "get_params"):
         return False
     settings = {**estimator.get_params(), **params}

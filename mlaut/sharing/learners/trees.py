@@ -1,6 +1,6 @@
-"""Decision trees: grown without repeated checks, and only once for all depths that do not bind.
+"""Shared decision trees: grown without repeated checks, once for all depths that do not bind.
 
-Pruning a tree at a depth does not give the tree of that depth, because growth is depth first and
+A tree that is pruned at a depth is not the tree of that depth, because growth is depth first and
 draws random numbers at each node. But if a tree ends above its allowed depth, every larger depth
 grows the same tree. Settings of ``max_features`` that mean the same number are one setting.
 """
@@ -129,7 +129,7 @@ def n_drawn_features(max_features: Any, n_features: int) -> int:
 
 
 def by_drawn_features(candidates: list[Candidate], fold: Fold) -> list[list[Candidate]]:
-    """Return the candidates in groups whose splits consider equally many features."""
+    """Return the candidates in groups whose splits consider the same number of features."""
     groups: dict[int, list[Candidate]] = {}
     for candidate in candidates:
         drawn = n_drawn_features(candidate.setting("max_features"), np.shape(fold.X_train)[1])

@@ -106,7 +106,7 @@ class Evaluation:
     def run(self, unit: Unit, fold: Fold | None = None) -> list[Result]:
         """Return the results of one unit; fewer if the time is over.
 
-        ``fold`` is that of the unit, with what earlier units have kept of it; None makes a new one.
+        ``fold`` is the fold of the unit, with results of earlier units; None makes a new one.
         """
         results: list[Result] = []
         if self.deadline is not None and self.deadline():
@@ -121,7 +121,7 @@ class Evaluation:
         return results
 
     def fold(self, number: int) -> Fold:
-        """Return the rows of a fold, of which nothing is kept yet."""
+        """Return the rows of a fold, with no results kept yet."""
         train, test = self.splits[number]
         X_train, X_test = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
         y_train, y_test = _safe_indexing(self.y, train), _safe_indexing(self.y, test)
@@ -197,13 +197,13 @@ class Evaluation:
         train, test = self.splits[number]
         started = _now()
         # several metrics have no rows, and scikit-learn treats their scorer in a way of its own
-        one = not isinstance(self.scoring.scorer, _MultimetricScorer)
+        by_row = not isinstance(self.scoring.scorer, _MultimetricScorer)
         recorder = Recorder(self.scoring)
         scores: dict[str, Any] = _fit_and_score(
             clone(self.base),
             self.X,
             self.y,
-            scorer=recorder if one else self.scoring.scorer,
+            scorer=recorder if by_row else self.scoring.scorer,
             train=train,
             test=test,
             verbose=self.verbose,

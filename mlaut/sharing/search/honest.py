@@ -2,11 +2,9 @@
 
 The best of many scores is too good, since it was chosen for being high. Tsamardinos, Greasidou and
 Borboudakis (2018, algorithm 5) choose on rows that are drawn with replacement, and score the chosen
-candidate on the rows that were not drawn. This needs what all candidates predicted out of fold, and
-no further fit.
+candidate on the rows that were not drawn. This needs the out-of-fold predictions of all candidates,
+and no further fit.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -91,7 +89,7 @@ def out_of_fold(
     candidates: Sequence[int],
     y: np.ndarray | None,
 ) -> OutOfFold:
-    """Return the scores of single rows, of the candidates that were scored on all folds.
+    """Return the scores of single rows for the candidates that were scored on all folds.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Execution of the units of a search in one or several processes, resuming earlier scores."""
+"""Execution of the units of a search in one or several processes, with earlier scores resumed."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +39,10 @@ class SearchProgress:
 
 
 class Runner:
-    """Runner of groups of candidates on some folds; it adds their scores to the progress."""
+    """Runner of groups of candidates on some folds; it adds their scores to the progress.
+
+    ``kept`` has the folds that an earlier runner on the same rows kept, for a search in parts.
+    """
 
     def __init__(
         self,
@@ -47,11 +50,13 @@ class Runner:
         progress: SearchProgress,
         n_jobs: int | None,
         pre_dispatch: Any,
+        kept: dict[int, Fold] | None = None,
     ) -> None:
         self.evaluation, self.progress = evaluation, progress
         self._parallel = {"n_jobs": n_jobs, "pre_dispatch": pre_dispatch}
         self._n_jobs = effective_n_jobs(n_jobs)
-        self._kept: dict[int, Fold] = {}
+        self._again = kept is not None or evaluation.deadline is not None
+        self._kept: dict[int, Fold] = {} if kept is None else kept
 
     def __call__(self, groups: Sequence[Group], folds: Sequence[int]) -> None:
         """Score the candidates of the groups on the folds, except where they have scores."""
@@ -70,17 +75,18 @@ class Runner:
         return iter(Parallel(**self._parallel)(tasks))
 
     def _fold(self, unit: Unit) -> Fold | None:
-        """Return the fold of a unit that comes again for other groups, with what these have kept.
+        """Return the kept fold of a unit whose fold occurs again for other groups.
 
-        None stands for a new fold: for other units, and for folds of which too much would be kept.
+        None stands for a new fold: for other units, and for folds that would keep too much.
         """
-        group, timed = unit.groups[0], self.evaluation.deadline is not None
-        if not (timed and group.sharer and group.sharer.keeps(group.candidates[0])):
+        group = unit.groups[0]
+        if not (self._again and group.sharer and group.sharer.keeps(group.candidates[0])):
             return None
         if unit.fold >= _most_kept(self.evaluation):
             return None
         if unit.fold not in self._kept:
             self._kept[unit.fold] = self.evaluation.fold(unit.fold)
+        self._kept[unit.fold].deadline = self.evaluation.deadline
         return self._kept[unit.fold]
 
 
@@ -94,7 +100,7 @@ def _most_kept(evaluation: Evaluation) -> int:
 def in_parts(groups: Sequence[Group]) -> list[Group]:
     """Return groups and parts of groups in a random order, which is always the same.
 
-    If time runs out, the scored candidates are then a sample of the whole grid, not a corner of it.
+    So if time runs out, the scored candidates are a sample of the whole grid, not a corner of it.
     The parts of a group keep their order.
     """
     parts = [deque(_parts(group)) for group in groups if group.candidates]

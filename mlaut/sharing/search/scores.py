@@ -1,7 +1,7 @@
 """Scores of fitted models, by the user's scorer.
 
 Accuracy and R2, the defaults, are computed here, with the same steps in the same order as in
-`sklearn.metrics`, but without its checks, which it repeats for each candidate.
+`sklearn.metrics`. Only its checks are omitted, which it repeats for each candidate.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Scoring:
 
 
 class Recorder:
-    """Scorer that scores as another one, and keeps the scores of the rows of each call."""
+    """Scorer with the same scores as another one; it keeps the scores of the rows of each call."""
 
     def __init__(self, scoring: Scoring) -> None:
         self._scoring = scoring
@@ -122,7 +122,7 @@ def _plain_metric(scorer: Any, model: Any) -> _Metric | None:
 
 
 def is_r2(scorer: Any, estimator: Any) -> bool:
-    """Return whether a score is R2, for which a mean over rows is a part only."""
+    """Return whether a score is R2, which is not a mean over rows."""
     if isinstance(scorer, _PassthroughScorer):
         return is_regressor(estimator)
     return getattr(scorer, "_score_func", None) is r2_score

@@ -36,12 +36,12 @@ class GridSearchCV(model_selection.GridSearchCV):
     """`sklearn.model_selection.GridSearchCV` that runs computations common to candidates once.
 
     Constructor, attributes and results are those of scikit-learn's class: the same scores, ranks
-    and choice for the same folds and seeds. That class itself does the search where nothing can be
-    shared: for estimators and grids that no sharer supports, estimators without a seed that draw
+    and choice for the same folds and seeds. If nothing can be shared, scikit-learn's class itself
+    searches: for estimators and grids that no sharer supports, estimators without a seed that draw
     random numbers, parameters of ``fit`` other than ``groups``, metadata routing, callbacks,
     targets of several columns, and functions as ``scoring`` that may inspect a model.
 
-    Times in ``cv_results_`` are the time that each candidate added; among candidates that share,
+    Each time in ``cv_results_`` is the time that a candidate added; among candidates that share,
     the first one has most of it. With several jobs, candidates share only within the part of a fold
     that one job gets.
 
@@ -52,14 +52,13 @@ class GridSearchCV(model_selection.GridSearchCV):
         fits, ``"resumed"`` from a checkpoint, and ``"missing"``; see `search_limits` for the last
         two.
     cpu_seconds_ : ndarray, shape (n_candidates,)
-        CPU seconds that each candidate added, on all folds; only where scikit-learn itself did not
-        do the search.
+        CPU seconds that each candidate added, on all folds; missing if scikit-learn searched.
     honest_score_ : float
         Score of the best candidate without the bias of being the best: bootstrap bias corrected
-        cross-validation, from what was predicted out of fold, without another fit. An error says
-        why where it is not valid: see docs/tuning.md.
+        cross-validation, from out-of-fold predictions, without another fit. If the score is not
+        valid, reading it raises an error with the reason: see docs/tuning.md.
     honest_interval_ : (float, float)
-        Its interval of 95 %.
+        Interval of 95 % of the honest score.
 
     Examples
     --------
@@ -115,7 +114,7 @@ class GridSearchCV(model_selection.GridSearchCV):
     def _groups(
         self, points: Sequence[Mapping[str, Any]], y: Any, params: Mapping[str, Any], limits: Limits
     ) -> list[Group] | None:
-        """Return the groups of candidates, or None if scikit-learn shall search."""
+        """Return the groups of candidates, or None if scikit-learn is to search."""
         if not self._is_plain_case(y, params):
             _warn_unlimited(limits, "parameters of fit, routing, callbacks or several targets")
             return None
@@ -172,7 +171,7 @@ class GridSearchCV(model_selection.GridSearchCV):
         fit_params: Mapping[str, Any] | None = None,
         **about: Any,
     ) -> Evaluation:
-        """Return all that scoring a candidate needs; ``about`` is what identifies the search."""
+        """Return the `Evaluation` of a search; ``about`` has the values that identify it."""
         return Evaluation(
             base=clone(self.estimator),
             X=X,
@@ -213,9 +212,9 @@ class GridSearchCV(model_selection.GridSearchCV):
     def _rows(
         self, evaluation: Evaluation, n: int, scores: Mapping[Place, dict[str, Any]], reason: str
     ) -> OutOfFold:
-        """Return the scores of single rows, and take them out of the scores."""
-        rows = {place: one.pop(ROWS) for place, one in scores.items() if ROWS in one}
-        if any(one["fit_error"] is None for place, one in scores.items() if place not in rows):
+        """Return the scores of single rows, and remove them from ``scores``."""
+        rows = {place: score.pop(ROWS) for place, score in scores.items() if ROWS in score}
+        if any(score["fit_error"] is None for place, score in scores.items() if place not in rows):
             reason = reason or "the score is no accuracy, R2 or negative mean squared error"
         if reason or callable(self.refit):
             return OutOfFold(reason=reason or "a function chose the candidate (refit)")
@@ -278,18 +277,18 @@ class GridSearchCV(model_selection.GridSearchCV):
         refit_metric: Any,
         limits: Limits,
     ) -> None:
-        got = list(scores.values())
-        if got:
-            _warn_or_raise_about_fit_failures(got, self.error_score)
+        scored = list(scores.values())
+        if scored:
+            _warn_or_raise_about_fit_failures(scored, self.error_score)
         if callable(self.scoring):
-            _insert_error_scores(got, self.error_score)
+            _insert_error_scores(scored, self.error_score)
         complete = self._complete(points, scores, limits)
-        test_scores = got[0]["test_scores"]
+        test_scores = scored[0]["test_scores"]
         self.multimetric_ = isinstance(test_scores, dict)
         if callable(self.scoring) and self.multimetric_:
             self._check_refit_for_multimetric(test_scores)
             refit_metric = self.refit
-        self.cv_results_ = self._results(points, scores, got[0], complete)
+        self.cv_results_ = self._results(points, scores, scored[0], complete)
         if not self.refit and self.multimetric_:
             return
         self.best_index_ = self._select_best_index(self.refit, refit_metric, self.cv_results_)

@@ -159,6 +159,7 @@ def test_the_quadrature_agrees_with_sampling_all_parameters():
     assert p == pytest.approx(np.bincount(largest, minlength=3) / len(first), abs=0.03)
 
 
+@pytest.mark.slow
 def test_exchanging_the_strategies_exchanges_the_answer():
     rng = np.random.default_rng(1)
     mean, scale = rng.normal(0.01, 0.02, 10), rng.uniform(0.005, 0.02, 10)
@@ -183,6 +184,7 @@ def test_without_a_region_there_is_no_middle():
     assert p[0] > 0.5
 
 
+@pytest.mark.slow
 def test_many_precise_datasets_leave_no_doubt_and_shrink_none():
     mean = np.linspace(-0.06, 0.0, 30)
     p, shares = hierarchical_probabilities(mean, np.full(30, 1e-4), np.full(30, 99), rope=0.01)

@@ -9,6 +9,7 @@ from scipy import stats
 from mlaut.analysis.common.numerics import (
     equalised,
     range_ppf,
+    range_sf,
     signed_rank_cdf,
     signed_rank_ppf,
     snap,
@@ -89,6 +90,15 @@ def test_studentized_range_over_root_two(level, tabled):
     """Critical values for 2 to 10 groups; Demsar 2006, Table 5 prints three digits of them."""
     found = [range_ppf(level, k) / np.sqrt(2) for k in range(2, 11)]
     assert found == pytest.approx(tabled, abs=5e-5)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 300])
+def test_the_range_of_normals_against_scipy(k):
+    values = [0.0, 0.5, 2.0, 3.5, 5.0, 8.0, 12.0]
+    expected = stats.studentized_range.sf(values, k, np.inf)
+    assert range_sf(values, k) == pytest.approx(expected, abs=2e-13)
+    assert range_sf([range_ppf(0.01, k), 64.0], k) == pytest.approx([0.01, 0.0], abs=1e-15)
+    assert range_sf([], k).shape == (0,)
 
 
 def test_wilson_interval_against_statsmodels():

@@ -9,7 +9,7 @@ import pytest
 from mlaut.analysis import CORRECTIONS, Results, compare
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing import methods
-from mlaut.analysis.comparing.references import REFERENCES
+from mlaut.analysis.comparing.methods import REFERENCES
 
 
 def compared(n=12, k=3, **how):

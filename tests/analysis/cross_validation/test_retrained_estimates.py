@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis.methods.cross_validation.repeated_cv import cv_interval
-from mlaut.analysis.methods.cross_validation.retrained_estimates import (
+from mlaut.analysis.methods.cross_validation.repeated_cv import (
+    cv_interval,
     retrained_estimates,
     retrained_mean_estimates,
 )

@@ -16,7 +16,7 @@ from mlaut.analysis.estimates.error_intervals import (
     error_intervals,
     kind_of,
 )
-from mlaut.analysis.methods.cross_validation.retrained_estimates import (
+from mlaut.analysis.methods.cross_validation.repeated_cv import (
     retrained_estimates,
     retrained_mean_estimates,
 )

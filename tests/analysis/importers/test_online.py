@@ -4,7 +4,6 @@ The columns of the AutoML benchmark are those of its ``results.csv``, those of T
 that it offers for its leaderboard, and the answers those of OpenML's REST API.
 """
 
-import json
 import threading
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,8 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pandas as pd
 import pytest
 
-from mlaut.analysis import PUBLISHED, average_ranks, published, read_results
-from mlaut.analysis.importers import online, read_tabarena
+from mlaut.analysis import PUBLISHED, average_ranks, importers, published, read_results
+from mlaut.analysis.importers import read_tabarena
 from mlaut.errors import AnalysisError, DataError
 
 AMLB = """\
@@ -128,50 +127,6 @@ def test_tables_of_tabarena_and_tabrepo_are_known_by_their_columns(tmp_path):
         read_tabarena(TABARENA.drop(columns="method"))
 
 
-def evaluation(run, task, flow, value):
-    return {
-        "run_id": run,
-        "task_id": task,
-        "setup_id": run,
-        "flow_id": run,
-        "flow_name": flow,
-        "data_id": task,
-        "data_name": f"data{task}",
-        "function": "predictive_accuracy",
-        "upload_time": "2020-01-01 00:00:00",
-        "uploader": 1,
-        "value": value,
-    }
-
-
-def test_a_suite_of_openml_is_read_page_by_page(server, monkeypatch):
-    monkeypatch.setattr(online, "_PAGE", 3)
-    at(monkeypatch, server, "openml-cc18", "")
-    rows = [
-        evaluation(1, 3, "forest", 0.9),
-        evaluation(2, 6, "forest", 0.8),
-        evaluation(3, 3, "svm", 0.7),
-        evaluation(4, 6, "svm", 0.6),
-        evaluation(5, 3, "svm", 0.75),  # a later run of the same flow: it counts
-        evaluation(6, 6, "rare", 0.99),
-    ]
-    pages = "/evaluation/list/function/predictive_accuracy/task/3,6,11/limit/3/offset/"
-    suite = {"study": {"id": "99", "tasks": {"task_id": [3, 6, 11]}}}
-    server.pages["/study/99"] = 200, json.dumps(suite).encode()
-    for offset in (0, 3):
-        body = {"evaluations": {"evaluation": rows[offset : offset + 3]}}
-        server.pages[f"{pages}{offset}"] = 200, json.dumps(body).encode()
-    server.pages[f"{pages}6"] = 412, b'{"error": {"code": "542", "message": "No results"}}'
-    results = published("openml-cc18")
-    assert results.scores.to_dict() == {
-        "forest": {"data3": 0.9, "data6": 0.8},
-        "svm": {"data3": 0.75, "data6": 0.6},
-    }
-    assert results.notes[-1].startswith("1 strategies with results on fewer than 50%")
-    with pytest.raises(AnalysisError, match=r"on 90% of the 3 tasks \(the most: 67%\)"):
-        published("openml-cc18", coverage=0.9)
-
-
 def test_what_cannot_be_had_is_one_line(server, monkeypatch, tmp_path):
     at(monkeypatch, server, "amlb2023", "/amlb_all.csv")
     with pytest.raises(DataError, match=r"amlb2023: .*amlb_all\.csv answered 404; check that it"):
@@ -201,4 +156,4 @@ def test_each_says_its_protocol(name):
     text = str(PUBLISHED[name])
     for word in ("source", "licence", "datasets", "splits", "tuning", "failures", "metric", "url"):
         assert f"{word}: " in text
-    assert callable(getattr(online, PUBLISHED[name].reader))
+    assert callable(getattr(importers, PUBLISHED[name].reader))

@@ -3,17 +3,15 @@ import pytest
 from scipy import stats
 
 from mlaut.analysis.methods.lacoste.context_tests import (
-    CONTEXT_TESTS,
-    Roc,
-    auc_table,
-    judge_on_context,
-)
-from mlaut.analysis.methods.lacoste.synthetic_contexts import (
     BIMODAL,
+    CONTEXT_TESTS,
     MULTIPLE,
     SINGLE,
     Context,
     Draws,
+    Roc,
+    auc_table,
+    judge_on_context,
 )
 from mlaut.analysis.methods.lacoste.table_tests import lacoste_sign_test, lacoste_signed_rank_test
 from mlaut.errors import AnalysisError

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mlaut.analysis.methods.lacoste.context_tests import MULTIPLE
 from mlaut.analysis.methods.lacoste.pair_probabilities import (
     BETTER,
     error_counts,
@@ -13,7 +14,6 @@ from mlaut.analysis.methods.lacoste.pair_probabilities import (
     probabilities_by_dataset,
 )
 from mlaut.analysis.methods.lacoste.risk import prob_better_classifier
-from mlaut.analysis.methods.lacoste.synthetic_contexts import MULTIPLE
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.records import Block, Split

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mlaut.analysis.methods.lacoste.synthetic_contexts import (
+from mlaut.analysis.methods.lacoste.context_tests import (
     BIMODAL,
     MULTIPLE,
     SINGLE,

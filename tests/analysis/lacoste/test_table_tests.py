@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis.methods.lacoste.synthetic_contexts import MULTIPLE
+from mlaut.analysis.methods.lacoste.context_tests import MULTIPLE
 from mlaut.analysis.methods.lacoste.table_tests import (
     lacoste_comparison,
     lacoste_sign_test,

@@ -3,12 +3,14 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis.methods.frequentist.ranks import critical_difference
-from mlaut.analysis.methods.planning.design import (
+from mlaut.analysis.methods.planning.power import (
+    dataset_sd,
+    datasets_needed,
     datasets_needed_for_ranks,
     pilot_design,
     resolution,
+    smallest_difference,
 )
-from mlaut.analysis.methods.planning.power import dataset_sd, datasets_needed, smallest_difference
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, MissingCellsError
 

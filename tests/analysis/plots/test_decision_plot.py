@@ -214,7 +214,9 @@ def values_of(figure, decision, results):
     return (scores.sub(scores[leader], axis=0), leader) if "minus" in label else (scores, None)
 
 
-@pytest.mark.parametrize("first", range(0, 200, 20))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 200, 20))]
+)
 def test_every_dot_is_drawn_or_told_at_its_edge_and_rows_have_the_order_of_the_table(first):
     told_in_all = 0
     for seed in range(first, first + 20):

@@ -16,7 +16,7 @@ from mlaut.analysis import (
 )
 from mlaut.analysis.methods.frequentist import pair_groups
 from mlaut.analysis.plots import draw_ranks
-from mlaut.analysis.plots.rank_plots import _stacked
+from mlaut.analysis.plots.rank_plots import _among, _stacked
 from mlaut.errors import AnalysisError
 
 
@@ -152,3 +152,9 @@ def test_a_strategy_that_lacks_datasets_is_not_drawn_among_the_best():
     axes = box_plot(Results.from_table(table, metric="accuracy")).axes[0]
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["lucky (2 missing)", "B", "A"]  # from the bottom
+
+
+def test_groups_that_begin_alike_keep_their_order():
+    """Else their bars change places from one process to the next, as the order of a set does."""
+    groups = [["a", other] for other in "ecbfd"]
+    assert _among([*groups, ["e"], ["a", "e"]], list("abcdef")) == groups

@@ -3,14 +3,17 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from mlaut.analysis import Results
 from mlaut.analysis.racing.course import Following, follow, rounds_of
-from mlaut.analysis.racing.evidence import BETS
+from mlaut.analysis.racing.evidence import BETS, KINDS, Kind
+from mlaut.analysis.racing.race import race
+from mlaut.errors import AnalysisError
 from mlaut.records import RaceTerms
 
 QUESTIONS = [{}, {"question": "control: 1"}, {"question": "all pairs"}]
-KINDS = ["sign", "signed rank", "mean"]
 
 
 def course(losses, *, drop=True, lag=(), **terms):
@@ -34,6 +37,16 @@ def test_one_dataset_by_hand():
     won, lost = (np.mean([1 + sign * bet for bet in BETS]) for sign in (1, -1))
     found = np.exp(course([[0.1, 0.2, 0.3]]).against[0])
     assert found == pytest.approx([lost, 0.5 * (won + lost) / 2 + 0.5, won])
+
+
+def test_a_test_that_is_no_bet_is_refused(monkeypatch):
+    z = Kind("z", lambda *_: lambda d: 10 * d, "no difference", "t", source="Wald 1945")
+    monkeypatch.setitem(KINDS, "z", z)
+    with pytest.raises(AnalysisError, match=r"^kind 'z' is no bet: it took a step of 2 > 1$"):
+        course([[0.1, 0.3]], kind="z")
+    small = pd.DataFrame([[0.1, 0.15]] * 3, columns=["A", "B"])
+    found = race(Results.from_table(small, greater_is_better=False), kind="z")
+    assert found.pairs.source == "Wald 1945"
 
 
 def test_two_strategies_need_seven_straight_wins():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mlaut.analysis.racing.course import follow
+from mlaut.analysis.racing.evidence import KINDS
 from mlaut.records import RaceTerms
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "race_levels.py"
@@ -21,7 +22,7 @@ def levels():
 
 
 @pytest.mark.parametrize("lags", [None, (1, 4, 2, 1, 4)])
-@pytest.mark.parametrize("kind", ["sign", "signed rank", "mean"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("losses", ["normal", "tied"])
 def test_many_races_at_once_are_the_races_one_by_one(levels, kind, losses, lags):
     drawn = [levels.LOSSES[losses](np.random.default_rng(seed), 40, 5) for seed in range(5)]

@@ -120,6 +120,7 @@ def test_a_metric_that_is_defined_nowhere_is_named_with_the_reason(tmp_path):
     ("table", "how", "message"),
     [
         (WIDE, {"metric": "mine"}, "the direction of 'mine' is not known"),
+        (WIDE, {"metric": "mapee"}, "or the name of a metric; did you mean 'mape'?"),
         (WIDE * 100, {"metric": "accuracy"}, "within 0 and 1, and 'tree' has 90 on 'iris'"),
         (WIDE.rename(columns={"tree": "forest"}), {}, "strategy 'forest' comes more than once"),
         (WIDE.rename(index={"wine": "iris"}), {}, "several rows for 'iris'"),

@@ -1,6 +1,6 @@
 """A strategy that a study does not run, by its own size limit, has not failed there."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -78,6 +78,13 @@ def test_reasons_of_both_versions_are_read(record):
         "more training rows than its limit of 30 (size_limit=None lifts it)"
     )
     assert general_reason({"reason": "too slow", "too_large": {"kind": 3}}) == "too slow"
+
+
+def test_any_kind_of_size_is_grouped_by_its_rule():
+    too_many = [TooLarge("classes", size, 10) for size in (12, 40)]
+    records = [{"reason": str(one), "too_large": asdict(one)} for one in too_many]
+    assert {general_reason(record) for record in records} == {too_many[0].rule}
+    assert too_many[0].rule.startswith("more training classes than its limit of 10")
 
 
 TIES = pd.DataFrame(

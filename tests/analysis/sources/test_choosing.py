@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import t as student
 
 from mlaut.analysis import compare
+from mlaut.analysis.deciding.outlook import decided_with
 from mlaut.analysis.sources.chances import chances
 from mlaut.analysis.sources.cost import cost_bounds, wider
-from mlaut.analysis.sources.forecast import decided_with
 from mlaut.analysis.sources.smallest import smallest_flip
 
 

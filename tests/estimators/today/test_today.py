@@ -9,7 +9,7 @@ from sklearn.model_selection import ParameterSampler
 
 from mlaut.errors import OptionalPackageError
 from mlaut.estimators import REGISTRY, as_strategies
-from mlaut.estimators.catalogue import packages as installed
+from mlaut.estimators.catalogue import registry as installed
 from mlaut.estimators.libraries.native import category_arguments, coding_of
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 

@@ -68,7 +68,7 @@ QUICK = {
     "HistGradientBoostingRegressor_today": {"max_iter": 3},
     **{
         f"{kind}{task}{version}": {"n_estimators": 3}
-        for kind in ("RandomForest", "Bagging")
+        for kind in ("RandomForest", "Bagging", "ExtraTrees")
         for task in ("Classifier", "Regressor")
         for version in ("", "_today")
     },

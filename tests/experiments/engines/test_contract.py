@@ -149,6 +149,16 @@ class Contract:
         (outcome,) = self.run(options, [batch.part([(0, 0)])])
         assert outcome.status is status
 
+    def test_seconds_of_cpu_are_no_seconds_of_a_clock(self, options, groups, tmp_path):
+        options = options.replaced({"timeout": "1s cpu"})  # `CpuSeconds`, which is a float
+        if not self.elsewhere:
+            with pytest.raises(StudyError, match="'inline' cannot enforce a time limit"):
+                make_engine(options)
+            return
+        (batch, *_) = groups(options, *named(slow=Traced(str(tmp_path / "trace"), seconds=1.5)))
+        (outcome,) = self.run(options, [batch.part([(0, 0)])])
+        assert outcome.status is Status.DONE
+
     def test_the_limits_are_those_of_the_run_and_of_no_other_run(self, options):
         engine = make_engine(options.replaced({"threads": 2}))
         if self.elsewhere:

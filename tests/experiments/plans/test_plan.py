@@ -5,16 +5,23 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
+from mlaut import Data, Generic_Estimator, Orchestrator
+from mlaut.data import from_frame
 from mlaut.errors import OptionalPackageError, StrategyError, StudyError
 from mlaut.estimators import REGISTRY, Registry, as_strategies
-from mlaut.estimators.catalogue import packages
+from mlaut.estimators.catalogue import registry
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.plans.entries import changed_parameters
-from mlaut.experiments.plans.plan import applicable, make_plan
+from mlaut.experiments.plans.plan import applicable, check_unrelated, make_plan
 from mlaut.experiments.plans.run_options import parse_retry
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
+from mlaut.files_io.tables.datasets import DatasetInfo
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
 
 
@@ -182,7 +189,7 @@ def test_what_is_not_installed_is_told_before_a_run(monkeypatch):
         if package == "keras":
             raise PackageNotFoundError
 
-    monkeypatch.setattr(packages, "version", version)
+    monkeypatch.setattr(registry, "version", version)
     networks = as_strategies("Neural_Networks")
     message = (
         "strategies 'NN-4-layer_thin_dropout_lr001', 'NN-4-layer_thin_dropout_lr01' and 16 more "
@@ -235,3 +242,78 @@ def test_a_status_that_is_misspelt_is_answered_with_the_nearest():
         match=r"retry 'timout': not the status of a failed cell; did you mean 'timeout'\?",
     ):
         parse_retry("timout", ["SVC"])
+
+
+def test_a_plan_shows_its_numbers_refusals_and_reasons(study):
+    now = [StrategyEntry("A", "a2", {"C": 2}), StrategyEntry("B", "b")]
+    plan = make_plan(study, {"one": ["A", "B"]}, {}, entries=now)
+    plan = replace(plan, versions="two versions", limits="one limit")
+    assert str(plan).splitlines() == [
+        "8 cells, 3 to do",
+        "refused: strategy 'A' was run with other parameters (C: 1 -> 2); restore them, give it a "
+        "new name, or pass overwrite_predictions=True to run it again",
+        "two versions",
+        "one limit",
+    ]
+    page = plan._repr_html_()
+    assert "8 cells, 3 to do" in page
+    assert all(row["because"].replace(">", "&gt;") in page for row in plan.why())
+
+
+def test_what_was_raced_out_runs_when_the_race_is_completed(study):
+    with study.writing() as writer:
+        writer.write(Outcome(Cell("two", "B", 0, 1), Status.RACED_OUT, reason="after 1 dataset"))
+    assert because(plan_of(study, {"two": ["B"]})) == [
+        ("B", 3, 3, "not run yet"),
+        ("B", 1, 0, "raced out ('mlaut run --complete' runs it)"),
+    ]
+
+
+def test_a_run_needs_a_strategy():
+    with pytest.raises(StrategyError, match=r"^no strategy to run: name one or more, as in run\('"):
+        applicable([entry("c")], [])
+
+
+def info(name, **metadata):
+    return DatasetInfo(name, f"/{name}", CLASSIFICATION, "y", 9, 2, 2, "f", metadata)
+
+
+def test_datasets_of_a_race_have_a_source_each():
+    check_unrelated([info("a", cluster="x"), info("b", cluster="y"), info("c"), info("d")])
+    with pytest.raises(StudyError, match=r"^2 datasets of the race share sources \(metadata 'clus"):
+        check_unrelated([info("a", cluster="x"), info("b", cluster="x"), info("c")])
+
+
+@pytest.fixture
+def weighted(tmp_path):
+    """Return the runner of a study of one dataset, whose rows have weights."""
+    rows = np.arange(12.0)
+    frame = pd.DataFrame({"a": rows, "w": rows + 1, "y": ["no", "yes"] * 6})
+    input_io, out_io = (Data().open_hdf5(tmp_path / name, "a") for name in ("in.h5", "study.h5"))
+    input_io.save_datasets([from_frame(frame, "y", name="d", roles={"weight": "w"})])
+    Data().split_datasets(input_io, out_io, scheme="kfold(2)")
+    return Orchestrator(input_io, out_io)
+
+
+def test_weights_that_a_strategy_cannot_use_are_a_refusal(weighted):
+    neighbours = {f"{k}-NN": KNeighborsClassifier(k) for k in (1, 3)}
+    for left_out, it in (("1-NN", "it"), ("1-NN, 3-NN", "them")):
+        chosen = {name: neighbours[name] for name in left_out.split(", ")}
+        (refusal,) = weighted.plan({**chosen, "bayes": GaussianNB()}).refusals
+        assert isinstance(refusal, StrategyError)
+        assert str(refusal) == (
+            "dataset 'd' has weights, and fit takes no sample_weight in "
+            f"{left_out}; leave {it} out, or give the column of weights the role ignore"
+        )
+    assert weighted.plan({"bayes": GaussianNB()}).refusals == ()
+
+
+def test_a_search_that_tunes_by_a_score_of_its_own_or_under_a_limit_is_noted(weighted):
+    own = Generic_Estimator(
+        DecisionTreeClassifier(), name="own", param_grid={"max_depth": [1, 2]}, scoring="f1_macro"
+    )
+    strategies = [own, ("bayes", GaussianNB())]
+    plan = weighted.plan(strategies, tuning_timeout="1m")
+    assert plan.notes == {"own": ("tunes by f1_macro",), "bayes": ()}
+    assert plan.limits.endswith("nor the final fit, as timeout does: own")
+    assert weighted.plan(strategies).limits == ""

@@ -1,7 +1,7 @@
 """Options of a run: unknown names, invalid values, and what a cell is handed."""
 
 import inspect
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import get_type_hints
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from mlaut import Study
 from mlaut.errors import StudyError
 from mlaut.experiments import Orchestrator, RunOptions
+from mlaut.experiments.cells import memory
 from mlaut.experiments.engines.engine import InlineEngine, make_engine
 from mlaut.experiments.options import RunKeywords
 from mlaut.experiments.plans.run_options import cell_options, mistakes_in
@@ -48,6 +49,11 @@ def test_all_invalid_values_are_listed():
         "retry 'timout'",
     ]
     assert mistakes_in(RunOptions(), ["SVC"]) == []
+    (mistake,) = mistakes_in(RunOptions(shard="4/3"), ["SVC"])
+    assert str(mistake).startswith("shard '4/3': not a share of the cells; write '2/10'")
+    assert mistakes_in(RunOptions(shard="2/3", retry={"SVC": "error"}), ["SVC"]) == []
+    (mistake,) = mistakes_in(RunOptions(retry={"SVR": "error"}), ["SVC"])
+    assert str(mistake) == "retry: strategy 'SVR' is not part of this run; check its name"
 
 
 def test_an_engine_of_ones_own_is_used_and_recorded_by_its_class():
@@ -64,3 +70,16 @@ def test_cells_are_handed_numbers(tmp_path):
     assert (settings.threads, settings.memory, settings.tuning_timeout) == (3, None, 120.0)
     assert settings.models == tmp_path / "study.h5.models"
     assert settings.checkpoints == tmp_path / "study.h5.searches"
+
+
+def test_a_limit_that_this_system_cannot_enforce_is_refused_before_the_run(tmp_path, monkeypatch):
+    limited = RunOptions(memory="1 GB", timeout="10m cpu")
+    assert cell_options(limited, tmp_path / "study.h5").memory == 10**9
+    monkeypatch.setattr(memory, "_PROC", tmp_path)  # as on a system without /proc
+    with pytest.raises(StudyError, match=r"^memory: this system cannot limit what a process"):
+        cell_options(limited, tmp_path / "study.h5")
+    with pytest.raises(StudyError, match=r"^timeout: this system does not show the CPU time of a"):
+        cell_options(RunOptions(timeout="10m cpu"), tmp_path / "study.h5")
+    # the workers of a cluster are other machines, which judge for themselves
+    on_cluster = replace(limited, engine="dask")
+    assert cell_options(on_cluster, tmp_path / "study.h5").memory == 10**9

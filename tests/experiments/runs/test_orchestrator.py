@@ -130,7 +130,11 @@ SCRIPT = """
 
 
 @pytest.mark.parametrize(
-    "stop", [signal.SIGINT, signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+    "stop",
+    [
+        signal.SIGINT,
+        *(pytest.param(n, marks=pytest.mark.slow) for n in (signal.SIGKILL, signal.SIGTERM)),
+    ],
 )
 def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, tmp_path, stop):
     input_io, out_io = databases

@@ -7,10 +7,8 @@ __getattr__, __dir__, __all__ = attach(
     {
         "best": ("RankProbabilities",),
         "growing": ("new_records",),
-        "items": ("paired_items",),
         "rerun": ("same_results",),
-        "runs": ("interquartile_means",),
-        "skill": ("skill_table",),
-        "stability": ("ranking_stability",),
+        "skill": ("paired_items", "skill_table"),
+        "stability": ("interquartile_means", "ranking_stability"),
     },
 )

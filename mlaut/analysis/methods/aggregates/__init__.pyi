@@ -2,8 +2,8 @@
 
 from mlaut.analysis.methods.aggregates.best import RankProbabilities as RankProbabilities
 from mlaut.analysis.methods.aggregates.growing import new_records as new_records
-from mlaut.analysis.methods.aggregates.items import paired_items as paired_items
 from mlaut.analysis.methods.aggregates.rerun import same_results as same_results
-from mlaut.analysis.methods.aggregates.runs import interquartile_means as interquartile_means
+from mlaut.analysis.methods.aggregates.skill import paired_items as paired_items
 from mlaut.analysis.methods.aggregates.skill import skill_table as skill_table
+from mlaut.analysis.methods.aggregates.stability import interquartile_means as interquartile_means
 from mlaut.analysis.methods.aggregates.stability import ranking_stability as ranking_stability

@@ -86,21 +86,21 @@ def probability_of_best(
 ) -> RankProbabilities:
     """Compute the probability that each strategy has the best aggregate over all datasets.
 
-    Scenario (c). It is a statement about the aggregate over the population of datasets. The share
-    of new datasets on which a strategy is the best is another number: `scale_free_table` has it.
+    Scenario (c). The probability is about the aggregate over the population of datasets. The share
+    of new datasets on which a strategy is the best is another number, in `scale_free_table`.
 
     Parameters
     ----------
     results : Results or DataFrame
     aggregate : {"rank", "loss", "normalised", "improvability", "wins"}, default "rank"
-        The mean over datasets that is compared: of the rank; of the loss; of the loss between the
-        best (0) and the median (1) of each dataset; of the share of the loss that the best avoids;
-        or the share of datasets on which the strategy is best. By ``"loss"`` the order of two
-        strategies does not depend on the others; by the other aggregates it does.
+        The mean over datasets that is compared: of the rank; of the loss; of the loss on a scale
+        from the best (0) to the median (1) of each dataset; of the share of the loss that the best
+        avoids; or the share of datasets on which the strategy is best. With ``"loss"`` the order of
+        two strategies does not depend on the others; with the other aggregates it does.
     baseline : str, optional
-        A strategy that takes the place of the median in ``"normalised"``.
+        A strategy that replaces the median in ``"normalised"``.
     top : int, default 3
-        The k of ``P(top k)``, the probability to be among the best k; at most all strategies.
+        The k of ``P(top k)``, the probability of being among the best k.
     n_samples : int, default 2048
         Number of draws, rounded up to a multiple of the 256 chains.
     confidence : float, default 0.95
@@ -124,17 +124,17 @@ def probability_of_best(
     The true means are drawn from their posterior under a Dirichlet process: strategies fall into
     groups of equal ones, and those of the best group share the first place. Strategies that are far
     behind the leader are left out of the model, so that they change nothing for the others, and
-    copies count as one. In simulations the leader was the best at least as often as said, but for
-    strategies that are all equal: there a few of them are more probable than 1 / K by up to .1. The
-    random numbers are hashes of seed, draw and place, so the page of a report draws the same.
-    Source: Ferguson (1973); Neal (2000), algorithm 3. The preselection and the noise are MLaut's
-    own; measured levels (in the documentation) says how often claims are right.
+    copies count as one. In simulations the leader was the best at least as often as its probability
+    states, except where all strategies are equal: then a few of them have more than 1 / K, by up to
+    .1. The random numbers are hashes of seed, draw and place, so the page of a report draws the
+    same numbers. Source: Ferguson (1973); Neal (2000), algorithm 3. The preselection and the model
+    of the noise are MLaut's own; docs/measured-levels.md states how often claims are right.
 
     Examples
     --------
     >>> table = pd.DataFrame({"A": [1, 2, 1, 3, 1, 2], "B": [2, 1, 3, 4, 3, 3], "C": [5.0] * 6})
-    >>> found = probability_of_best(Results.from_table(table, greater_is_better=False), top=2)
-    >>> found.frame.round(2)
+    >>> results = Results.from_table(table, greater_is_better=False)
+    >>> probability_of_best(results, top=2).frame.round(2)
               P(best)  P(top 2)  expected rank  low  high
     strategy
     A            0.82       1.0           1.18  1.0   1.5
@@ -177,7 +177,7 @@ def probability_of_best(
 
 
 def _places(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many strategies are better, and how many are equal, in each draw: (draws, K)."""
+    """Return the numbers of better and of equal strategies in each draw: shape (draws, K)."""
     order = draws.argsort(axis=1)
     ordered = np.take_along_axis(draws, order, axis=1)
     new = np.diff(ordered, axis=1, prepend=-np.inf) > 0

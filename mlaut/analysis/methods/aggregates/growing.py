@@ -1,6 +1,4 @@
-"""Boards that grow: which submission was a new record when it came."""
-
-from __future__ import annotations
+"""New records on a board that grows."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,19 +31,19 @@ def new_records(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> ResultTable:
-    """Tell which submissions were new records when they came, with an error over all claims.
+    """Compute which submissions were new records when they came, with one level for all claims.
 
-    Scenario (c): new datasets, or new sources where sources are known.
+    Scenario (c): new datasets, or new sources if sources are known.
 
     Parameters
     ----------
     results : Results or DataFrame
     order : sequence of str, or mapping of str to str, optional
-        Strategies, the oldest first; or the date of each strategy, as 2026-07-31. Default the dates
-        with which all names begin, as those of SWE-bench do, or else the order of the results.
+        Strategies, the oldest first; or the date of each strategy, such as 2026-07-31. By default
+        the dates with which all names begin, as on SWE-bench, or else the order of the results.
     since : str, optional
-        The first submission that may be a record, by its name or by the date since which; those
-        before it are the board as it began. Default the second.
+        Name of the first submission that may be a record, or the first date of such submissions.
+        Those before it are the board at its start. Default the second submission.
     alpha : float, default 0.05
         Level of all claims together, at any time, however long the board grows.
     seed : int, default 0
@@ -54,13 +52,13 @@ def new_records(
     Returns
     -------
     ResultTable
-        A row for each submission since then: ``rival`` is the earlier submission that it is
-        least distinct from; ``evidence`` is the e-value against "not better than this rival", and
-        ``needed`` the evidence of a claim. ``claim`` is ``record`` where that is reached,
-        ``provisional`` where the submission is ahead of every earlier one without it, else empty. A
-        note has the leader's advantage in average rank, as seen and with the winner's curse taken
-        out: its mean over splits of the sources, of which one half chooses the leader and the
-        runner-up, and the other measures them.
+        A row for each submission since then. ``rival`` is the earlier submission with the smallest
+        evidence; ``evidence`` is the e-value against "not better than this rival", and ``needed``
+        the evidence that a claim needs. ``claim`` is ``record`` if this is reached, ``provisional``
+        if the submission is only ahead of every earlier one, else empty. A note has the leader's
+        advantage in average rank, as observed and without the winner's curse. The latter is a mean
+        over splits of the sources: one half chooses the leader and the runner-up, and the other
+        half measures them.
 
     Raises
     ------
@@ -68,7 +66,7 @@ def new_records(
         Cells are missing.
     AnalysisError
         There are fewer than two datasets, sources or strategies; a name is not known; or a date is
-        lacking, is none, or is later than all submissions.
+        missing, is not a date, or is later than all submissions.
 
     Notes
     -----
@@ -104,7 +102,7 @@ def new_records(
     index = pd.Index(results.strategies[start:], name="strategy")
     frame = pd.DataFrame(rows, index=index, columns=["rival", "evidence", "needed", "claim"])
     records, ahead = (", ".join(index[frame["claim"] == x]) for x in ("record", "provisional"))
-    said = (
+    claims = (
         f"Of {len(index)} submissions from {index[0]} on, new records when they came: "
         f"{records or 'none'}; ahead, provisional without more evidence: {ahead or 'none'}"
     )
@@ -120,7 +118,7 @@ def new_records(
         frame=frame,
         source="Vovk and Wang 2021",
         metric=results.metric.loss_name,
-        notes=(*results.notes_text(), said, note),
+        notes=(*results.notes_text(), claims, note),
     )
 
 
@@ -128,7 +126,7 @@ def _ordered(
     strategies: tuple[str, ...], order: Sequence[str] | Mapping[str, str] | None, since: str | None
 ) -> tuple[Sequence[str], str | None]:
     """Return the strategies in their order, and the first one that may be a record."""
-    of_names = {name: found.group() for name in strategies if (found := _DATE.match(name))}
+    of_names = {name: match.group() for name in strategies if (match := _DATE.match(name))}
     dates = of_names if order is None and len(of_names) == len(strategies) else order
     ordered = [*(dates or strategies)]
     if isinstance(dates, Mapping):
@@ -155,7 +153,7 @@ def log_evidence(sums: np.ndarray) -> np.ndarray:
 
 
 def advantage(rows: np.ndarray, seed: int = 0) -> float:
-    """Return the leader's lead over the runner-up, measured on rows (G, K) that did not choose."""
+    """Return the leader's lead over the runner-up, on rows (G, K) that did not choose them."""
     half = flips(len(rows), seed, _SPLITS)
     chooses = np.vstack([half, -half]) > 0  # each row chooses as often as it measures
     chooses = chooses[(chooses.sum(axis=1) > 0) & ~chooses.all(axis=1)]

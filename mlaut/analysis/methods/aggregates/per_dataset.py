@@ -29,7 +29,7 @@ def values_of(results: Results, aggregate: str, baseline: str | None = None) -> 
         - ``"rank"``: rank within the dataset.
         - ``"loss"``: the loss; not for metrics whose means over datasets are meaningless.
         - ``"normalised"``: 0 for the smallest loss, 1 for the median of the losses, linear between
-          them, and 1 above the median. With a ``baseline``, its loss takes the place of the median.
+          them, and 1 above the median. With a ``baseline``, its loss replaces the median.
         - ``"improvability"``: the share of the loss that the best strategy avoids.
         - ``"wins"``: minus one for the best strategy, shared between equally good ones, else 0.
     baseline : str, optional

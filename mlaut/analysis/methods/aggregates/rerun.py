@@ -1,6 +1,4 @@
-"""A new run beside an old one of the same strategies on the same datasets."""
-
-from __future__ import annotations
+"""Comparison of a new run with an old one of the same strategies on the same datasets."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,7 +40,7 @@ class Rerun(ResultTable):
 
     @property
     def answer(self) -> str:
-        """Return ``same`` if all strategies are, ``differs`` if any does, else ``cannot tell``."""
+        """Return ``differs`` if any strategy does, ``same`` if all are, else ``cannot tell``."""
         answers = set(self.frame["answer"])
         return DIFFERS if DIFFERS in answers else UNSURE if UNSURE in answers else SAME
 
@@ -60,18 +58,18 @@ class Rerun(ResultTable):
 def same_results(
     results: Results, new: Results, *, rope: float | None = None, alpha: float = 0.05
 ) -> Rerun:
-    """Tell which strategies have the same scores in a new run as in an old one.
+    """Compute which strategies have the same scores in a new run as in an old one.
 
-    Scenario (c): new datasets, or new sources where sources are known.
+    Scenario (c): new datasets, or new sources if sources are known.
 
     Parameters
     ----------
     results, new : Results
         The old and the new run, by the same metric. Their common strategies and datasets count.
     rope : float, optional
-        Region: mean differences of at most this size count as the same. It is in units of the
-        metric; where the metric has another unit on each dataset, it is a share of the old score.
-        Default .01, for a share and for metrics whose largest value is 1; others need one.
+        Half width of the region in which mean differences count as the same. It is in units of the
+        metric; if the unit of the metric differs between datasets, it is a share of the old score.
+        Default .01 for a share and for metrics whose largest value is 1; required for others.
     alpha : float, default 0.05
         Bound of the probability that any strategy is falsely the same, and of the probability that
         any falsely differs.
@@ -80,31 +78,31 @@ def same_results(
     -------
     Rerun
         A row for each strategy. ``answer`` is ``same`` if its mean difference is shown to be within
-        the region and no dataset has a score in one run only, ``differs`` if it is shown to be
-        beyond, else ``cannot tell``. ``difference`` is
-        the mean of new minus old scores, or of the logarithms of their ratios, with its interval
-        ``low``, ``high`` (confidence 1 - 2 alpha, of the strategy alone); ``p same`` and
-        ``p differs`` are adjusted p-values. ``run to run`` is the standard deviation of the score
-        of one run; a note says what it is taken from. ``power`` is the chance to show a strategy
-        the same that has not changed. ``changed`` of ``datasets`` have another score, the most
-        ``largest`` on the dataset ``on``.
+        the region and no dataset has a score in one run only, ``differs`` if the difference is
+        shown to be outside, else ``cannot tell``. ``difference`` is the mean of new minus old
+        scores, or of the logarithms of their ratios, with its interval ``low``, ``high``
+        (confidence 1 - 2 alpha for a single strategy). ``p same`` and ``p differs`` are adjusted
+        p-values. ``run to run`` is the standard deviation of the score of one run; a note states
+        its origin. ``power`` is the probability of ``same`` for a strategy that has not changed.
+        ``changed`` is the number of ``datasets`` with another score; ``largest`` is the largest
+        change, ``on`` its dataset.
 
     Raises
     ------
     AnalysisError
-        The runs have other metrics, or no strategy or dataset in common; a region is needed; or
-        ratios are needed and a score is not above 0.
+        The runs have different metrics, or no strategy or dataset in common; a region is required;
+        or ratios are needed and a score is not above 0.
 
     Notes
     -----
-    Null hypotheses: the mean difference of new sources is beyond the region; it is within. The
-    first is tested by two one-sided tests of Student's t on the means of sources (Schuirmann 1987),
-    the second by the same t against the nearer end, two-sided. Each family is corrected by Holm's
-    procedure, so no assumption is made on the dependence of strategies; both rest on normal means
-    of sources: a change that is rare and large is seen only if its datasets are in the sample, and
-    9 to 16 % in place of 5 % were falsely the same where changes were skewed or rare
-    (``benchmarks/rerun_levels.py``). With fewer than 6 sources nothing is claimed. Equal scores on
-    all datasets are called the same.
+    There are two null hypotheses: the mean difference of new sources is outside the region, and it
+    is within the region. The first is tested by two one-sided tests of Student's t on the means of
+    sources (Schuirmann 1987), the second by the same t against the nearer end, two-sided. Holm's
+    procedure corrects each family, so no assumption is made on the dependence of strategies. Both
+    tests assume normal means of sources. A change that is rare and large is seen only if its
+    datasets are in the sample: where changes were skewed or rare, 9 to 16 % instead of 5 % were
+    falsely the same (``benchmarks/rerun_levels.py``). With fewer than 6 sources nothing is claimed.
+    Equal scores on all datasets are called the same.
 
     Examples
     --------
@@ -119,10 +117,10 @@ def same_results(
     unit = old.incomparable
     if rope is None and not unit and old.metric.bounds[1] != 1:
         raise AnalysisError(f"{old.metric.name} has no usual region: give rope (--rope)")
-    if unit and any((one.cells <= 0).any() for one in both):
+    if unit and any((run.cells <= 0).any() for run in both):
         raise AnalysisError(f"{unit}; and a score is not above 0: choose another metric")
     rope, of = _ROPE if rope is None else rope, np.log if unit else np.asarray
-    before, after = (one.scores.to_numpy() for one in both)
+    before, after = (run.scores.to_numpy() for run in both)
     noise = RELATIVE_NOISE * np.maximum(old.noise_scale, later.noise_scale)
     differences = np.where(np.abs(after - before) <= noise, 0.0, of(after) - of(before))
     rows = [_of_strategy(old, column, rope, alpha) for column in differences.T]
@@ -148,7 +146,7 @@ def same_results(
 
 
 def _common(old: Results, new: Results) -> _Runs:
-    """Return what both runs have, for strategies with a score in both; the old has the sources."""
+    """Return both runs on their common datasets and strategies; the old run has the sources."""
     if old.metric.name != new.metric.name:
         raise AnalysisError(f"runs by {old.metric.name} and {new.metric.name}: choose one metric")
     datasets = [name for name in old.datasets if name in new.datasets]
@@ -159,7 +157,7 @@ def _common(old: Results, new: Results) -> _Runs:
             f"no strategy has a score on the same dataset in both runs: the old one has "
             f"{shown(old.strategies)} on {shown(old.datasets)}; rename those that are the same"
         )
-    old, new = (one.select(datasets=datasets, strategies=names) for one in (old, new))
+    old, new = (run.select(datasets=datasets, strategies=names) for run in (old, new))
     return replace(old, clusters=old.clusters or new.clusters), new
 
 
@@ -181,7 +179,7 @@ def _of_strategy(results: Results, differences: np.ndarray, rope: float, alpha: 
 
 
 def _run_to_run(both: _Runs, of: Any, differences: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return the standard deviation of one run's score by strategy, and what it is taken from."""
+    """Return the standard deviation of one run's score by strategy, and a text on its origin."""
     old, new = both
     if np.array_equal(old.expected, new.expected) and (old.expected.sum(axis=(1, 2)) > 1).any():
         cells, how = of(new.cells) - of(old.cells), "of a cell, by repeats and folds"
@@ -192,10 +190,10 @@ def _run_to_run(both: _Runs, of: Any, differences: np.ndarray) -> tuple[np.ndarr
 
 
 def _notes(given: _Runs, both: _Runs, frame: pd.DataFrame, alpha: float) -> list[str]:
-    """Return what was left out, which data are others, and how to read the numbers."""
+    """Return notes on what was left out, on changed data, and on how to read the numbers."""
     notes, (kept, later) = [], both
-    for run, one in zip(("old", "new"), given, strict=True):
-        lone = {*one.strategies, *one.datasets} - {*kept.strategies, *kept.datasets}
+    for run, results in zip(("old", "new"), given, strict=True):
+        lone = {*results.strategies, *results.datasets} - {*kept.strategies, *kept.datasets}
         notes += [f"not compared, of the {run} run: {', '.join(sorted(lone))}"] if lone else []
     marks = zip(kept.datasets, kept.fingerprints or (), later.fingerprints or (), strict=False)
     if other := [name for name, before, after in marks if before != after]:

@@ -1,4 +1,4 @@
-"""Means over datasets of numbers without a unit: ranks, normalised scores, shares of the best."""
+"""Means that have no unit (ranks, normalised scores, shares), and the performance profile."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def scale_free_table(
     ----------
     results : Results or DataFrame
     baseline : str, optional
-        A strategy whose normalised score is 0, in place of the median of the strategies.
+        A strategy whose normalised score is 0, instead of the median of the strategies.
     confidence : float, default 0.95
         Confidence of the intervals, by the method ``"bounded"`` of `mean_estimates`.
 
@@ -37,7 +37,7 @@ def scale_free_table(
         columns ``... low`` and ``... high``:
 
         - ``average rank``: 1 is the best.
-        - ``won duels``: share of the other strategies that it beats; a tie counts half.
+        - ``won duels``: share of the other strategies that the strategy beats; a tie counts half.
         - ``share best``: share of datasets on which it is best, divided between equally good ones.
         - ``normalised score``: 1 for the best loss of a dataset, 0 for the median and above, linear
           between them (Salinas & Erickson 2024).
@@ -53,14 +53,14 @@ def scale_free_table(
 
     Notes
     -----
-    All these numbers depend on which strategies are compared. By the mean loss two strategies
-    compare alike whatever the others are.
+    All these numbers depend on which strategies are compared. The comparison of two strategies by
+    the mean loss does not.
 
     Examples
     --------
     >>> table = pd.DataFrame({"A": [10.0, 0.2], "B": [20.0, 0.1], "C": [40.0, 0.4]})
-    >>> found = scale_free_table(Results.from_table(table, greater_is_better=False)).frame
-    >>> found[["average rank", "won duels", "normalised score", "improvability"]]
+    >>> frame = scale_free_table(Results.from_table(table, greater_is_better=False)).frame
+    >>> frame[["average rank", "won duels", "normalised score", "improvability"]]
               average rank  won duels  normalised score  improvability
     strategy
     A                  1.5       0.75               0.5           0.25
@@ -93,8 +93,74 @@ def scale_free_table(
 def _means(
     name: str, values: np.ndarray, bounds: tuple[float, float], confidence: float
 ) -> pd.DataFrame:
-    """Return means over datasets and their intervals: one row a strategy."""
+    """Return means over datasets and their intervals, one row for each strategy."""
     n, mean = len(values), values.mean(axis=0)
     error = values.std(axis=0, ddof=1) / np.sqrt(n)
     low, high = mean_ends(mean, error, "bounded", n - 1, confidence, bounds, n)
     return pd.DataFrame({name: mean, f"{name} low": low, f"{name} high": high})
+
+
+@of_results
+def performance_profile(results: Results) -> ResultTable:
+    """Compute on which share of datasets each strategy is within a factor of the best loss.
+
+    Scenario (c), without intervals.
+
+    Parameters
+    ----------
+    results : Results or DataFrame
+        Results with losses of 0 or more.
+
+    Returns
+    -------
+    ResultTable
+        One row for each factor at which a share changes, from 1 up, and one column for each
+        strategy: the share of datasets on which its loss is at most this factor times the best.
+        Where the best loss is 0 and another is not, no factor is enough.
+
+    Raises
+    ------
+    MissingCellsError
+        Cells are missing.
+    AnalysisError
+        A loss is below 0, or there are fewer than two datasets or strategies.
+
+    Notes
+    -----
+    The shares depend on all strategies through the best loss: a profile compares each strategy with
+    the best one, not two strategies with each other. Source: Dolan & More 2002.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"A": [1.0, 4.0], "B": [2.0, 1.0]})
+    >>> performance_profile(table, metric="loss", greater_is_better=False).frame
+    strategy    A    B
+    factor
+    1.0       0.5  0.5
+    2.0       0.5  1.0
+    4.0       1.0  1.0
+    """
+    losses = paired_losses(results).snapped
+    if (losses < 0).any():
+        raise AnalysisError(
+            f"a factor of the best needs losses of 0 or more, and {results.metric.loss_name} has "
+            "others: see scale_free_table"
+        )
+    best = losses.min(axis=1, keepdims=True)
+    factor = np.where(losses == best, 1.0, np.inf)
+    with np.errstate(over="ignore"):  # a factor beyond the largest number is infinite
+        np.divide(losses, best, out=factor, where=(best > 0) & (losses > best))
+    steps = np.unique(factor[np.isfinite(factor)])
+    ordered = np.sort(factor, axis=0)
+    shares = [np.searchsorted(column, steps, side="right") / len(ordered) for column in ordered.T]
+    return ResultTable(
+        name="Performance profile",
+        frame=pd.DataFrame(
+            np.stack(shares, axis=1),
+            index=pd.Index(steps, name="factor"),
+            columns=pd.Index(results.strategies, name="strategy"),
+        ),
+        source="Dolan & More 2002",
+        metric=results.metric.loss_name,
+        notes=results.notes_text(),
+    )

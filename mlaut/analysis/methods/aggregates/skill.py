@@ -1,14 +1,16 @@
-"""Skill score and win rate of forecasting leaderboards, with intervals by source."""
+"""Skill score and win rate of leaderboards, and paired differences on items, by source."""
 
-from __future__ import annotations
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from mlaut.analysis.common.arguments import one_of, position
+from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import ranked
 from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_p
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -23,7 +25,7 @@ def skill_table(
 ) -> ResultTable:
     """Compute the skill score and the win rate of each strategy, as fev defines them.
 
-    Scenario (c): new datasets, or new sources where sources are known.
+    Scenario (c): new datasets, or new sources if sources are known.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def skill_table(
     baseline : str
         Strategy whose losses are 1; its skill score is 0.
     weights : {"dataset", "source"}, default "dataset"
-        What counts once: each dataset, as in fev, or each source.
+        Unit that counts once: each dataset, as in fev, or each source.
     confidence : float, default 0.95
         Confidence of the intervals, which treat sources as the independent units.
 
@@ -42,7 +44,7 @@ def skill_table(
     ResultTable
         One row for each strategy, the highest win rate first:
 
-        - ``win rate``: share of other strategies with a larger loss, a tie counts half, mean.
+        - ``win rate``: mean share of the other strategies with a larger loss; ties count half.
         - ``skill score``: 1 minus the geometric mean of the losses relative to the baseline.
 
     Raises
@@ -63,8 +65,8 @@ def skill_table(
     Examples
     --------
     >>> table = pd.DataFrame({"naive": [2.0, 4.0, 1.0], "model": [1.0, 1.0, 1.0]})
-    >>> found = skill_table(table, baseline="naive", metric="mase", greater_is_better=False)
-    >>> found.frame[["win rate", "skill score"]].round(3)
+    >>> skills = skill_table(table, baseline="naive", metric="mase", greater_is_better=False)
+    >>> skills.frame[["win rate", "skill score"]].round(3)
               win rate  skill score
     strategy
     model        0.833          0.5
@@ -81,7 +83,7 @@ def skill_table(
     relative, k = np.clip(losses / base, *_CLIP), len(results.strategies)
     wins = (k - ranked(relative.T).T) / (k - 1)
     each = (mean_by_source(results, x, weights) for x in (wins, np.log(relative)))
-    win, skill = (ends(results, found, confidence) for found in each)
+    win, skill = (ends(results, means, confidence) for means in each)
     rates, skills = np.clip(win, 0, 1), 1 - np.exp(skill[[0, 2, 1]])
     columns = ["win rate", "win rate low", "win rate high"]
     columns += ["skill score", "skill score low", "skill score high"]
@@ -99,8 +101,8 @@ def skill_table(
 def mean_by_source(results: Results, values: np.ndarray, weights: str = "dataset") -> np.ndarray:
     """Return means of values (N, K) over datasets or sources, and jackknife errors: shape (2, K).
 
-    The error leaves out one source at a time (CR3); Student's t has one degree of freedom less than
-    there are sources.
+    The jackknife leaves out one source at a time (CR3). The degrees of freedom of Student's t are
+    the number of sources minus 1.
     """
     means, size = results.by_source(values), np.bincount(results.source).astype(float)[:, None]
     size = size if weights == "dataset" else np.ones_like(size)
@@ -110,7 +112,84 @@ def mean_by_source(results: Results, values: np.ndarray, weights: str = "dataset
     return np.stack([mean, np.sqrt(np.square(moved).sum(axis=0) * (g - 1) / g)])
 
 
-def ends(results: Results, found: np.ndarray, confidence: float) -> np.ndarray:
+def ends(results: Results, means: np.ndarray, confidence: float) -> np.ndarray:
     """Return means and the ends of their intervals of Student's t: shape (3, K)."""
-    half = stdtrit(results.n_sources - 1, (1 + confidence) / 2) * found[1]
-    return np.stack([found[0], found[0] - half, found[0] + half])
+    half = stdtrit(results.n_sources - 1, (1 + confidence) / 2) * means[1]
+    return np.stack([means[0], means[0] - half, means[0] + half])
+
+
+@of_results
+@takes_sources
+def paired_items(
+    results: Results, first: str, second: str, *, confidence: float = 0.95
+) -> ResultTable:
+    """Compare two strategies on the same items, once over items and once over tasks.
+
+    Scenario (a) over items: new items of these tasks. Scenario (c) over tasks: new tasks.
+
+    Parameters
+    ----------
+    results : Results or DataFrame
+        Scores of single items: items are the datasets, and their tasks the sources, as
+        `mlaut.analysis.read_results` reads them.
+    first, second : str
+        Names of the strategies.
+    confidence : float, default 0.95
+        Confidence of the intervals.
+
+    Returns
+    -------
+    ResultTable
+        A row for each scenario; (c) needs several tasks. ``difference`` is the mean loss of the
+        first minus that of the second, where each item counts once. It has a ``standard error`` and
+        the interval ``low``, ``high``. ``p`` is the two-sided p-value, ``units`` the number of
+        items or tasks. Standard errors over tasks are clustered by task.
+
+    Raises
+    ------
+    MissingCellsError
+        A strategy has no score of an item.
+    AnalysisError
+        A strategy is not known, or there is one item.
+
+    Notes
+    -----
+    Null hypothesis: equal mean losses on new items of these tasks, or on new tasks. Over items the
+    p-value is that of McNemar's exact test if all scores are 0 or 1 (McNemar 1947), else that of
+    Student's t. Over tasks it is that of Student's t, with the jackknife variance that leaves out
+    one task at a time (CR3 of Cameron and Miller 2015, section VI). An unpaired test of two
+    accuracies ignores that the items are the same, and has less power.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"A": [1, 1, 1, 1, 1, 1, 1, 0], "B": [1, 0, 0, 0, 0, 0, 0, 0]})
+    >>> frame = paired_items(table, "A", "B", metric="accuracy").frame
+    >>> frame.loc["over items", ["difference", "p"]].tolist()
+    [-0.75, 0.03125]
+    """
+    pair = results.select(strategies=[first, second])
+    losses = pair.complete(datasets=2).to_numpy()
+    difference = losses[:, :1] - losses[:, 1:]
+    over = {"over items": replace(pair, clusters=None)}
+    if pair.n_sources < len(pair.datasets) and pair.n_sources > 1:
+        over["over tasks"] = pair
+    rows = {}
+    for scenario, units in over.items():
+        means = mean_by_source(units, difference)
+        mean, low, high = ends(units, means, confidence)[:, 0]
+        error, n = means[1, 0], units.n_sources
+        p = 2 * stdtr(n - 1, -np.abs(mean) / error) if error > 0 else float(mean == 0)
+        if scenario == "over items" and np.isin(pair.scores, (0, 1)).all():
+            p = mcnemar_p((difference > 0).sum(), (difference < 0).sum(), "exact")
+        rows[scenario] = [mean, error, low, high, max(float(p), SMALLEST_P), n]
+    columns = ["difference", "standard error", "low", "high", "p", "units"]
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns).astype({"units": int})
+    lone = ("all items are of one task, or of a task each: nothing is said of new tasks",)
+    return ResultTable(
+        name=f"{first} minus {second} on the same items",
+        frame=frame,
+        source="McNemar 1947; Cameron and Miller 2015",
+        metric=pair.metric.loss_name,
+        scenario="(a)" if len(rows) == 1 else "(c)",
+        notes=(*pair.notes_text(), *(lone if len(rows) == 1 else ())),
+    )

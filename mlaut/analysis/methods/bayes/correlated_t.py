@@ -215,8 +215,8 @@ def correlated_t_datasets(
     def columns(x: np.ndarray, ratio: float | None) -> dict[str, np.ndarray]:
         mean, _, low, high = cv_interval(x, test_to_train=ratio, span=results.metric.span)
         first, equal, second = correlated_t_probabilities(x, rope, ratio).T
-        found = {"expected difference": mean, "low": low, "high": high}
-        return found | {"P(first better)": first, EQUIVALENT: equal, "P(second better)": second}
+        values = {"expected difference": mean, "low": low, "high": high}
+        return values | {"P(first better)": first, EQUIVALENT: equal, "P(second better)": second}
 
     return ResultTable(
         name="Bayesian correlated t-test on each dataset",

@@ -5,6 +5,7 @@ strategies is better by more than a margin, the two are equivalent, the second i
 """
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -141,7 +142,7 @@ class SignedRankSums:
         return half + left, np.maximum(-left - right, 0.0), half + right
 
     def largest(self, at: int, weights: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the number of draws in which each sum is the largest, the first of equal ones."""
+        """Return the number of draws in which each sum is the largest; the first wins ties."""
         left, equal, right = self.of_pair(at, weights)
         on_right = (right > left) & (right > equal)
         between = (equal > left) & (equal >= right)
@@ -167,8 +168,8 @@ class SignedRankSums:
 def _beyond(z: np.ndarray, rope: float) -> tuple[np.ndarray, np.ndarray]:
     """Return ``u = z - rope`` and the rounding noise of ``|u|``.
 
-    The noise is relative to the two numbers of a sum that is at the margin, and to the margin; with
-    a larger noise than ``rope`` a sum of 0 could be at both margins.
+    The noise is relative to the two numbers of a sum that is at the margin, and to the margin. It
+    is at most ``rope``: otherwise a sum of 0 could be at both margins.
     """
     if not rope:
         return z, RELATIVE_NOISE * np.abs(z)
@@ -195,14 +196,16 @@ class _SignForm:
         order, change = self.order[:, at].tolist(), self.change[:, at].tolist()
         total, cumulated, square = np.zeros((3, len(weights[0])), dtype=weights[0].dtype)
         for row, factor in zip(order, change, strict=True):
-            np.add(cumulated, weights[row], out=cumulated)
+            np.add(cumulated, weights[row], cumulated)
             if factor:
-                np.multiply(cumulated, cumulated, out=square)
+                np.multiply(cumulated, cumulated, square)
                 if abs(factor) != 1:
                     square *= abs(factor)
-                (np.add if factor > 0 else np.subtract)(total, square, out=total)
+                (np.add if factor > 0 else np.subtract)(total, square, total)
         for positive, negative in self.both_signs.get(at, ()):  # their sums of two are 0
-            np.multiply(_sum(weights, positive), _sum(weights, negative), out=square)
+            # faster than the sum of `weights[rows]`, which copies the rows first
+            one, other = (reduce(np.add, (weights[k] for k in x)) for x in (positive, negative))
+            np.multiply(one, other, out=square)
             np.add(total, square, out=total)
         return total, cumulated
 
@@ -217,17 +220,10 @@ class _SignForm:
         return (data + own + diagonal) / 2
 
 
-def _sum(weights: Sequence[np.ndarray] | np.ndarray, rows: list[int]) -> np.ndarray:
-    total = weights[rows[0]]
-    for row in rows[1:]:  # faster than `weights[rows].sum(axis=0)`, which copies the rows first
-        total = total + weights[row]
-    return total
-
-
 def _both_signs(
     size: np.ndarray, sign: np.ndarray, order: np.ndarray
 ) -> dict[int, list[tuple[list[int], list[int]]]]:
-    """Return by column the positive and the negative rows of each group of equal sizes with both.
+    """Return, by column, the positive and negative rows of each group of equal sizes with both.
 
     All arrays have shape (n, P); each column is sorted by size, the positive first.
     """
@@ -240,7 +236,7 @@ def _both_signs(
     )
     mixed = (positive > 0) & (negative > 0)
     ends = (x[mixed] for x in (starts, starts + positive, starts + positive + negative))
-    rows, found = order.T.ravel().tolist(), dict[int, list[tuple[list[int], list[int]]]]()
+    rows, halves = order.T.ravel().tolist(), dict[int, list[tuple[list[int], list[int]]]]()
     for start, middle, end in zip(*(x.tolist() for x in ends), strict=True):
-        found.setdefault(start // n, []).append((rows[start:middle], rows[middle:end]))
-    return found
+        halves.setdefault(start // n, []).append((rows[start:middle], rows[middle:end]))
+    return halves

@@ -112,7 +112,7 @@ def hierarchical_probabilities(
 def _likelihoods(mean: np.ndarray, scale: np.ndarray, df: np.ndarray) -> _Data:
     """Return Student likelihoods with df - 1, after integrating out the deviation of each dataset.
 
-    With a uniform prior of the deviation the likelihood is ``(1 + t^2 / df) ** (-df / 2)``, where t
+    If the prior of the deviation is uniform, the likelihood is ``(1 + t^2 / df) ** (-df / 2)``; t
     is the distance from the mean in units of the scale.
     """
     if not (mean.shape == scale.shape == df.shape) or mean.ndim != 1 or mean.size < 2:
@@ -162,7 +162,7 @@ def _around_the_peak(data: _Data) -> tuple[tuple[float, float], tuple[float, flo
 
 
 def _cover(grid: np.ndarray, seen: np.ndarray) -> tuple[float, float]:
-    """Return the ends of the seen points, 1.5 steps wider: a range that is too narrow grows."""
+    """Return the ends of the seen points plus 1.5 steps, so that a range too narrow can grow."""
     at, step = grid[seen], 1.5 * (grid[1] - grid[0])
     return float(at[0] - step), float(at[-1] + step)
 
@@ -186,7 +186,7 @@ def _log_density(
 
 
 def _reach(ratio: float) -> float:
-    """Round up to a power of 10, 10 or more, so that few different mixtures are computed."""
+    """Round a ratio up to a power of 10 (at least 10), so that few mixtures are computed."""
     return float(10 ** np.ceil(np.log10(max(ratio, 10.0))))
 
 
@@ -363,18 +363,18 @@ def hierarchical_test(
     results.complete(datasets=2, strategies=2)
     pairs, folds = Pairs.of(results.strategies), fold_differences(results)
     each = [_one_pair(names, at, folds, rope) for at, names in enumerate(pairs.labels)]
-    p, shares = (np.array([getattr(one, x) for one in each]) for x in ("probabilities", "shares"))
+    p, shares = (np.array([getattr(pair, x) for pair in each]) for x in ("probabilities", "shares"))
     notes = {
-        names: f"{one.constant} datasets do not vary: they have the median error of the others"
-        for one, names in zip(each, pairs.labels, strict=True)
-        if one.constant
+        names: f"{pair.constant} datasets do not vary: they have the median error of the others"
+        for pair, names in zip(each, pairs.labels, strict=True)
+        if pair.constant
     }
-    ties = np.array([one.ties for one in each])
+    ties = np.array([pair.ties for pair in each])
     numbers = region_statistics(
         pairs, p, shares, of="share of datasets", ties=ties, rope=rope, pair_notes=notes
     )
-    found = _TEST.lay_out(results, numbers, {"rope": rope})
-    return found if pair is None else _named(found.pair(*pair))
+    laid_out = _TEST.lay_out(results, numbers, {"rope": rope})
+    return laid_out if pair is None else _named(laid_out.pair(*pair))
 
 
 class _OnePair(NamedTuple):
@@ -389,9 +389,9 @@ class _OnePair(NamedTuple):
 def _one_pair(
     names: Sequence[str], at: int, folds: Sequence[FoldDifferences], rope: float
 ) -> _OnePair:
-    parts = [cv_interval(one.differences[at], test_to_train=one.test_to_train) for one in folds]
+    parts = [cv_interval(own.differences[at], test_to_train=own.test_to_train) for own in folds]
     mean, error = (np.array([part[i] for part in parts]) for i in (0, 1))
-    df = np.array([one.differences[at].size - 1.0 for one in folds])
+    df = np.array([own.differences[at].size - 1.0 for own in folds])
     if not (error > 0).any():
         raise AnalysisError(
             f"{names[0]!r} and {names[1]!r} have the same difference on all folds of every "

@@ -380,11 +380,11 @@ def bayesian_signed_rank_test(
     losses = paired_losses(results)
     d = losses.with_margin(rope)
     p, shares, errors = signed_rank_probabilities(d, rope, prior, n_samples, seed)
-    found = _of_differences(losses, rope, p, shares, "share of pairs of datasets")
+    tests = _of_differences(losses, rope, p, shares, "share of pairs of datasets")
     return replace(
-        found,
-        tables={**found.tables, "Monte Carlo error": even(errors.max(axis=1))},
-        notes=(*found.notes, f"{n_samples} draws, seed {seed}"),
+        tests,
+        tables={**tests.tables, "Monte Carlo error": even(errors.max(axis=1))},
+        notes=(*tests.notes, f"{n_samples} draws, seed {seed}"),
     )
 
 

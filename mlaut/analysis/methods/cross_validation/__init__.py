@@ -8,7 +8,8 @@ __getattr__, __dir__, __all__ = attach(
         "calibration": ("Calibration", "calibrate", "rejection_rates", "replicability"),
         "statistics": ("CV_TESTS",),
         "fold_tests": ("cv_differences", "cv_test", "cv_test_datasets"),
-        "repeated_cv": ("cv_interval", "cv_p_values", "cv_statistic"),
-        "retrained_estimates": ("retrained_mean_estimates",),
+        "repeated_cv": (
+            *("cv_interval", "cv_p_values", "cv_statistic", "retrained_mean_estimates"),
+        ),
     },
 )

@@ -273,7 +273,7 @@ def replicability(
     level: float = 0.05,
     test_to_train: float | None = None,
 ) -> tuple[float, float]:
-    """Compute how often a test decides alike when the experiment is repeated with other splits.
+    """Compute how often a test decides the same if the experiment is repeated with other splits.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def replicability(
     all_alike : float
         Share of datasets on which either all repetitions reject or none does.
     pairs_alike : float
-        Share of pairs of repetitions on the same dataset that decide alike.
+        Share of pairs of repetitions on the same dataset that make the same decision.
 
     Raises
     ------

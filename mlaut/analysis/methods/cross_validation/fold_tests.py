@@ -17,10 +17,11 @@ from mlaut.analysis.common.result_types import Estimate, ResultTable, TestResult
 from mlaut.analysis.methods.cross_validation.repeated_cv import (
     cv_statistic,
     difference_table,
+    fold_table,
     interval_of,
+    train_ratio_of,
     two_sided_p,
 )
-from mlaut.analysis.methods.cross_validation.retrained_estimates import fold_table, train_ratio_of
 from mlaut.analysis.methods.cross_validation.statistics import CvTest, find_cv_test
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.given import of_results
@@ -77,8 +78,8 @@ def cv_test(
     -------
     TestResult
         The effect is the mean difference with the interval of this test: its own standard error
-        times the quantile of t with its own df. The averaged T and the 5x2cv tests have none. The
-        notes state the limits of the calibration.
+        times the quantile of t with its own df. The averaged T and the 5x2cv tests have no
+        interval. The notes state the limits of the calibration.
 
     Raises
     ------
@@ -229,10 +230,10 @@ def cv_test_datasets(
             x = x.reshape(len(x), -1, 1)
         statistic, used = cv_statistic(x[..., 0] if row.resampling else x, test, df, ratio)
         mean, _, low, high = interval_of(row, x, used, ratio, span=results.metric.span)
-        found = {"mean difference": mean, "low": low, "high": high, "statistic": statistic}
-        return found | {"df": used, "p_value": two_sided_p(row, statistic, used)}
+        values = {"mean difference": mean, "low": low, "high": high, "statistic": statistic}
+        return values | {"df": used, "p_value": two_sided_p(row, statistic, used)}
 
-    schemes = {one.differences.shape[1:] for one in folds}
+    schemes = {own.differences.shape[1:] for own in folds}
     frame = frame_by_dataset(results, folds, columns)
     used = " or ".join(f"{value:g}" for value in frame["df"].unique()) + " df"
     return ResultTable(
@@ -264,7 +265,7 @@ def cv_differences(
     results : Results
         Results with folds or random splits, repeated or not; the same number on each dataset.
     first, second : str, optional
-        Names of the strategies; may be left out if there are only two.
+        Names of the strategies; they may be omitted if there are only two.
     pair : (str, str), optional
         The same names in one argument.
 
@@ -297,7 +298,7 @@ def cv_differences(
             f"differences need two strategies, and there are {len(results.strategies)}: "
             "give pair=('A', 'B')"
         )
-    tables = [one.differences[0] for one in fold_differences(results)]
+    tables = [own.differences[0] for own in fold_differences(results)]
     shapes = {table.shape for table in tables}
     if len(shapes) > 1:
         raise AnalysisError(
@@ -330,15 +331,15 @@ def fold_differences(results: Results) -> list[FoldDifferences]:
         Cells are missing.
     """
     results.complete(strategies=2)
-    pairs, found = Pairs.of(results.strategies), []
+    pairs, of_folds = Pairs.of(results.strategies), []
     for place, dataset in enumerate(results.datasets):
         losses = fold_table(results.cell_losses[place], results, place)
         a, b = losses[pairs.first], losses[pairs.second]
         flat = (len(a), -1)
         size = np.maximum(np.abs(a), np.abs(b)).reshape(flat)
         d = snap((a - b).reshape(flat).T, size.T).T.reshape(a.shape)
-        found.append(FoldDifferences(dataset, d, train_ratio_of(results, place)))
-    return found
+        of_folds.append(FoldDifferences(dataset, d, train_ratio_of(results, place)))
+    return of_folds
 
 
 def frame_by_dataset(

@@ -105,17 +105,17 @@ def _corrected_repeated(x: np.ndarray, _: float, ratio: float) -> tuple[np.ndarr
 
 
 def _group_by_run(x: np.ndarray) -> np.ndarray:
-    """Return one group for each run: its folds."""
+    """Return one group for each run, which has its folds."""
     return np.swapaxes(x, -1, -2)
 
 
 def _group_by_fold(x: np.ndarray) -> np.ndarray:
-    """Return one group for each fold: its runs."""
+    """Return one group for each fold, which has its runs."""
     return x
 
 
 def _group_by_sorted_fold(x: np.ndarray) -> np.ndarray:
-    """Sort the folds within each run, and group by place: all smallest, all second smallest, ..."""
+    """Sort the folds within each run; return one group of all smallest ones, and so on."""
     return np.sort(x, axis=-2)
 
 
@@ -169,7 +169,7 @@ _GROUPS = {"folds": _group_by_run, "runs": _group_by_fold, "sorted runs": _group
 
 
 def _grouped(groups: str, kind: str, units: str, df: float | None) -> CvTest:
-    """Return a test on groups: of their means, or averaged over them; ``df`` is calibrated."""
+    """Return a test of the means of groups, or one averaged over groups; ``df`` is calibrated."""
     parts, ending, of_mean = {
         "means": (_means, "", True),
         "var": (_averaged_variance, ", averaged var", True),

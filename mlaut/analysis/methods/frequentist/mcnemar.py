@@ -17,7 +17,7 @@ _METHODS = ("mid-p", "exact", "corrected", "uncorrected")
 
 @checked
 def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-p") -> np.ndarray:
-    """Return McNemar's two-sided p-values from counts of points that only one model gets wrong.
+    """Return McNemar's two-sided p-values from the counts of points on which only one model errs.
 
     Parameters
     ----------

@@ -67,11 +67,11 @@ def t_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
 
     Notes
     -----
-    Null hypothesis: the expected difference on a new dataset is 0. The test is exact for normal
-    differences; where datasets have sources, the differences are means of sources. For others it is
-    approximate, by the central limit theorem in the number of
-    datasets. Equal strategies have t = 0 and p = 1. A difference other than 0 that is the same on
-    all datasets has an infinite t, and a note says so.
+    Null hypothesis: the expected difference on a new dataset is 0. If datasets have sources, the
+    differences are means of sources. The test is exact for normal differences. For others it is
+    approximate, by the central limit theorem in the number of datasets. Equal strategies have t = 0
+    and p = 1. A difference other than 0 that is the same on all datasets has an infinite t, and a
+    note says so.
     Source: MLaut 2019, Table 6; Demsar 2006, section 3.1.2.
 
     Examples
@@ -302,7 +302,7 @@ def win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def leading_test(results: Results) -> PairFunction:
     """Return the test of pairs to read first, whose numbers depend on the two strategies only.
 
-    It is the signed rank test, or the trinomial test if the scales of the datasets do not compare.
+    It is the signed rank test, or the trinomial test if the scales of datasets are not comparable.
     """
     return trinomial_test if results.metric.incomparable else wilcoxon_test
 
@@ -422,7 +422,7 @@ def multi_comparison(
     Returns
     -------
     Pairwise
-        The statistic is the number of wins, beside the tables ``"ties"`` and ``"losses"``. The
+        The statistic is the number of wins; other tables are ``"ties"`` and ``"losses"``. The
         p-values are those of the signed rank test, two-sided and without a correction. The effect
         is the mean difference of the losses. Losses in different units have no mean: for them the
         effect is the share of datasets on which the first strategy is better, and the p-values are
@@ -431,7 +431,7 @@ def multi_comparison(
     Notes
     -----
     A correction for the number of pairs would make each p-value depend on which strategies are
-    compared; therefore the source has none. To bound the probability of any false claim, apply
+    compared, so the source makes none. To bound the probability of any false claim, apply
     `adjust_pairs` to the result. Source: Ismail-Fawaz et al. 2023, An approach to multiple
     comparison benchmark evaluations that is stable under manipulation of the comparate set.
 
@@ -439,24 +439,24 @@ def multi_comparison(
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"A": [0.1, 0.2, 0.3, 0.2, 0.1], "B": [0.2, 0.4, 0.35, 0.3, 0.1]})
-    >>> found = multi_comparison(table, metric="error", pair=("A", "B"))
-    >>> found.statistic, found.ties, round(found.p_value, 4), round(found.effect.value, 4)
+    >>> pair = multi_comparison(table, metric="error", pair=("A", "B"))
+    >>> pair.statistic, pair.ties, round(pair.p_value, 4), round(pair.effect.value, 4)
     (4.0, 1, 0.125, -0.09)
     """
     prepared = paired_losses(results)
     d, pairs = prepared.differences, prepared.pairs
     if results.incomparable:
-        found = trinomial_test(results)
+        tests = trinomial_test(results)
         effects = {"share better": share_better(d, confidence)}
     else:
-        found = wilcoxon_test(results, zeros=zeros)
+        tests = wilcoxon_test(results, zeros=zeros)
         effects = {"mean difference": mean_difference(d, confidence).within(results.metric.span)}
-    p = found.p_values.to_numpy()[pairs.first, pairs.second]
-    own = [note for note in found.notes if note not in results.notes_text()]
+    p = tests.p_values.to_numpy()[pairs.first, pairs.second]
+    own = [note for note in tests.notes if note not in results.notes_text()]
     return PairStatistics(
         tables=win_tables(d),
         effects=effects,
         p=lambda _: p,
-        notes=(f"p-values of the {found.name}", *own, _UNCORRECTED),
-        pair_notes=found.pair_notes,
+        notes=(f"p-values of the {tests.name}", *own, _UNCORRECTED),
+        pair_notes=tests.pair_notes,
     )

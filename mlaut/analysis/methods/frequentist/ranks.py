@@ -1,12 +1,13 @@
-"""Ranks of strategies within datasets, average ranks, critical differences and groups.
+"""Ranks of strategies within datasets, their averages, critical differences, groups, joint tests.
 
-Rank 1 is the best; tied strategies share the mean of their ranks (`PairedLosses.ranks` computes
-them, and what counts as a tie). The rank of a strategy depends on
-the other strategies that are compared. Scenario (c).
+Rank 1 is the best; tied strategies share the mean of their ranks. `PairedLosses.ranks` computes
+ranks and decides which losses are tied. The rank of a strategy depends on the other strategies that
+are compared. Scenario (c).
 """
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -14,18 +15,19 @@ import pandas as pd
 from mlaut.analysis.common.arguments import checked, one_of, position, positions
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.letters import letter_groups
-from mlaut.analysis.common.numerics import range_ppf
+from mlaut.analysis.common.numerics import range_ppf, range_sf
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
 from mlaut.analysis.estimates.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
 from mlaut.analysis.pairwise.effects import Effect
 from mlaut.analysis.pairwise.pairs import PairedLosses, paired_losses
-from mlaut.analysis.pairwise.runner import PairStatistics, odd, pair_test
+from mlaut.analysis.pairwise.runner import PairStatistics, even, odd, pair_test, sizes_compare
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.sources.flips import FEWEST, FLIPS, Joint, joint_test
 from mlaut.errors import AnalysisError
 
 _LEAST = 1e-12  # error of a p-value of Nemenyi's test, from a distribution function near 1
-_LEAST_NOTE = f"a p-value of {_LEAST:g} is an upper bound: scipy computes twelve decimals"
+_LEAST_NOTE = f"a p-value of {_LEAST:g} is an upper bound: twelve decimals are computed"
 
 
 @of_results
@@ -46,7 +48,7 @@ def rank_table(results: Results) -> pd.DataFrame:
 
 
 def rank_differences(of: PairedLosses) -> np.ndarray:
-    """Return the average rank of the first minus that of the second strategy, shape (P,)."""
+    """Return the average rank of the first strategy minus that of the second, shape (P,)."""
     mean = of.ranks.mean(axis=0)
     return mean[of.pairs.first] - mean[of.pairs.second]
 
@@ -108,10 +110,10 @@ def critical_difference(
 
     Notes
     -----
-    ``q sqrt(K (K + 1) / (6 N))``. For Nemenyi's test, q is the upper ``alpha`` quantile of the
-    studentized range with infinite degrees of freedom, divided by the square root of 2. For Dunn's
-    test, q is the upper quantile of the normal distribution at alpha / (2 (K - 1)). Source: Demsar
-    2006, section 3.2.2; MLaut 2019, Table 5.
+    It is ``q sqrt(K (K + 1) / (6 N))``. For Nemenyi's test, q is the upper ``alpha`` quantile of
+    the studentized range with infinite degrees of freedom, divided by the square root of 2. For
+    Dunn's test, q is the upper quantile of the normal distribution at alpha / (2 (K - 1)). Source:
+    Demsar 2006, section 3.2.2; MLaut 2019, Table 5.
 
     Examples
     --------
@@ -182,8 +184,8 @@ def nemenyi_test(
     Notes
     -----
     Null hypothesis: all strategies have the same average rank. The test uses the variance of ranks
-    without ties, so it is conservative with ties. scipy computes the p-values to 12 decimals; one
-    below 1e-12 is returned as that number. Source: Demsar 2006, section 3.2.2.
+    without ties, so it is conservative with ties. A p-value below 1e-12 is returned as that
+    number. Source: Demsar 2006, section 3.2.2.
 
     Examples
     --------
@@ -191,14 +193,12 @@ def nemenyi_test(
     >>> nemenyi_test(Results.from_table(table, greater_is_better=False)).pair("A", "C").p_value
     0.035557...
     """
-    from scipy.stats import studentized_range
-
     of = paired_losses(results)
     n, k = of.ranks.shape
     difference, cd = rank_differences(of), critical_difference(k, n, alpha=1 - confidence)
     z = difference / _standard_error(k, n)
     distances, place = np.unique(np.abs(z), return_inverse=True)  # few are distinct
-    p = studentized_range.sf(distances * np.sqrt(2), k, np.inf)[place]
+    p = range_sf(distances * np.sqrt(2), k)[place]
     ends = difference - cd, difference + cd
     few = (_LEAST_NOTE,) if (p < _LEAST).any() else ()
     return PairStatistics(
@@ -296,13 +296,13 @@ def pair_groups(
     -------
     tuple of tuple of str
         Groups in the order of their first strategies. Two strategies that do not differ share at
-        least one group; a strategy that differs from all others is in none.
+        least one group; a strategy that differs from all others is in no group.
 
     Notes
     -----
-    For a test that looks at two strategies only, such as the signed rank test, whether two share a
-    group depends on the others through the correction alone. Source: Benavoli, Corani & Mangili
-    2016, Should we really use post-hoc tests based on mean-ranks?
+    A test such as the signed rank test uses the losses of two strategies only. Then the others
+    influence whether the two share a group only through the correction. Source: Benavoli, Corani &
+    Mangili 2016, Should we really use post-hoc tests based on mean-ranks?
 
     Examples
     --------
@@ -319,3 +319,104 @@ def pair_groups(
         for letter in re.findall(r"[a-z]\d*", text):
             members.setdefault(letter, []).append(name)
     return tuple(tuple(group) for group in members.values() if len(group) > 1)
+
+
+_ROW = {
+    "null": "the differences of a source are symmetric about 0, jointly",
+    "source": "Rosner, Glynn and Lee 2006; Westfall and Young 1993",
+    "unit": "sources",
+    "alone": False,
+    "simultaneous": True,
+}
+
+
+@lru_cache(maxsize=4)
+def joint_of_results(
+    results: Results,
+    weights: str = "learned",
+    signs: bool = False,
+    seed: int = 0,
+    most: int = FLIPS,
+) -> Joint:
+    """Return the joint test of all pairs of strategies, whose unit is the source.
+
+    Parameters
+    ----------
+    results : Results
+        Complete results; a dataset without known source is its own source.
+    weights : {"learned", "source", "dataset"}, default "learned"
+        See `mlaut.analysis.sources.flips.joint_test`.
+    signs : bool, default False
+        Whether to compare the signs of differences instead of their signed ranks.
+    seed : int, default 0
+    most : int, default 8192
+        Largest number of flips; all flips are used if they are fewer.
+    """
+    d = paired_losses(results).differences
+    return joint_test(np.sign(d) if signs else d, results.source, weights, seed, most)
+
+
+@pair_test(name="Joint signed rank test of sources", applies=sizes_compare, **_ROW)
+@takes_sources
+def joint_signed_rank_test(
+    results: Results, *, weights: str = "learned", seed: int = 0
+) -> PairStatistics:
+    """Compute joint tests, one for each pair, that differences of sources are symmetric about 0.
+
+    Scenario (c). The signs of all differences of a source are flipped together, so datasets of one
+    source may be related. The p-values account for all pairs.
+
+    Parameters
+    ----------
+    results : Results
+        Complete results; a dataset without known source is its own source.
+    weights : {"learned", "source", "dataset"}, default "learned"
+        Weights of the sources. ``"learned"``: best for the correlation within sources that the data
+        show; ``"source"``: the same for each source; ``"dataset"``: the same for each dataset.
+    seed : int, default 0
+        Seed of the flips of more than 14 sources.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"A": [0.9, 0.8] * 6, "B": [0.7, 0.75] * 6})
+    >>> results = Results.from_table(table, metric="accuracy")
+    >>> results = results.with_clusters({str(i): str(i // 2) for i in range(12)})
+    >>> joint_signed_rank_test(results, pair=("A", "B")).p_value
+    0.03125
+    """
+    return _statistics(results, weights, False, seed)
+
+
+@pair_test(name="Joint sign test of sources", **_ROW)
+@takes_sources
+def joint_sign_test(results: Results, *, weights: str = "learned", seed: int = 0) -> PairStatistics:
+    """Compute joint tests, one for each pair, that wins and losses of sources are symmetric.
+
+    The test is `joint_signed_rank_test` with the signs of differences instead of signed ranks.
+
+    Parameters
+    ----------
+    results, weights, seed
+        As in `joint_signed_rank_test`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"A": [0.9, 0.8] * 6, "B": [0.7, 0.75] * 6})
+    >>> joint_sign_test(table, metric="accuracy", pair=("A", "B")).p_value
+    0.00048828125
+    """
+    return _statistics(results, weights, True, seed)
+
+
+def _statistics(results: Results, weights: str, signs: bool, seed: int) -> PairStatistics:
+    joint = joint_of_results(results, weights, signs, seed, FLIPS)
+    few = f"{results.n_sources} sources cannot show a difference by ranks: it takes {FEWEST}"
+    return PairStatistics(
+        tables={"statistic": odd(joint.statistic), "p (unadjusted)": even(joint.p)},
+        effects={"signed ranks": Effect.point(joint.statistic)},
+        p=lambda _: joint.adjusted,
+        n=results.n_sources,
+        notes=(few,) if results.n_sources < FEWEST else (),
+    )

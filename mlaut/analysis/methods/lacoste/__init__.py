@@ -6,8 +6,10 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "bayesian_bootstrap": ("bootstrap_prob_better",),
-        "context_tests": ("CONTEXT_TESTS", "Roc", "auc_table", "judge_on_context"),
-        "synthetic_contexts": ("BIMODAL", "MULTIPLE", "SINGLE", "Context", "context_from_counts"),
+        "context_tests": (
+            *("BIMODAL", "CONTEXT_TESTS", "MULTIPLE", "SINGLE", "Context", "Roc", "auc_table"),
+            *("context_from_counts", "judge_on_context"),
+        ),
         "risk": (
             "RiskPosterior",
             "joint_errors",

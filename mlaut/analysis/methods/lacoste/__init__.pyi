@@ -1,9 +1,14 @@
 """Where the public names are defined, for type checkers; written by tools/stubs.py."""
 
 from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better as bootstrap_prob_better
+from mlaut.analysis.methods.lacoste.context_tests import BIMODAL as BIMODAL
 from mlaut.analysis.methods.lacoste.context_tests import CONTEXT_TESTS as CONTEXT_TESTS
+from mlaut.analysis.methods.lacoste.context_tests import Context as Context
+from mlaut.analysis.methods.lacoste.context_tests import MULTIPLE as MULTIPLE
 from mlaut.analysis.methods.lacoste.context_tests import Roc as Roc
+from mlaut.analysis.methods.lacoste.context_tests import SINGLE as SINGLE
 from mlaut.analysis.methods.lacoste.context_tests import auc_table as auc_table
+from mlaut.analysis.methods.lacoste.context_tests import context_from_counts as context_from_counts
 from mlaut.analysis.methods.lacoste.context_tests import judge_on_context as judge_on_context
 from mlaut.analysis.methods.lacoste.pair_probabilities import PairProbabilities as PairProbabilities
 from mlaut.analysis.methods.lacoste.pair_probabilities import error_counts as error_counts
@@ -19,11 +24,6 @@ from mlaut.analysis.methods.lacoste.risk import joint_errors as joint_errors
 from mlaut.analysis.methods.lacoste.risk import langford_bounds as langford_bounds
 from mlaut.analysis.methods.lacoste.risk import prob_better_classifier as prob_better_classifier
 from mlaut.analysis.methods.lacoste.risk import risk_posterior as risk_posterior
-from mlaut.analysis.methods.lacoste.synthetic_contexts import BIMODAL as BIMODAL
-from mlaut.analysis.methods.lacoste.synthetic_contexts import Context as Context
-from mlaut.analysis.methods.lacoste.synthetic_contexts import MULTIPLE as MULTIPLE
-from mlaut.analysis.methods.lacoste.synthetic_contexts import SINGLE as SINGLE
-from mlaut.analysis.methods.lacoste.synthetic_contexts import context_from_counts as context_from_counts
 from mlaut.analysis.methods.lacoste.table_tests import lacoste_comparison as lacoste_comparison
 from mlaut.analysis.methods.lacoste.table_tests import lacoste_sign_test as lacoste_sign_test
 from mlaut.analysis.methods.lacoste.table_tests import lacoste_signed_rank_test as lacoste_signed_rank_test

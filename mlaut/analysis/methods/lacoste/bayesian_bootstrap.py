@@ -2,7 +2,7 @@
 
 Theorem 4.1 of Lacoste, Laviolette & Marchand (2012) computes this for the zero-one loss. This
 module uses the same Dirichlet posterior for the paired loss differences: the Bayesian bootstrap
-(Rubin 1981). With two pseudo-observations as its prior it equals Theorem 4.1 for losses of 0 and 1.
+(Rubin 1981). If two pseudo-observations are its prior, it equals Theorem 4.1 for losses 0 and 1.
 So one method serves every metric that is an average over test points: squared and absolute errors,
 the log loss, the Brier score, the quantile loss.
 
@@ -71,7 +71,7 @@ def bootstrap_prob_better(
     >>> round(float(first), 4)
     0.9567
 
-    Zero-one losses: five points only the first gets wrong, twelve only the second.
+    Zero-one losses, with five points that only the first gets wrong, and twelve only the second:
 
     >>> first, second = bootstrap_prob_better([1] * 5 + [-1] * 12 + [0] * 80)
     >>> round(float(first), 4)  # as prob_better_classifier(5, 12)

@@ -41,7 +41,7 @@ def lacoste_sign_test(
     strategies : pair of str
         Names of the two strategies in the result.
     ties : int, default 0
-        Number of datasets with as many errors of both; reported, but not used.
+        Number of datasets on which both have the same number of errors; reported, but not used.
 
     Returns
     -------

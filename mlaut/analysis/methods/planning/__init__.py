@@ -5,11 +5,9 @@ from mlaut.lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "design": (
-            "datasets_needed_for_ranks",
-            "pilot_design",
-            "resolution",
+        "power": (
+            *("dataset_sd", "datasets_needed_for_ranks", "pilot_design", "power_of_test"),
+            *("resolution", "smallest_difference"),
         ),
-        "power": ("dataset_sd", "power_of_test", "smallest_difference"),
     },
 )

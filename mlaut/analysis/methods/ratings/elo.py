@@ -4,11 +4,45 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import position
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
 from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.methods.ratings.duels import duels, needed_cells
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
+
+NOT_FOUGHT = 2  # the mark of a duel in which a loss is missing
+
+
+def needed_cells(results: Results, missing: str) -> None:
+    """Raise an error for too few datasets or strategies, or for missing cells if not allowed."""
+    if missing not in ("raise", "left out"):
+        raise AnalysisError(f"missing = {missing!r} is not known; one of 'raise', 'left out'")
+    if missing == "raise":
+        results.complete(datasets=2, strategies=2)
+    elif min(len(results.datasets), len(results.strategies)) < 2:
+        raise AnalysisError("duels need at least two datasets and two strategies")
+
+
+def duels(results: Results) -> np.ndarray:
+    """Return the outcome of every duel.
+
+    Parameters
+    ----------
+    results : Results
+
+    Returns
+    -------
+    ndarray of int8, shape (N, K, K)
+        1 where the row strategy wins, -1 where it loses, 0 for a tie, `NOT_FOUGHT` where a loss is
+        missing.
+    """
+    losses = equalised(results.losses.to_numpy().T, RELATIVE_NOISE * results.noise_scale.T).T
+    outcomes = np.empty((*losses.shape, losses.shape[1]), dtype=np.int8)
+    for place, row in enumerate(losses):
+        ahead = row - row[:, None]
+        outcomes[place] = np.where(np.isnan(ahead), NOT_FOUGHT, np.sign(np.nan_to_num(ahead)))
+    return outcomes
+
 
 _PER_LOG_ODDS = 400 / np.log(10)  # the usual scale: 400 points are odds of 10 to 1
 _MIDDLE = 1000.0  # mean rating where no strategy is the anchor, as in TabArena
@@ -35,9 +69,9 @@ def elo_ratings(
 ) -> ResultTable:
     """Compute the Elo rating of every strategy from its duels on all datasets.
 
-    Scenario (c). On each dataset every two strategies meet, and the one with the smaller loss wins;
-    a tie is half a win for each. A strategy that is 400 points ahead is expected to win 10 of 11
-    duels, one that is 100 points ahead 64 %.
+    Scenario (c). On each dataset all pairs of strategies meet, and the strategy with the smaller
+    loss wins; a tie is half a win for each. A strategy that is 400 points ahead is expected to win
+    10 of 11 duels, one that is 100 points ahead 64 % of them.
 
     Parameters
     ----------
@@ -59,8 +93,8 @@ def elo_ratings(
     -------
     ResultTable
         One row for each strategy, the best first: ``Elo``, the ends ``low`` and ``high`` of its
-        interval, and ``wins`` (the share of its duels; ties count half). The intervals do not
-        depend on the anchor: they are around the mean of all ratings, and move with them.
+        interval, and ``wins`` (the share of its duels that it wins; ties count half). The width of
+        the intervals does not depend on the anchor, since they are computed about the mean rating.
 
     Raises
     ------
@@ -71,12 +105,12 @@ def elo_ratings(
 
     Notes
     -----
-    The ratings are the maximum of the Bradley-Terry likelihood with TabArena's ridge of 1e-6. It
-    matters only where some strategies win every duel against the others; a note then says so.
+    The ratings are the maximum of the Bradley-Terry likelihood with TabArena's ridge of 1e-6. The
+    ridge matters only if some strategies win every duel against the others; a note then says so.
     The order of strategies that meet all others on all datasets is that of their average ranks.
     The ends of the intervals are quantiles of the bootstrap; those of TabArena are the quantiles
-    (1 - confidence) / 2, which are too near to each other on few datasets. Here they are as far out
-    as Student's t with N - 1 degrees of freedom is beyond the normal distribution. Source: TabArena
+    (1 - confidence) / 2, which are too near to each other on few datasets. Here the quantiles are
+    farther out, as Student's t with N - 1 degrees of freedom requires. Source: TabArena
     (Erickson et al. 2025), bencheval 2025; Elo 1978; Hesterberg 2015 (expanded percentiles).
 
     Examples
@@ -125,7 +159,7 @@ def _expanded_tail(confidence: float, n: int) -> float:
 
 
 def _weighted_wins(outcomes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return how often each strategy beats each other, ties counting half: (samples, K, K)."""
+    """Return how often each strategy beats each other one; ties count half: (samples, K, K)."""
     wins = np.zeros((len(weights), *outcomes.shape[1:]))
     for row in range(outcomes.shape[1]):  # a strategy at a time, to save memory
         of_row = outcomes[:, row]
@@ -145,7 +179,7 @@ def _strengths(wins: np.ndarray) -> np.ndarray:
 
 
 def _fitted(wins: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return the strengths, from a start that all samples share: Newton's method, (samples, K)."""
+    """Return the strengths by Newton's method, from a start for all samples: (samples, K)."""
     strengths = np.tile(start, (len(wins), 1))
     eye = np.eye(wins.shape[1])
     left = np.arange(len(wins))  # samples to improve: those that bound nothing take many steps
@@ -174,7 +208,7 @@ def _notes(results: Results, wins: np.ndarray, seed: int) -> tuple[str, ...]:
     from scipy.sparse.csgraph import connected_components
 
     n_samples = len(wins) - 1
-    groups = [connected_components(one > 0, connection="strong")[0] for one in wins]
+    groups = [connected_components(sample > 0, connection="strong")[0] for sample in wins]
     notes = [f"{n_samples} samples of {len(results.datasets)} datasets, seed {seed}"]
     if groups[0] > 1:
         notes.append(

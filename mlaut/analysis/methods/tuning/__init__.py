@@ -1,4 +1,4 @@
-"""Tuning as a study stored it: the traces of its searches, and scores by budget."""
+"""Analysis of the tuning that a study stored: traces of searches, and scores by budget."""
 
 from mlaut.lazy import attach
 

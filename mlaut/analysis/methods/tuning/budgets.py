@@ -1,15 +1,14 @@
-"""Scores against the budget of tuning: how much tuning is enough."""
-
-from __future__ import annotations
+"""Traces of searches, and scores against the budget of tuning, which show how much is enough."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.arguments import positions
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import open_study
 from mlaut.errors import AnalysisError
@@ -25,13 +24,13 @@ class _Choice:
     Attributes
     ----------
     score : float
-        Its mean inner score; NaN if none was scored on all folds.
+        Mean inner score of the choice; NaN if no candidate was scored on all folds.
     evaluations, seconds : float
-        What these candidates cost.
+        Cost of these candidates.
     predictions : tuple of ndarray, or None
         Predictions and probabilities of the choice; None where they were not stored.
     final : bool
-        Whether it is what the cell itself chose.
+        Whether the cell itself made this choice.
     """
 
     score: float
@@ -41,7 +40,7 @@ class _Choice:
     final: bool
 
     @classmethod
-    def of(cls, trace: Trace, n: int) -> _Choice:
+    def of(cls, trace: Trace, n: int) -> Self:
         best, whole = trace.best(n), trace.best(len(trace.params))
         scored = np.isfinite(trace.scores[:n]).mean(axis=1) * trace.shares[:n]
         return cls(
@@ -63,8 +62,8 @@ def score_against_budget(
     """Return the score of each strategy with smaller budgets of tuning, without fitting again.
 
     Scenario (c): means over datasets. Budgets are 1, 2, 4, ... candidates, in the order of the
-    search (for a grid, in a random order of each cell), and the whole search. It stands at the
-    number of candidates that a cell of the strategy had in the middle; smaller budgets are below.
+    search (for a grid, in a random order of each cell), and the whole search. The whole search is
+    in the row of the median number of candidates of the strategy's cells.
 
     Parameters
     ----------
@@ -77,16 +76,15 @@ def score_against_budget(
     Returns
     -------
     DataFrame
-        One row for each strategy and number of candidates, which are the index. Columns:
-        ``evaluations``, ``seconds`` (of CPU time, but see `search_traces`), what these candidates
-        cost on average; ``inner score``, mean score on the tuning folds of what would have been
-        chosen (greater is better; it is biased upwards, the more the larger the budget);
-        ``honest score``, that of the whole search without the bias (bootstrap bias corrected
-        cross-validation, see `mlaut.sharing.GridSearchCV`), NaN where it is not valid for a cell;
-        ``outer score``, the metric on the test rows, NaN where predictions of smaller budgets were
-        not stored (``trace_predictions``); ``standard error`` of the outer score over datasets;
-        ``datasets``, their number. A strategy stays at its last row in larger budgets: its search
-        has no more candidates.
+        One row for each strategy and number of candidates, which are the index. ``evaluations`` and
+        ``seconds`` (of CPU time, but see `search_traces`) are the mean cost of these candidates.
+        ``inner score`` is the mean score on the tuning folds of the candidate that would have been
+        chosen; greater is better, and the upward bias grows with the budget. ``honest score`` is
+        the score of the whole search without the bias (bootstrap bias corrected cross-validation,
+        see `mlaut.sharing.GridSearchCV`); NaN if it is not valid for a cell. ``outer score`` is the
+        metric on the test rows; NaN if predictions of smaller budgets were not stored
+        (``trace_predictions``). ``standard error`` is that of the outer score over datasets, and
+        ``datasets`` is their number. A strategy has no row for larger budgets than its search.
 
     Raises
     ------
@@ -95,10 +93,10 @@ def score_against_budget(
 
     Notes
     -----
-    The seconds of candidates that share work are what each added to the whole search; a search of
-    a smaller budget alone could take more or less. A random or grid search with the smaller budget
-    would give the same scores. Halving and Optuna would begin in the same way if their numbers were
-    the same; halving with a smaller number draws fewer candidates.
+    If candidates share work, the seconds of each are those that it added to the whole search; a
+    search with a smaller budget alone could take more or less. A random or grid search with the
+    smaller budget would have the same scores. Halving and Optuna would begin in the same way if
+    their numbers of candidates were the same; halving with a smaller number draws fewer candidates.
 
     Examples
     --------
@@ -118,7 +116,7 @@ def score_against_budget(
     traces = _traces(stored, strategies, datasets)
     sizes, most = _sizes(traces)
     rows: list[dict[str, Any]] = []
-    for n in _budgets(most):
+    for n in (2**k for k in range(most.bit_length() + 1) if 2**k < 2 * most):
         results = _results(stored, metric, traces, n, sizes, datasets)
         whole = n >= most
         rows += [
@@ -128,8 +126,8 @@ def score_against_budget(
         ]
     table = pd.DataFrame(rows).set_index(["strategy", "candidates"]).loc[list(sizes)]
     honest = _honest_scores(stored, traces, sizes)
-    found = [honest[name] if n == sizes[name] else np.nan for name, n in table.index]
-    table.insert(list(table).index("inner score") + 1, "honest score", found)
+    column = [honest[name] if n == sizes[name] else np.nan for name, n in table.index]
+    table.insert(list(table).index("inner score") + 1, "honest score", column)
     return table
 
 
@@ -157,8 +155,8 @@ def results_at_budget(
 ) -> Results:
     """Return the results of a study as if every search had ended after ``n`` candidates.
 
-    Every analysis can be done with them, `mlaut.compare` for example. Strategies that do not tune,
-    and searches with fewer candidates, are unchanged. Cells are missing where the predictions were
+    All analyses accept these results, for example `mlaut.compare`. Strategies that do not tune,
+    and searches with fewer candidates, are unchanged. Cells are missing if their predictions were
     not stored: the study needs ``trace_predictions``, and ``n`` must be a power of two.
 
     Parameters
@@ -183,7 +181,7 @@ def results_at_budget(
 
 
 def budget_use(study: Any) -> pd.DataFrame:
-    """Return what each strategy used of the budget of its search, and where it was not kept.
+    """Return how much of its search budget each strategy used, and whether the budget was kept.
 
     Parameters
     ----------
@@ -192,21 +190,21 @@ def budget_use(study: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each strategy that tuned and each search that it had. Columns: ``search``,
-        ``budget`` (empty for none), ``cells``, means over cells of ``candidates`` (that were
-        scored on a fold at least; those of halving count once for each part), ``evaluations`` and
-        ``seconds`` (of CPU time; of wall time where scikit-learn itself did the search),
-        ``most`` of a cell in the unit of the budget, and ``kept``: ``"yes"``, or how it was not.
+        One row for each strategy that tuned and each of its searches. The columns are ``search``,
+        ``budget`` (empty for none), ``cells``, and means over cells: ``candidates`` (scored on one
+        fold or more; those of halving count once for each part), ``evaluations`` and ``seconds``
+        (of CPU time; of wall time if scikit-learn itself did the search). ``most`` is the largest
+        use of a cell in the unit of the budget, and ``kept`` is ``"yes"`` or the kind of excess.
     """
     rows: dict[tuple[str, str, str], list[Trace]] = {}
     for _, cells in open_study(study).traces():
         for (strategy, _, _), trace in cells.items():
             rows.setdefault((strategy, trace.search, trace.budget), []).append(trace)
-    found = []
+    uses = []
     for (strategy, search, budget), traces in sorted(rows.items()):
         used = [_Choice.of(trace, len(trace.params)) for trace in traces]
         most, kept = _kept(traces)
-        found.append(
+        uses.append(
             {
                 "strategy": strategy,
                 "search": search,
@@ -215,21 +213,21 @@ def budget_use(study: Any) -> pd.DataFrame:
                 "candidates": np.mean(
                     [np.isfinite(trace.scores).any(axis=1).sum() for trace in traces]
                 ),
-                "evaluations": np.mean([one.evaluations for one in used]),
-                "seconds": np.mean([one.seconds for one in used]),
+                "evaluations": np.mean([use.evaluations for use in used]),
+                "seconds": np.mean([use.seconds for use in used]),
                 "most": most,
                 "kept": kept,
             }
         )
     columns = ["strategy", "search", "budget", "cells", "candidates", "evaluations", "seconds"]
-    return pd.DataFrame(found, columns=[*columns, "most", "kept"]).set_index("strategy")
+    return pd.DataFrame(uses, columns=[*columns, "most", "kept"]).set_index("strategy")
 
 
 _SLACK = 1.1  # a search ends with the fit that runs when its budget ends
 
 
 def _kept(traces: Sequence[Trace]) -> tuple[float, str]:
-    """Return the most that a cell used of a budget, and in words whether the budget was kept."""
+    """Return the largest use of a budget by a cell, and a text on whether the budget was kept."""
     unit, amount = next(iter(traces[0].allowed.items()), ("", np.nan))
     used = np.array([trace.spent.get(unit, np.nan) for trace in traces])
     most = float(used.max())
@@ -238,38 +236,34 @@ def _kept(traces: Sequence[Trace]) -> tuple[float, str]:
     over = int((used > amount * _SLACK).sum())
     if over:
         return most, f"{over} of {len(used)} cells used more"
-    one = unit == "evaluations"  # which a search does not begin if it would exceed the budget
-    return most, "less: no more candidates" if most < amount / _SLACK - one else "yes"
+    spare = unit == "evaluations"  # which a search does not begin if it would exceed the budget
+    return most, "less: no more candidates" if most < amount / _SLACK - spare else "yes"
 
 
 def _traces(
     study: Any, strategies: Iterable[str] | None, datasets: Iterable[str] | None
 ) -> dict[str, Cells]:
     chosen = None if strategies is None else {*strategies}
-    found: dict[str, Cells] = {
+    traces: dict[str, Cells] = {
         dataset: {cell: t for cell, t in cells.items() if chosen is None or cell[0] in chosen}
         for dataset, cells in study.traces(None if datasets is None else list(datasets))
     }
-    if not any(found.values()):
+    if not any(traces.values()):
         raise AnalysisError(
             "no trace of a search: none of these strategies tunes, or an older MLaut ran them; "
             "run a study with strategies that tune"
         )
-    return found
+    return traces
 
 
 def _sizes(traces: Mapping[str, Cells]) -> tuple[dict[str, int], int]:
-    """Return the middle number of candidates of each strategy's cells, and the largest of all."""
-    found: dict[str, list[int]] = {}
+    """Return the median number of candidates of each strategy's cells, and the largest of all."""
+    lengths: dict[str, list[int]] = {}
     for cells in traces.values():
         for (strategy, _, _), trace in cells.items():
-            found.setdefault(strategy, []).append(len(trace.params))
-    middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in sorted(found.items())}
-    return middle, max(map(max, found.values()))
-
-
-def _budgets(most: int) -> list[int]:
-    return [2**k for k in range(most.bit_length() + 1) if 2**k < 2 * most]
+            lengths.setdefault(strategy, []).append(len(trace.params))
+    middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in sorted(lengths.items())}
+    return middle, max(map(max, lengths.values()))
 
 
 def _results(
@@ -296,7 +290,7 @@ def _of_one_task(blocks: Iterable[Block], metric: Any) -> Iterator[Block]:
 
 
 def _at_budget(block: Block, cells: Cells, n: int) -> Block:
-    """Return a block with what its searches would have predicted after ``n`` candidates."""
+    """Return a block with the predictions of its searches after ``n`` candidates."""
     predictions, status = block.predictions.copy(), block.status.copy()
     probabilities = None if block.probabilities is None else block.probabilities.copy()
     for (strategy, repeat, fold), trace in cells.items():
@@ -325,9 +319,9 @@ def _row(
     }
     means = pd.DataFrame(
         [
-            [np.mean([getattr(one, key) for one in found]) for key in _COSTS]
-            for found in of_cells.values()
-            if found
+            [np.mean([getattr(use, key) for use in uses]) for key in _COSTS]
+            for uses in of_cells.values()
+            if uses
         ],
         columns=list(_COSTS),
     ).mean()
@@ -347,3 +341,72 @@ def _row(
 
 
 _COSTS = ("evaluations", "seconds", "score")
+
+
+def search_traces(
+    study: Any,
+    *,
+    strategies: Iterable[str] | None = None,
+    datasets: Iterable[str] | None = None,
+) -> pd.DataFrame:
+    """Return every candidate of every search of a study, in order.
+
+    Parameters
+    ----------
+    study : Study, FilesIO, or path-like
+    strategies, datasets : iterable of str, optional
+        Names to include; default all.
+
+    Returns
+    -------
+    DataFrame
+        One row for each candidate, in the order in which a smaller budget would take them: the
+        order of the search, or for a grid a random order of each cell. The columns are ``dataset``,
+        ``strategy``, ``repeat`` and ``fold``; ``candidate``, its number from 1; ``search``;
+        ``params`` (dict); ``score``, the mean inner score (greater is better; NaN unless all folds
+        were scored); ``fold scores`` (list); ``seconds``, the CPU time that it added to the search
+        (wall time if scikit-learn itself did the search; see ``clock``); and ``share``, the share
+        of the training rows that it was fitted on. Cells of an older MLaut have no trace.
+
+    Examples
+    --------
+    >>> from mlaut import Study
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = Study(folder.name + "/study.h5")
+    >>> _ = study.add_datasets("starter/iris")
+    >>> _ = study.run("K_Neighbours", engine="inline", verbose=0)
+    >>> table = search_traces(study.path)
+    >>> len(table), sorted(table["params"][0])
+    (60, ['n_neighbors', 'p'])
+    >>> folder.cleanup()
+    """
+    stored = open_study(study)
+    names = list(stored.datasets)
+    chosen = [names[i] for i in positions("dataset", datasets, names)]
+    known = [entry.name for entry in stored.strategies]
+    wanted = {known[i] for i in positions("strategy", strategies, known)}
+    parts = [
+        pd.DataFrame(
+            {
+                "dataset": dataset,
+                "strategy": strategy,
+                "repeat": repeat,
+                "fold": fold,
+                "candidate": np.arange(1, len(trace.params) + 1),
+                "search": trace.search,
+                "params": list(trace.params),
+                "score": trace.means,
+                "fold scores": trace.scores.tolist(),
+                "seconds": trace.seconds.astype(float),
+                "clock": trace.clock,
+                "share": trace.shares.astype(float),
+            }
+        )
+        for dataset, cells in stored.traces(chosen)
+        for (strategy, repeat, fold), trace in sorted(cells.items())
+        if strategy in wanted
+    ]
+    columns = ["dataset", "strategy", "repeat", "fold", "candidate", "search", "params", "score"]
+    empty = pd.DataFrame(columns=[*columns, "fold scores", "seconds", "clock", "share"])
+    return pd.concat(parts, ignore_index=True) if parts else empty

@@ -1,0 +1,202 @@
+"""Rounds of a race, in the order of a schedule that a test writes down."""
+
+import numpy as np
+import pytest
+
+from mlaut.errors import StudyError
+from mlaut.experiments import RunOptions
+from mlaut.experiments.plans.plan import make_plan
+from mlaut.experiments.plans.rounds import Rounds, check_sealed, clear_raced_out, sealed_terms
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
+from mlaut.records import CLASSIFICATION, Cell, Outcome, RaceTerms, Split, Status
+
+NAMES = ("one", "two", "three", "four")
+FOLDS = ((0, 0), (0, 1))
+WHY = "raced out after 1 dataset"
+
+
+def entry(name):
+    truth = np.array([0, 1, 0, 1], dtype=np.int32)
+    split = Split(np.array([[0, 0, 1, 1]], dtype=np.int16), "kfold(2)")
+    return SplitEntry(name, f"/{name}", CLASSIFICATION, "f", ("a", "b"), truth, split)
+
+
+class Schedule:
+    """Race whose decisions are written down: who is left after so many rounds, and why not."""
+
+    def __init__(self, left, why=(), turns=None, **terms):
+        self.left, self.why, self.terms = left, dict(why), RaceTerms(**terms)
+        self.turns = turns or [(name, ("A", "B")) for name in NAMES]
+
+    def racing(self, n):
+        return frozenset(self.left[min(n, len(self.left) - 1)])
+
+    def dropped(self, n):
+        return {name: why for name, (after, why) in self.why.items() if n >= after}
+
+
+def rounds_of(race, study=None, too_large=()):
+    wanted, splits = {name: ["A", "B"] for name in NAMES}, {name: entry(name) for name in NAMES}
+    reasons = {name: dict.fromkeys(too_large, "4 rows are too many") for name in NAMES}
+    return Rounds(make_plan(study, wanted, {}, splits=splits, size_reasons=reasons), race)
+
+
+def begun(groups):
+    """Return the groups that may begin now, as (dataset, strategy)."""
+    found = []
+    for group in groups:
+        if group is None:
+            return [*found, None]
+        of, strategy, cells = group
+        assert cells == FOLDS
+        found.append((of.name, strategy))
+    return found
+
+
+def done(*groups):
+    good = np.array([0, 1], dtype=np.int32)
+    return [
+        Outcome(Cell(dataset, strategy, *at), Status.DONE, good)
+        for dataset, strategy in groups
+        for at in FOLDS
+    ]
+
+
+def marks(outcomes):
+    assert {(one.status, one.reason) for one in outcomes} <= {(Status.RACED_OUT, WHY)}
+    return [(one.cell.dataset, one.cell.strategy, one.cell.fold) for one in outcomes]
+
+
+def pair(*datasets):
+    return [(dataset, name) for dataset in datasets for name in "AB"]
+
+
+def test_a_round_overlaps_the_one_before_and_who_left_is_not_run():
+    rounds = rounds_of(Schedule(["AB", "A"], {"B": (1, WHY)}))
+    groups = rounds.groups()
+    assert begun(groups) == [*pair("one", "two"), None]
+    assert rounds.saw(done(("one", "A"))) == []
+    assert begun(groups) == [None]
+    assert marks(rounds.saw(done(("one", "B")))) == [
+        (name, "B", fold) for name in ("three", "four") for fold in (0, 1)
+    ]
+    assert rounds.n_ended == 1
+    assert begun(groups) == [("three", "A"), None]
+    assert rounds.saw(done(*pair("two"))) == []  # its cells are marked once
+    assert begun(groups) == [("four", "A")]
+    rounds.saw(done(("three", "A"), ("four", "A")))
+    assert rounds.n_ended == 4
+
+
+def test_a_strategy_is_marked_only_where_it_has_a_turn():
+    turns = [("one", ("A",)), ("one", ("B",)), ("two", ("A",)), ("two", ("B",))]
+    rounds = rounds_of(Schedule(["AB", "A"], {"B": (1, WHY)}, turns, ahead=0))
+    groups = rounds.groups()
+    assert begun(groups) == [("one", "A"), None]
+    assert marks(rounds.saw(done(("one", "A")))) == [
+        (name, "B", fold) for name in ("one", "two") for fold in (0, 1)
+    ]
+    assert begun(groups) == [("two", "A"), None]
+    rounds.saw(done(("two", "A")))
+    assert begun(groups) == []
+    assert rounds.n_ended == 4
+
+
+@pytest.mark.parametrize(("ahead_cells", "n_begun"), [(0, 1), (3, 1), (4, 2), (7, 2), (8, 3)])
+def test_rounds_begin_while_few_cells_of_earlier_ones_are_open(ahead_cells, n_begun):
+    rounds = rounds_of(Schedule(["AB"], ahead=0, ahead_cells=ahead_cells))
+    assert begun(rounds.groups()) == [*pair(*NAMES[:n_begun]), None]
+
+
+def test_cells_that_are_skipped_keep_no_round_open():
+    rounds = rounds_of(Schedule(["AB"], ahead=0), too_large=["B"])
+    groups = rounds.groups()
+    assert begun(groups) == [("one", "A"), None]
+    assert rounds.saw(done(("one", "A"))) == []
+    assert begun(groups) == [("two", "A"), None]
+
+
+def test_a_race_that_is_answered_marks_all_that_it_has_not_begun():
+    race = Schedule(["AB", ""], {"A": (1, WHY), "B": (1, WHY)})
+    rounds = rounds_of(race)
+    groups = rounds.groups()
+    assert begun(groups) == [*pair("one", "two"), None]
+    assert sorted(marks(rounds.saw(done(*pair("one"))))) == [
+        (name, strategy, fold) for name in ("four", "three") for strategy in "AB" for fold in (0, 1)
+    ]
+    assert begun(groups) == []
+
+
+def test_a_race_that_stops_unanswered_marks_nothing_of_rounds_that_may_still_begin():
+    rounds = rounds_of(Schedule(["AB", ""], {"B": (1, WHY)}))
+    groups = rounds.groups()
+    assert begun(groups) == [*pair("one", "two"), None]
+    assert marks(rounds.saw(done(*pair("one")))) == []
+    assert begun(groups) == []
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Return a study with two strategies on four datasets, without a result."""
+    study = StudyStore(tmp_path / "study.h5")
+    study.save_splits([entry(name) for name in NAMES])
+    study.allocate([StrategyEntry("A", "a"), StrategyEntry("B", "b")])
+    return study
+
+
+def test_what_is_stored_ends_rounds_and_is_not_marked_again(study):
+    raced_out = Outcome(Cell("three", "B", 0, 0), Status.RACED_OUT, reason=WHY)
+    with study.writing() as writer:
+        writer.write(*done(*pair("one", "two")), raced_out)
+    rounds = rounds_of(Schedule(["AB", "A"], {"B": (1, WHY)}), study)
+    groups = rounds.groups()
+    assert begun(groups) == [("three", "A"), ("four", "A")]  # the first round waits for nothing
+    assert marks(rounds.left_out()) == [("three", "B", 1), ("four", "B", 0), ("four", "B", 1)]
+
+
+def refused(study, options=None, race=True, complete=False):
+    with pytest.raises(StudyError) as error:
+        check_sealed(study, options or RunOptions(), race, complete)
+    return str(error.value)
+
+
+def test_a_race_and_a_plain_run_do_not_share_a_study(study):
+    assert sealed_terms(study) is None
+    check_sealed(study, RunOptions(retry="error"), race=False, complete=False)
+    check_sealed(study, RunOptions(), race=True, complete=False)
+    with study.writing() as writer:
+        writer.write(*done(("one", "A")))
+    assert refused(study) == (
+        f"{study.path}: has results already, and the terms of a race are stored before the first "
+        "result; race in a new study"
+    )
+    for fold, alpha in enumerate((0.05, 0.1)):
+        with study.writing({"race": {"alpha": alpha}}) as writer:
+            writer.write(Outcome(Cell("one", "B", 0, fold), Status.ERROR))
+    assert sealed_terms(study) == {"alpha": 0.1}
+    check_sealed(study, RunOptions(), race=True, complete=False)
+    check_sealed(study, RunOptions(retry="error"), race=False, complete=True)
+    assert refused(study, race=False) == (
+        f"{study.path}: its datasets are run as a race; restore the section [race] (in Python the "
+        "argument race), or complete the race with 'mlaut run --complete' (complete=True)"
+    )
+    for options in (RunOptions(retry="error"), RunOptions(overwrite_predictions=True)):
+        assert refused(study, options) == (
+            f"{study.path}: a race counts a failure when it happens, so retry and "
+            "overwrite_predictions would change decisions; leave them out, or complete the race "
+            "with 'mlaut run --complete'"
+        )
+
+
+def test_only_cells_that_were_raced_out_are_cleared(study):
+    with study.writing() as writer:
+        writer.write(*done(("one", "A"), ("two", "A")))
+    before = study.path.read_bytes()
+    clear_raced_out(study)  # without such a cell, nothing is written
+    assert study.path.read_bytes() == before
+    with study.writing() as writer:
+        writer.write(Outcome(Cell("two", "B", 0, 1), Status.RACED_OUT, reason=WHY))
+    assert study.status("two").tolist() == [[[1, 1]], [[0, Status.RACED_OUT]]]
+    clear_raced_out(study)
+    assert study.status("two").tolist() == [[[1, 1]], [[0, 0]]]
+    assert study.status("one").tolist() == [[[1, 1]], [[0, 0]]]
