@@ -225,7 +225,7 @@ class Describer:
         if self._is_library(value.__module__):
             return {"function": without_rooms(name)}
         code: dict[str, Any]
-        if is_library_file(value.__code__.co_filename):  # a decorator of a library made it
+        if is_library_file(syntax.file_of(value.__code__, value.__globals__)):  # of a library
             inner = {key: vars(value)[key] for key in _INNER if key in vars(value)}
             code = {"wrapper": str(value.__globals__.get("__name__"))}
             code |= {key: self._readable(name, item, above) for key, item in inner.items()}
@@ -427,7 +427,7 @@ def _values(cls: type) -> Iterator[tuple[str, Any]]:
 
 def _came_later(function: types.FunctionType, cls: type) -> bool:
     """Return whether a method was assigned to a class later (and not generated for it)."""
-    file = function.__code__.co_filename
+    file = syntax.file_of(function.__code__, function.__globals__)
     if syntax.is_inside(function, cls) or is_library_file(file):
         return False
     return not file.startswith("<") or syntax.function_node(function) is not None

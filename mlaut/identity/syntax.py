@@ -26,6 +26,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # cells of a notebook may use top-level await
 _NO_MEANING = {"ctx", "kind", "type_comment"}
+_files: dict[tuple[str, int, bytes], str] = {}  # where code was written, for `file_of`
 
 
 # --------------------------------------------------------------------- digests
@@ -130,7 +131,7 @@ def class_node(cls: type) -> ast.ClassDef | None:
     nodes = [function_node(function) for function in inside]
     if None in nodes:
         return None
-    files = {function.__code__.co_filename for function in inside}
+    files = {file_of(function.__code__, function.__globals__) for function in inside}
     module = sys.modules.get(cls.__module__)
     files = files or {file for file in [getattr(module, "__file__", None)] if file}
     defined = [
@@ -141,6 +142,19 @@ def class_node(cls: type) -> ast.ClassDef | None:
         if all(child and node.lineno <= child.lineno <= (node.end_lineno or 0) for child in nodes)
     ]
     return defined[0] if len(defined) == 1 else None
+
+
+def file_of(code: types.CodeType, space: dict[str, Any]) -> str:
+    """Return the file in which code was written.
+
+    cloudpickle 3.1.3 and later replaces the name of the file. The name that the same code had
+    before stands in for it, or the file of its module.
+    """
+    key = (code.co_qualname, code.co_firstlineno, code.co_code)
+    if code.co_filename == "<dynamic-code>":
+        return _files.get(key) or space.get("__file__") or code.co_filename
+    _files[key] = code.co_filename
+    return code.co_filename
 
 
 def is_inside(function: types.FunctionType, cls: type) -> bool:
@@ -156,10 +170,11 @@ def underlying(member: Any) -> Any:
 
 
 def _node_of(code: types.CodeType, space: dict[str, Any]) -> Function | None:
+    file = file_of(code, space)
     for again in (False, True):
         if again:  # the file may have changed since its lines were read
-            linecache.checkcache(code.co_filename)
-        source = _source(code.co_filename, space)
+            linecache.checkcache(file)
+        source = _source(file, space)
         node = source.find(code) if source else None
         if node is not None:
             return node
