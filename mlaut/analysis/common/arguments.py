@@ -1,7 +1,8 @@
 """Checks of arguments: each argument name has one rule, which holds in every public function.
 
-Functions that users call are decorated with `checked`. A function itself checks conditions that
-involve several arguments, and options that only it has.
+Functions that users call are decorated with `checked`. A rule that holds in one function alone
+stands above it (`where`). A function itself checks conditions that involve several arguments, and
+options that only it has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,10 +36,9 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     mlaut.errors.AnalysisError: confidence = 95 is not between 0 and 1, for example 0.95
     """
     takes = signature(function)
-    own = _RULES_OF_ONE.get(function.__name__, {})
-    if "greater_is_better" in takes.parameters and "results" in takes.parameters:
-        own = _RULES_OF_TABLES | own
-    rules = {name: own.get(name, _RULES.get(name)) for name in takes.parameters}
+    of_tables = {"greater_is_better", "results"} <= takes.parameters.keys()
+    own = getattr(function, "own_rules", {})
+    rules = _RULES | (_RULES_OF_TABLES if of_tables else {}) | own
 
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -48,12 +48,31 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
         except TypeError as error:  # of the signature, which does not know its function
             raise TypeError(f"{function.__name__}() {error}") from None
         for name, value in given.arguments.items():
-            rule = rules[name]
-            if rule is not None:
-                given.arguments[name] = rule(name, value)
+            if name in rules:
+                given.arguments[name] = rules[name](name, value)
         return function(*given.args, **given.kwargs)
 
     return wrapper
+
+
+def where(**own_rules: Rule) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Mark a function, below `checked`, with rules of arguments that hold in it alone.
+
+    Examples
+    --------
+    >>> @checked
+    ... @where(level=optional(whole))
+    ... def floor(level=None):
+    ...     return level
+    >>> floor(3)
+    3
+    """
+
+    def mark(function: Callable[P, T]) -> Callable[P, T]:
+        function.own_rules = own_rules  # type: ignore[attr-defined]
+        return function
+
+    return mark
 
 
 def check(**given: Any) -> None:
@@ -155,7 +174,9 @@ def _is_a(kind: str, value: Any) -> bool:
     return any(base.__name__ == kind for base in type(value).__mro__)
 
 
-def _instance(kind: str, maker: str) -> Rule:
+def instance(kind: str, maker: str) -> Rule:
+    """Return a rule that requires an instance of a class; ``maker`` says what makes one."""
+
     def rule(name: str, value: Any) -> Any:
         if not _is_a(kind, value):
             raise AnalysisError(f"{name} must be {maker}, not {type(value).__name__}")
@@ -164,7 +185,8 @@ def _instance(kind: str, maker: str) -> Rule:
     return rule
 
 
-def _share(name: str, value: Any) -> Any:
+def share(name: str, value: Any) -> Any:
+    """Require a number between 0 and 1."""
     if not _is_number(value) or not 0 < value < 1:
         example = {"confidence": 0.95, "power": 0.8}.get(name, 0.05)
         raise AnalysisError(
@@ -173,7 +195,7 @@ def _share(name: str, value: Any) -> Any:
     return value
 
 
-def _real(name: str, value: Any) -> Any:
+def real(name: str, value: Any) -> Any:
     """Require a number; the function itself checks its range."""
     if not _is_number(value):
         raise AnalysisError(f"{name} = {shown(value)} is not a number")
@@ -182,30 +204,32 @@ def _real(name: str, value: Any) -> Any:
     return value
 
 
-def _prior(name: str, value: Any) -> Any:
-    if LARGEST < _real(name, value) < np.inf:
+def prior(name: str, value: Any) -> Any:
+    """Require a number that does not outweigh any data; the function itself checks its sign."""
+    if LARGEST < real(name, value) < np.inf:
         raise AnalysisError(f"{name} = {shown(value)} is too large: it would outweigh any data")
     return value
 
 
-def _priors(least: int, most: int) -> Rule:
+def priors(least: int, most: int) -> Rule:
     """Return a rule that requires ``least`` to ``most`` numbers."""
 
     def rule(name: str, values: Any) -> Any:
-        values = tuple(_each(_prior)(name, values))
+        values = tuple(each(prior)(name, values))
         if not least <= len(values) <= most:
-            count = f"{least} to {most}" if least < most else f"{least}"
-            raise AnalysisError(f"{name} = {shown(values)} are not {count} positive numbers")
+            number = f"{least} to {most}" if least < most else f"{least}"
+            raise AnalysisError(f"{name} = {shown(values)} are not {number} positive numbers")
         return values
 
     return rule
 
 
-def _prior_or_priors(name: str, value: Any) -> Any:
-    return _prior(name, value) if _is_number(value) else _priors(1, 3)(name, value)
+def prior_or_priors(name: str, value: Any) -> Any:
+    """Require one number, or one to three."""
+    return prior(name, value) if _is_number(value) else priors(1, 3)(name, value)
 
 
-def _whole(name: str, value: Any) -> Any:
+def whole(name: str, value: Any) -> Any:
     """Require a whole number; the function itself checks its range."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise AnalysisError(f"{name} = {shown(value)} is not a whole number")
@@ -214,40 +238,44 @@ def _whole(name: str, value: Any) -> Any:
     return value
 
 
-def _not_negative(name: str, value: Any) -> Any:
-    if not 0 <= _real(name, value) < np.inf:
+def not_negative(name: str, value: Any) -> Any:
+    """Require a finite number of 0 or more."""
+    if not 0 <= real(name, value) < np.inf:
         raise AnalysisError(f"{name} = {shown(value)} is not a number of 0 or more")
     return value
 
 
 def _at_least_one(name: str, value: Any) -> Any:
-    if _whole(name, value) < 1:
+    if whole(name, value) < 1:
         raise AnalysisError(f"{name} = {shown(value)} must be at least 1")
     return value
 
 
-def _count(name: str, value: Any) -> Any:
-    if int(_whole(name, value)) < 0:
+def count(name: str, value: Any) -> Any:
+    """Require a whole number of 0 or more."""
+    if int(whole(name, value)) < 0:
         raise AnalysisError(f"{name} = {shown(value)} is not a whole number of 0 or more")
     return value
 
 
 def _seed(name: str, value: Any) -> Any:
-    return value if isinstance(value, np.random.SeedSequence) else _count(name, value)
+    return value if isinstance(value, np.random.SeedSequence) else count(name, value)
 
 
-def _one_or_more(rule: Rule) -> Rule:
+def one_or_more(rule: Rule) -> Rule:
     """Return a rule that allows one value, or a sequence of values, that ``rule`` allows."""
 
     def of_each(name: str, values: Any) -> Any:
         if isinstance(values, str) or not isinstance(values, Iterable):
             return rule(name, values)
-        return _each(rule)(name, values)
+        return each(rule)(name, values)
 
     return of_each
 
 
-def _each(rule: Rule) -> Rule:
+def each(rule: Rule) -> Rule:
+    """Return a rule that requires a list of values that ``rule`` allows."""
+
     def of_each(name: str, values: Any) -> Any:
         if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
             raise AnalysisError(f"{name} = {shown(values)} is not a list")
@@ -261,16 +289,10 @@ def _each(rule: Rule) -> Rule:
     return of_each
 
 
-def _or(special: Callable[[Any], bool], rule: Rule) -> Rule:
-    return lambda name, value: value if special(value) else rule(name, value)
-
-
-def _none(value: Any) -> bool:
-    return value is None
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, Mapping)
+def optional(rule: Rule, *others: type) -> Rule:
+    """Return a rule that also allows instances of other classes, or without these None."""
+    kinds = others or type(None)
+    return lambda name, value: value if isinstance(value, kinds) else rule(name, value)
 
 
 def _text(name: str, value: Any) -> Any:
@@ -279,22 +301,23 @@ def _text(name: str, value: Any) -> Any:
     return value
 
 
-def _yes_or_no(name: str, value: Any) -> Any:
+def yes_or_no(name: str, value: Any) -> Any:
+    """Require True or False."""
     if not isinstance(value, bool | np.bool_):
         raise AnalysisError(f"{name} = {shown(value)} is neither True nor False")
     return value
 
 
-def _names(name: str, value: Any) -> Any:
+def names(name: str, value: Any) -> Any:
     """Return names as a list; any iterable of names is allowed, such as an array or a Series."""
-    return list(_each(_text)(name, value))
+    return list(each(_text)(name, value))
 
 
 def _pair(name: str, value: Any) -> Any:
-    names = _names(name, value)
-    if len(names) != 2 or names[0] == names[1]:
+    both = names(name, value)
+    if len(both) != 2 or both[0] == both[1]:
         raise AnalysisError(f"{name} = {shown(value)} are not two names, such as ('A', 'B')")
-    return names
+    return both
 
 
 def _size(name: str, value: Any) -> Any:
@@ -321,7 +344,9 @@ def _function(name: str, value: Any) -> Any:
     return value
 
 
-def _mapping_of(rule: Rule | None = None) -> Rule:
+def mapping_of(rule: Rule | None = None) -> Rule:
+    """Return a rule that requires a mapping, of values that ``rule`` allows."""
+
     def of_each(name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise AnalysisError(f"{name} must be a dict by name, not {type(value).__name__}")
@@ -333,90 +358,67 @@ def _mapping_of(rule: Rule | None = None) -> Rule:
     return of_each
 
 
-_table = _instance("ResultTable", "a ResultTable")
+_table = instance("ResultTable", "a ResultTable")
+
+
+def _table_or_tables(name: str, value: Any) -> Any:
+    return value if _is_a("ResultTable", value) else mapping_of(_table)(name, value)
+
 
 _RULES: dict[str, Rule] = {
     **dict.fromkeys(("new", "results"), _results),
-    **dict.fromkeys(("alpha", "confidence", "delta", "level", "power"), _share),
-    "levels": _each(_share),
-    **dict.fromkeys(("between", "budget", "difference", "sd", "span"), _real),
-    **dict.fromkeys(("threshold", "within"), _real),
-    "against": _or(lambda value: isinstance(value, str), _results),
-    **dict.fromkeys(("false_number", "false_share", "test_to_train"), _or(_none, _real)),
-    "prior": _prior,
-    "df": _or(lambda value: isinstance(value, str), _real),
-    "n_points": _or(_none, _whole),
-    **dict.fromkeys(("folds", "n_datasets", "n_repetitions", "n_strategies"), _whole),
-    "repeats": _whole,
+    **dict.fromkeys(("alpha", "confidence", "delta", "level", "power"), share),
+    "levels": each(share),
+    **dict.fromkeys(("between", "budget", "difference", "sd", "span"), real),
+    **dict.fromkeys(("threshold", "within"), real),
+    "against": optional(_results, str),
+    **dict.fromkeys(("false_number", "false_share", "test_to_train"), optional(real)),
+    "prior": prior,
+    "df": optional(real, str),
+    "n_points": optional(whole),
+    **dict.fromkeys(("folds", "n_datasets", "n_repetitions", "n_strategies"), whole),
+    "repeats": whole,
     **dict.fromkeys(("n_samples", "top"), _at_least_one),
-    "rope": _not_negative,
+    "rope": not_negative,
     "seed": _seed,
-    **dict.fromkeys(("as_scores", "greater_is_better"), _yes_or_no),
+    **dict.fromkeys(("as_scores", "greater_is_better"), yes_or_no),
     **dict.fromkeys(("differences", "draws", "null_differences", "p", "values"), floats),
     **dict.fromkeys(("errors", "n", "only_first", "only_first_wrong", "only_second"), floats),
     **dict.fromkeys(("mean", "only_second_wrong", "scale", "wrong"), floats),
     **dict.fromkeys(("aggregate", "alternative", "correction", "how", "method", "metric"), _text),
     **dict.fromkeys(("missing", "name", "weights"), _text),
-    **dict.fromkeys(("anchor", "baseline", "since"), _or(_none, _text)),
-    "anchor_rating": _real,
-    "others": _or(_none, _mapping_of(_results)),
-    "groups": _each(_each(_text)),
+    **dict.fromkeys(("anchor", "baseline", "since"), optional(_text)),
+    "anchor_rating": real,
+    "others": optional(mapping_of(_results)),
+    "groups": each(each(_text)),
     **dict.fromkeys(("kind", "question", "ties"), _text),
-    "drop": _yes_or_no,
-    "race": _instance("Race", "what race returns"),
-    "look": _instance("Look", "mlaut.analysis.Look(...)"),
-    "decision": _instance("Decision", "what Comparison.decision returns"),
+    **dict.fromkeys(("bounds", "drop"), yes_or_no),
+    "race": instance("Race", "what race returns"),
+    "look": instance("Look", "mlaut.analysis.Look(...)"),
+    "decision": instance("Decision", "what Comparison.decision returns"),
     **dict.fromkeys(("scenario", "statistic", "test", "zeros"), _text),
     "strategies": _pair,
-    "pair": _or(_none, _pair),
-    **dict.fromkeys(("columns", "order", "rows"), _or(_none, _names)),
-    "tests": _names,
-    "treatments": _names,
+    "pair": optional(_pair),
+    **dict.fromkeys(("columns", "order", "rows"), optional(names)),
+    **dict.fromkeys(("datasets", "tests", "treatments"), names),
     **dict.fromkeys(("ranks", "scores", "seconds"), _series),
-    "better": _instance("DataFrame", "a DataFrame of probabilities"),
-    "calibration": _instance("Calibration", "what calibrate returns"),
-    "chances": _instance("RankProbabilities", "what probability_of_best returns"),
+    "better": instance("DataFrame", "a DataFrame of probabilities"),
+    "calibration": instance("Calibration", "what calibrate returns"),
+    "chances": instance("RankProbabilities", "what probability_of_best returns"),
     "comparison": _function,
-    "context": _instance("Context", "a Context, such as mlaut.analysis.methods.lacoste.SINGLE"),
-    "pairs": _instance("Pairwise", "the result of a test of all pairs"),
-    "probabilities": _instance("PairProbabilities", "what probabilities_by_dataset returns"),
-    "rocs": _mapping_of(_instance("Roc", "what judge_on_context returns")),
-    "ax": _or(_none, _instance("Axes", "axes of matplotlib")),
-    "figsize": _or(_none, _size),
+    "context": instance("Context", "a Context, such as mlaut.analysis.methods.lacoste.SINGLE"),
+    "pairs": instance("Pairwise", "the result of a test of all pairs"),
+    "probabilities": instance("PairProbabilities", "what probabilities_by_dataset returns"),
+    "rocs": mapping_of(instance("Roc", "what judge_on_context returns")),
+    "ax": optional(instance("Axes", "axes of matplotlib")),
+    "figsize": optional(_size),
     "table": _table,
-    "tables": _or(lambda value: _is_a("ResultTable", value), _mapping_of(_table)),
+    "tables": _table_or_tables,
 }
 _RULES_OF_TABLES: dict[str, Rule] = {
     "results": _results_or_table,
     "metric": lambda _, value: value,  # Results.from_table checks it: it may be an object
-    "greater_is_better": _or(_none, _yes_or_no),
-}
-_RULES_OF_ONE: dict[str, dict[str, Rule]] = {
-    **{name: {"alpha": _or(_none, _share)} for name in ("bonferroni_dunn_test", "nemenyi_test")},
-    "auc_table": {
-        "n_datasets": _one_or_more(_whole),
-        "n_points": _or(_none, _one_or_more(_whole)),
-        "tests": _or(_is_mapping, _names),
-    },
-    "calibrate": {"df": _each(_real), "tests": _or(_none, _names)},
-    "compare": {"n_samples": _count},
-    "new_records": {"order": _or(lambda value: value is None or _is_mapping(value), _names)},
-    "same_results": {"rope": _or(_none, _not_negative)},
-    "calibration_plot": {"tests": _or(_none, _names)},
-    "critical_difference_diagram": {
-        "pairs": _or(_none, _instance("Pairwise", "the result of a test of all pairs"))
-    },
-    "friedman_test": {"ties": _yes_or_no},
-    "hierarchical_probabilities": {"df": floats},
-    "lacoste_sign_test": dict.fromkeys(("losses", "ties", "wins"), _real),
-    "judge_on_context": {"tests": _or(_is_mapping, _names)},
-    "prob_better_classifier": {"prior": _prior_or_priors},
-    "probabilities_by_dataset": {"losses": _mapping_of(), "strategies": _names},
-    "rejection_rates": {"tests": _or(_none, _names)},
-    "drawn_order": {"datasets": _names},
-    "resolution": dict.fromkeys(("folds", "n_datasets"), _each(_whole)),
-    "risk_posterior": {"prior": _priors(2, 2)},
-    "under_treatments": {"bounds": _yes_or_no},
+    "greater_is_better": optional(yes_or_no),
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, one_of
+from mlaut.analysis.common.arguments import checked, count, one_of, where
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.estimates.intervals import mean_estimates
@@ -63,6 +63,7 @@ def suited_tests(results: Results) -> dict[str, PairFunction]:
 
 
 @checked
+@where(n_samples=count)
 def compare(
     results: Results | pd.DataFrame,
     *,

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from mlaut.analysis.common.arguments import checked, shown
+from mlaut.analysis.common.arguments import checked, names, optional, shown, where
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.cross_validation.calibration import Calibration
@@ -246,6 +246,7 @@ def _spread(at: np.ndarray) -> np.ndarray:
 
 
 @checked
+@where(tests=optional(names))
 def calibration_plot(
     calibration: Calibration,
     *,

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import checked, positions
+from mlaut.analysis.common.arguments import checked, instance, optional, positions, where
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.methods.frequentist.paired_tests import leading_test
 from mlaut.analysis.methods.frequentist.ranks import (
@@ -124,6 +124,7 @@ def best_median_first(results: Results) -> list[str]:
 
 
 @checked
+@where(pairs=optional(instance("Pairwise", "the result of a test of all pairs")))
 def critical_difference_diagram(
     results: Results,
     *,

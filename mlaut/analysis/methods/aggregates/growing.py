@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import position
+from mlaut.analysis.common.arguments import names, optional, position, where
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.racing.evidence import log_mean
@@ -23,6 +23,7 @@ _SPLITS = 1024  # of the sources, which choose a leader and measure it
 
 @of_results
 @takes_sources
+@where(order=optional(names, Mapping, type(None)))
 def new_records(
     results: Results,
     order: Sequence[str] | Mapping[str, str] | None = None,

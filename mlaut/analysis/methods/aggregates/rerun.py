@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from mlaut.analysis.common.arguments import shown
+from mlaut.analysis.common.arguments import not_negative, optional, shown, where
 from mlaut.analysis.common.display import SMALLEST_P, number
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import ResultTable
@@ -55,6 +55,7 @@ class Rerun(ResultTable):
 
 @of_results
 @takes_sources
+@where(rope=optional(not_negative))
 def same_results(
     results: Results, new: Results, *, rope: float | None = None, alpha: float = 0.05
 ) -> Rerun:

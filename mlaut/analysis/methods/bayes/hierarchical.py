@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, floats, where
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT, region_statistics
@@ -60,6 +60,7 @@ class _Data(NamedTuple):
 
 
 @checked
+@where(df=floats)
 def hierarchical_probabilities(
     mean: np.ndarray, scale: np.ndarray, df: np.ndarray, rope: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, shown
+from mlaut.analysis.common.arguments import checked, each, names, optional, real, shown, where
 from mlaut.analysis.common.display import Shown, number
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.cross_validation.repeated_cv import (
@@ -102,6 +102,7 @@ class Calibration(Shown):
 
 
 @checked
+@where(df=each(real), tests=optional(names))
 def calibrate(
     null_differences: ArrayLike,
     tests: Sequence[str] | None = None,
@@ -210,6 +211,7 @@ def _rates(
 
 
 @checked
+@where(tests=optional(names))
 def rejection_rates(
     differences: ArrayLike,
     tests: Sequence[str] | None = None,

@@ -4,7 +4,7 @@ from math import lgamma
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.arguments import one_of, where, yes_or_no
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import ranked, snap, student_quantile
 from mlaut.analysis.common.result_types import Estimate, TestResult
@@ -29,6 +29,7 @@ _SAME_RANK = "the two strategies have the same mean rank"
 
 
 @of_results
+@where(ties=yes_or_no)
 def friedman_test(
     results: Results, *, statistic: str = "F", ties: bool = True, confidence: float = 0.95
 ) -> TestResult:

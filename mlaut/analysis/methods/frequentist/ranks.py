@@ -12,7 +12,15 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, one_of, position, positions
+from mlaut.analysis.common.arguments import (
+    checked,
+    one_of,
+    optional,
+    position,
+    positions,
+    share,
+    where,
+)
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.numerics import range_ppf, range_sf
@@ -162,6 +170,7 @@ def post_hoc_p(of: PairedLosses, test: str) -> np.ndarray:
     alone=False,
     simultaneous=True,
 )
+@where(alpha=optional(share))
 def nemenyi_test(
     results: Results, *, alpha: float | None = None, confidence: float = 0.95
 ) -> PairStatistics:
@@ -210,6 +219,7 @@ def nemenyi_test(
 
 
 @of_results
+@where(alpha=optional(share))
 def bonferroni_dunn_test(
     results: Results,
     control: str,

@@ -16,7 +16,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, shown
+from mlaut.analysis.common.arguments import (
+    checked,
+    names,
+    one_or_more,
+    optional,
+    shown,
+    where,
+    whole,
+)
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.lacoste.poisson_binomial import poisson_binomial_probability
 from mlaut.analysis.methods.lacoste.risk import checked_counts, prob_better_classifier
@@ -338,6 +346,7 @@ def _mean_variance(values: np.ndarray, counts: np.ndarray) -> float:
 
 
 @checked
+@where(tests=optional(names, Mapping))
 def judge_on_context(
     context: Context,
     n_datasets: int,
@@ -434,6 +443,11 @@ def _roc(
 
 
 @checked
+@where(
+    n_datasets=one_or_more(whole),
+    n_points=optional(one_or_more(whole)),
+    tests=optional(names, Mapping),
+)
 def auc_table(
     context: Context,
     n_datasets: int | Sequence[int],

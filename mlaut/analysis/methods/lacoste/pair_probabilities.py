@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, mapping_of, names, where
 from mlaut.analysis.common.display import Shown
 from mlaut.analysis.common.result_types import Estimate, Pairwise, TestResult
 from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better
@@ -82,6 +82,7 @@ class PairProbabilities(Shown):
 
 
 @checked
+@where(losses=mapping_of(), strategies=names)
 def probabilities_by_dataset(
     losses: Mapping[str, ArrayLike],
     strategies: Sequence[str],

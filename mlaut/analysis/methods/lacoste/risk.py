@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, prior_or_priors, priors, where
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.errors import AnalysisError
 
@@ -92,6 +92,7 @@ def checked_counts(**counts: ArrayLike) -> list[np.ndarray]:
 
 
 @checked
+@where(prior=priors(2, 2))
 def risk_posterior(
     errors: ArrayLike, n: ArrayLike, prior: tuple[float, float] = (1.0, 1.0)
 ) -> RiskPosterior:
@@ -193,6 +194,7 @@ def langford_bounds(
 
 
 @checked
+@where(prior=prior_or_priors)
 def prob_better_classifier(
     only_first_wrong: ArrayLike,
     only_second_wrong: ArrayLike,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, real, where
 from mlaut.analysis.common.numerics import signed_rank_cdf
 from mlaut.analysis.common.result_types import Estimate, TestResult
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_from_probabilities
@@ -26,6 +26,7 @@ _SOURCE = "Lacoste, Laviolette & Marchand 2012"
 
 
 @checked
+@where(losses=real, ties=real, wins=real)
 def lacoste_sign_test(
     wins: int, losses: int, strategies: Sequence[str] = ("A", "B"), ties: int = 0
 ) -> TestResult:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, each, where, whole
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import range_ppf, signed_rank_ppf
 from mlaut.analysis.common.result_types import ResultTable
@@ -270,6 +270,7 @@ _SOURCE = "power of the noncentral t, binomial and signed rank distributions"
 
 
 @checked
+@where(folds=each(whole), n_datasets=each(whole))
 def resolution(
     n_datasets: Sequence[int],
     folds: Sequence[int],
