@@ -1,0 +1,30 @@
+"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+
+from mlaut.data.api import Data as Data
+from mlaut.data.api import list_datasets as list_datasets
+from mlaut.data.sources.references import DatasetReference as DatasetReference
+from mlaut.data.sources.references import fetch as fetch
+from mlaut.data.sources.references import is_reference as is_reference
+from mlaut.data.sources.references import parse_reference as parse_reference
+from mlaut.data.splits.by_role import GroupFolds as GroupFolds
+from mlaut.data.splits.by_role import LeakWarning as LeakWarning
+from mlaut.data.splits.by_role import LeaveOneGroupOut as LeaveOneGroupOut
+from mlaut.data.splits.by_role import TimeSeries as TimeSeries
+from mlaut.data.splits.resampling import HoldOut as HoldOut
+from mlaut.data.splits.resampling import KFold as KFold
+from mlaut.data.splits.resampling import make_split as make_split
+from mlaut.data.splits.resampling import parse_scheme as parse_scheme
+from mlaut.data.splits.resampling import split_of_pairs as split_of_pairs
+from mlaut.data.splits.targets import encode_target as encode_target
+from mlaut.data.splits.targets import positions as positions
+from mlaut.data.tables.collections import CollectionEntry as CollectionEntry
+from mlaut.data.tables.collections import collection as collection
+from mlaut.data.tables.collections import collection_entries as collection_entries
+from mlaut.data.tables.collections import list_collections as list_collections
+from mlaut.data.tables.collections import load_sklearn as load_sklearn
+from mlaut.data.tables.folders import load_folder as load_folder
+from mlaut.data.tables.frames import from_frame as from_frame
+from mlaut.data.tables.frames import with_roles as with_roles
+from mlaut.downloads import cache_folder as cache_folder
+from mlaut.files_io.tables.datasets import infer_task as infer_task
+from mlaut.files_io.tables.tables import read_table as read_table
