@@ -202,3 +202,9 @@ def test_strategies_whose_search_a_time_cannot_end_at_once_are_named(study_file)
         preview = plan_study(study_file, **changes)
         assert preview.plan.limits == preview.to_dict()["limits"] == ""
         assert "time limit" not in str(preview)
+
+
+def test_a_shard_of_a_race_is_a_mistake_as_in_a_run(study_file):
+    study_file.write_text(f"{STUDY}\n[race]\n")
+    with pytest.raises(StudyError, match="a race decides on the results of all cells, which no sh"):
+        plan_study(study_file, shard="1/2")

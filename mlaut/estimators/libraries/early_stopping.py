@@ -83,7 +83,7 @@ not for Ridge; scikit-learn's own stop by their parameters early_stopping or n_i
             raise StrategyError(
                 f"EarlyStopping is for estimators of {packages}, not for "
                 f"{type(self.estimator).__name__}; scikit-learn's own stop by their parameters "
-                "early_stopping or n_iter_no_change"
+                "early_stopping or n_iter_no_change; another package needs its Library, with stop"
             )
         labels = np.asarray(y)
         fitted, held = self._parts(labels)

@@ -16,6 +16,7 @@ from mlaut.experiments.following.forecast import Forecast, make_forecast
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.plan import Plan, check_unrelated, plan_run
 from mlaut.experiments.plans.run_options import collect, mistakes_in
+from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.trial import trial_fits
 from mlaut.experiments.study_files import study_file
 from mlaut.files_io import FilesIO, StudyStore
@@ -135,6 +136,7 @@ def plan_study(
             collect(mistakes, check, file, names, tasks)
         if file.race is not None:
             collect(mistakes, check_unrelated, infos)
+        collect(mistakes, check_shard, study, run.shard, file.race is not None)
         if mistakes or data is None:
             raise study_file.together(file.path, mistakes)
         input_io, paths = data

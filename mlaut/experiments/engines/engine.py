@@ -56,9 +56,9 @@ class Engine(Protocol):
         """Return this engine with the limits of a run.
 
         They are ``timeout`` (`parse_seconds` makes seconds of it, or `CpuSeconds`: a clock does not
-        count those), ``n_jobs`` (cells at a time) and ``threads``; ``memory`` and ``threads`` also
-        come with each batch, in its `CellOptions`. An
-        engine without this method takes none of them.
+        count those), ``n_jobs`` (cells at a time; -1, the default, is as many as the engine can)
+        and ``threads``; ``memory`` and ``threads`` also come with each batch, in its `CellOptions`.
+        An engine without this method takes none of them.
 
         Raises
         ------
