@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from mlaut.errors import StudyError
+from mlaut.errors import StudyError, UnusableWarning
 from mlaut.experiments import plan_study, run_study
 from mlaut.experiments.following.forecast import _effects as effects
 from mlaut.experiments.following.forecast import expected_seconds, make_forecast
@@ -208,3 +208,13 @@ def test_a_shard_of_a_race_is_a_mistake_as_in_a_run(study_file):
     study_file.write_text(f"{STUDY}\n[race]\n")
     with pytest.raises(StudyError, match="a race decides on the results of all cells, which no sh"):
         plan_study(study_file, shard="1/2")
+
+
+def test_a_dataset_that_is_named_beside_another_task_is_left_out_aloud(study_file):
+    both = '["starter/iris", "starter/servo"]\ntask = "Regression"'
+    names = STUDY.replace('collection = "starter"\n', "").replace('["iris", "zoo"]', both)
+    both_names = '"GaussianNaiveBayes", "BaselineClassifier"'
+    study_file.write_text(names.replace(both_names, '"BaselineRegressor"'))
+    with pytest.warns(UnusableWarning, match=r"left out: .*iris: \[data\] has task = 'Regression'"):
+        preview = plan_study(study_file)
+    assert [planned.entry.name for planned in preview.plan.datasets] == ["servo"]

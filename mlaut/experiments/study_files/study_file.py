@@ -503,8 +503,11 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
         dict.fromkeys(file.data.datasets), known, f"{file.path}: no dataset", f" in {file.input}"
     )
     chosen = [path for name in file.data.datasets or names for path in known[name]]
-    if file.data.task:
-        chosen = [path for path in chosen if input_io.dataset_info(path).task == file.data.task]
+    if task := file.data.task:
+        others = [path for path in chosen if input_io.dataset_info(path).task != task]
+        chosen = [path for path in chosen if path not in others]
+        if file.data.datasets:
+            warn_left_out(DataError(f"{path}: [data] has task = {task!r}") for path in others)
     if not chosen:
         raise StudyError(
             f"{file.path}: [data] selects no dataset of {file.input}; check group, datasets, task"
