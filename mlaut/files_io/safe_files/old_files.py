@@ -187,7 +187,7 @@ def _pickled_block(item: h5py.Dataset, n_columns: int, place: str) -> np.ndarray
 
 
 def _pickled_texts(content: Any, place: str) -> list[str]:
-    """Return the texts in a pickle in their order, those that it repeats included.
+    """Return the texts in a pickle in their order, including those that it repeats.
 
     Its instructions are decoded; none is executed, so that no code of the file can run.
     """

@@ -117,7 +117,7 @@ def import_predictions(
 
 
 def _check_study(study: StudyStore, strategy: str, source: str) -> None:
-    """Check that a study can take a foreign strategy, from ``source`` if that is not empty."""
+    """Check that a study can take a foreign strategy; an empty ``source`` fits every source."""
     if any(isinstance(run.get("race"), Mapping) for run in study.all_runs):
         raise StudyError(
             f"{study.path}: is a race, and a strategy cannot join a race that has begun; import "

@@ -70,7 +70,7 @@ class StudyWriter:
     def fold_in(self) -> None:
         """Store what the arrays do not hold; afterwards the journal is no longer needed.
 
-        The file is closed after it.
+        Afterwards the file is closed.
         """
         self._file.sync()
         if not self._written:
