@@ -32,7 +32,7 @@ _HEADERS = 2**20  # bytes that may come besides the content
 _PIECE = 1 << 20  # bytes that are held in memory at a time
 
 
-class _Limits:
+class _Bounds:
     """Limits on responses of servers: bytes, and seconds of waiting for them."""
 
     def __init__(self, most: int, where: str) -> None:
@@ -73,13 +73,13 @@ class _Limits:
         )
 
 
-_limits: ContextVar[_Limits | None] = ContextVar("limits", default=None)
+_limits: ContextVar[_Bounds | None] = ContextVar("limits", default=None)
 
 
 class _LimitedReader(io.RawIOBase):
     """Reader of a connection under limits."""
 
-    def __init__(self, raw: io.RawIOBase, connection: socket.socket, limits: _Limits) -> None:
+    def __init__(self, raw: io.RawIOBase, connection: socket.socket, limits: _Bounds) -> None:
         self._raw, self._connection, self._limits = raw, connection, limits
 
     def readable(self) -> bool:
@@ -111,7 +111,7 @@ class _LimitedResponse(HTTPResponse):
 def _limited(most: int, where: str) -> Iterator[None]:
     """Limit the responses to this block, for every package that uses http.client."""
     HTTPConnection.response_class = _LimitedResponse
-    before = _limits.set(_Limits(most, where))
+    before = _limits.set(_Bounds(most, where))
     try:
         yield
     finally:

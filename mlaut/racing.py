@@ -194,9 +194,9 @@ def _continued(before: StudyRace, terms: RaceTerms, now: Draw) -> Draw:
     path, draw = before.study.path, before.draw
     same = set(now.strategies) == set(draw.strategies)
     strategies = draw.strategies if same else now.strategies
-    wanted = {**terms.sealed(), "strategies": strategies}
+    present = {**terms.sealed(), "strategies": strategies}
     for name, old in {**before.terms.sealed(), "strategies": draw.strategies}.items():
-        new = wanted[name]
+        new = present[name]
         if new != old:
             raise StudyError(
                 f"{path}: the {name} of the race was stored before its first result as "

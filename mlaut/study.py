@@ -157,7 +157,7 @@ class Study:
         if isinstance(datasets, str | os.PathLike):
             return self._names(self._load(datasets, task, overwrite, roles))
         several: Iterable[tuple[str, Any]] = (
-            datasets.items() if isinstance(datasets, Mapping) else ((name, one) for one in datasets)
+            datasets.items() if isinstance(datasets, Mapping) else ((name, x) for x in datasets)
         )
         added = [
             self.add_datasets(
@@ -205,13 +205,13 @@ class Study:
         from mlaut.analysis.deciding.terms import Chosen, chosen_now, store_analysis
 
         before = Chosen.of(self._store) if self._store.exists else None
-        wanted = (before or chosen_now()).read_with(**terms).analysis
+        chosen = (before or chosen_now()).read_with(**terms).analysis
         if not terms and not title:
-            return wanted
+            return chosen
         if not self._store.exists:
             self._store.save_splits([])
-        known = [entry.name for entry in self._store.strategies]
-        return store_analysis(self._store, known, self._tasks, analysis=wanted, title=title)
+        names = [entry.name for entry in self._store.strategies]
+        return store_analysis(self._store, names, self._tasks, analysis=chosen, title=title)
 
     @shows_options
     def run(
@@ -405,8 +405,8 @@ class Study:
         from mlaut.analysis import Results
 
         self._check_run()
-        wanted = metric or self.analysis().metric or self._default_metric()
-        return Results.from_study(self.path, wanted, **options)
+        chosen = metric or self.analysis().metric or self._default_metric()
+        return Results.from_study(self.path, chosen, **options)
 
     def compare(self, metric: str | Any = "", **options: Any) -> Comparison:
         """Compare all strategies by estimates, tests and probabilities.
@@ -541,9 +541,9 @@ class Study:
         from mlaut.data import Data, is_reference, list_collections
 
         text, data = os.fspath(place), Data()
-        how: dict[str, Any] = {"task": task, "roles": roles}
+        options: dict[str, Any] = {"task": task, "roles": roles}
         if text in list_collections() and not Path(text).is_dir():
-            return data.load_collection(text, hdf5_io=self._datasets_io("a"), **how)
+            return data.load_collection(text, hdf5_io=self._datasets_io("a"), **options)
         if not Path(text).is_dir() and not is_reference(text):
             raise DataError(
                 f"{text!r} is no collection ({', '.join(list_collections())}), no reference such "
@@ -551,7 +551,7 @@ class Study:
                 "name"
             )
         load = data.load_folder if Path(text).is_dir() else data.load
-        return load(text, hdf5_io=self._datasets_io("a"), overwrite=overwrite, **how)
+        return load(text, hdf5_io=self._datasets_io("a"), overwrite=overwrite, **options)
 
     def _orchestrator(self, split: Any, stratify: bool) -> Any:
         from mlaut.data import Data
@@ -564,13 +564,13 @@ class Study:
                 f"{self.path}: the study has no dataset; add some, for example with "
                 "add_datasets('starter')"
             )
-        known = self._store.load_splits() if self._store.exists else {}
+        stored = self._store.load_splits() if self._store.exists else {}
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
         names, paths = datasets.list_datasets()
         if not split:
-            paths = [path for name, path in zip(names, paths, strict=True) if name not in known]
+            paths = [path for name, path in zip(names, paths, strict=True) if name not in stored]
         if paths:
-            split = split or self._scheme_of({entry.split.scheme for entry in known.values()})
+            split = split or self._scheme_of({entry.split.scheme for entry in stored.values()})
             unusable = list[DataError]()
             Data().split_datasets(
                 datasets, study, paths, split, stratify=stratify, seed=self.seed, unusable=unusable

@@ -175,8 +175,8 @@ def extend_bundle(
     if isinstance(strategies, str | os.PathLike) and Path(strategies).suffix == ".py":
         strategies = own_strategies(Path(strategies))
     new = as_strategies(strategies)
-    known = {entry.name for entry in study.strategies}
-    if again := [strategy.name for strategy in new if strategy.name in known]:
+    names = {entry.name for entry in study.strategies}
+    if again := [strategy.name for strategy in new if strategy.name in names]:
         raise StudyError(
             f"{place}: has the strategy {again[0]!r} already; leave it out, or give yours another "
             "name"
@@ -193,8 +193,8 @@ def extend_bundle(
 def strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
     """Return the strategies of the study file of a bundle, or None if none can be used.
 
-    If there is no study file, the Python file has them. Names and parameters are data; the Python
-    file, and parameters that could name a file, are used only if the bundle is trusted.
+    Without a study file, the Python file has the strategies. Names and parameters are data; the
+    Python file, and parameters that could name a file, are used only if the bundle is trusted.
     """
     from mlaut.experiments.study_files.study_file import (
         choose_strategies,
@@ -212,10 +212,10 @@ def strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
         chosen = replace(file.strategies, file=code)
         if not trusted:
             bare = replace(chosen, parameters={})
-            known = {item.name for item in choose_strategies(replace(file, strategies=bare))}
-            given = chosen.parameters.items()
+            names = {item.name for item in choose_strategies(replace(file, strategies=bare))}
+            items = chosen.parameters.items()
             chosen = replace(
-                chosen, parameters={n: p for n, p in given if n in known and _is_plain(p)}
+                chosen, parameters={n: p for n, p in items if n in names and _is_plain(p)}
             )
         return choose_strategies(replace(file, strategies=chosen))
     except (MlautError, RecursionError):
@@ -251,7 +251,7 @@ def datasets_io(
 ) -> FilesIO:
     """Store the datasets of a bundle in a database; tables that it lacks are loaded."""
     io, entries = FilesIO(path, "a"), study.load_splits()
-    about = {one.name: one for one in bundle.datasets}
+    about = {dataset.name: dataset for dataset in bundle.datasets}
     stored = set(io.list_datasets()[1])
     for name, entry in entries.items():
         if entry.path not in stored:
@@ -262,14 +262,14 @@ def datasets_io(
 
 
 def _dataset(
-    bundle: Bundle, about: BundledDataset | None, entry: SplitEntry, given: FilesIO | None
+    bundle: Bundle, about: BundledDataset | None, entry: SplitEntry, database: FilesIO | None
 ) -> Dataset:
     """Return a dataset of a bundle, after a check that its content is that of the study."""
     from mlaut.data.sources.references import is_reference, load_reference, parse_reference
     from mlaut.files_io.tables.datasets import checked
 
-    if given is not None and entry.path in given.list_datasets()[1]:
-        dataset = given.load_dataset(entry.path)
+    if database is not None and entry.path in database.list_datasets()[1]:
+        dataset = database.load_dataset(entry.path)
     elif about is not None and about.included:
         dataset = FilesIO(bundle.folder / DATASETS).load_dataset(entry.path)
     elif about is not None and is_reference(about.reference):

@@ -94,16 +94,16 @@ def _check_output(target: Path) -> None:
 
 
 def _entrants(places: Iterable[str | os.PathLike[str]], limit: int) -> list[Entrant]:
-    known: dict[str, Entrant] = {}
+    entrants: dict[str, Entrant] = {}
     for place in _each(places):
         bundle = open_bundle(place, limit=limit)
         study = StudyStore(bundle.study)
         for where, what in (*disagreement(bundle, study), *problems_of(study)):
             raise StudyError(f"{place}: {where}: {what}; do not trust this bundle")
-        known.setdefault(bundle.digest, Entrant.of(place, bundle))  # a copy adds nothing
-    if not known:
+        entrants.setdefault(bundle.digest, Entrant.of(place, bundle))  # a copy adds nothing
+    if not entrants:
         raise StudyError("there is no bundle in these places; 'mlaut publish' makes one")
-    return sorted(known.values(), key=lambda entrant: entrant.order)
+    return sorted(entrants.values(), key=lambda entrant: entrant.order)
 
 
 def _each(places: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _each(places: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
 def _check_together(entrants: Sequence[Entrant]) -> None:
     """Check that bundles can be compared in one table."""
     first: dict[str, tuple[SplitEntry, str]] = {}
-    known: list[StrategyEntry] = []
+    strategies: list[StrategyEntry] = []
     for entrant in entrants:
         if first and not set(first) & set(entrant.splits):
             raise StudyError(
@@ -127,14 +127,14 @@ def _check_together(entrants: Sequence[Entrant]) -> None:
                 "its own"
             )
         for name, entry in entrant.splits.items():
-            other, place = first.setdefault(name, (entry, entrant.place))
-            if not (extends(other, entry) or extends(entry, other)):
-                what = "split" if other.fingerprint == entry.fingerprint else "content"
+            earlier, place = first.setdefault(name, (entry, entrant.place))
+            if not (extends(earlier, entry) or extends(entry, earlier)):
+                what = "split" if earlier.fingerprint == entry.fingerprint else "content"
                 raise StudyError(
                     f"{entrant.place}: dataset {name!r} has another {what} than in {place}; only "
                     "bundles of the same splits can stand in one leaderboard"
                 )
         try:
-            known = merged_strategies(known, entrant.strategies, replace=False)
+            strategies = merged_strategies(strategies, entrant.strategies, replace=False)
         except StudyError as error:
             raise StudyError(f"{entrant.place}: {error}") from None

@@ -120,9 +120,9 @@ class Bundle:
         return all(dataset.included for dataset in self.datasets)
 
     def __str__(self) -> str:
-        by = ", ".join(self.authors)
+        authors = ", ".join(self.authors)
         return printable(
-            f"{self.title} ({by}, {self.date}, {self.licence}): {len(self.files) + 1} files, "
+            f"{self.title} ({authors}, {self.date}, {self.licence}): {len(self.files) + 1} files, "
             f"{self.size:,} bytes, digest {self.digest[:16]}",
             "",
         )
@@ -247,13 +247,13 @@ def damage_of(bundle: Bundle) -> Iterator[tuple[str, str]]:
     """
     for name, file in bundle.files.items():
         try:
-            there = file_record(bundle.folder / name)
+            actual = file_record(bundle.folder / name)
         except StoreError as error:
             yield name, str(error)
             continue
-        if there.size != file.size:
-            yield name, f"has {there.size:,} bytes, and {MANIFEST} says {file.size:,}"
-        elif there.sha256 != file.sha256:
+        if actual.size != file.size:
+            yield name, f"has {actual.size:,} bytes, and {MANIFEST} says {file.size:,}"
+        elif actual.sha256 != file.sha256:
             yield name, f"its digest is not the one in {MANIFEST}"
     for path in sorted(bundle.folder.iterdir()):
         hidden = path.name.startswith(".") and not path.name.startswith((".study", ".datasets"))

@@ -116,7 +116,7 @@ def _from_archive(path: Path, limit: int) -> Bundle:
 
 def _members(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, zipfile.ZipInfo]]:
     """Yield the files of an archive that a bundle can have; they are in one folder, or in none."""
-    known: set[str] = set()
+    names: set[str] = set()
     for member in archive.infolist():
         parts = PurePosixPath(member.filename).parts
         if member.is_dir():
@@ -133,9 +133,9 @@ def _members(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, zipfil
                 f"{path}: {member.filename!r} lies outside of the folder of a bundle; do not trust "
                 "this archive"
             )
-        if parts[-1] in known:
+        if parts[-1] in names:
             raise StoreError(f"{path}: holds {parts[-1]!r} twice; do not trust this archive")
-        known.add(parts[-1])
+        names.add(parts[-1])
         if parts[-1] in (MANIFEST, *KINDS):
             yield parts[-1], member
 

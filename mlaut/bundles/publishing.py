@@ -41,9 +41,9 @@ from mlaut.report import Report
 INCLUDE = ("licensed", "all", "none")
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-# Beginnings of licences that allow to pass a table on, in lower case, without blanks and dashes.
+# Beginnings of licences that let one pass a table on, in lower case, without blanks and dashes.
 _OPEN = ("cc0", "ccby", "publicdomain", "pddl", "odbl", "odcby", "mit", "bsd", "apache")
-_CLOSED = re.compile(r"\b(nc|nd)\b")  # not for money, not changed: whoever receives it decides
+_CLOSED = re.compile(r"\b(nc|nd)\b")  # forbids sale (nc) or changes (nd): its users must decide
 
 
 @with_checked_options(StudyError)
@@ -193,18 +193,18 @@ class _ToPublish:
         return cls(study, _database(study, datasets), texts, title)
 
 
-def _database(study: StudyStore, given: str | os.PathLike[str] | None) -> FilesIO:
+def _database(study: StudyStore, path: str | os.PathLike[str] | None) -> FilesIO:
     from mlaut.experiments.checking.verify import recorded_input
 
-    if given is None:
+    if path is None:
         beside = study.path.with_name(f"{study.path.stem}.datasets.h5")
-        given = beside if beside.exists() else recorded_input(study)[0]
-    if given is None or not Path(given).exists():
+        path = beside if beside.exists() else recorded_input(study)[0]
+    if path is None or not Path(path).exists():
         raise StudyError(
             f"{study.path}: the database of its datasets was not found"
-            f"{'' if given is None else f' at {given}'}; name it (--input, datasets=)"
+            f"{'' if path is None else f' at {path}'}; name it (--input, datasets=)"
         )
-    return FilesIO(given)
+    return FilesIO(path)
 
 
 def study_file_beside(path: Path) -> Path | None:
@@ -277,8 +277,8 @@ def _write(folder: Path, name: str, text: str) -> None:
 
 def _plain(record: Mapping[str, Any], recorded: str) -> dict[str, Any]:
     """Return the record of a run or a cell without paths, and without its model."""
-    kept = without_paths({key: value for key, value in record.items() if key != "model"})
-    return {**kept, "input": recorded} if "input" in record else kept
+    cleaned = without_paths({key: value for key, value in record.items() if key != "model"})
+    return {**cleaned, "input": recorded} if "input" in record else cleaned
 
 
 # ------------------------------------------------------------------- the datasets

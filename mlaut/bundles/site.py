@@ -92,7 +92,7 @@ def site_pages(
 def _renderer(title: str, date: str) -> Any:
     environment = environment_of("mlaut.bundles", "mlaut.report")
     style = environment.get_template("site.css").render()
-    known = {
+    common = {
         "page_of": _page,
         "title": title,
         "date": date,
@@ -101,7 +101,7 @@ def _renderer(title: str, date: str) -> Any:
         "style_hash": source_of(style),
         "mark": Markup(MARK),
     }
-    return lambda name, **values: environment.get_template(name).render(**known, **values)
+    return lambda name, **values: environment.get_template(name).render(**common, **values)
 
 
 def _page(kind: str, name: str) -> str:
@@ -136,14 +136,14 @@ def _standing(section: Any, added: Mapping[str, Entrant]) -> _SiteTable:
     else:
         shown = decision_table(section.decision)
     bundles = {name: entrant.bundle for name, entrant in added.items()}
-    by = {name: f"{', '.join(x.authors)}, {x.date}" for name, x in bundles.items()}
+    authors = {name: f"{', '.join(x.authors)}, {x.date}" for name, x in bundles.items()}
     places, ends = section.tables.get("standing", pd.DataFrame()), ("low", "high")
     ranks = {
         name: " to ".join(f"{place[f'average rank {end}']:.1f}" for end in ends)
         for name, place in places.iterrows()
     }
     rows = tuple(
-        (names, (*cells, ShownCell("", ranks.get(names[0], "")), ShownCell("", by[names[0]])))
+        (names, (*cells, ShownCell("", ranks.get(names[0], "")), ShownCell("", authors[names[0]])))
         for names, cells in shown.rows
     )
     more = ("rank, 95% interval", "added by")
@@ -166,7 +166,7 @@ def _bundles(entrants: Sequence[Entrant], added: Mapping[str, Entrant]) -> _Site
             "authors": ", ".join(entrant.bundle.authors),
             "day": entrant.bundle.date,
             "licence": entrant.bundle.licence,
-            "strategies that it added": ", ".join(n for n, by in added.items() if by is entrant),
+            "strategies that it added": ", ".join(n for n, x in added.items() if x is entrant),
             "digest": entrant.bundle.digest[:16],
         }
         for entrant in entrants

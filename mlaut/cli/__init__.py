@@ -41,7 +41,7 @@ _FORMER: dict[str | None, str] = {
 }
 
 
-class _Group(click.Group):
+class _CommandGroup(click.Group):
     """Commands; a former name raises an error that states the present name."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -51,7 +51,7 @@ class _Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class _Commands(_Group):
+class _Commands(_CommandGroup):
     """The commands, in groups on the first page."""
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
@@ -80,7 +80,7 @@ def cli(debug: bool) -> None:
     """
 
 
-@click.group(cls=_Group)
+@click.group(cls=_CommandGroup)
 def study() -> None:
     """Compare two runs; change, convert, place and export studies.
 

@@ -142,10 +142,10 @@ class RunOptions:
         Traceback (most recent call last):
         mlaut.errors.StudyError: unknown option 'timeot' of a run; did you mean 'timeout'?
         """
-        known = [option.name for option in dataclasses.fields(self)]
+        names = [option.name for option in dataclasses.fields(self)]
         for name in changes:
-            if name not in known:
-                hint = nearest(name, known) or f"; known are {', '.join(known)}"
+            if name not in names:
+                hint = nearest(name, names) or f"; known are {', '.join(names)}"
                 raise StudyError(f"unknown option {name!r} of a run{hint}")
         return dataclasses.replace(self, **changes)
 
@@ -156,8 +156,8 @@ class RunOptions:
 
     def record(self) -> dict[str, Any]:
         """Return the options that a study stores of a run; the engine by its name."""
-        kept = (item.name for item in dataclasses.fields(self) if item.metadata["recorded"])
-        return {"engine": self.engine_name} | {name: getattr(self, name) for name in kept}
+        names = (item.name for item in dataclasses.fields(self) if item.metadata["recorded"])
+        return {"engine": self.engine_name} | {name: getattr(self, name) for name in names}
 
 
 class RunKeywords(TypedDict, total=False):

@@ -277,9 +277,9 @@ class FilesIO:
             further metadata that were stored.
         """
         dataset = self.load_dataset(dataset_path)
-        known = {"class_name": dataset.target, "dataset_name": dataset.name, "task": dataset.task}
+        fields = {"class_name": dataset.target, "dataset_name": dataset.name, "task": dataset.task}
         roles = {"roles": dict(dataset.roles)} if dataset.roles else {}
-        return dataset.frame, {**dataset.metadata, **known, **roles}
+        return dataset.frame, {**dataset.metadata, **fields, **roles}
 
     def load_predictions_for_dataset(self, dataset: str) -> pd.DataFrame:
         """Return what each strategy of a study predicted for each test row of a dataset.
@@ -419,19 +419,21 @@ class FilesIO:
             if path in new:
                 raise DataError(f"dataset {dataset.name!r}: given twice for {path}; rename one")
             new[path] = dataset
-        left = lock_path(self.path).exists()  # by a writer that was killed, or another one writes
-        if set(self._compare(new, overwrite)[1]) == set(new) and not left:
+        # A killed writer left the lock file, or another process writes now.
+        was_locked = lock_path(self.path).exists()
+        if set(self._compare(new, overwrite)[1]) == set(new) and not was_locked:
             return tuple(new)
         with locked(self.path):
-            replaced, known = self._compare(new, overwrite)  # again: now no other process writes
-            if set(known) != set(new):
+            # Compare again: now no other process writes.
+            replaced, unchanged = self._compare(new, overwrite)
+            if set(unchanged) != set(new):
                 with self._changing(without=replaced) as file:
                     for path, dataset in new.items():
-                        if path not in known:
+                        if path not in unchanged:
                             above, _, key = path.rpartition("/")
                             put_dataset(file.require_group(above or "/"), key, dataset)
             else:
-                with write_in_place(self.path):  # what a killed writer had decided is completed
+                with write_in_place(self.path):  # completes what a killed writer had decided
                     pass
         return tuple(new)
 
@@ -484,7 +486,7 @@ class FilesIO:
                 note_names(file, "dataset", {from_h5(path.rpartition("/")[2]): None})
 
     def names_changed(self, what: str = "dataset") -> dict[str, str | None]:
-        """Return which names were changed before, and to which; None is for what was removed.
+        """Return the names that were changed, each with its new one, or None if it was removed.
 
         Parameters
         ----------
@@ -496,7 +498,7 @@ class FilesIO:
     def _compare(self, new: Mapping[str, Dataset], overwrite: bool) -> tuple[list[str], list[str]]:
         """Return the paths of the datasets to replace, and of those that are already stored."""
         replaced: list[str] = []
-        known: list[str] = []
+        unchanged: list[str] = []
         with self._reading() as file:
             for path, dataset in new.items():
                 self._check_room(file, path)
@@ -508,8 +510,8 @@ class FilesIO:
                         f"{self.path}: {path} exists and differs: {changes}; save it under a new "
                         "name, or pass overwrite=True"
                     )
-                (replaced if changes else known).append(path)
-        return replaced, known
+                (replaced if changes else unchanged).append(path)
+        return replaced, unchanged
 
     def _check_room(self, file: h5py.File, path: str) -> None:
         """Check that a path is free for a dataset: unused, and not inside a dataset or a study.
@@ -524,12 +526,12 @@ class FilesIO:
             above = "/" + "/".join(parts[:depth])
             item = file.get(above)
             whole = depth == len(parts)
-            taken = item is not None and (
+            occupied = item is not None and (
                 is_dataset(item) != whole or isinstance(item, h5py.Dataset)
             )
-            if taken or parts[0] in RESERVED:
+            if occupied or parts[0] in RESERVED:
                 raise StoreError(
-                    f"{self.path}: {path} cannot be stored, for {above} is something else; "
+                    f"{self.path}: {path} cannot be stored: {above} is no group of datasets; "
                     "choose another name or save_loc"
                 )
 
@@ -584,8 +586,8 @@ class FilesIO:
     def _group(self, file: h5py.File, dataset_path: str) -> h5py.Group:
         path = "/" + "/".join(_parts(dataset_path))
         if path not in file or not is_dataset(file[path]):
-            known = [group.name for group in _datasets(file["/"])]
-            hint = nearest(path, known) or f"; it has {len(known)}, see list_datasets()"
+            names = [group.name for group in _datasets(file["/"])]
+            hint = nearest(path, names) or f"; it has {len(names)}, see list_datasets()"
             raise DataError(f"{self.path}: no dataset {dataset_path!r}{hint}")
         return file[path]
 
@@ -635,7 +637,7 @@ Files_IO = FilesIO  # the name in the MLaut paper
 def _dataset_of(frame: pd.DataFrame, metadata: dict[str, Any]) -> Dataset:
     for key in ("class_name", "dataset_name"):
         if key not in metadata:
-            raise DataError(f"the metadata of a dataset need {key!r}; given are {list(metadata)}")
+            raise DataError(f"the metadata of a dataset need {key!r}; these have {list(metadata)}")
     return Dataset(
         name=metadata.pop("dataset_name"),
         target=metadata.pop("class_name"),

@@ -191,8 +191,8 @@ class Describer:
                 self._libraries |= set(late())
             parameters = value.get_params(deep=False)
             return {**form, "parameters": self._mapping_form(influential(parameters), above)}
-        if (known := _of_distribution(value)) is not None:
-            return {**self._class_form(type(known.pop("dist"))), **self._mapping_form(known, above)}
+        if (parts := _of_distribution(value)) is not None:
+            return {**self._class_form(type(parts.pop("dist"))), **self._mapping_form(parts, above)}
         return {**form, "state": self._form(_state(value), above)}
 
     # ---- functions

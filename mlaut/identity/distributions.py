@@ -126,7 +126,7 @@ def versions_of(modules: Iterable[str]) -> dict[str, str]:
     ['numpy', 'scikit-learn', 'scipy']
     """
     versions: dict[str, str] = {}
-    waiting = [known for module in modules for known in [_distribution_of(module)] if known]
+    waiting = [dist for module in modules for dist in [_distribution_of(module)] if dist]
     while waiting:
         distribution = waiting.pop()
         name, of_name, required = _described(distribution)
@@ -138,8 +138,8 @@ def versions_of(modules: Iterable[str]) -> dict[str, str]:
 
 def installed_version(name: str) -> str | None:
     """Return the version of a distribution; None if it is not installed."""
-    known = _distribution_by_name(name)
-    return _described(known)[1] if known else None
+    distribution = _distribution_by_name(name)
+    return _described(distribution)[1] if distribution else None
 
 
 def _distribution_of(module: str) -> Distribution | None:
@@ -174,8 +174,8 @@ def _described(
 ) -> tuple[str | None, str | None, tuple[Distribution, ...]]:
     """Return name, version and requirements of a distribution; reading them takes milliseconds."""
     about = distribution.metadata
-    known = {key: about[key] for key in ("Name", "Version") if key in about}
-    return known.get("Name"), known.get("Version"), tuple(_required(distribution))
+    fields = {key: about[key] for key in ("Name", "Version") if key in about}
+    return fields.get("Name"), fields.get("Version"), tuple(_required(distribution))
 
 
 def _required(distribution: Distribution) -> Iterator[Distribution]:

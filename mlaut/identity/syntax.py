@@ -260,23 +260,23 @@ def _collect_classes(node: ast.AST, prefix: str, classes: dict[str, list[ast.Cla
         _collect_classes(child, inner, classes)
 
 
-def _same_code(one: types.CodeType, other: types.CodeType) -> bool:
+def _same_code(first: types.CodeType, second: types.CodeType) -> bool:
     """Return whether two functions have equal compiled code, apart from positions."""
     parts = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
              "co_kwonlyargcount", "co_posonlyargcount", "co_exceptiontable")  # fmt: skip
-    return all(getattr(one, part) == getattr(other, part) for part in parts) and _same_constant(
-        one.co_consts, other.co_consts
+    return all(getattr(first, part) == getattr(second, part) for part in parts) and _same_constant(
+        first.co_consts, second.co_consts
     )
 
 
-def _same_constant(one: Any, other: Any) -> bool:
-    if type(one) is not type(other):
+def _same_constant(first: Any, second: Any) -> bool:
+    if type(first) is not type(second):
         return False
-    if isinstance(one, types.CodeType):
-        return _same_code(one, other)
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(_same_constant, one, other))
-    return repr(one) == repr(other) if isinstance(one, float | complex) else one == other
+    if isinstance(first, types.CodeType):
+        return _same_code(first, second)
+    if isinstance(first, tuple):
+        return len(first) == len(second) and all(map(_same_constant, first, second))
+    return repr(first) == repr(second) if isinstance(first, float | complex) else first == second
 
 
 def _spans(node: Function, code: types.CodeType) -> bool:

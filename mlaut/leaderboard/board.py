@@ -113,12 +113,12 @@ class Board:
         StudyError
             An entry was changed after its verdict.
         """
-        kept = [verdict for verdict in self.verdicts() if verdict.verdict != REFUSED]
-        for verdict in kept:
+        verdicts = [verdict for verdict in self.verdicts() if verdict.verdict != REFUSED]
+        for verdict in verdicts:
             place = self.folder / ENTRIES / verdict.entry
             if open_bundle(place, limit=self.limit).digest != verdict.digest:
                 raise StudyError(f"{place}: was changed after its verdict; restore it")
-        return [self.folder / ENTRIES / verdict.entry for verdict in kept]
+        return [self.folder / ENTRIES / verdict.entry for verdict in verdicts]
 
     def build_pages(self, output: str | os.PathLike[str]) -> Path:
         """Write the static pages (`mlaut.bundles.build_leaderboard`), and return the index.

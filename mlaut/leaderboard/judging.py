@@ -25,11 +25,11 @@ from mlaut.leaderboard.verdict import ACCEPTED, PROVISIONAL, REFUSED, Verdict
 from mlaut.records import Status
 from mlaut.report import make_report
 
-# Level of a check by chance: a hundredth of what one would notice. Forged entries are far below.
+# Level of each check: honest entries fail one by chance in 2,000 cases; forged ones are far below.
 _LEVEL = 0.0005
-_FEWEST = 8  # cells fitted again, or all of an entry, below which nothing is shown
-_FASTER = 10.0  # times that another machine may be faster than the one that judges, busy as it is
-_FEW = 5  # datasets below which chance can look like memory
+_FEWEST = 8  # fewest cells to fit again (or all of an entry) that show anything
+_FASTER = 10.0  # how many times faster another machine may be than this one, which may be busy
+_FEW = 5  # on fewer datasets than this, chance can look like memory
 _PACKAGES = ("python", "numpy", "scipy", "scikit-learn")
 
 
@@ -94,7 +94,7 @@ def judge_entry(
         tried = fits.get("cells")
         verdict = replace(verdict, fitted=len(tried) if isinstance(tried, list) else 0)
         verdict = _check_fits(study, fits, verdict)
-        return _ranked(board, study, listed, verdict)
+        return _with_rank(board, study, listed, verdict)
     except (_RefusedError, MlautError) as error:
         return replace(verdict, verdict=REFUSED, why=str(error))
 
@@ -121,12 +121,12 @@ def _opened(board: Board, folder: Path, verdict: Verdict) -> tuple[StudyStore, V
 
 def _check_content(board: Board, study: StudyStore, verdict: Verdict) -> int:
     """Check datasets, splits, seeds and cells against the board; return how many cells are done."""
-    entries, wanted = study.load_splits(), board.study.load_splits()
-    if set(entries) != set(wanted):
-        name = sorted(set(entries) ^ set(wanted))[0]
+    entries, board_entries = study.load_splits(), board.study.load_splits()
+    if set(entries) != set(board_entries):
+        name = sorted(set(entries) ^ set(board_entries))[0]
         raise _RefusedError(f"It and the board do not have the same datasets: {name!r}.")
     for name, entry in entries.items():
-        theirs = wanted[name]
+        theirs = board_entries[name]
         if entry.fingerprint != theirs.fingerprint or not np.array_equal(entry.truth, theirs.truth):
             raise _RefusedError(f"The dataset {name!r} has another content.")
         if not np.array_equal(entry.split.folds, theirs.split.folds):
@@ -143,21 +143,21 @@ def _check_content(board: Board, study: StudyStore, verdict: Verdict) -> int:
     if lacking := int(np.isin(statuses, [Status.MISSING, Status.SKIPPED]).sum()):
         raise _RefusedError(f"{lacking} of {len(statuses)} cells were not run.")
     then, now = ({**x.runs[-1], **x.runs[-1].get("versions", {})} for x in (board.study, study))
-    other = [f"{x} {now.get(x)} ({then.get(x)})" for x in _PACKAGES if now.get(x) != then.get(x)]
+    changed = [f"{x} {now.get(x)} ({then.get(x)})" for x in _PACKAGES if now.get(x) != then.get(x)]
     verdict.checks["datasets, splits, seeds"] = f"those of the board, {len(entries)} datasets"
-    verdict.checks["versions"] = ", ".join(other) or "those of the board"
+    verdict.checks["versions"] = ", ".join(changed) or "those of the board"
     return int((statuses == Status.DONE).sum())
 
 
 def _check_copies(study: StudyStore, others: Sequence[StudyStore], verdict: Verdict) -> None:
     """Find the earlier strategy whose predictions are the most like those of the entry."""
     like: dict[str, list[float]] = {}
-    for mine in study.blocks():
-        tested = mine.split.folds >= 0
-        near = 0.0 if mine.classes else 1e-3 * float(mine.truth.std())
-        for block in (other.block(mine.dataset) for other in others):
+    for own in study.blocks():
+        tested = own.split.folds >= 0
+        near = 0.0 if own.classes else 1e-3 * float(own.truth.std())
+        for block in (earlier.block(own.dataset) for earlier in others):
             for strategy, theirs in zip(block.strategies, block.predictions, strict=True):
-                same = np.isclose(mine.predictions[0], theirs, rtol=0, atol=near)[tested]
+                same = np.isclose(own.predictions[0], theirs, rtol=0, atol=near)[tested]
                 like.setdefault(strategy, []).append(float(same.mean()))
     share, nearest = max((float(np.mean(shares)), name) for name, shares in like.items())
     verdict.checks["most like"] = f"{nearest}, in {share:.2%} of the predictions"
@@ -176,9 +176,9 @@ def _check_fits(study: StudyStore, fits: Mapping[str, Any], verdict: Verdict) ->
         if fits["error"]:
             raise _RefusedError(f"It cannot be fitted again: {fits['error']}.")
         cells, copies = pd.DataFrame(fits["cells"]), fits["copies"]
-        wanted = [(c.dataset, c.repeat, c.fold) for c in drawn(study, verdict.digest, verdict.seed)]
+        order = [(c.dataset, c.repeat, c.fold) for c in drawn(study, verdict.digest, verdict.seed)]
         named = sorted(zip(cells["dataset"], cells["repeat"], cells["fold"], strict=True))
-        if named != sorted(wanted[: len(cells)]):
+        if named != sorted(order[: len(cells)]):
             raise _RefusedError("Its fits are not of the cells that were drawn.")
         _check_predictions(cells, verdict)
         verdict = _check_costs(cells, copies, verdict)
@@ -186,7 +186,7 @@ def _check_fits(study: StudyStore, fits: Mapping[str, Any], verdict: Verdict) ->
         _check_memory(copies, verdict)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _RefusedError(f"Its fits cannot be read ({error!r}).") from error
-    few = len(cells) < min(_FEWEST, len(wanted))
+    few = len(cells) < min(_FEWEST, len(order))
     unsure = f"Only {len(cells)} cells could be fitted again in the time." if few else ""
     return replace(verdict, why=unsure)
 
@@ -216,7 +216,7 @@ def _check_costs(cells: pd.DataFrame, copies: Mapping[str, Any], verdict: Verdic
     claimed, measured = (float(times[name].mean()) for name in ("claimed", "measured"))
     text = f"{claimed:.3g} s a cell as claimed, {measured:.3g} s here at the shortest"
     scale = min(1.0, float(ratios.median()))
-    if scale < 1 / _FASTER or (ratios < scale / _FASTER).mean() > 0.25:  # a quarter: no chance
+    if scale < 1 / _FASTER or (ratios < scale / _FASTER).mean() > 0.25:  # a quarter is no accident
         raise _RefusedError(f"Its costs are not those of its strategy: {text}.")
     verdict.checks["costs"] = text
     return replace(verdict, claimed_seconds=claimed, measured_seconds=measured)
@@ -239,10 +239,11 @@ def _check_selection(copies: Mapping[str, Any], verdict: Verdict) -> None:
 
 def _check_memory(copies: Mapping[str, Any], verdict: Verdict) -> None:
     """Check that a fit to shuffled labels predicts badly; else the strategy knows the answers."""
-    some = [own for own in copies.values() if own["known"] - own["constant"] > 0.05]  # else alike
-    high = sum(2 * own["remembered"] > own["known"] + own["constant"] for own in some)
-    text = f"with shuffled labels it is half as good on {high} of {len(some)} datasets"
-    if len(some) >= _FEW and high > len(some) / 2:
+    # On other datasets, a fit to true labels and one to shuffled labels predict alike.
+    learnable = [own for own in copies.values() if own["known"] - own["constant"] > 0.05]
+    high = sum(2 * own["remembered"] > own["known"] + own["constant"] for own in learnable)
+    text = f"with shuffled labels it is half as good on {high} of {len(learnable)} datasets"
+    if len(learnable) >= _FEW and high > len(learnable) / 2:
         raise _RefusedError(f"It knows the test rows: {text}.")
     verdict.checks["memory"] = text
 
@@ -250,7 +251,7 @@ def _check_memory(copies: Mapping[str, Any], verdict: Verdict) -> None:
 # ----------------------------------------------------------------------- the record
 
 
-def _ranked(
+def _with_rank(
     board: Board, study: StudyStore, listed: Sequence[StudyStore], verdict: Verdict
 ) -> Verdict:
     """Return the verdict on a valid entry, which is ranked among all and tested against them."""

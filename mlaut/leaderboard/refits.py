@@ -86,23 +86,23 @@ def refit_entry(
     with tempfile.TemporaryDirectory() as folder:
         io = datasets_io(board.bundle, board.study, Path(folder, DATASETS))
         try:
-            given = strategies_of_bundle(bundle, trusted)
-            usable = usable_strategies(study, given)[0]
+            strategies = strategies_of_bundle(bundle, trusted)
+            usable = usable_strategies(study, strategies)[0]
         except MlautError as error:
             return {**fits, "error": str(error)}
         limit = None if engine == "inline" else 60 * board.minutes
         options = RunOptions(engine=engine, n_jobs=n_jobs, timeout=limit)
         cells = drawn(study, bundle.digest, seed)
-        for some in _portions(cells, begun + 30 * board.minutes):
-            again = fitted_again(study, io, usable, some, make_engine(options))
+        for portion in _portions(cells, begun + 30 * board.minutes):
+            again = fitted_again(study, io, usable, portion, make_engine(options))
             fits["cells"] += [compared(study.block(new.cell.dataset), new) for new in again]
         if others_of(fits["cells"]):
             return {**fits, "error": ""}  # copies of another strategy would tell nothing
         names = list(dict.fromkeys(cell.dataset for cell in cells))
-        for some in _portions(names, begun + 60 * board.minutes):
-            entries, key = [study.load_split(name) for name in some], (bundle.digest, seed)
-            how = {"engine": engine, "n_jobs": n_jobs}
-            for name, blocks in _run_copies(entries, io, usable, key, copies, **how).items():
+        for portion in _portions(names, begun + 60 * board.minutes):
+            entries, key = [study.load_split(name) for name in portion], (bundle.digest, seed)
+            settings = {"engine": engine, "n_jobs": n_jobs}
+            for name, blocks in _run_copies(entries, io, usable, key, copies, **settings).items():
                 fits["copies"][name] = _measured(study.block(name), blocks, metric)
     return {**fits, "error": ""}
 
@@ -110,8 +110,8 @@ def refit_entry(
 def drawn(study: StudyStore, digest: str, seed: str) -> list[Cell]:
     """Return the done cells of a study in a random order, seeded by a digest and a text."""
     cells = [
-        Cell(dataset, known[s], repeat, fold)
-        for dataset, (known, status) in study.statuses().items()
+        Cell(dataset, names[s], repeat, fold)
+        for dataset, (names, status) in study.statuses().items()
         for s, repeat, fold in np.argwhere(status == Status.DONE).tolist()
     ]
     order = _generator(digest, seed, "cells").permutation(len(cells))
@@ -220,13 +220,15 @@ def _run_copies(
     with tempfile.TemporaryDirectory() as folder:
         pairs = {entry.name: list(_copied(entry, io, key, copies)) for entry in entries}
         copied, store = FilesIO(Path(folder, DATASETS), "a"), StudyStore(Path(folder, "copies.h5"))
-        copied.save_datasets([copy for some in pairs.values() for copy, _ in some])
-        store.save_splits(entry for some in pairs.values() for _, entry in some)
+        copied.save_datasets([copy for group in pairs.values() for copy, _ in group])
+        store.save_splits(entry for group in pairs.values() for _, entry in group)
         seed = int(_generator(*key, "seed").integers(2**31))
         Orchestrator(copied, FilesIO(store.path, "a"), seed=seed).run(
             list(strategies), verbose=0, **options
         )
-        return {name: [store.block(copy.name) for _, copy in some] for name, some in pairs.items()}
+        return {
+            name: [store.block(copy.name) for _, copy in group] for name, group in pairs.items()
+        }
 
 
 def _measured(own: Block, blocks: Sequence[Block], metric: str) -> dict[str, Any]:

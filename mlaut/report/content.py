@@ -73,33 +73,33 @@ class Choice:
     without: Mapping[str, str]
 
     def apply(self, scored: Sequence[Results]) -> tuple[list[Results], dict[str, dict[str, str]]]:
-        """Return the chosen part of results, and with its reason what was left out."""
-        strategies = tuple(dict.fromkeys(name for one in scored for name in one.strategies))
-        datasets = tuple(dict.fromkeys(name for one in scored for name in one.datasets))
-        wanted = {strategies[i] for i in positions("strategy", self.only or None, strategies)}
+        """Return the chosen part of results, and what was left out, each with the reason."""
+        strategies = tuple(dict.fromkeys(name for results in scored for name in results.strategies))
+        datasets = tuple(dict.fromkeys(name for results in scored for name in results.datasets))
+        only = {strategies[i] for i in positions("strategy", self.only or None, strategies)}
         chosen = {datasets[i] for i in positions("dataset", self.datasets or None, datasets)}
         for name in self.without:
             position("strategy", name, strategies)
         parts = [
-            one.select(strategies=kept, datasets=known)
-            for one in scored
-            if (kept := [s for s in one.strategies if s in wanted and s not in self.without])
-            and (known := [name for name in one.datasets if name in chosen])
+            results.select(strategies=names, datasets=own)
+            for results in scored
+            if (names := [s for s in results.strategies if s in only and s not in self.without])
+            and (own := [name for name in results.datasets if name in chosen])
         ]
         if not parts:
             raise AnalysisError("the choice of strategies and datasets leaves nothing to report on")
-        gone = [s for s in strategies if s not in wanted or s in self.without]
+        left_out = [s for s in strategies if s not in only or s in self.without]
         return parts, {
-            "strategy": {name: self.without.get(name, "") for name in gone},
+            "strategy": {name: self.without.get(name, "") for name in left_out},
             "dataset": {name: "" for name in datasets if name not in chosen},
         }
 
 
-def _without(state: State, gone: Mapping[str, Mapping[str, str]]) -> State:
+def _without(state: State, left_out: Mapping[str, Mapping[str, str]]) -> State:
     """Return a state that begins with what was left out, and whose tables do not show it."""
     words = [
         f"{what} {name}" + (f" ({reason})" if reason else "")
-        for what, names in gone.items()
+        for what, names in left_out.items()
         for name, reason in names.items()
     ]
     if not words:
@@ -107,15 +107,15 @@ def _without(state: State, gone: Mapping[str, Mapping[str, str]]) -> State:
     tables = dict(state.tables)
     for key, frame in tables.items():
         shown = frame.reset_index()
-        for what in gone.keys() & set(shown.columns):
-            shown = shown[~shown[what].isin(gone[what])]
+        for what in left_out.keys() & set(shown.columns):
+            shown = shown[~shown[what].isin(left_out[what])]
         tables[key] = frame.iloc[shown.index]
     return replace(state, left_out=f"Left out of this report: {', '.join(words)}.", tables=tables)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """Report, which prints its first screen, and shows it in a notebook.
+    """Report on a study or on results; its text, also in a notebook, is its first screen.
 
     Attributes
     ----------
@@ -166,30 +166,28 @@ def study_content(
     chosen = (Chosen.of(study) or chosen_now()).read_with(**terms)
     primary = chosen.analysis.metric
     metrics = [primary, *chosen.analysis.secondary] if primary else _metrics(state)
-    read = [Results.from_study(study, one) for one in metrics]
+    read = [Results.from_study(study, metric) for metric in metrics]
     clusters = chosen.analysis.clusters
-    read = [
-        replace(one, clusters=sources_of(one.datasets, clusters) or one.clusters) for one in read
-    ]
+    read = [replace(x, clusters=sources_of(x.datasets, clusters) or x.clusters) for x in read]
     scored, left_out = choice.apply(read)
     state = _without(state, left_out)
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
     if any(run.get("trace_predictions") is True for run in study.runs):
-        sections = tuple(_with_budgets(one, study) for one in sections)
+        sections = tuple(_with_budgets(part, study) for part in sections)
     title = title or chosen.title or f"Comparison: {sections[0].title}"
     return Report(study.path, title, state, sections, study)
 
 
-def _with_budgets(one: Section, study: StudyStore) -> Section:
+def _with_budgets(part: Section, study: StudyStore) -> Section:
     """Return a section with the scores against the budget of tuning, where a strategy tunes."""
     try:
-        budgets = score_against_budget(study, one.scored.metric, datasets=one.scored.datasets)
+        budgets = score_against_budget(study, part.scored.metric, datasets=part.scored.datasets)
     except AnalysisError:
-        return one
-    budgets = budgets[budgets.index.get_level_values(0).isin(one.scored.strategies)]
+        return part
+    budgets = budgets[budgets.index.get_level_values(0).isin(part.scored.strategies)]
     if budgets.empty:
-        return one
-    return replace(one, budgets=budgets, tables={**one.tables, BUDGETS: budgets})
+        return part
+    return replace(part, budgets=budgets, tables={**part.tables, BUDGETS: budgets})
 
 
 def results_content(
@@ -197,7 +195,7 @@ def results_content(
 ) -> Report:
     """Return the content of a report on results without a study."""
     scored, left_out = choice.apply(scored)
-    read = [one for one in scored[0].notes if one.startswith("read as ")][:1]
+    read = [note for note in scored[0].notes if note.startswith("read as ")][:1]
     line = f"{counted(len(scored[0].datasets), 'dataset')}, "
     line += f"{''.join(read) or 'from a table of scores'}."
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
@@ -221,12 +219,12 @@ def _sections(
 ) -> tuple[Section, ...]:
     """Return a section for each metric, of which the first is the primary one; or for each task."""
     if not one_task:
-        return tuple(section(one, chosen.by(one.metric), race) for one in scored)
+        return tuple(section(results, chosen.by(results.metric), race) for results in scored)
     first, *others = scored
-    secondary = [section(one, chosen.by(one.metric), race) for one in others]
+    secondary = [section(results, chosen.by(results.metric), race) for results in others]
     primary = section(first, chosen.by(first.metric), race, secondary)
     line = f"A secondary metric: the primary one, which decides, is {first.metric.name}."
-    marked = (replace(one, sentences=(line, *one.sentences), secondary=True) for one in secondary)
+    marked = (replace(x, sentences=(line, *x.sentences), secondary=True) for x in secondary)
     return (primary, *marked)
 
 
@@ -308,13 +306,13 @@ def _decided(
         return None
     test = chosen.analysis.test or default_test(scored.metric)
     others = {
-        f"metric {one.scored.metric.name}": primary_test(one.comparison, one.decision.chosen)
-        for one in secondary
-        if one.comparison is not None and one.decision is not None
+        f"metric {part.scored.metric.name}": primary_test(part.comparison, part.decision.chosen)
+        for part in secondary
+        if part.comparison is not None and part.decision is not None
     }
-    for how, phrase in _TREATMENTS.items() if len(scored.missing) else ():
+    for treatment, phrase in _TREATMENTS.items() if len(scored.missing) else ():
         with suppress(AnalysisError):  # the treatment would leave nothing, or is not valid
-            treated = treat_missing(scored, how)
+            treated = treat_missing(scored, treatment)
             if treated.notes != comparison.results.notes:
                 others[phrase] = pairs_by_test(test, treated, comparison.correction)
     return decide_study(comparison, chosen, scored=scored, others=others)
@@ -334,8 +332,8 @@ def _sentences(
         start = "No tests of the full table" if _RACED in problem else "Nothing can be compared yet"
         sentences = (f"{start}: {problem[0]}.",)
     else:
-        left = f" ({'; '.join(gaps)})" if gaps else ""
-        sentences = (f"Tests need at least two strategies on two datasets{left}.",)
+        reasons = f" ({'; '.join(gaps)})" if gaps else ""
+        sentences = (f"Tests need at least two strategies on two datasets{reasons}.",)
     return sentences if robustness is None else (*sentences, robustness.sentence())
 
 

@@ -104,11 +104,11 @@ _Made = tuple[Figure, str, str]
 def figures(section: Section) -> dict[str, _Made]:
     """Return figure, caption and alternative of each name in `FIGURES` that there is data for."""
     drawn = {name: make(section) for name, (make, *_) in FIGURES.items()}
-    return {name: one for name, one in drawn.items() if one is not None}
+    return {name: parts for name, parts in drawn.items() if parts is not None}
 
 
 def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
-    """Return a figure as a file, ``svg`` or ``pdf``: the same bytes each time, no control signs."""
+    """Return the bytes of a figure as ``svg`` or ``pdf``: always the same, no control signs."""
     dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
     if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
         for line in dots:
@@ -132,7 +132,7 @@ def _scores(section: Section) -> _Made | None:
     alternative = f"Medians of {name} {over}, best first{lack}: {_list(order)}."
     caption = (
         f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "
-        f"median, whiskers to the last value within 1.5 box lengths.{_some(order)}"
+        f"median, whiskers to the last value within 1.5 box lengths.{_best(order)}"
     )
     return box_plot(scored, look=_BEST), caption, alternative
 
@@ -157,7 +157,7 @@ def _ranks(section: Section) -> _Made | None:
     alternative = f"Average ranks, 1 is best: {_list(ranks)}. In one group: {groups}."
     caption = (
         "Average ranks over datasets (1 is best). A bar joins strategies of which no two differ "
-        f"by the test of pairs ({pairs.name}, level {tests.alpha:g}), scenario (c).{_some(ranks)}"
+        f"by the test of pairs ({pairs.name}, level {tests.alpha:g}), scenario (c).{_best(ranks)}"
     )
     drawn = critical_difference_diagram(tests.results, pairs=pairs, alpha=tests.alpha, look=_BEST)
     return drawn, caption, alternative
@@ -199,7 +199,7 @@ def _pairs(section: Section) -> _Made | None:
     caption = (
         f"{pairs.name}, scenario (c): row against column, by average rank. Blue, pointing up: the "
         f"row is better at level {tests.alpha:g}; orange, pointing down: worse; pale: not shown. "
-        f"Numbers: {_effect_in_words(tests, pairs)}; p.{_some(order)}"
+        f"Numbers: {_effect_in_words(tests, pairs)}; p.{_best(order)}"
     )
     figure = pairwise_matrix(pairs, alpha=tests.alpha, order=order, look=_BEST)
     return figure, caption, _beaten(tests, order)
@@ -227,12 +227,12 @@ def _beaten(tests: Comparison, order: list[str]) -> str:
 def _intervals(section: Section) -> _Made | None:
     if not section.estimates:
         return None
-    some = next(iter(section.estimates.values()))
-    order = [name for name in section.tables["summary"].index if name in some.frame.index]
+    first = next(iter(section.estimates.values()))
+    order = [name for name in section.tables["summary"].index if name in first.frame.index]
     scenarios = "; ".join(f"{s}: {SCENARIOS[s]}" for s in section.estimates)
-    caption = f"Mean {some.metric} with 95 % intervals by scenario ({scenarios}).{_some(order)}"
+    caption = f"Mean {first.metric} with 95 % intervals by scenario ({scenarios}).{_best(order)}"
     ends = {scenario: table.frame[["low", "high"]] for scenario, table in section.estimates.items()}
-    widths = {scenario: number((of["high"] - of["low"]).mean()) for scenario, of in ends.items()}
+    widths = {scenario: number((x["high"] - x["low"]).mean()) for scenario, x in ends.items()}
     by_scenario = ", ".join(f"{width} in scenario {scenario}" for scenario, width in widths.items())
     alternative = f"{caption} Mean width of the intervals: {by_scenario}. All are in the table."
     return forest_plot(section.estimates, order=order, look=_BEST), caption, alternative
@@ -246,16 +246,16 @@ def _times(section: Section) -> _Made | None:
         return None
     if name not in table:
         name, up = "average rank", False
-    known = table[[name, "training seconds"]].dropna()
-    known = known[known["training seconds"] > 0]
-    if known.empty:
+    timed = table[[name, "training seconds"]].dropna()
+    timed = timed[timed["training seconds"] > 0]
+    if timed.empty:
         return None
-    front = pareto_front(known[name], known["training seconds"], greater_is_better=up)
+    front = pareto_front(timed[name], timed["training seconds"], greater_is_better=up)
     out = ", ".join(map(str, table.index[table[name].isna()]))
-    drawn = known[known.index.isin([*known.index[:_MOST_DRAWN], *front])]
+    drawn = timed[timed.index.isin([*timed.index[:_MOST_DRAWN], *front])]
     caption = (
         f"{name} against mean seconds to tune and fit. In bold, those that no other strategy beats "
-        f"in both.{f' Without a {name}, and not shown: {out}.' if out else ''}{_some(known)}"
+        f"in both.{f' Without a {name}, and not shown: {out}.' if out else ''}{_best(timed)}"
     )
     y, seconds = drawn[name], drawn["training seconds"]
     figure = time_plot(y, seconds, greater_is_better=up, score_name=name)
@@ -267,7 +267,7 @@ def _decision(section: Section) -> _Made | None:
     if decision is None:
         return None
     figure = decision_plot(decision, section.results, top=MOST_ROWS)
-    n, of = len(section.results.datasets), len(decision.frame)
+    n, n_all = len(section.results.datasets), len(decision.frame)
     parts = [
         "One dot per dataset",
         *["the mark is the middle one (the table has the average)"] * bool(decision.leader),
@@ -276,16 +276,16 @@ def _decision(section: Section) -> _Made | None:
     ]
     beyond = any({*"◂▸"} & {*text.get_text()} for text in figure.axes[0].texts)
     far = " Numbers at the edges are dots beyond the axis." * beyond
-    some = f" The best {MOST_ROWS} of {of}." * (of > MOST_ROWS)
+    best = f" The best {MOST_ROWS} of {n_all}." * (n_all > MOST_ROWS)
     ranks = decision.frame["average rank"]
     alternative = f"{decision.answer()} Average ranks: {_list(ranks)}."
-    return figure, f"{'; '.join(parts)}.{far}{_marks(decision)}{some}", alternative
+    return figure, f"{'; '.join(parts)}.{far}{_marks(decision)}{best}", alternative
 
 
 def _marks(decision: Decision) -> str:
-    """Return what the marks of a decision mean, those that are in the figure."""
-    given = set(decision.frame["verdict"]) if decision.leader else set()
-    legend = "; ".join(f"{words}: {name}" for name, (*_, words) in MARKS.items() if name in given)
+    """Return what the marks in the figure of a decision mean."""
+    shown = set(decision.frame["verdict"]) if decision.leader else set()
+    legend = "; ".join(f"{words}: {name}" for name, (*_, words) in MARKS.items() if name in shown)
     return f" {legend[:1].upper()}{legend[1:]}." if legend else ""
 
 
@@ -296,7 +296,7 @@ def _budgets(section: Section) -> _Made | None:
     caption = (
         f"Mean {section.scored.metric.name} on the test rows against the evaluations of tuning, "
         "for the choice after 1, 2, 4, ... candidates; dashed: the inner score, where no other is "
-        f"known.{_some(ends)}"
+        f"known.{_best(ends)}"
     )
     return (
         budget_plot(section.budgets, look=_BEST),
@@ -320,7 +320,7 @@ FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
 """Figures by name: how each is drawn, its heading, and the table that it follows on the page."""
 
 
-def _some(drawn: Sized) -> str:
+def _best(drawn: Sized) -> str:
     """Return the words for a figure that has the best strategies only."""
     return f" The best {_MOST_DRAWN} of {len(drawn)}." if len(drawn) > _MOST_DRAWN else ""
 

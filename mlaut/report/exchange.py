@@ -1,8 +1,8 @@
-"""Results in the forms of others, with their intervals.
+"""Results in the formats of other projects, with their intervals.
 
-Every Eval Ever (schema 0.3.0, https://github.com/evaleval/every_eval_ever) has a JSON file a
+Every Eval Ever (schema 0.3.0, https://github.com/evaleval/every_eval_ever) has a JSON file for each
 strategy. The evaluation results of the Hugging Face Hub (https://huggingface.co/docs/hub/eval-results)
-are a YAML file in the repository of a model. They have no field for an interval: the notes name it.
+are a YAML file in the repository of a model. This has no field for an interval: its notes name it.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class _Score(NamedTuple):
 
 def _scores(report: Report) -> Iterator[tuple[str, list[_Score]]]:
     """Yield each strategy, and its scores by the primary metrics; those of failed cells are NaN."""
-    for strategy in dict.fromkeys(s for one in report.sections for s in one.scored.strategies):
+    for strategy in dict.fromkeys(s for x in report.sections for s in x.scored.strategies):
         own = []
         for section in report.sections:
             scored = section.scored
@@ -60,17 +60,17 @@ def _scores(report: Report) -> Iterator[tuple[str, list[_Score]]]:
             for d, dataset in enumerate(scored.datasets):
                 about = {} if rows is None else rows.loc[(dataset, strategy)].to_dict()
                 about = {"method": _OVER_POINTS if about else ""} | about
-                known = {name: about[name] for name in _Score._fields if name in about}
-                known["n_test"] = 0 if scored.n_test is None else int(scored.n_test[d, 0].sum())
+                fields = {name: about[name] for name in _Score._fields if name in about}
+                fields["n_test"] = 0 if scored.n_test is None else int(scored.n_test[d, 0].sum())
                 value = float(scored.scores[strategy][dataset])
-                own.append(_Score(scored.metric, dataset, **known | {"value": value}))
+                own.append(_Score(scored.metric, dataset, **fields | {"value": value}))
         yield strategy, own
 
 
 def to_every_eval_ever(
     report: Report, folder: str | os.PathLike[str], organisation: str
 ) -> tuple[Path, ...]:
-    """Write a JSON file a strategy, at ``data/TITLE/ORGANISATION/STRATEGY/UUID.json``.
+    """Write a JSON file for each strategy: ``data/TITLE/ORGANISATION/STRATEGY/UUID.json``.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def to_every_eval_ever(
     paths = []
     for strategy, scores in _scores(report):
         identifier = f"{organisation}/{strategy}"
-        lacking = ", ".join(one.dataset for one in scores if math.isnan(one.value))
+        lacking = ", ".join(score.dataset for score in scores if math.isnan(score.value))
         details = {"conclusion": " ".join(report.sections[0].headline), "studied": report.studied}
         deployed = {"deployment_type": "self_deployed" if run else "unknown"}
         content = {
@@ -131,7 +131,7 @@ def to_every_eval_ever(
                 "id": identifier,
                 "additional_details": deployed | {"model_availability": "unknown"},
             },
-            "evaluation_results": [_evaluation(one) for one in scores if not math.isnan(one.value)],
+            "evaluation_results": [_evaluation(x) for x in scores if not math.isnan(x.value)],
         }
         key = f"{report.title}\n{identifier}".encode(errors="backslashreplace")
         name = uuid.UUID(bytes=hashlib.sha256(key).digest()[:16], version=4)
@@ -203,7 +203,9 @@ def to_hugging_face(
                 lines += [f"  notes: {json_text(notes)}"]
         path = Path(folder, _folder(strategy), ".eval_results", f"{_folder(report.title)}.yaml")
         if path in paths:
-            raise AnalysisError(f"strategy {strategy!r}: {path} is that of another; rename one")
+            raise AnalysisError(
+                f"strategy {strategy!r}: another strategy also has the file {path}; rename one"
+            )
         paths.append(_written(path, "\n".join(lines) + "\n"))
     return tuple(paths)
 

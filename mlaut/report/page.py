@@ -36,7 +36,7 @@ class _Late:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _PageBlock:
     """Table with its texts, and the pictures that follow it; the table may be missing."""
 
     table: ShownTable | _Late | None
@@ -53,7 +53,7 @@ class _PagePart:
     first: Sequence[ShownTable]  # of the decision: its first rows, and all if there are more
     checks: ShownTable | None
     picture: Picture | None
-    blocks: Sequence[_Block]
+    blocks: Sequence[_PageBlock]
 
 
 def as_html(report: Report, *, made: str = "") -> str:
@@ -63,7 +63,7 @@ def as_html(report: Report, *, made: str = "") -> str:
     ----------
     report : Report
     made : str
-        When the page was made, as it says itself; default now.
+        Time at which the page was made, as the page states it; default now.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def _blocks(
     drawn: Iterable[Picture] = (),
     prefix: str = "state",
     **words: str,
-) -> list[_Block]:
+) -> list[_PageBlock]:
     """Return the blocks of a page in the order of the tables; ``words`` fill the texts."""
     on_page = {table.name: shown for table, shown in shown_in(PAGE, tables, source)}
     blocks = []
@@ -165,7 +165,7 @@ def _blocks(
         if isinstance(shown, ShownTable) and table.fold and len(shown.rows) > _LATE:
             shown = _late(shown, f"{prefix}-{table.name}", caption)
         blocks.append(
-            _Block(
+            _PageBlock(
                 table=shown,
                 heading=table.heading.format(**words),
                 caption=caption,
@@ -180,5 +180,5 @@ def _blocks(
 def _late(table: ShownTable, name: str, caption: str) -> _Late:
     texts = [list(column) for column in zip(*table.texts, strict=True)]
     columns = [column.header for column in table.columns]
-    known = {"caption": caption, "labels": table.labels, "columns": columns, "texts": texts}
-    return _Late(name, known)
+    data = {"caption": caption, "labels": table.labels, "columns": columns, "texts": texts}
+    return _Late(name, data)

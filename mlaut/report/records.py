@@ -133,10 +133,10 @@ class Section:
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """Sentences of the decision, or those that hold without one; and on new records."""
-        said = self.sentences if self.decision is None else self.decision.headline()
+        """Sentences of the decision, or else of the section, and those on new records."""
+        sentences = self.sentences if self.decision is None else self.decision.headline()
         records = () if self.records is None else self.records.notes[-2:]
-        return (*said, *(f"{text}." for text in records))
+        return (*sentences, *(f"{text}." for text in records))
 
     @property
     def findings(self) -> tuple[str, ...]:

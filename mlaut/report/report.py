@@ -1,4 +1,4 @@
-"""`make_report`: what a report is made of, and for which strategies and datasets."""
+"""`make_report`, which chooses the results, metrics, strategies and datasets of a report."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -96,17 +96,17 @@ def make_report(
     >>> print(report.sections[0].decision.answer().partition(": ")[2].partition(". ")[0])
     there are 3 datasets, and at least 6 are needed for 2 strategies
     """
-    given = [metric] if isinstance(metric, str) or not isinstance(metric, Iterable) else metric
-    metrics = [one if isinstance(one, str) else find_metric(one) for one in given if one]
+    listed = [metric] if isinstance(metric, str) or not isinstance(metric, Iterable) else metric
+    metrics = [item if isinstance(item, str) else find_metric(item) for item in listed if item]
     terms |= {} if missing is None else {"missing": missing}
     if not isinstance(without, Mapping):
         without = dict.fromkeys([without] if isinstance(without, str) else without, "")
-    only, datasets = ([one] if isinstance(one, str) else one for one in (only, datasets))
+    only, datasets = ([names] if isinstance(names, str) else names for names in (only, datasets))
     choice = Choice(tuple(only), tuple(datasets), without)
     scored = _scored(study, metrics, greater_is_better, clusters)
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
-        scored = [treat_contaminated(one, contaminated) for one in scored]
+        scored = [treat_contaminated(results, contaminated) for results in scored]
         content = results_content(name, scored, title, terms, choice)
     else:
         primary: dict[str, Any] = {}
@@ -122,7 +122,7 @@ def _scored(
     source: Any, metrics: Sequence[Any], greater_is_better: bool | None, clusters: Any
 ) -> list[Results] | None:
     """Return the results of a table by each metric; None if the source is a study."""
-    how: dict[str, Any] = {"greater_is_better": greater_is_better}
+    options: dict[str, Any] = {"greater_is_better": greater_is_better}
     source = as_table(source)
     if isinstance(source, Results):
         if metrics or greater_is_better is not None:
@@ -132,11 +132,11 @@ def _scored(
             )
         return [results_of(source, clusters=clusters)]
     if isinstance(source, pd.DataFrame):
-        return [results_of(source, one, greater_is_better, clusters) for one in metrics or [""]]
+        return [results_of(source, name, greater_is_better, clusters) for name in metrics or [""]]
     if isinstance(source, str | os.PathLike) and is_results(source):
-        how["clusters"] = clusters if isinstance(clusters, str) else ""
-        read = [read_results(source, one, **how) for one in metrics or [None]]
-        return read if how["clusters"] else [results_of(one, clusters=clusters) for one in read]
+        options["clusters"] = clusters if isinstance(clusters, str) else ""
+        read = [read_results(source, name, **options) for name in metrics or [None]]
+        return read if options["clusters"] else [results_of(x, clusters=clusters) for x in read]
     if greater_is_better is not None:
         raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
     if isinstance(clusters, str):

@@ -105,7 +105,7 @@ class ShownTable:
         rows = tuple(
             (
                 tuple(map(str, label)) if isinstance(label, tuple) else (str(label),),
-                tuple(ShownCell(x, one.text(x)) for one, x in zip(columns, row, strict=True)),
+                tuple(ShownCell(x, column.text(x)) for column, x in zip(columns, row, strict=True)),
             )
             for label, row in zip(frame.index, frame.to_numpy(dtype=object), strict=True)
         )
@@ -149,7 +149,7 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
     most : int, optional
         Number of rows; the leader is one of them. Default: all.
     below : bool, default False
-        Whether it has what stands below the first screen: reasons, P(best), letters or ranks.
+        Whether to show what stands below the first screen: reasons, P(best), letters or ranks.
     """
     mean, leader = f"mean {decision.metric}", decision.leader
     frame: Any = decision.frame.copy()  # its columns have several types
@@ -157,7 +157,7 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
     hidden |= set() if frame["failures"].any() else {"failures"}
     hidden |= set() if below or decision.slow else {"training seconds"}
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
-        hidden.add(mean)  # other means beside none of the leader would look best
+        hidden.add(mean)  # other means would look best, as the leader has none
     decimals = {name: _decimals(frame[name]) for name in frame}
     if mean in frame and "difference" in frame:
         own = frame[mean] - frame.loc[leader, mean]
@@ -171,18 +171,18 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
         frame["won"] = counts.where(frame["won"].notna(), "")
     headers = {mean: decision.metric, "won": "win/tie/loss", "failures": "failed"}
     headers |= {"training seconds": "seconds to train", "average rank": "rank"}
-    known = [
+    columns = [
         TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name])
         for name in frame
     ]
     frame = frame.drop(columns=list(hidden), errors="ignore")
     if most and leader and leader in frame.index[most:]:
         frame = pd.concat([frame.iloc[: most - 1], frame.loc[[leader]]])
-    return ShownTable.of(frame.iloc[: most or None], known)
+    return ShownTable.of(frame.iloc[: most or None], columns)
 
 
 def _decimals(values: pd.Series) -> int | None:
-    """Return the decimals with which the largest number has three digits; None of texts.
+    """Return the decimals with which the largest number has three digits; None for texts.
 
     A number above 1,000 times the median has failed: the median has three digits then.
 

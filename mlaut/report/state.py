@@ -78,17 +78,18 @@ class State:
         if "datasets" not in self.tables:
             line = self.lines[0][:-1].replace(", from", f"{of}, from")
             return f"Studied: {line}. {_UNKNOWN}."
-        known, strategies = self.tables["datasets"], self.tables["strategies"]
-        tasks = " and ".join(sorted(known["task"].str.lower().unique()))
-        tuned, how = strategies["candidates"].dropna(), known["split"].replace(_SCHEMES, regex=True)
-        classes = f", {_range(known['classes'].dropna())} classes" if "classes" in known else ""
-        some = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
+        data, strategies = self.tables["datasets"], self.tables["strategies"]
+        tasks = " and ".join(sorted(data["task"].str.lower().unique()))
+        tuned = strategies["candidates"].dropna()
+        schemes = data["split"].replace(_SCHEMES, regex=True)
+        classes = f", {_range(data['classes'].dropna())} classes" if "classes" in data else ""
+        tuning = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
         cores = self.tables["runs"].get("cores", pd.Series(dtype=float)).dropna()[-1:]
         machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
         return (
-            f"Studied: {counted(len(known), 'dataset')}{of} for {tasks}, {_range(known['rows'])} "
-            f"rows{classes}; scored by {' and '.join(sorted(set(how)))}; "
-            f"{counted(len(strategies), 'strategy', 'strategies')}, {some}{machine}."
+            f"Studied: {counted(len(data), 'dataset')}{of} for {tasks}, {_range(data['rows'])} "
+            f"rows{classes}; scored by {' and '.join(sorted(set(schemes)))}; "
+            f"{counted(len(strategies), 'strategy', 'strategies')}, {tuning}{machine}."
         )
 
 
@@ -138,9 +139,9 @@ class ReadOnce(StudyStore):
         self._details = list(super().all_details()) if self.few else []
 
     def all_details(self, *given: Any, **only: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Yield the kept details; those of some datasets or statuses are read."""
-        kept = self.few and not (given or only)
-        return iter(self._details) if kept else super().all_details(*given, **only)
+        """Yield the kept details; details of chosen datasets or statuses are read again."""
+        is_kept = self.few and not (given or only)
+        return iter(self._details) if is_kept else super().all_details(*given, **only)
 
     def block(self, dataset: str) -> Block:
         """Return the kept block of a dataset, or read it."""
@@ -172,9 +173,9 @@ def _cells(study: StudyStore) -> pd.DataFrame:
     return pd.DataFrame(list(rows.values()), index, list(Status))
 
 
-def _counted(cells: pd.DataFrame, by: str) -> pd.DataFrame:
+def _counted(cells: pd.DataFrame, level: str) -> pd.DataFrame:
     """Count the cells that are done, failed, were skipped, raced out or not run, by a level."""
-    counts = cells.groupby(level=by).sum()
+    counts = cells.groupby(level=level).sum()
     failed = [status for status in Status if status.failed]
     table = pd.DataFrame({"done": counts[Status.DONE], "failed": counts[failed].sum(axis=1)})
     table["skipped"] = counts[Status.SKIPPED]
@@ -225,7 +226,7 @@ def _strategies(stored: _OfStudy) -> pd.DataFrame:
 
 
 def _texts(value: Any) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+    return [str(item) for item in value] if isinstance(value, list | tuple) else []
 
 
 def _class(identity: Mapping[str, Any]) -> str:
@@ -248,8 +249,8 @@ def _runs(stored: _OfStudy) -> pd.DataFrame:
 
 def _versions(run: Mapping[str, Any]) -> list[str]:
     versions = run.get("versions")
-    known = versions if isinstance(versions, Mapping) else {}
-    return [f"{name} {version}" for name, version in known.items()]
+    valid = versions if isinstance(versions, Mapping) else {}
+    return [f"{name} {version}" for name, version in valid.items()]
 
 
 def _run_line(run: Mapping[str, Any]) -> str:
@@ -271,13 +272,13 @@ def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[Any, 
 
 
 def _environment(study: StudyStore) -> dict[str, str]:
-    """Return the values that the runs of a study have; the identities of its strategies, too."""
-    values = {f"strategy {one.name}": [one.fingerprint[:12]] for one in study.strategies}
+    """Return the values that the runs of a study record, and identities of its strategies."""
+    values = {f"strategy {entry.name}": [entry.fingerprint[:12]] for entry in study.strategies}
     for run in study.runs:
         for name, value in (run | run.get("versions", {})).items():
             values.setdefault(name, []).append(str(value))
-    kept = (name for name in values if name not in _OF_ONE_RUN)
-    return {name: ", ".join(dict.fromkeys(values[name])) for name in kept}
+    names = (name for name in values if name not in _OF_ONE_RUN)
+    return {name: ", ".join(dict.fromkeys(values[name])) for name in names}
 
 
 def _failures(stored: _OfStudy) -> pd.DataFrame | None:

@@ -60,12 +60,12 @@ def _summary(section: Section) -> pd.DataFrame:
         ranks = comparison.ranks.frame
         table = ranks[["average_rank"]].rename(columns={"average_rank": "average rank"})
         order, ascending = ["average rank"], [True]
-        of = comparison.estimates["(c)"].frame if comparison.mean_strategies else ranks
+        source = comparison.estimates["(c)"].frame if comparison.mean_strategies else ranks
         if comparison.mean_strategies:
-            table[mean] = of["value"].reindex(table.index)
+            table[mean] = source["value"].reindex(table.index)
         else:
             ends = {name: f"rank {label}" for name, label in ends.items()}
-        table[list(ends.values())] = of[list(ends)].reindex(table.index)
+        table[list(ends.values())] = source[list(ends)].reindex(table.index)
         if results.ranks_only:
             table[f"datasets without {results.metric.name}"] = _failed_on(results)
     table["training seconds"] = _training_seconds(section)
@@ -99,8 +99,8 @@ def _standing(section: Section) -> pd.DataFrame | None:
     if results.clusters is not None:  # Elo and shares of datasets take them as independent
         return None
     table = scale_free_table(results).frame
-    known = None if section.decision is None else section.decision.chances
-    likely = (known or probability_of_best(results)).frame
+    chances = None if section.decision is None else section.decision.chances
+    likely = (chances or probability_of_best(results)).frame
     rating = elo_ratings(results, n_samples=_DRAWS).frame
     return pd.concat(
         [likely.reindex(table.index), rating.add_prefix("Elo ").reindex(table.index), table], axis=1
@@ -108,7 +108,7 @@ def _standing(section: Section) -> pd.DataFrame | None:
 
 
 def _duels(comparison: Comparison) -> pd.DataFrame | None:
-    """Return wins, ties, losses and p of all pairs: what no other strategy can change."""
+    """Return wins, ties, losses and p of all pairs: numbers that no other strategy changes."""
     if comparison.results.clusters is not None:  # by single datasets
         return None
     every, effect = comparison.to_frame(), "mean difference"
@@ -123,7 +123,7 @@ def _duels(comparison: Comparison) -> pd.DataFrame | None:
 
 
 def _if_any(make: Callable[[Results], ResultTable]) -> Callable[[Section], pd.DataFrame | None]:
-    """Return a maker of a table that is None where the results have not what it needs."""
+    """Return a maker of a table: None where the results lack what the table needs."""
 
     def frame(section: Section) -> pd.DataFrame | None:
         try:
@@ -143,9 +143,9 @@ def pair_table(comparison: Comparison, every: pd.DataFrame) -> pd.DataFrame:
     are not comparable, the effect is the share of datasets on which the first strategy is better.
     """
     main = "mean difference" if "t" in comparison.pairs else "share better"
-    other = "trinomial" if "trinomial" in comparison.pairs else comparison.leading
-    main = main if "t" in comparison.pairs or other == "trinomial" else "signed ranks"
-    effect = comparison.effect("t" if "t" in comparison.pairs else other, main)
+    fallback = "trinomial" if "trinomial" in comparison.pairs else comparison.leading
+    main = main if "t" in comparison.pairs or fallback == "trinomial" else "signed ranks"
+    effect = comparison.effect("t" if "t" in comparison.pairs else fallback, main)
     table = effect.rename(columns={"value": comparison.effect_name(main)})
     if "t" in comparison.pairs:
         table["Cohen's d"] = comparison.effect("t", "Cohen's d (paired)")["value"]
@@ -179,9 +179,9 @@ def _missing_cells(section: Section) -> pd.DataFrame | None:
     if results.imputed is None:
         return table
     if results.ranks_only:
-        kept = table["dataset"].isin(results.datasets)
-        kept &= table["strategy"].isin(results.strategies)
-        return table.assign(**{"counts as": np.where(kept, "last", "left out")})
+        is_last = table["dataset"].isin(results.datasets)
+        is_last &= table["strategy"].isin(results.strategies)
+        return table.assign(**{"counts as": np.where(is_last, "last", "left out")})
     return table.assign(imputed=results.cells[results.imputed])
 
 

@@ -48,15 +48,15 @@ def _of_section(report: Report, section: Section, room: int) -> list[str]:
         return lines
     below = [*_wrapped([decision.reading()]), "", "How sure"]
     below += _wrapped(decision.certainty())
-    n, left = len(decision.frame), room - len(lines) - len(below) - 2  # two blank lines
+    n, space = len(decision.frame), room - len(lines) - len(below) - 2  # two blank lines
     table: list[str] = []
-    for rows in range(min(n, max(left, _FEWEST)), 0, -1):
+    for rows in range(min(n, max(space, _FEWEST)), 0, -1):
         shown = decision_table(decision, most=rows)
-        other = decision.frame["verdict"].drop([labels[0] for labels, _ in shown.rows])
-        counts = [f"{sum(other == one)} {one}" for one in VERDICTS if one in set(other)]
+        hidden = decision.frame["verdict"].drop([labels[0] for labels, _ in shown.rows])
+        counts = [f"{sum(hidden == word)} {word}" for word in VERDICTS if word in set(hidden)]
         table = [*_lines_of(shown)]
-        table += [f"... and {len(other)} more: {', '.join(counts)}"] * (rows < n)
-        if len(table) <= left or rows <= _FEWEST:
+        table += [f"... and {len(hidden)} more: {', '.join(counts)}"] * (rows < n)
+        if len(table) <= space or rows <= _FEWEST:
             break
     return [*lines, "", *table, *below]
 
@@ -84,7 +84,7 @@ def _tables(tables: Iterable[ReportTable], source: Any) -> Iterator[str]:
 
 
 def _lines_of(table: ShownTable) -> Iterator[str]:
-    """Yield the lines of a table, and how many columns have no room, which the CSV file has."""
+    """Yield the lines of a table, and the number of columns for which there is no room."""
     n_labels, columns = len(table.labels), []
     for place, texts in enumerate(zip(table.head, *table.texts[:MOST_ROWS], strict=True)):
         most = _NAMES // n_labels if place < n_labels else _WIDTH // 2

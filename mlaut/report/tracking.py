@@ -85,8 +85,8 @@ def tracked_runs(study: StudyStore, metric: str = "") -> Iterator[TrackedRun]:
             if not own or dataset not in place:
                 continue
             scores = results.cells[place[dataset], s].ravel()
-            known = np.flatnonzero(~np.isnan(scores)).tolist()
-            numbers = {f"mean {name}": float(scores[known].mean())} if known else {}
+            steps = np.flatnonzero(~np.isnan(scores)).tolist()
+            numbers = {f"mean {name}": float(scores[steps].mean())} if steps else {}
             done = [record for record in own if record["status"] == "done"]
             failed = sum(Status.of_word(record["status"]).failed for record in own)
             numbers |= {"done cells": len(done), "failed cells": failed}
@@ -100,7 +100,7 @@ def tracked_runs(study: StudyStore, metric: str = "") -> Iterator[TrackedRun]:
                 dataset=dataset,
                 parameters=_parameters(done),
                 numbers={key: float(x) for key, x in numbers.items() if math.isfinite(x)},
-                steps=tuple((name, step, float(scores[step])) for step in known),
+                steps=tuple((name, step, float(scores[step])) for step in steps),
                 tags={
                     "mlaut.study": study.id,
                     "mlaut.metric": name,
@@ -130,8 +130,8 @@ def _parameters(done: list[dict[str, Any]]) -> dict[str, str]:
     """Return the chosen parameters as text, once where all folds chose the same."""
     chosen = {(r["repeat"], r["fold"]): r.get("best_params") or {} for r in done}
     shown: dict[str, str] = {}
-    for name in dict.fromkeys(key for one in chosen.values() for key in one):
-        values = {at: _text(one.get(name)) for at, one in chosen.items()}
+    for name in dict.fromkeys(key for choice in chosen.values() for key in choice):
+        values = {at: _text(choice.get(name)) for at, choice in chosen.items()}
         if len(set(values.values())) == 1:
             shown[name] = next(iter(values.values()))
         else:
@@ -146,7 +146,7 @@ def _text(value: Any) -> str:
 def to_mlflow(study: StudyStore, place: str, *, metric: str = "", experiment: str = "") -> int:
     """Write a study into MLflow: a run for each strategy and dataset; return how many were new.
 
-    A run that is there with the same cells is left alone, one with other cells is replaced, so the
+    A run that MLflow has with the same cells stays, and one with other cells is replaced. So the
     call may be repeated while the study grows.
 
     Parameters
@@ -176,8 +176,8 @@ def to_mlflow(study: StudyStore, place: str, *, metric: str = "", experiment: st
     try:
         client = MlflowClient(tracking_uri=_address(place))
         title = experiment or study.path.stem
-        known = client.get_experiment_by_name(title)
-        where = known.experiment_id if known is not None else client.create_experiment(title)
+        stored = client.get_experiment_by_name(title)
+        where = stored.experiment_id if stored is not None else client.create_experiment(title)
         return _write_mlflow(client, where, runs, _known_to_mlflow(client, where, study.id))
     except (MlflowException, ImportError) as error:  # a database needs SQLAlchemy
         text = " ".join(str(error).split())
@@ -196,14 +196,14 @@ def _write_mlflow(
     client: Any,
     where: str,
     runs: Iterable[TrackedRun],
-    there: Mapping[tuple[str, str], tuple[str, str]],
+    stored: Mapping[tuple[str, str], tuple[str, str]],
 ) -> int:
-    """Write the runs that MLflow has not, or has with other cells; return their number."""
+    """Write the runs that MLflow lacks, or has with other cells; return their number."""
     from mlflow.entities import Metric, Param, RunTag
 
     written = 0
     for run in runs:
-        old, same = there.get((run.name, run.tags["mlaut.metric"]), (None, ""))
+        old, same = stored.get((run.name, run.tags["mlaut.metric"]), (None, ""))
         if same == run.tags["mlaut.cells"]:
             continue
         if old is not None:
@@ -235,13 +235,13 @@ def _key(name: str) -> str:
 
 def _known_to_mlflow(client: Any, where: str, study: str) -> dict[tuple[str, str], tuple[str, str]]:
     """Return the runs of a study that MLflow has, by name and metric: id and cells."""
-    known, token = {}, None
+    stored, token = {}, None
     while True:
         page = client.search_runs([where], f"tags.`mlaut.study` = '{study}'", page_token=token)
         for run in page:
             tags = run.data.tags
             key = run.info.run_name, tags.get("mlaut.metric", "")
-            known[key] = run.info.run_id, tags.get("mlaut.cells", "")
+            stored[key] = run.info.run_id, tags.get("mlaut.cells", "")
         token = page.token
         if not token:
-            return known
+            return stored

@@ -180,7 +180,7 @@ def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
 
 
 def _own(path: Path) -> Path:
-    """Return a path whose name MLaut chose; a link of that name, which may lead anywhere, goes."""
+    """Return a path whose name MLaut chose; remove a link there, which may lead anywhere."""
     if path.is_symlink():
         path.unlink()
     return path

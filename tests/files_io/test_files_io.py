@@ -189,9 +189,9 @@ def test_a_study_in_the_same_file_is_kept(io, tmp_path):
 
 def test_a_dataset_is_no_group(io):
     io.save_datasets(datasets("a"), "/g")
-    with pytest.raises(StoreError, match="/g/a/b cannot be stored, for /g/a is something else"):
+    with pytest.raises(StoreError, match="/g/a/b cannot be stored: /g/a is no group of datasets"):
         io.save_datasets(datasets("b"), "/g/a")
-    with pytest.raises(StoreError, match="/g cannot be stored, for /g is something else"):
+    with pytest.raises(StoreError, match="/g cannot be stored: /g is no group of datasets"):
         io.save_datasets(datasets("g"))
 
 

@@ -197,7 +197,7 @@ def test_what_is_missing_is_asked_for(tmp_path):
     assert list(tmp_path.iterdir()) == []
     table = pd.DataFrame({"a b": [0.9, 0.8], "a:b": [0.7, 0.6]}, index=["iris", "zoo"])
     alike = make_report(Results.from_table(table, metric="accuracy"))
-    with pytest.raises(AnalysisError, match=r"strategy 'a:b': .*a-b.* is that of another; "):
+    with pytest.raises(AnalysisError, match=r"'a:b': another strategy also has the file .*a-b.*; "):
         to_hugging_face(alike, tmp_path, "ada/bench")
 
 

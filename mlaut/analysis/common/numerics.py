@@ -119,7 +119,7 @@ def ranked(values: np.ndarray) -> np.ndarray:
     return ranks.T
 
 
-def places(losses: np.ndarray, size: np.ndarray) -> np.ndarray:
+def rank_losses(losses: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Return the ranks within each row from 1 (the smallest loss); ties share their mean rank.
 
     Every rank of strategies comes from here. Losses are tied if they differ by rounding noise
@@ -133,7 +133,7 @@ def places(losses: np.ndarray, size: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> losses = np.array([[0.1 + 0.2, 0.3, np.nan, 0.1]])
-    >>> places(losses, np.abs(losses)).tolist()
+    >>> rank_losses(losses, np.abs(losses)).tolist()
     [[2.5, 2.5, nan, 1.0]]
     """
     return ranked(equalised(losses.T, RELATIVE_NOISE * size.T)).T

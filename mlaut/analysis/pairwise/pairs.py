@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import check
-from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, places, snap
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, rank_losses, snap
 from mlaut.analysis.results.results import Results
 
 EQUAL = "equal on every dataset"  # note on a pair
@@ -102,7 +102,7 @@ class PairedLosses:
         Average ranks, rank tests and rank models use these ranks. Their variances assume that ties
         have mean ranks.
         """
-        return _read_only(places(self.losses, self.scale))
+        return _read_only(rank_losses(self.losses, self.scale))
 
     @property
     def _pair_scale(self) -> np.ndarray:

@@ -72,7 +72,7 @@ def _means(span: float, _shape: tuple[int, ...]) -> Step:
     return lambda differences: np.clip(differences / span, -1.0, 1.0)
 
 
-class _SignedRanks:
+class _RankedSteps:
     """Steps whose weight is the share of the sizes seen so far that are no larger.
 
     The share includes the present difference, and ties count half. The weight is twice the share,
@@ -140,7 +140,7 @@ _KINDS = (
     Kind("sign", lambda *_: np.sign, "neither strategy is more often better", "sign"),
     Kind(
         "signed rank",
-        _SignedRanks,
+        _RankedSteps,
         "whatever the size of the difference, neither strategy is more often better",
         "signed rank",
     ),

@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.numerics import places
+from mlaut.analysis.common.numerics import rank_losses
 from mlaut.analysis.results.results import Results
 
 
 def ranks_of(results: Results) -> pd.DataFrame:
     """Return the ranks of the strategies that have a loss on each dataset, by dataset."""
     losses = results.losses
-    ranks = places(losses.to_numpy(), results.noise_scale)
+    ranks = rank_losses(losses.to_numpy(), results.noise_scale)
     return pd.DataFrame(ranks, losses.index, losses.columns)
 
 
@@ -20,4 +20,4 @@ def ranks_by_fold(results: Results) -> np.ndarray:
     size = np.maximum(np.abs(results.cells), np.abs(results.cell_losses))
     losses, size = (np.moveaxis(x.reshape(shape), 1, 2) for x in (results.cell_losses, size))
     rows = (-1, len(results.strategies))
-    return places(losses.reshape(rows), size.reshape(rows)).reshape(losses.shape)
+    return rank_losses(losses.reshape(rows), size.reshape(rows)).reshape(losses.shape)

@@ -43,7 +43,7 @@ def load_into(
     """Load the datasets that a database lacks, and return the paths of all; see `Data.load`."""
     wanted = task_named(task) if task else None
     stored = {} if overwrite else stored_paths(hdf5_io)
-    batch = _Batch(hdf5_io, group, overwrite)
+    batch = _DatasetsToStore(hdf5_io, group, overwrite)
     try:
         for given in references:
             if str(given) in stored:
@@ -79,7 +79,7 @@ def check_roles(hdf5_io: FilesIO, paths: Iterable[str], roles: Mapping[str, Any]
             )
 
 
-class _Batch:
+class _DatasetsToStore:
     """Datasets that will be stored together, and the paths of those that are stored."""
 
     def __init__(self, hdf5_io: FilesIO, group: str | None, overwrite: bool) -> None:

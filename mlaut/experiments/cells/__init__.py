@@ -1,1 +1,1 @@
-"""Do one cell: assemble, fit, predict, check, measure, and hand the outcome over."""
+"""Do one cell: assemble, fit, predict, check, measure, and return the outcome."""

@@ -61,7 +61,7 @@ class CellOptions:
     checkpoints : Path or None
         Folder in which the scores of a search are kept while it runs; None keeps none.
     trace_predictions : bool, default False
-        Whether what smaller budgets would have chosen is fitted too, and predicts the test rows.
+        Whether to fit also what smaller budgets would have chosen, and to predict with it.
     """
 
     threads: int = 1
@@ -89,18 +89,18 @@ def cell_seed(seed: int, cell: Cell) -> int:
 def failed_outcome(
     cell: Cell, status: Status, reason: str, seed: int, elapsed: float = 0.0, traceback: str = ""
 ) -> Outcome:
-    """Return the outcome of a cell that could not tell its own: its process ended, for example.
+    """Return the outcome of a cell that reported none, for example because its process ended.
 
     Parameters
     ----------
     cell : Cell
     status : Status
     reason : str
-        One line that says how it ended.
+        One line that says how the cell ended.
     seed : int
         Seed of the cell (`cell_seed`).
     elapsed : float, default 0
-        Seconds since it began; 0 if it did not.
+        Seconds since the cell began; 0 if it did not begin.
     traceback : str, default ""
 
     Examples
@@ -220,14 +220,14 @@ def _fit_and_predict(
     traced = 0.0  # wall seconds of the fits of incumbents
     if trace and trace.incumbents:
         details["incumbent_seconds"] = traced = search_in(model.asked).incumbent_seconds_
-    searched = max(0.0, fitted - begun - traced)  # and fitted
+    searched = max(0.0, fitted - begun - traced)  # of tuning and the final fit
     tuned = min(max(0.0, searched - tuning.fit_seconds), searched) if tuning else 0.0
     if options.models:
         from mlaut.experiments.cells.saved_models import save_model
 
         try:
             details["model"] = save_model(options.models, cell, model.model)
-        except StoreError as error:  # of the disk: no failure of the strategy, so the run ends
+        except StoreError as error:  # the disk failed, not the strategy: the run ends
             return Outcome(cell, Status.ERROR, reason=str(error), details={UNSAVED: True})
     return Outcome(
         cell=cell,

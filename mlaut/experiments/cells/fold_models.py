@@ -1,9 +1,9 @@
 """Models on the rows of one fold: each part of a table is prepared once for all methods.
 
-A table of complete numbers is known as such once for all its cells. Its rows are then taken from
-one array, without gaps to look for and medians to compute, and reach scikit-learn's estimators in
-the numbers, the type and the order in memory that they would make of a DataFrame themselves. A
-model is assembled once, as a template, and copied and seeded for each cell.
+Whether a table consists of complete numbers is checked once for all its cells. The rows of such a
+table are taken from one array: there are no gaps to look for, and no medians to compute. They reach
+scikit-learn's estimators with the numbers, the type and the order in memory to which these would
+convert a DataFrame. A model is assembled once, as a template, and copied and seeded for each cell.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FoldTable:
     weights : ndarray of float64, shape (n_rows,), or None
         Weight of each row; None where the dataset has no column of that role.
     groups, times : ndarray, shape (n_rows,), or None
-        Code of the group and number of the time of each row, likewise.
+        Code of the group, and number of the time, of each row; None where there is no such column.
     """
 
     features: pd.DataFrame
@@ -125,7 +125,7 @@ class Traits:
     Attributes
     ----------
     parted : bool
-        Whether it is a preprocessing and an estimator of known code, which can be used one by one.
+        Whether the model is a preprocessing and an estimator, both of known code, usable alone.
     only_numbers : bool
         Whether the estimator makes an array of a DataFrame and forgets the names of its columns.
     only_order : bool
@@ -152,7 +152,7 @@ class Traits:
 
 
 class FoldModel:
-    """Model of a cell, fitted and asked on rows of a table.
+    """Model of a cell, which is fitted on rows of a table and predicts others.
 
     Parameters
     ----------
@@ -198,22 +198,22 @@ class FoldModel:
 
     def fit(self, rows: np.ndarray, labels: np.ndarray | None = None) -> None:
         """Fit on the training rows, which have these labels; default those of the table."""
-        known, labels = self._rows(rows), self._table.labels[rows] if labels is None else labels
+        features, labels = self._rows(rows), self._table.labels[rows] if labels is None else labels
         if self._object_labels and labels.dtype.kind == "U":
             labels = labels.astype(object)
-        given = self._weights(rows)
+        arguments = self._weights(rows)
         if self._preprocessing is not None:
-            known = self._preprocessing.fit_transform(known, labels)
-        routed = _routing(self.asked if given else None)
+            features = self._preprocessing.fit_transform(features, labels)
+        routed = _routing(self.asked if arguments else None)
         if self.asked is self.model:
-            given |= category_arguments(self.model, known)
+            arguments |= category_arguments(self.model, features)
         with routed:
             if self.asked is not self.model:
-                self.asked.fit(known, labels, **given)
+                self.asked.fit(features, labels, **arguments)
             elif self._table.classes:
-                self.model = self.asked = fit_classifier(self.model, known, labels, **given)
+                self.model = self.asked = fit_classifier(self.model, features, labels, **arguments)
             else:
-                self.model.fit(known, labels, **given)
+                self.model.fit(features, labels, **arguments)
                 as_fitted(self.model)
 
     def _weights(self, rows: np.ndarray) -> dict[str, Any]:
@@ -307,7 +307,7 @@ _templates: WeakKeyDictionary[MlautEstimator, dict[Any, _Template | None]] = Wea
 def new_model(
     strategy: MlautEstimator, shape: DataShape, seed: int, n_jobs: int
 ) -> tuple[Any, Traits]:
-    """Return what ``strategy.assemble(shape, random_state=seed, n_jobs=n_jobs)`` does, but faster.
+    """Return the result of ``strategy.assemble(shape, random_state=seed, n_jobs=n_jobs)``, faster.
 
     Parameters
     ----------
@@ -322,11 +322,11 @@ def new_model(
     traits : Traits
         Traits of the model.
     """
-    known = _templates.setdefault(strategy, {})
+    templates = _templates.setdefault(strategy, {})
     key = shape, n_jobs
-    if key not in known:
-        known[key] = _template(strategy, shape, n_jobs)
-    template = known[key]
+    if key not in templates:
+        templates[key] = _template(strategy, shape, n_jobs)
+    template = templates[key]
     if template is not None:
         return template.copy(seed), template.traits
     model = strategy.assemble(shape, random_state=seed, n_jobs=n_jobs)

@@ -54,7 +54,7 @@ def check_memory_can_be_limited() -> None:
     if not _in_status("VmData"):
         raise StudyError(
             "memory: this system cannot limit what a process allocates (Linux can); "
-            "leave it out, or run in a container that has a limit"
+            "leave memory out, or run in a container that has a limit"
         )
 
 
@@ -91,7 +91,7 @@ def check_cpu_can_be_measured() -> None:
 def cpu_seconds() -> float:
     """Return the CPU seconds of this process and of the children that it has waited for."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(of.ru_utime + of.ru_stime for of in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 class TuningBudget:
@@ -144,8 +144,8 @@ def oom_kills() -> int:
 def lacked_memory(error: BaseException) -> bool:
     """Return whether an error reports that an allocation failed.
 
-    The type of the error shows it. Of errors that libraries raise for many reasons the text counts
-    as well; what a strategy itself raises is not judged by its text.
+    The type of the error shows this. Libraries also raise general errors, whose text is then read;
+    the text of an error that a strategy itself raises is not.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def lacked_memory(error: BaseException) -> bool:
         return error.errno == errno.ENOMEM
     try:
         text = str(error)
-    except Exception:  # whatever the code of a strategy makes of it
+    except Exception:  # the code of a strategy may raise anything
         return False
     raised_by = _raised_by(error)
     # Where all fits of a search failed, scikit-learn raises a ValueError with their tracebacks.

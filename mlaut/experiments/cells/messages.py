@@ -2,8 +2,8 @@
 
 The code of a strategy runs in the process that sends its outcome, and can write to every open
 pipe. So nothing from a worker is unpickled, every length is checked before it is used, and an
-outcome is accepted only for the cell that is running, in a frame that proves to come from whoever
-knows the secret of this process. No strategy runs where the secret is.
+outcome is accepted only for the cell that is running, in a frame whose checksum proves that its
+sender knows the secret of this process. No strategy runs in a process that has the secret.
 """
 
 import hashlib
@@ -132,7 +132,7 @@ def decode_outcome(
     Raises
     ------
     GarbledError
-        The bytes are not an outcome of this cell, or it states times that no clock showed.
+        The bytes are not an outcome of this cell, or it states impossible times.
     """
     try:
         record, arrays = unpack(content)
@@ -206,7 +206,7 @@ def _check_numbers(outcome: Outcome) -> None:
 
 
 def _check_times(outcome: Outcome, longest: float) -> None:
-    """Raise a GarbledError for times that cannot be; a cell that is done states all of them."""
+    """Raise a GarbledError for impossible times; a cell that is done states all of them."""
     missing = -1.0 if outcome.status is Status.DONE else 0.0
     elapsed = outcome.details.get("elapsed", math.inf)
     parts = [missing if math.isnan(part) else part for part in outcome.seconds]

@@ -97,26 +97,26 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
         return probabilities
     answer = model.predict_proba(table)
     _refuse_masked(answer, "predict_proba")
-    given = np.asarray(answer)
-    if given.shape != (n_test, len(seen)):
+    array = np.asarray(answer)
+    if array.shape != (n_test, len(seen)):
         raise StrategyError(
-            f"predict_proba returned shape {given.shape} for {n_test} test rows and "
+            f"predict_proba returned shape {array.shape} for {n_test} test rows and "
             f"{len(seen)} classes"
         )
-    given = _numbers(given, "predict_proba")
-    _refuse_rows(given, ~np.isfinite(given).all(axis=1), "that are NaN or infinite")
-    _refuse_rows(given, not_distributions(given), "that are not in [0, 1] with the sum 1")
-    probabilities[:, seen] = given.clip(0, 1)
+    array = _numbers(array, "predict_proba")
+    _refuse_rows(array, ~np.isfinite(array).all(axis=1), "that are NaN or infinite")
+    _refuse_rows(array, not_distributions(array), "that are not in [0, 1] with the sum 1")
+    probabilities[:, seen] = array.clip(0, 1)
     return probabilities
 
 
 def _classes_seen(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray:
     """Return the positions, in ``classes``, of the columns of ``predict_proba``."""
     if not hasattr(model, "classes_"):  # as NGBoost: in sorted order, if its predictions agree
-        given, chosen = np.asarray(model.predict_proba(table)), model.predict(table)
-        if given.ndim == 2 and given.shape[1] == len(classes):
-            likely = given[np.arange(len(given)), positions(np.ravel(chosen), classes)]
-            if (likely >= given.max(axis=1)).all():
+        array, chosen = np.asarray(model.predict_proba(table)), model.predict(table)
+        if array.ndim == 2 and array.shape[1] == len(classes):
+            likely = array[np.arange(len(array)), positions(np.ravel(chosen), classes)]
+            if (likely >= array.max(axis=1)).all():
                 return np.arange(len(classes))
         raise StrategyError(
             "the model has predict_proba and no classes_, and predictions that do not show the "
@@ -136,14 +136,14 @@ def _refuse_masked(answer: Any, method: str) -> None:
         raise StrategyError(f"{method} returned {number} values that are masked")
 
 
-def _refuse_rows(given: np.ndarray, bad: np.ndarray, what: str) -> None:
+def _refuse_rows(probabilities: np.ndarray, bad: np.ndarray, what: str) -> None:
     if bad.any():
-        example = ", ".join(f"{value:.4g}" for value in given[bad][0][:5])
-        # Without a count where it is all rows: equal failures of folds then have equal reasons.
+        example = ", ".join(f"{value:.4g}" for value in probabilities[bad][0][:5])
+        # No count where all rows are bad, so that equal failures of folds have equal reasons.
         rows = "every row" if bad.all() else f"{int(bad.sum())} of {len(bad)} rows"
         raise StrategyError(
             f"predict_proba returned values {what} for {rows}, "
-            f"as in [{example}{', ...' if given.shape[1] > 5 else ''}]"
+            f"as in [{example}{', ...' if probabilities.shape[1] > 5 else ''}]"
         )
 
 

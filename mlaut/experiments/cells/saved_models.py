@@ -122,7 +122,7 @@ def load_model(
     ['setosa', 'setosa']
     >>> folder.cleanup()
     """
-    wanted = Cell(dataset, strategy, repeat, fold)
+    cell = Cell(dataset, strategy, repeat, fold)
     store = StudyStore(study)
     for record in store.details(dataset):
         if (record["strategy"], record["repeat"], record["fold"]) == (strategy, repeat, fold):
@@ -130,7 +130,7 @@ def load_model(
                 return read_saved(models_folder(store.path), record["model"], trusted=trusted)
             break
     raise StudyError(
-        f"{store.path}: no fitted model of {wanted} was saved; run with save_models=True, or, "
+        f"{store.path}: no fitted model of {cell} was saved; run with save_models=True, or, "
         "where the cell is done, call Orchestrator.save_models"
     )
 
@@ -185,11 +185,11 @@ def _in_rooms(load: Callable[[], Any]) -> Any:
 
 def _encoded(model: Any) -> tuple[str, bytes]:
     around, network = _apart(model)
-    if network is not None and b"__lambda__" not in (kept := _keras_bytes(network)):
+    if network is not None and b"__lambda__" not in (saved := _keras_bytes(network)):
         if around is None:
-            return "keras", kept
+            return "keras", saved
         if (rest := _skops_bytes(around)) is not None:
-            return "network", _zipped(dict(zip(_PARTS, (rest, kept), strict=True)))
+            return "network", _zipped(dict(zip(_PARTS, (rest, saved), strict=True)))
     elif network is None and (content := _skops_bytes(model)) is not None:
         return "skops", content
     return "pickle", zlib.compress(cloudpickle.dumps(model), 3)
@@ -255,7 +255,7 @@ def _from_keras(content: bytes) -> Any:
         with zipfile.ZipFile(path) as archive:
             kind = json.loads(archive.read(keras_estimator.ABOUT))["kind"]
         kinds = (keras_estimator.KerasClassifier, keras_estimator.KerasRegressor)
-        return next(one for one in kinds if one.__name__ == kind).load(path)
+        return next(cls for cls in kinds if cls.__name__ == kind).load(path)
 
 
 def _zipped(parts: Mapping[str, bytes]) -> bytes:

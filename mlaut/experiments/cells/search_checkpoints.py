@@ -35,7 +35,7 @@ def checkpoint_of(folder: Path | None, cell: Cell) -> Path | None:
 def forget_checkpoints(folder: Path, outcomes: Iterable[Outcome]) -> None:
     """Remove the scores of cells that finished or failed; those of killed cells are kept."""
     if not folder.is_dir() or not any(folder.iterdir()):
-        return  # the usual case, at the cost of one look for many cells
+        return  # the usual case costs one look for many cells
     for outcome in outcomes:
         path = checkpoint_of(folder, outcome.cell)
         if path is not None and outcome.status in _ENDED_BY_ITSELF:
@@ -48,13 +48,13 @@ def sweep_checkpoints(study: StudyStore) -> None:
     folder = checkpoints_folder(study.path)
     if folder.is_symlink() or not folder.is_dir():
         return
-    kept = {
+    unfinished = {
         checkpoint_of(folder, Cell(dataset, names[s], repeat, fold))
         for dataset, (names, status) in study.statuses().items()
         for s, repeat, fold in np.argwhere(~np.isin(status, _ENDED)).tolist()
     }
     with contextlib.suppress(OSError):
-        for path in {*folder.glob("*.scores")} - kept:
+        for path in {*folder.glob("*.scores")} - unfinished:
             path.unlink(missing_ok=True)
         folder.rmdir()
 

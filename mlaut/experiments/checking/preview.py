@@ -73,12 +73,12 @@ class Preview(Displayed):
         if not plan.n_todo:
             return lines
         if self.repeated:
-            worst = sorted(self.repeated.items(), key=lambda one: -one[1][0] / one[1][1])
-            some = [f"{name} {few} of {rows}" for name, (few, rows) in worst]
-            more = f", and {len(some) - 5} more datasets" if len(some) > 5 else ""
+            worst = sorted(self.repeated.items(), key=lambda item: -item[1][0] / item[1][1])
+            texts = [f"{name} {few} of {rows}" for name, (few, rows) in worst]
+            more = f", and {len(texts) - 5} more datasets" if len(texts) > 5 else ""
             lines.append(
                 "rows that equal another row, so that a fold may train and test on the same: "
-                f"{', '.join(some[:5])}{more}"
+                f"{', '.join(texts[:5])}{more}"
             )
         return [*lines, str(self.forecast)]
 
@@ -127,7 +127,7 @@ def plan_study(
     if file.split.scheme:
         collect(mistakes, parse_scheme, file.split.scheme)
     study = StudyStore(file.output)
-    known = study.load_splits() if study.exists else {}
+    stored = study.load_splits() if study.exists else {}
     with contextlib.ExitStack() as stack:
         data = collect(mistakes, lambda: stack.enter_context(_datasets(file)))
         infos = data[0].infos_of(data[1]) if data else ()
@@ -142,11 +142,11 @@ def plan_study(
         input_io, paths = data
         unusable: list[DataError] = []
         splits = Data().make_splits(
-            input_io, paths, known=known, unusable=unusable, **vars(file.split)
+            input_io, paths, known=stored, unusable=unusable, **vars(file.split)
         )
         entries = {entry.name: entry for entry in splits}
         metric = (file.analysis or Analysis()).metric or file.report.metric
-        plan = plan_run(study if known else None, input_io, entries, strategies, run, metric)
+        plan = plan_run(study if stored else None, input_io, entries, strategies, run, metric)
         failing = trial_fits(plan, input_io.path, run) if trial and not plan.refusals else []
     n_workers = LocalEngine().of(RunOptions(n_jobs=run.n_jobs)).n_workers
     foreseen = make_forecast(plan, file.output, n_workers=n_workers, save_models=run.save_models)

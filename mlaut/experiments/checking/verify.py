@@ -259,7 +259,7 @@ def _seed_problems(study: StudyStore, names: Sequence[str]) -> Iterator[tuple[st
     seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}
     if not seeds:
         return
-    strategies = {name: known for name, (known, _) in study.statuses(names).items()}
+    strategies = {name: allocated for name, (allocated, _) in study.statuses(names).items()}
     foreign = foreign_sources(study.strategies)  # no run derived their seeds
     named = {entry.name: entry.metadata.get("named", ()) for entry in study.strategies}
     for name, numbers in study.numbers(names):
@@ -325,9 +325,9 @@ def _dataset_problems(
 def _sample(study: StudyStore, names: Sequence[str], share: float, seed: int) -> list[Cell]:
     """Draw a sample of the done cells, at least one."""
     places: list[tuple[str, tuple[str, ...], np.ndarray]] = []
-    for dataset, (known, status) in study.statuses().items():
-        wanted = np.isin(known, names)[:, None, None]
-        places.append((dataset, known, np.argwhere((status == Status.DONE) & wanted)))
+    for dataset, (strategies, status) in study.statuses().items():
+        usable = np.isin(strategies, names)[:, None, None]
+        places.append((dataset, strategies, np.argwhere((status == Status.DONE) & usable)))
     ends = np.cumsum([len(of_dataset) for _, _, of_dataset in places])
     total = int(ends[-1])
     size = min(total, max(1, round(share * total)))
@@ -335,9 +335,9 @@ def _sample(study: StudyStore, names: Sequence[str], share: float, seed: int) ->
     cells = []
     for number in chosen.tolist():
         d = int(np.searchsorted(ends, number, side="right"))
-        dataset, known, of_dataset = places[d]
+        dataset, strategies, of_dataset = places[d]
         s, repeat, fold = of_dataset[number - ends[d]].tolist()
-        cells.append(Cell(dataset, known[s], repeat, fold))
+        cells.append(Cell(dataset, strategies[s], repeat, fold))
     return cells
 
 

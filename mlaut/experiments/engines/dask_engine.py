@@ -170,7 +170,7 @@ class _Dispatch:
         self._queue = BatchQueue(self._noted(groups), seconds, _OPEN)
 
     def _noted(self, groups: Iterable[Batch | None]) -> Iterator[Batch | None]:
-        """Yield groups, and note their folds, which batches of them do not have all."""
+        """Yield groups, and note their folds: a batch of a group has only some of them."""
         for group in groups:
             if group is not None:
                 self._folds.setdefault(group.dataset, {}).update(group.folds)
@@ -214,7 +214,7 @@ class _Dispatch:
         return outcomes
 
     def _gathered(self, ended: list[Any]) -> list[bytes | None]:
-        """Fetch the results of loads at once; None of those that have none, or lost it."""
+        """Fetch the results of loads at once: None for a load that has none, or has lost it."""
         finished = {k: future for k, future in enumerate(ended) if future.status == "finished"}
         gather, patience = self._client.gather, _ANSWER_SECONDS
         try:
@@ -230,11 +230,12 @@ class _Dispatch:
         packed, tables = [], []
         for load in loads:
             sent = [self._sent_data(batch) for batch in load]
-            there = [
-                replace(of, dataset=to.ref, folds={}) for of, to in zip(load, sent, strict=True)
+            batches = [
+                replace(batch, dataset=data.ref, folds={})
+                for batch, data in zip(load, sent, strict=True)
             ]
-            packed.append(pickle.dumps((there, self._errand)))
-            tables.append([to.table for to in sent])
+            packed.append(pickle.dumps((batches, self._errand)))
+            tables.append([data.table for data in sent])
             models = load[0].options.models
             if models is not None:
                 # A worker that does not see this folder has no access to the folder of the study.
@@ -268,14 +269,14 @@ class _Dispatch:
             raise StudyError(f"a worker of the cluster sent no outcomes: {error}") from error
         self._lost, self._progressed = 0, time.monotonic()
         seen = {outcome.cell for outcome in outcomes}
-        given = {cell for batch in load for cell in batch.keys}
-        if len(seen) < len(outcomes) or not seen <= given:
+        expected = {cell for batch in load for cell in batch.keys}
+        if len(seen) < len(outcomes) or not seen <= expected:
             raise StudyError("a worker of the cluster sent outcomes of cells that it was not given")
-        for batch in load if seen < given else ():
-            left = [
+        for batch in load if seen < expected else ():
+            missing = [
                 at for at, cell in zip(batch.cells, batch.keys, strict=True) if cell not in seen
             ]
-            self._again([batch.part(left)] if left else [])
+            self._again([batch.part(missing)] if missing else [])
         return outcomes
 
     def _after_loss(self, load: Load, future: Any) -> list[Outcome]:
@@ -300,7 +301,7 @@ class _Dispatch:
         if others or self._losses[cell] < _LOSSES_BORNE:
             self._again(cells)
             return []
-        reason = f"the Dask workers that ran it died, time and again: {_text(error)}"
+        reason = f"the Dask workers that ran the cell died repeatedly: {_text(error)}"
         return [failed_outcome(cell, Status.CRASHED, reason, cell_seed(cells[0].seed, cell))]
 
     # ------------------------------------------------------------------ datasets
@@ -308,16 +309,16 @@ class _Dispatch:
     def _sent_data(self, batch: Batch) -> _Sent:
         """Return what was sent of the dataset of a batch; it is sent at its first use.
 
-        It is sent again if workers lost it, or if cells of further repeats were noted since.
+        The dataset is sent again if workers lost it, or if cells of further repeats were noted.
         """
-        ref, known = batch.dataset, self._sent.get(batch.dataset)
-        if known is None or known.table.status in _LOST or not batch.folds.keys() <= known.repeats:
+        ref, entry = batch.dataset, self._sent.get(batch.dataset)
+        if entry is None or entry.table.status in _LOST or not batch.folds.keys() <= entry.repeats:
             used = {batch.dataset for load in self._running.values() for batch in load}
-            self._sent = {other: sent for other, sent in self._sent.items() if other in used}
-            there, content = _alone(ref)
+            self._sent = {key: sent for key, sent in self._sent.items() if key in used}
+            new_ref, content = _alone(ref)
             table = SentDataset(content, dict(self._folds[ref]))
             future = self._client.scatter(table, hash=False)
-            self._sent[ref] = _Sent(there, future, frozenset(table.folds))
+            self._sent[ref] = _Sent(new_ref, future, frozenset(table.folds))
         return self._sent[ref]
 
     # ------------------------------------------------------------------- cluster

@@ -102,10 +102,10 @@ def versions() -> dict[str, str]:
     return {"python": python} | {name: packages.get(name, "") for name in _VERSIONS_THAT_MATTER}
 
 
-def _check_here(wanted: Mapping[str, str], models: Path | None) -> None:
+def _check_here(required: Mapping[str, str], models: Path | None) -> None:
     from distributed import get_worker
 
-    for name, version in wanted.items():
+    for name, version in required.items():
         if (here := versions().get(name, "")) != version:
             raise StudyError(
                 f"worker {get_worker().address} has {name} {here or '(none)'}, and the run "

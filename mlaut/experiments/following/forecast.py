@@ -149,22 +149,23 @@ def expected_seconds(plan: Plan, study: StudyStore | None) -> tuple[np.ndarray, 
     basis : ndarray of str, shape (datasets, strategies)
         Kind of cells whose times were used.
     """
-    wanted = plan.todo.strategies
-    known = (name for planned in plan.datasets for name in planned.known)
-    rows = {name: s for s, name in enumerate(dict.fromkeys([*wanted, *known]))}
+    names = plan.todo.strategies
+    stored_names = (name for planned in plan.datasets for name in planned.known)
+    rows = {name: s for s, name in enumerate(dict.fromkeys([*names, *stored_names]))}
     means = _mean_seconds(plan.datasets, study, rows)
-    seconds = predicted_seconds(means)[:, : len(wanted)]
-    own = ~np.isnan(means[:, : len(wanted)])
-    elsewhere = np.broadcast_to(~np.isnan(means).all(axis=0)[: len(wanted)], own.shape)
+    seconds = predicted_seconds(means)[:, : len(names)]
+    own = ~np.isnan(means[:, : len(names)])
+    elsewhere = np.broadcast_to(~np.isnan(means).all(axis=0)[: len(names)], own.shape)
     others = np.full(own.shape, not np.isnan(means).all())
     return seconds, np.select([own, elsewhere, others], _BASES[:3], NOTHING)
 
 
 def predicted_seconds(means: np.ndarray) -> np.ndarray:
-    """Return mean seconds of cells with unknown ones filled in, shape (datasets, strategies).
+    """Return mean seconds of cells, with predictions of unknown ones: (datasets, strategies).
 
-    An additive model of their logarithms fills them: an effect of the strategy, that of a usual one
-    where it has run nowhere, plus an effect of the dataset. NaN if no time is known at all.
+    An additive model of the logarithms predicts them: an effect of the strategy plus an effect of
+    the dataset. A strategy that has run nowhere has the effect of a usual one. All are NaN if no
+    time is known.
 
     Examples
     --------
@@ -189,8 +190,8 @@ def _mean_seconds(
     if study is None or not place:
         return means
     for name, numbers in study.numbers(list(place)):
-        known = datasets[place[name]].known
-        means[place[name], [rows[strategy] for strategy in known]] = mean_seconds(numbers)
+        strategies = datasets[place[name]].known
+        means[place[name], [rows[strategy] for strategy in strategies]] = mean_seconds(numbers)
     return means
 
 
@@ -203,8 +204,8 @@ def mean_seconds(numbers: Mapping[str, np.ndarray]) -> np.ndarray:
         Arrays of `mlaut.files_io.StudyStore.numbers`.
     """
     elapsed, done = numbers["usage"][..., USAGE.index("elapsed")], numbers["status"] == Status.DONE
-    known = np.where(np.isnan(elapsed), numbers["seconds"].sum(axis=3), elapsed)
-    total = np.nansum(known, axis=(1, 2), where=done)
+    seconds = np.where(np.isnan(elapsed), numbers["seconds"].sum(axis=3), elapsed)
+    total = np.nansum(seconds, axis=(1, 2), where=done)
     with np.errstate(invalid="ignore"):
         means: np.ndarray = total / done.sum(axis=(1, 2))
     return means
@@ -291,8 +292,8 @@ class Snapshot:
     @property
     def finished(self) -> bool:
         """Return whether every cell has an outcome and no process writes."""
-        left = self.status.total[Status.MISSING]
-        return self.status.running is None and self.status.n_cells > 0 and left == 0
+        n_missing = self.status.total[Status.MISSING]
+        return self.status.running is None and self.status.n_cells > 0 and n_missing == 0
 
 
 def take_snapshot(path: str | os.PathLike[str], *, n_failures: int = 5) -> Snapshot:
@@ -316,10 +317,10 @@ def take_snapshot(path: str | os.PathLike[str], *, n_failures: int = 5) -> Snaps
     means = np.full((len(status.datasets), len(status.strategies)), np.nan)
     row = {name: place for place, name in enumerate(status.datasets)}
     column = {name: place for place, name in enumerate(status.strategies)}
-    known = study.statuses()
+    statuses = study.statuses()
     ended, busy = 0, 0.0
-    for name, numbers in study.numbers([name for name in known if name in row]):
-        at = [column[strategy] for strategy in known[name][0] if strategy in column]
+    for name, numbers in study.numbers([name for name in statuses if name in row]):
+        at = [column[strategy] for strategy in statuses[name][0] if strategy in column]
         means[row[name], at] = mean_seconds(numbers)[: len(at)]  # a run adds strategies at the end
         began, elapsed = (numbers["usage"][..., USAGE.index(k)] for k in ("started", "elapsed"))
         recent = began + elapsed > now - window

@@ -137,8 +137,8 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
 def check_alive(path: str | os.PathLike[str], within: float = 300.0) -> tuple[bool, str]:
     """Return whether a study is finished or a run of it is making progress, and a line about it.
 
-    Meant for health checks; ``mlaut status --alive`` prints the line. While a run works, only its
-    lock is read.
+    This function is for health checks; ``mlaut status --alive`` prints the line. While a run works,
+    only its lock is read.
 
     Parameters
     ----------

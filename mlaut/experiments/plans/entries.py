@@ -13,7 +13,7 @@ from mlaut.identity.digests import digest
 def as_stored(
     strategies: Sequence[MlautEstimator], study: StudyStore | None, metric: str = ""
 ) -> tuple[MlautEstimator, ...]:
-    """Return strategies as their study has them: with the score of tuning that it began with.
+    """Return strategies as their study stores them: they tune by the score that it began with.
 
     New strategies tune by the metric of the study.
 
@@ -25,8 +25,8 @@ def as_stored(
         Metric of the analysis that will be stored; default that of the study.
     """
     stored = {entry.name: entry for entry in study.strategies} if study else {}
-    wanted = dict.fromkeys(filter(None, (metric, *metrics_of(study))))
-    return tuple(_as_stored(one, study, stored.get(one.name), wanted) for one in strategies)
+    metrics = dict.fromkeys(filter(None, (metric, *metrics_of(study))))
+    return tuple(_as_stored(one, study, stored.get(one.name), metrics) for one in strategies)
 
 
 def metrics_of(study: StudyStore | None) -> list[str]:
@@ -47,7 +47,7 @@ def _as_stored(
     forms += [strategy] if strategy not in forms else []
     if len(forms) == 1:
         return strategy
-    same = (one for one in forms if strategy_entries([one], study)[0].is_same(stored))
+    same = (form for form in forms if strategy_entries([form], study)[0].is_same(stored))
     return next(same, forms[0])
 
 
@@ -68,17 +68,17 @@ def strategy_entries(
 
 def _entry(strategy: MlautEstimator, stored: StrategyEntry | None) -> StrategyEntry:
     identified, about = strategy.identified(), strategy.metadata
-    known: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "estimator_family": list(about.estimator_family),
         "tasks": list(about.tasks),
     }
     if getattr(strategy, "scoring", None) is not None and (score := strategy.tunes_by()):
-        known["tunes_by"] = score
+        metadata["tunes_by"] = score
     if identified.unseen:
-        known["unseen"] = list(identified.unseen)
+        metadata["unseen"] = list(identified.unseen)
     if stored is not None and "named" in stored.metadata:
-        known["named"] = stored.metadata["named"]
-    return StrategyEntry(strategy.name, digest(identified.identity), identified.identity, known)
+        metadata["named"] = stored.metadata["named"]
+    return StrategyEntry(strategy.name, digest(identified.identity), identified.identity, metadata)
 
 
 def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:

@@ -95,11 +95,11 @@ def count_cells(
     where : mapping of str to ndarray of bool, optional
         Cells of each dataset to count, in the shape of its status; default all.
     """
-    names = (name for known, _ in statuses.values() for name in known)
+    names = (name for of_dataset, _ in statuses.values() for name in of_dataset)
     place = {name: s for s, name in enumerate(dict.fromkeys([*strategies, *names]))}
     cells = np.zeros((len(statuses), len(place), len(Status)), dtype=np.intp)
-    for d, (dataset, (known, status)) in enumerate(statuses.items()):
-        at = [place[name] for name in known]
+    for d, (dataset, (of_dataset, status)) in enumerate(statuses.items()):
+        at = [place[name] for name in of_dataset]
         for kind in Status:
             of_kind = status == kind if where is None else (status == kind) & where[dataset]
             cells[d, at, kind] = of_kind.sum(axis=(1, 2))

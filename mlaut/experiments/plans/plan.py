@@ -58,7 +58,7 @@ class PlannedDataset:
     size_reasons : mapping of str to TooLarge or str
         Strategies whose size limit the dataset exceeds, with the reason.
     share : ndarray of bool, shape (S, R, F) or ()
-        Whether each cell is of this run: False for those of other shards. Shape () holds for all.
+        Whether each cell belongs to this run, not to another shard. One of shape () is for all.
     """
 
     entry: SplitEntry
@@ -152,8 +152,8 @@ class Plan(Displayed):
 
     def _lines(self) -> list[str]:
         refused = [f"refused: {refusal}" for refusal in self.refusals]
-        said = filter(None, (self.versions, self.limits))
-        return [f"{counted(self.n_cells, 'cell')}, {self.n_todo} to do", *refused, *said]
+        notes = filter(None, (self.versions, self.limits))
+        return [f"{counted(self.n_cells, 'cell')}, {self.n_todo} to do", *refused, *notes]
 
     def _rows(self) -> list[dict[str, Any]]:
         return self.why()
@@ -277,26 +277,26 @@ def plan_run(
     metric = metric or next(iter(metrics_of(study)), "")
     strategies = as_stored(strategies, study, metric)
     entries = strategy_entries(strategies, study)
-    wanted = applicable(splits.values(), strategies)
+    requested = applicable(splits.values(), strategies)
     retry = parse_retry(options.retry, [strategy.name for strategy in strategies])
-    infos = input_io.infos_of(splits[name].path for name in wanted)
+    infos = input_io.infos_of(splits[name].path for name in requested)
     limited = strategies if options.limits else ()
     plan = make_plan(
         study,
-        wanted,
+        requested,
         retry,
         splits=splits,
         entries=entries,
         replace_changed=options.overwrite_predictions,
-        size_reasons=exceeded_size_limits(infos, splits, wanted, limited, retry),
+        size_reasons=exceeded_size_limits(infos, splits, requested, limited, retry),
     )
     if options.shard:
         plan = _share_of(plan, Shard.parse(options.shard))
-    used = {name for names in wanted.values() for name in names}
+    used = {name for names in requested.values() for name in names}
     now = {name: installed_version(name) for name in LEARNERS} if plan.n_todo else None
     return replace(
         plan,
-        refusals=(*plan.refusals, *_without_weights(infos, wanted, strategies)),
+        refusals=(*plan.refusals, *_without_weights(infos, requested, strategies)),
         notes=_with_scores(plan.notes, strategies, metric),
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
@@ -308,22 +308,20 @@ def plan_run(
 def _limits_of_searches(
     strategies: Iterable[MlautEstimator], todo: Collection[str], options: RunOptions
 ) -> str:
-    """Return which searches have a time limit, and that it ends no fit; empty without any."""
-    timed = ", ".join(
-        one.name for one in strategies if one.name in todo and _is_timed(one, options)
-    )
-    said = (
+    """Return a sentence on the searches that have a time limit; empty without any."""
+    timed = ", ".join(s.name for s in strategies if s.name in todo and _is_timed(s, options))
+    sentence = (
         "the time limit of a search ends neither a fit under way (forests, bagging and gradient "
         "boosting that share work stop between two trees) nor the final fit, as timeout does: "
     )
-    return said + timed if timed else ""
+    return sentence + timed if timed else ""
 
 
 def _is_timed(strategy: MlautEstimator, options: RunOptions) -> bool:
     """Return whether a time limits the search of a strategy, or of one inside it."""
     parts = [strategy, *strategy.get_params(deep=True).values()]
-    tuned = [one for one in parts if isinstance(one, MlautEstimator) and one.tunes_by()]
-    units = {budget.unit for one in tuned if (budget := parse_budget(one.budget))}
+    tuned = [part for part in parts if isinstance(part, MlautEstimator) and part.tunes_by()]
+    units = {budget.unit for part in tuned if (budget := parse_budget(part.budget))}
     return bool((tuned and options.tuning_timeout) or units & {"cpu", "wall"})
 
 
@@ -331,13 +329,13 @@ def _with_scores(
     notes: Mapping[str, tuple[str, ...]], strategies: Iterable[MlautEstimator], metric: str
 ) -> dict[str, tuple[str, ...]]:
     """Return the notes with the score by which each strategy tunes, where that can surprise."""
-    said = {}
+    texts = {}
     for tuned in strategies:
         chosen = getattr(tuned, "scoring", None) is not None
         if (chosen or metric not in ("", *DEFAULTS)) and (score := tuned.tunes_by()):
-            other = "" if chosen else f", not by the study's {metric}"
-            said[tuned.name] = f"tunes by {score}{other}"
-    return {name: (*of, *([said[name]] if name in said else [])) for name, of in notes.items()}
+            contrast = "" if chosen else f", not by the study's {metric}"
+            texts[tuned.name] = f"tunes by {score}{contrast}"
+    return {name: (*own, *([texts[name]] if name in texts else [])) for name, own in notes.items()}
 
 
 def _share_of(plan: Plan, shard: Shard) -> Plan:
@@ -391,13 +389,13 @@ def applicable(
 
 def _without_weights(
     infos: Sequence[DatasetInfo],
-    wanted: Mapping[str, Sequence[str]],
+    requested: Mapping[str, Sequence[str]],
     strategies: Sequence[MlautEstimator],
 ) -> Iterator[StrategyError]:
     """Yield an error for each dataset with weights and strategies that take none."""
     weighted = {
         name: names
-        for info, (name, names) in zip(infos, wanted.items(), strict=True)
+        for info, (name, names) in zip(infos, requested.items(), strict=True)
         if "weight" in info.roles
     }
     weighing = {name for names in weighted.values() for name in names}
@@ -489,14 +487,14 @@ def make_plan(
     refusals = [] if replace_changed else [_refused(name, what) for name, what in changed.items()]
     planned = []
     for dataset, names in wanted.items():
-        old, given = stored.get(dataset), (splits or stored)[dataset]
-        refused, entry = "", given
+        old, present = stored.get(dataset), (splits or stored)[dataset]
+        refused, entry = "", present
         if old:
             try:
-                entry = merged_entry(old, given)
+                entry = merged_entry(old, present)
             except StudyError as error:
                 refusals.append(error)
-                refused, entry = _describe_difference(old, given), old
+                refused, entry = _describe_difference(old, present), old
         known, status = statuses.get(dataset, ((), np.zeros((0, 0, 0), dtype=np.uint8)))
         now = _status_now(entry, names, known, status, changed)
         runs = [not refused and (replace_changed or name not in changed) for name in names]

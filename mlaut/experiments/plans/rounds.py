@@ -1,9 +1,9 @@
 """Rounds of a race: cells of one dataset after the other, for the strategies still in the race.
 
-Who races, and in which order, is decided elsewhere (`Racing`). A round is begun when all but the
-last few rounds, or but the last few cells, before it have ended, so that no worker waits; how many
-may overlap is fixed before the race. Which cells are run is therefore a function of the results
-alone, and not of the speed of the workers.
+`Racing` decides which strategies race, and in which order. A round begins when the rounds before it
+have ended, except the last few rounds or cells: so no worker waits. How many may overlap is fixed
+before the race. Which cells are run is therefore a function of the results alone, and not of the
+speed of the workers.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:  # 'mlaut status' reads the terms of a race, without importing
 
 
 class Racing(Protocol):
-    """Race of a study, as `mlaut.racing` makes it, after so many rounds that have ended."""
+    """Race of a study, as `mlaut.racing` makes it; ``n`` is a number of rounds that have ended."""
 
     terms: RaceTerms
-    turns: Sequence[tuple[str, tuple[str, ...]]]  # by round, a dataset and who is run on it
+    turns: Sequence[tuple[str, tuple[str, ...]]]  # by round, a dataset and its strategies
 
     def sealed(self) -> dict[str, Any]: ...  # noqa: D102 - see the class
     def racing(self, n: int) -> frozenset[str]: ...  # noqa: D102
@@ -50,7 +50,7 @@ class Rounds:
     """
 
     def __init__(self, plan: Plan, race: Racing) -> None:
-        planned = {one.entry.name: one for one in plan.datasets}
+        planned = {item.entry.name: item for item in plan.datasets}
         self.race = race
         self._rounds = [(planned[name], frozenset(turn)) for name, turn in race.turns]
         self._place = {
@@ -73,7 +73,7 @@ class Rounds:
         return self._ended
 
     def groups(self) -> Iterator[Group | None]:
-        """Yield the groups of cells to do; None where it depends on cells that still run."""
+        """Yield the groups of cells to do; None where the next depends on cells that still run."""
         for place, (planned, _) in enumerate(self._rounds):
             while len(self._turns) <= place:
                 self._decide_turns()
@@ -88,7 +88,7 @@ class Rounds:
             yield from planned.groups(self._turns[place])
 
     def _decide_turns(self) -> None:
-        """Decide who is run in each round that may begin now."""
+        """Decide which strategies run in each round that may begin now."""
         while not self._over and len(self._turns) < len(self._rounds):
             needed = self._needed(len(self._turns))
             if needed > self.n_ended:
@@ -107,7 +107,7 @@ class Rounds:
         return max(0, min(place - self.race.terms.ahead, first_open))
 
     def saw(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
-        """Count outcomes; return those of the cells that will not be run after them."""
+        """Count outcomes; return outcomes for the cells that will not be run because of them."""
         seen = Counter((outcome.cell.dataset, outcome.cell.strategy) for outcome in outcomes)
         for key, n in seen.items():
             self._waiting[self._place[key]] -= n
@@ -116,7 +116,7 @@ class Rounds:
     def left_out(self) -> list[Outcome]:
         """Return an outcome for each cell of the strategies that left since the last call.
 
-        Where the race has ended early, it may still go on, in rounds that are not decided now.
+        A race that has ended early may still go on, in rounds that are not decided now.
         """
         self._decide_turns()
         dropped = self.race.dropped(self.n_ended)

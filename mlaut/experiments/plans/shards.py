@@ -83,7 +83,7 @@ class Shard:
         }
         by_size = sorted(datasets, key=lambda name: (-datasets[name][0].split.n_rows, name))
         total = np.zeros(self.count, dtype=np.int64)  # rows that each shard has to test
-        for strategy in sorted({one for _, names in datasets.values() for one in names}):
+        for strategy in sorted({name for _, names in datasets.values() for name in names}):
             of_strategy = np.zeros(self.count, dtype=np.int64)
             for name in by_size:
                 entry, strategies = datasets[name]

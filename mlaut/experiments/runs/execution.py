@@ -56,7 +56,7 @@ def carry_out(
     verbose : int
         0 shows nothing, 1 the progress, 2 also each failure.
     race : callable, optional
-        Function that returns who decides the race of the study, if the study is one.
+        Function that returns the `Racing` that decides the race of the study; default no race.
 
     Raises
     ------
@@ -68,8 +68,8 @@ def carry_out(
     begun = time.monotonic()
     settings, engine = cell_options(options, study.path), make_engine(options)
     plan.check()
-    wanted = {planned.entry.name: planned.strategies for planned in plan.datasets}
-    study.allocate(plan.entries, wanted, replace=options.overwrite_predictions)
+    strategies_of = {planned.entry.name: planned.strategies for planned in plan.datasets}
+    study.allocate(plan.entries, strategies_of, replace=options.overwrite_predictions)
     reasons: Counter[str] = Counter()
     progress = RunProgress(plan.n_todo, verbose)
     rounds = None if race is None else Rounds(plan, race(study, plan))
@@ -98,7 +98,7 @@ def carry_out(
                 writer.write(*raced_out)
                 for outcomes in ended:
                     beat(study.path)
-                    writer.write(*(one for one in outcomes if UNSAVED not in one.details))
+                    writer.write(*(x for x in outcomes if UNSAVED not in x.details))
                     raise_if_unsaved(outcomes)
                     if rounds and outcomes:
                         writer.write(*rounds.saw(outcomes))
@@ -122,8 +122,8 @@ def carry_out(
         race=rounds.race.sentence(rounds.n_ended) if rounds else "",
         versions=plan.versions,
         n_unsaved=sum(
-            "model" not in record and record["strategy"] in wanted[name]
-            for name, records in study.all_details(wanted, only=[Status.DONE])
+            "model" not in record and record["strategy"] in strategies_of[name]
+            for name, records in study.all_details(strategies_of, only=[Status.DONE])
             for record in records
         )
         if options.save_models
@@ -132,7 +132,7 @@ def carry_out(
 
 
 def _of_race(rounds: Rounds) -> tuple[Iterable[Group | None], list[Outcome]]:
-    """Return the groups of a race, empty if there is none, and outcomes to store at once."""
+    """Return the groups of a race, which may be none, and outcomes to store at once."""
     groups = rounds.groups()
     first = next(groups, None)  # the first group waits for nothing
     return (chain([first], groups) if first else ()), rounds.left_out()
@@ -153,9 +153,9 @@ def _forget(writer: StudyWriter, plan: Plan) -> None:
 
 
 def raise_if_unsaved(outcomes: Iterable[Outcome]) -> None:
-    """Raise `StoreError` if the model of a cell could not be written, which is no fault of its own.
+    """Raise `StoreError` if the model of a cell could not be written: the cell is not at fault.
 
-    The cell then has no outcome, so that the next call does it.
+    The cell then has no outcome, so that the next call runs it.
     """
     for outcome in outcomes:
         if UNSAVED in outcome.details:

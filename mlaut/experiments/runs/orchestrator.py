@@ -101,8 +101,8 @@ class Orchestrator:
         verbose : int, default 1
             0 shows nothing, 1 the progress, 2 also each failure.
         race : callable, optional
-            Function that returns who decides a race, such as `mlaut.racing.make_race` returns:
-            cells are then run dataset by dataset, and strategies leave.
+            Function that begins a race, as `mlaut.racing.make_race` returns it: cells are then run
+            dataset by dataset, and strategies leave.
         complete : bool, default False
             Whether to run all cells of a study that is a race.
         trial : bool, default False
@@ -141,7 +141,7 @@ class Orchestrator:
         plan = self._plan(study, strategies, chosen)
         plan.check()
         if race and not complete:
-            check_unrelated(self.hdf5_input_io.infos_of(one.entry.path for one in plan.datasets))
+            check_unrelated(self.hdf5_input_io.infos_of(x.entry.path for x in plan.datasets))
         database = self.hdf5_input_io.path
         for line in trial_fits(plan, database, chosen) if trial else ():
             sys.stderr.write(f"mlaut: {printable(line, '')}\n")
@@ -296,23 +296,23 @@ class Orchestrator:
 
 
 def _names_of(strategies: Any, study: StudyStore) -> list[str]:
-    """Return the names of strategies of a study; the name of a stored one may be that of no other.
+    """Return the names of strategies of a study; a stored name need not be known to MLaut.
 
     Raises
     ------
     StrategyError
-        The study has not one of them.
+        The study does not have one of the strategies.
     """
     stored = [entry.name for entry in study.strategies]
-    kept = []
-    for given in strategies if isinstance(strategies, list) else [strategies]:
-        names = [given] if isinstance(given, str) else []
-        if given not in stored:
+    chosen = []
+    for item in strategies if isinstance(strategies, list) else [strategies]:
+        names = [item] if isinstance(item, str) else []
+        if item not in stored:
             with suppress(StrategyError):
-                names = [strategy.name for strategy in as_strategies(given)]
+                names = [strategy.name for strategy in as_strategies(item)]
         inside = [name for name in names if name in stored]
         if not inside:
-            hint = nearest(given, stored) or f"; it has {', '.join(stored)}"
-            raise StrategyError(f"{study.path}: no strategy of the study is called {given!r}{hint}")
-        kept += inside
-    return kept
+            hint = nearest(item, stored) or f"; it has {', '.join(stored)}"
+            raise StrategyError(f"{study.path}: no strategy of the study is called {item!r}{hint}")
+        chosen += inside
+    return chosen

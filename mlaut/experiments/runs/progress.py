@@ -16,7 +16,7 @@ _FEW = 10  # cells that must have ended before the time left is estimated
 class RunProgress:
     """Display of the progress of a run.
 
-    Without a terminal, a line is written every ten seconds. Engines call for it while no cell ends:
+    Without a terminal, a line is written every ten seconds. Engines cause this while no cell ends:
     they yield an empty list about every second (the engine ``"inline"`` cannot).
 
     Parameters

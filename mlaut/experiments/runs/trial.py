@@ -40,7 +40,7 @@ def trial_fits(plan: Plan, database: Path, options: RunOptions, seed: int = 0) -
     failed: Mapping[str, Outcome] = {}
     for n_rows in _ROWS:
         tried = {name: _sampled(group, n_rows) for name, group in groups.items()}
-        strategies = [one for one in plan.strategies if one.name in tried]
+        strategies = [strategy for strategy in plan.strategies if strategy.name in tried]
         batches = make_batches(tried.values(), strategies, database, seed, settings)
         engine = make_engine(replace(options, timeout=_SECONDS))
         failed = {}

@@ -43,7 +43,7 @@ _PAUSE = 0.5  # seconds between two tries
 
 @dataclass(frozen=True)
 class StudySection:
-    """``[study]``: the database of the outcomes, the seed of the cells, the title of reports."""
+    """Section ``[study]``: database of the outcomes, seed of the cells, title of the reports."""
 
     output: str = "study.h5"
     seed: int = 0
@@ -52,7 +52,7 @@ class StudySection:
 
 @dataclass(frozen=True)
 class DataSection:
-    """``[data]``: a database, a collection or a folder of tables, and the chosen datasets.
+    """Section ``[data]``: a database, collection or folder of tables, and the chosen datasets.
 
     A collection, a folder, or ``datasets`` that are references, such as ``openml/t/59``
     (`mlaut.data.parse_reference`), are first loaded into the database ``input``.
@@ -72,7 +72,7 @@ class DataSection:
 
 @dataclass(frozen=True)
 class SplitSection:
-    """``[split]``: how rows are assigned to folds; the arguments of ``Data.split_datasets``.
+    """Section ``[split]``: the arguments of ``Data.split_datasets``, which assigns rows to folds.
 
     Without a ``scheme``, a dataset that came with a split keeps that; others get a hold-out.
     """
@@ -84,7 +84,7 @@ class SplitSection:
 
 @dataclass(frozen=True)
 class StrategiesSection:
-    """``[strategies]``: names, families or tasks; parameters by strategy; a Python file.
+    """Section ``[strategies]``: names, families or tasks; parameters by strategy; a Python file.
 
     The Python file ``file`` defines ``strategies``: anything that ``Orchestrator.run`` takes.
     """
@@ -96,7 +96,7 @@ class StrategiesSection:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """``[report]``: default options of ``mlaut report``.
+    """Section ``[report]``: default options of ``mlaut report``.
 
     ``missing`` is a treatment of cells without a result (default: failures rank last), or the name
     of a fallback strategy whose scores replace theirs. The report flags such scores as imputed;
@@ -281,14 +281,14 @@ def _values(
     path: Path, name: str, content: Mapping[str, Any], errors: list[MlautError]
 ) -> dict[str, Any]:
     """Return the values of a section by key; append its mistakes to ``errors``."""
-    known, values = _keys(name), {}
+    kinds, values = _keys(name), {}
     for key, value in content.items():
-        if key not in known:
-            errors.append(_unknown(key, known, f"{path}: unknown key", f" in [{name}]"))
+        if key not in kinds:
+            errors.append(_unknown(key, kinds, f"{path}: unknown key", f" in [{name}]"))
             continue
-        if not _is_one_of(value, known[key]):
-            wanted = " or ".join(dict.fromkeys(_WORDS[k] for k in known[key]))
-            message = f"{path}: {key} in [{name}] is {value!r}, and must be {wanted}"
+        if not _is_one_of(value, kinds[key]):
+            expected = " or ".join(dict.fromkeys(_WORDS[k] for k in kinds[key]))
+            message = f"{path}: {key} in [{name}] is {value!r}, and must be {expected}"
             errors.append(StudyError(message))
         values[key] = tuple(value) if isinstance(value, list) else value
     return values
@@ -322,14 +322,14 @@ def read_settings(pairs: Iterable[str], *sections: str) -> dict[str, dict[str, A
         else:
             name = home[key]
             content[name][key] = _read_value(text, _keys(name)[key])
-    values = {name: _values(place, name, given, mistakes) for name, given in content.items()}
+    values = {name: _values(place, name, section, mistakes) for name, section in content.items()}
     if mistakes:
         raise together(place, mistakes)
     return values
 
 
 def _read_value(text: str, expected: tuple[type, ...]) -> Any:
-    """Return a value as TOML has it; text that is no such value as it stands."""
+    """Return the value that a text has in TOML; any other text as it is."""
     with contextlib.suppress(tomllib.TOMLDecodeError):
         value = tomllib.loads(f"value = {text}")["value"]
         if _is_one_of(value, expected):
@@ -346,15 +346,15 @@ def _is_one_of(value: Any, expected: tuple[type, ...]) -> bool:
 
 
 def _refuse_unknown(
-    content: Mapping[str, Any], known: Mapping[str, Any], what: str, where: str
+    content: Mapping[str, Any], names: Mapping[str, Any], what: str, where: str
 ) -> None:
     for key in content:
-        if key not in known:
-            raise _unknown(key, known, what, where)
+        if key not in names:
+            raise _unknown(key, names, what, where)
 
 
-def _unknown(key: str, known: Mapping[str, Any], what: str, where: str) -> StudyError:
-    hint = nearest(key, known) or f"; known are {', '.join(known)}"
+def _unknown(key: str, names: Mapping[str, Any], what: str, where: str) -> StudyError:
+    hint = nearest(key, names) or f"; known are {', '.join(names)}"
     return StudyError(f"{what} {key!r}{where}{hint}")
 
 
@@ -377,12 +377,12 @@ def run_study(
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
     race : callable, optional
-        Who decides the race of ``[race]`` (`mlaut.racing.make_race`).
+        Function that begins the race of ``[race]``, as `mlaut.racing.make_race` returns it.
     complete : bool, default False
         Whether to run all cells of a study that is a race.
     seal : callable, optional
-        Called before the run with the study, the names of the strategies, and the tasks and sources
-        of the datasets: it stores the analysis of the study file.
+        Function that stores the analysis of the study file. It is called before the run with the
+        study, the names of the strategies, and the tasks and sources of the datasets.
     trial : bool, default False
         Whether each strategy is first fitted on a few rows (`Orchestrator.run`).
     **changes
@@ -410,7 +410,7 @@ def run_study(
 
     if file.race is not None and race is None and not complete:
         raise StudyError(
-            f"{file.path}: [race] needs somebody who decides it; call mlaut.racing.run_race, or "
+            f"{file.path}: a study with [race] is run as a race; call mlaut.racing.run_race, or "
             "'mlaut run'"
         )
     strategies = choose_strategies(file)
@@ -497,12 +497,12 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
     from mlaut.data.sources.loading import check_roles, find_stored
 
     names, paths = input_io.list_datasets(_group(file))
-    known = {name: [path] for name, path in zip(names, paths, strict=True)}
-    known |= {text: find_stored(input_io, text) for text in _references(file)}
+    paths_of = {name: [path] for name, path in zip(names, paths, strict=True)}
+    paths_of |= {text: find_stored(input_io, text) for text in _references(file)}
     _refuse_unknown(
-        dict.fromkeys(file.data.datasets), known, f"{file.path}: no dataset", f" in {file.input}"
+        dict.fromkeys(file.data.datasets), paths_of, f"{file.path}: no dataset", f" in {file.input}"
     )
-    chosen = [path for name in file.data.datasets or names for path in known[name]]
+    chosen = [path for name in file.data.datasets or names for path in paths_of[name]]
     if task := file.data.task:
         others = [path for path in chosen if input_io.dataset_info(path).task != task]
         chosen = [path for path in chosen if path not in others]
@@ -564,8 +564,8 @@ def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
                 f"{file.path}: parameters of {name} are {parameters!r}; write them below "
                 f"[strategies.parameters.{name}]"
             )
-        known = by_name[name].get_params()
-        _refuse_unknown(parameters, known, f"{file.path}: unknown parameter", f" of {name}")
+        defaults = by_name[name].get_params()
+        _refuse_unknown(parameters, defaults, f"{file.path}: unknown parameter", f" of {name}")
         by_name[name].set_params(**parameters)
     return tuned_as(strategies, file.run.search, file.run.budget)
 

@@ -91,7 +91,7 @@ class Batch:
         return [int(np.count_nonzero(self.folds[repeat] == fold)) for repeat, fold in self.cells]
 
     def trains(self, repeat: int, fold: int) -> np.ndarray:
-        """Return of each row whether a cell is trained on it; faster than its positions."""
+        """Return for each row whether a cell is trained on it: faster than positions of rows."""
         fold_of = self.folds[repeat]
         trained: np.ndarray = (fold_of != fold) & (fold_of != UNUSED)
         return trained
@@ -104,8 +104,8 @@ class Batch:
 
 
 @dataclass
-class _Open:
-    """Group of which some cells have been taken, and the time of the first."""
+class _OpenGroup:
+    """Group of which some cells have been taken, and the time at which the first was."""
 
     group: Batch
     left: deque[tuple[int, int]]
@@ -138,7 +138,7 @@ class BatchQueue:
         self._again: deque[Batch] = deque()
         self._ahead: deque[Batch] = deque()
         self._n_ahead = 0  # cells of the groups ahead
-        self._open: list[_Open] = []
+        self._open: list[_OpenGroup] = []
         self._seen: dict[tuple[str, ...], tuple[int, float]] = {}
 
     def next(self) -> Batch | None:
@@ -151,7 +151,7 @@ class BatchQueue:
     def next_load(self, n_workers: int) -> list[Batch]:
         """Return batches for one of many workers, which together last as long as one should.
 
-        They last less when little is left, so that all workers end at about the same time.
+        The batches last less when little is left, so that all workers end at about the same time.
 
         Parameters
         ----------
@@ -183,8 +183,8 @@ class BatchQueue:
             self._n_ahead += len(group.cells)
         if self._n_ahead >= _FAR or not count:
             return self._seconds
-        left = self._n_ahead + sum(len(one.left) for one in self._open)
-        share = left * total / count / (_LOADS_LEFT * n_workers)
+        n_left = self._n_ahead + sum(len(opened.left) for opened in self._open)
+        share = n_left * total / count / (_LOADS_LEFT * n_workers)
         return min(self._seconds, max(self._seconds / _SHORTEST, share))
 
     def _next_group(self) -> Batch | None:
@@ -196,8 +196,8 @@ class BatchQueue:
     def next_ahead(self) -> Batch | None:
         """Return the next batch if a process may have it before its present one has ended.
 
-        It must share its process, be small, and have short cells, which no other process would
-        begin much earlier.
+        The batch must share its process, be small, and have short cells, which no other process
+        would begin much earlier.
         """
         ready = None if self._again else self._ready()
         if ready is None or not ready.group.shares or not self._is_short(ready.group):
@@ -208,28 +208,28 @@ class BatchQueue:
         self.again(batch)
         return None
 
-    def _ready(self) -> _Open | None:
+    def _ready(self) -> _OpenGroup | None:
         """Return the open group of the next cells; None if there is none now."""
-        self._open = [one for one in self._open if one.left]
+        self._open = [opened for opened in self._open if opened.left]
         ready = next(filter(self._is_ready, self._open), None)
         if ready is None and len(self._open) < self._n_open:
             group = self._next_group()
             if group is not None:
-                ready = _Open(group, deque(group.cells))
+                ready = _OpenGroup(group, deque(group.cells))
                 self._open.append(ready)
         return ready
 
-    def _is_ready(self, one: _Open) -> bool:
-        known = self._n_open == 1 or self._pace(one.group)[0] > 0
-        return known or time.monotonic() - one.begun >= self._seconds
+    def _is_ready(self, opened: _OpenGroup) -> bool:
+        has_pace = self._n_open == 1 or self._pace(opened.group)[0] > 0
+        return has_pace or time.monotonic() - opened.begun >= self._seconds
 
-    def _cut(self, one: _Open, seconds: float) -> Batch:
-        size = min(self._size(one.group, seconds), len(one.left))
-        one.begun = one.begun or time.monotonic()
-        return one.group.part(one.left.popleft() for _ in range(size))
+    def _cut(self, opened: _OpenGroup, seconds: float) -> Batch:
+        size = min(self._size(opened.group, seconds), len(opened.left))
+        opened.begun = opened.begun or time.monotonic()
+        return opened.group.part(opened.left.popleft() for _ in range(size))
 
     def again(self, batch: Batch) -> None:
-        """Queue a batch whose cells have no outcome again, before all new batches."""
+        """Queue again, before all new batches, a batch whose cells have no outcome."""
         self._again.append(batch)
 
     def saw(self, outcomes: Iterable[Outcome]) -> None:

@@ -119,15 +119,15 @@ def run_in_copy(work: Callable[[], bytes], largest: int, close: list[int]) -> tu
     received : bytes
         All bytes that came through the pipe of the copy; its strategy may have written some.
     """
-    ours, theirs = os.pipe()
+    reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
-        _be_the_copy(work, theirs, [ours, *close])
-    os.close(theirs)
+        _be_the_copy(work, writer, [reader, *close])
+    os.close(writer)
     try:
-        return _listen(pid, ours, largest)
+        return _listen(pid, reader, largest)
     finally:
-        os.close(ours)
+        os.close(reader)
 
 
 def _be_the_copy(work: Callable[[], bytes], pipe: int, close: list[int]) -> NoReturn:

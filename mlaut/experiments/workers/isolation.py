@@ -65,6 +65,6 @@ def _leave_limits_of_others(libc: ctypes.CDLL) -> None:
         (_RETURN, 0, 0, _REFUSE),
     ]
     code = b"".join(struct.pack("<HBBI", *line) for line in lines)
-    kept = ctypes.create_string_buffer(code)
-    program = struct.pack("@HP", len(lines), ctypes.addressof(kept))
+    buffer = ctypes.create_string_buffer(code)
+    program = struct.pack("@HP", len(lines), ctypes.addressof(buffer))
     libc.syscall(seccomp, _WITH_FILTER, _KEEP_SPEED, program)

@@ -80,7 +80,7 @@ def run_batches(
 class _Busy:
     """Processes that run a batch. Each is registered once, so that a wait costs the same for all.
 
-    Only those that have sent something, have ended or may be over time are asked; now and then all.
+    Only those that have sent something, have ended or may be over time are read; now and then all.
     """
 
     def __init__(self) -> None:
@@ -93,16 +93,16 @@ class _Busy:
         return len(self._due)
 
     def add(self, process: GuardedProcess) -> None:
-        """Wait for a process that has begun a batch."""
+        """Add a process that has begun a batch."""
         self._sources[process] = set()
         self._look_after(process)
 
     def _look_after(self, process: GuardedProcess) -> None:
-        """Register what is open of a process, and note when it may be over time."""
-        sources, known = process.sources, self._sources[process]
-        for gone in known - sources:
-            self._selector.unregister(gone)
-        for new in sources - known:
+        """Register the open pipes of a process, and note when it may be over time."""
+        sources, registered = process.sources, self._sources[process]
+        for closed in registered - sources:
+            self._selector.unregister(closed)
+        for new in sources - registered:
             self._selector.register(new, selectors.EVENT_READ, process)
         self._sources[process] = sources
         self._due[process] = process.deadline
@@ -125,7 +125,7 @@ class _Busy:
         return [process for process in self._due if process.takes_another]
 
     def leave(self) -> list[GuardedProcess]:
-        """Return the processes whose batch has ended, which are waited for no longer."""
+        """Return the processes whose batch has ended, and no longer wait for them."""
         idle = [process for process in self._due if not process.busy]
         for process in idle:
             for source in self._sources.pop(process):
@@ -285,7 +285,7 @@ class _Janitor:
                 self._start()
 
     def dismiss(self) -> None:
-        """End the process, also where a strategy has stopped it."""
+        """End the process, even if a strategy has stopped it."""
         self._notes.close()
         with contextlib.suppress(OSError):
             os.kill(self._process.pid, signal.SIGCONT)

@@ -225,12 +225,12 @@ class GuardedProcess:
         limit, now, n_begun = self._timeout, time.monotonic(), len(self._begun)
         if not isinstance(limit, CpuSeconds) or not n_begun:
             return False
-        left = self._used_before + limit - sessions.cpu_seconds_of_session(self.pid)
-        self._look_again = now + max(_CPU_LOOK_SECONDS, left / _cores())
+        seconds_left = self._used_before + limit - sessions.cpu_seconds_of_session(self.pid)
+        self._look_again = now + max(_CPU_LOOK_SECONDS, seconds_left / _cores())
         self._read_clock()
         if len(self._begun) > n_begun:  # meanwhile the next cell has begun
             return True
-        return left > 0 and now < self._begun[-1] + CPU_WAITS * limit
+        return seconds_left > 0 and now < self._begun[-1] + CPU_WAITS * limit
 
     def _lives(self) -> bool:
         """Return whether the process runs; without the fork server, its number is looked up."""
@@ -249,7 +249,7 @@ class GuardedProcess:
 
     @staticmethod
     def close(*processes: GuardedProcess) -> None:
-        """End processes and close their pipes; their descendants are looked for once."""
+        """End processes and close their pipes, with one search for all their descendants."""
         sessions.end_sessions([process.pid for process in processes])
         for process in processes:
             process._join()
@@ -274,8 +274,8 @@ class GuardedProcess:
                 self._heard = time.monotonic()
                 for kind, content in self._inbox.messages(piece, self._largest):
                     self._take(kind, content)
-        taken, self._taken = self._taken, []
-        return taken
+        outcomes, self._taken = self._taken, []
+        return outcomes
 
     def _take(self, kind: bytes, content: bytes) -> None:
         if kind == worker.LEAVES:
@@ -355,12 +355,12 @@ class GuardedProcess:
 
     def _over_time(self, where: str) -> list[Outcome]:
         limit = self._timeout if self._begun else _LOADING_SECONDS
-        how = f"took longer than {limit:g} s"
+        reason = f"took longer than {limit:g} s"
         if isinstance(limit, CpuSeconds):
-            how = f"used more than {limit:g} s of CPU time"
+            reason = f"used more than {limit:g} s of CPU time"
             if time.monotonic() >= self._begun[-1] + CPU_WAITS * limit:
-                how = f"took longer than {CPU_WAITS} times its {limit:g} s of CPU time"
-        return self._settled(Status.TIMEOUT, f"{how} and was ended", where)
+                reason = f"took longer than {CPU_WAITS} times its {limit:g} s of CPU time"
+        return self._settled(Status.TIMEOUT, f"{reason} and was ended", where)
 
     def _after_death(self) -> list[Outcome]:
         self._read_clock()
@@ -372,17 +372,17 @@ class GuardedProcess:
 
         The status follows from the exit code, never from what a strategy prints.
         """
-        how = f"its worker process {'was lost, or ' * lost}{_how_it_ended(exitcode)}"
+        reason = f"its worker process {'was lost, or ' * lost}{_how_it_ended(exitcode)}"
         fatal = self._printed.rfind(b"Fatal Python error")
         if fatal >= 0:
             output = _lines(self._printed[fatal:])
         else:
             output = _lines(self._printed, last=True)
-            if said := _last_words(output):
-                how += f", and printed last: {said}"
+            if last_line := _last_words(output):
+                reason += f", and printed last: {last_line}"
         if exitcode == -signal.SIGKILL and oom_kills() > self._oom_kills:
-            return Status.MEMORY, f"{how}, by the system, for lack of memory", output
-        return Status.CRASHED, how, output
+            return Status.MEMORY, f"{reason}, by the system, for lack of memory", output
+        return Status.CRASHED, reason, output
 
     def _outcome_of_death(self, exitcode: int, place: int) -> Outcome:
         """Return the outcome of a cell whose copy of the process died."""
@@ -418,13 +418,13 @@ class GuardedProcess:
         return [outcome]
 
     def _give_up(self, without: int = -1) -> None:
-        """Leave the cells that have no outcome, but the one at a place, to other processes."""
-        left: dict[Batch, list[tuple[int, int]]] = {}
+        """Leave the cells without an outcome, except the one at a place, to other processes."""
+        unfinished: dict[Batch, list[tuple[int, int]]] = {}
         for i in range(self._n_ended, len(self._due)):
             batch, place, _ = self._due[i]
             if i != without:
-                left.setdefault(batch, []).append(batch.cells[place])
-        self.rest = [batch.part(cells) for batch, cells in left.items()]
+                unfinished.setdefault(batch, []).append(batch.cells[place])
+        self.rest = [batch.part(cells) for batch, cells in unfinished.items()]
         self._due = []
 
     def _failed(self, status: Status, reason: str, output: str, place: int) -> Outcome:
@@ -454,5 +454,5 @@ def _last_words(output: str) -> str:
 
 
 def _lines(printed: bytes, *, last: bool = False) -> str:
-    kept = slice(-_TRACEBACK_LINES, None) if last else slice(_TRACEBACK_LINES)
-    return "\n".join(printed.decode(errors="replace").splitlines()[kept])
+    part = slice(-_TRACEBACK_LINES, None) if last else slice(_TRACEBACK_LINES)
+    return "\n".join(printed.decode(errors="replace").splitlines()[part])

@@ -31,9 +31,9 @@ def forget_server() -> None:
     """
     server = getattr(forkserver, "_forkserver", None)
     tracker = getattr(resource_tracker, "_resource_tracker", None)
-    for of, name in ((server, "_forkserver_alive_fd"), (tracker, "_fd")):
-        if (descriptor := getattr(of, name, None)) is not None:
-            setattr(of, name, None)
+    for owner, name in ((server, "_forkserver_alive_fd"), (tracker, "_fd")):
+        if (descriptor := getattr(owner, name, None)) is not None:
+            setattr(owner, name, None)
             with contextlib.suppress(OSError):
                 os.close(descriptor)
 
@@ -79,7 +79,7 @@ def end_sessions(leaders: Collection[int]) -> None:
 def eldest_child(pid: int) -> int:
     """Return the oldest running child of a process (lowest number), or the process if childless."""
     every = _processes().items()
-    return min((child for child, of in every if of.runs and of.parent == pid), default=pid)
+    return min((child for child, state in every if state.runs and state.parent == pid), default=pid)
 
 
 def is_running(pid: int) -> bool:
@@ -109,7 +109,7 @@ def _is_leader(pid: int) -> bool:
 def cpu_seconds_of_session(leader: int) -> float:
     """Return the CPU seconds of a worker, of its session, and of all their descendants.
 
-    Those of processes that have ended are included once their parent has waited for them.
+    Seconds of processes that have ended are included once their parent has waited for them.
     """
     return sum(process.cpu for process in _family([leader]).values()) / os.sysconf("SC_CLK_TCK")
 
@@ -141,7 +141,7 @@ def _family(leaders: Collection[int]) -> dict[int, _Process]:
 
 
 def _processes() -> dict[int, _Process]:
-    return {int(folder.name): of for folder in _PROC.glob("[0-9]*") if (of := _stat(folder))}
+    return {int(folder.name): state for folder in _PROC.glob("[0-9]*") if (state := _stat(folder))}
 
 
 def _stat(folder: Path) -> _Process | None:

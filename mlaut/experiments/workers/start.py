@@ -77,10 +77,10 @@ def refuse_garbage() -> None:
             descriptors = received(sock, size)
             reading, writing = descriptors[:2]
             modes = [fcntl.fcntl(end, fcntl.F_GETFL) & os.O_ACCMODE for end in (reading, writing)]
-            sound = modes == [os.O_RDONLY, os.O_WRONLY] and len(descriptors) < size
+            valid = modes == [os.O_RDONLY, os.O_WRONLY] and len(descriptors) < size
         except (EOFError, OSError, RuntimeError, ValueError, AssertionError):
-            sound = False
-        if not sound:
+            valid = False
+        if not valid:
             for descriptor in descriptors:
                 os.close(descriptor)
             raise ConnectionAbortedError(errno.ECONNABORTED, "no request for a process")

@@ -65,7 +65,7 @@ class Lent(NamedTuple):
     labels : int
         Memory of the labels of the training rows, cell by cell, as `TrainingLabels` reads them.
     places : list of int
-        First byte of each cell in it.
+        First byte of the labels of each cell.
     kind : str
         Type of these labels: positions of classes, or numbers.
     """
@@ -110,7 +110,7 @@ class SharedTables:
     def _of(self, ref: DatasetRef) -> tuple[int, np.ndarray]:
         """Return the memory of a dataset, and its labels as they are sent.
 
-        A later call may close the memory; who has mapped it keeps it.
+        A later call may close the memory; a process that has mapped it keeps it.
         """
         with self._lock:
             if ref not in self._kept:
@@ -195,7 +195,7 @@ class TrainingLabels:
 
 
 def share_table(table: FoldTable) -> int:
-    """Return the descriptor of shared memory that holds a table and what its cells ask of it.
+    """Return the descriptor of shared memory that holds a table and its cached properties.
 
     Examples
     --------

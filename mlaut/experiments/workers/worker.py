@@ -34,7 +34,7 @@ from mlaut.experiments.workers.sessions import end_children, forget_server, lead
 from mlaut.experiments.workers.tables import TrainingLabels, map_table
 from mlaut.records import Cell, Outcome, Split
 
-CLOCK = struct.Struct("<dd")  # of the begin of a cell: time, and CPU seconds used before
+CLOCK = struct.Struct("<dd")  # the beginning of a cell: time, and CPU seconds used before
 LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
 # Kinds of messages: the outcome of a cell, the exit status of a copy that died, the notice that the
 # process takes no further cell.
@@ -90,9 +90,9 @@ def prepare(
 
     def run(cell: Cell) -> Outcome:
         rows = Split(batch.folds[cell.repeat][None]).rows(0, cell.fold)
-        known = labels(cell, len(rows[0])) if labels else None
+        training_labels = labels(cell, len(rows[0])) if labels else None
         seed = cell_seed(batch.seed, cell)
-        return run_cell(cell, strategy, table, rows, seed, batch.options, known)
+        return run_cell(cell, strategy, table, rows, seed, batch.options, training_labels)
 
     return run
 
@@ -129,7 +129,7 @@ def serve(
     if os.readv(link.fileno(), [secret]) < SECRET:
         return
     post = _Post(link.fileno(), results.fileno(), clock.fileno(), secret)
-    serves: _Shared | _Mould | None = None
+    serves: _InProcess | _InCopies | None = None
     table: Any = None
     while True:
         try:
@@ -144,7 +144,7 @@ def serve(
         except (EOFError, OSError):
             return
         if serves is None:
-            serves = (_Mould if foreign_code(batch.strategy) else _Shared)(post)
+            serves = (_InCopies if foreign_code(batch.strategy) else _InProcess)(post)
         cells = dict(zip(batch.keys, places, strict=False))
         labels = TrainingLabels(memory, cells, kind, batch.dataset.classes)
         try:
@@ -189,7 +189,7 @@ class _Post:
         self._sent = monotonic()
 
 
-class _Shared:
+class _InProcess:
     """Runner for strategies of known code: cells run one after the other in this process.
 
     Attributes
@@ -229,7 +229,7 @@ class _Shared:
         self._post.send()
 
 
-class _Mould:
+class _InCopies:
     """Runner for a strategy of foreign code: each cell runs in a copy (fork) of this process."""
 
     leaves = False

@@ -165,7 +165,7 @@ class Journal:
 
 @dataclass(frozen=True, eq=False)
 class JournalIndex:
-    """The whole records of a journal, in memory: a run that ends meanwhile takes nothing away.
+    """Index of the whole records of a journal, in memory: it stays valid when the run ends.
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ def index_journal(path: Path, study_id: str) -> JournalIndex:
             whole = 0
             damaged = _damaged_header(file, path, study_id)
             for place, payload in _payloads(file):
-                record = _known(payload, path) if payload else {}
+                record = _checked_record(payload, path) if payload else {}
                 if "dataset" in record:
                     packs.setdefault(record["dataset"], []).append(payload)
                 elif "run" in record:
@@ -225,7 +225,7 @@ def index_journal(path: Path, study_id: str) -> JournalIndex:
     return JournalIndex(path, whole, damaged, tuple(runs), packs)
 
 
-def _known(payload: bytes, path: Path) -> dict[str, Any]:
+def _checked_record(payload: bytes, path: Path) -> dict[str, Any]:
     """Return the record of a payload, after a check of its keys and types.
 
     The check is needed because a journal may come from an untrusted source.
@@ -249,8 +249,8 @@ def put_aside(path: Path) -> Path:
     """Rename a damaged journal, so that it is kept, and return its new path."""
     suffixes = (f"-{number}" if number else "" for number in itertools.count())
     names = (path.with_name(f"{path.name}{_DAMAGED}{suffix}") for suffix in suffixes)
-    kept = next(name for name in names if not name.exists())
-    return path.rename(kept)
+    unused = next(name for name in names if not name.exists())
+    return path.rename(unused)
 
 
 def kept_journals(path: Path) -> list[Path]:
@@ -277,13 +277,13 @@ def _damaged_header(file: BinaryIO, path: Path, study_id: str) -> int:
     if differ >= _ANOTHER and _OF_A_STUDY.fullmatch(header):
         raise StoreError(
             f"{path}: not the journal of this study (id {study_id[:8]}); "
-            "put the study back that it belongs to, or keep it under another name"
+            "put back the study that it belongs to, or keep it under another name"
         )
     return differ
 
 
 def _payloads(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield offset and payload of each whole record; first of the header, without payload."""
+    """Yield offset and payload of the header, which has an empty payload, and of each record."""
     header = len(_header(""))
     if os.fstat(file.fileno()).st_size < header:
         return  # its writer was killed while creating it
@@ -344,9 +344,9 @@ def _likely_places(file: BinaryIO, start: int) -> Iterator[int]:
     while True:
         file.seek(position)
         piece = file.read(_PIECE)
-        found = -1
-        while (found := piece.find(_BEGIN, found + 1)) >= 0:
-            yield position + found - before
+        offset = -1
+        while (offset := piece.find(_BEGIN, offset + 1)) >= 0:
+            yield position + offset - before
         if len(piece) < _PIECE:
             return
         position += _PIECE - len(_BEGIN) + 1  # the words may lie across the end of a piece

@@ -114,13 +114,13 @@ def _size(outcome: Outcome) -> int:
 
 def _packed(dataset: str, outcomes: Sequence[Outcome]) -> bytes:
     strategies: dict[str, int] = {}
-    told: list[dict[str, Any]] = []
+    shared: list[dict[str, Any]] = []
     cells = np.full((len(outcomes), 8), -1, dtype="<i4")
     for row, outcome in zip(cells, outcomes, strict=True):
         details = {"reason": outcome.reason, **outcome.details}
         texts = {name: value for name, value in details.items() if name not in USAGE}
-        if not told or texts != told[-1]:
-            told.append(texts)
+        if not shared or texts != shared[-1]:
+            shared.append(texts)
         cell, predicted = outcome.cell, outcome.predictions
         probabilities = None if predicted is None else outcome.probabilities
         row[:] = (
@@ -128,7 +128,7 @@ def _packed(dataset: str, outcomes: Sequence[Outcome]) -> bytes:
             cell.repeat,
             cell.fold,
             outcome.status,
-            len(told) - 1,
+            len(shared) - 1,
             -1 if predicted is None else len(predicted),
             -1 if probabilities is None else probabilities.shape[1],
             len(outcome.trace),
@@ -143,18 +143,18 @@ def _packed(dataset: str, outcomes: Sequence[Outcome]) -> bytes:
         "numbers": np.array(numbers, dtype="<f8"),
         "predictions": _joined([outcome.predictions for outcome in outcomes]),
         "probabilities": _joined(
-            [of.probabilities for of in outcomes if of.predictions is not None]
+            [outcome.probabilities for outcome in outcomes if outcome.predictions is not None]
         ),
         "traces": np.frombuffer(b"".join(outcome.trace for outcome in outcomes), np.uint8),
     }
     names = {"strategies": list(strategies), "fields": USAGE}
-    return pack({"dataset": dataset, **names, "told": told}, arrays)
+    return pack({"dataset": dataset, **names, "told": shared}, arrays)
 
 
 def _joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray:
     """Return the values of arrays in a row, in a type that a payload may have."""
-    some = [array.ravel() for array in arrays if array is not None]
-    values = np.concatenate(some) if some else np.empty(0, dtype="<f4")
+    flat = [array.ravel() for array in arrays if array is not None]
+    values = np.concatenate(flat) if flat else np.empty(0, dtype="<f4")
     if values.dtype == np.float32:
         return values.astype("<f4", copy=False)
     return values.astype("<f8" if values.dtype.kind == "f" else "<i4", copy=False)
@@ -166,7 +166,7 @@ def check_pack(payload: bytes) -> None:
     Raises
     ------
     ValueError, TypeError, KeyError, IndexError, RecursionError, struct.error
-        They do not: the bytes may come from an untrusted source.
+        The parts do not fit: the bytes may come from an untrusted source.
     """
     _opened(payload)
 
@@ -175,16 +175,17 @@ def _opened(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     record, arrays = unpack(payload)
     cells, numbers, seeds = arrays["cells"], arrays["numbers"], arrays["seeds"]
     n = len(cells)
-    fields, told = record.setdefault("fields", list(UNNAMED)), record["told"]
-    texts = [record["dataset"], *record["strategies"], *(of["reason"] for of in told), *fields]
+    fields, shared = record.setdefault("fields", list(UNNAMED)), record["told"]
+    reasons = (entry["reason"] for entry in shared)
+    texts = [record["dataset"], *record["strategies"], *reasons, *fields]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a name or a reason is no text")
     in_columns = _IN_COLUMNS | set(fields)
     if len(in_columns) < len(_IN_COLUMNS) + len(fields) or any(
-        in_columns & of.keys() for of in told
+        in_columns & entry.keys() for entry in shared
     ):
         raise ValueError("two values in the place of one")
-    for values in (*told, dict.fromkeys(fields, 0.0)):
+    for values in (*shared, dict.fromkeys(fields, 0.0)):
         check_types(values)
     shapes = (cells.shape, numbers.shape, seeds.shape)
     kinds = (cells.dtype.kind, numbers.dtype.kind, seeds.dtype.kind)
@@ -214,8 +215,8 @@ def unpack_outcomes(payload: bytes) -> list[Outcome]:
         The bytes are no pack: they may come from an untrusted source.
     """
     record, arrays = _opened(payload)
-    dataset, strategies, told = (record[name] for name in ("dataset", "strategies", "told"))
-    details = [{name: of[name] for name in of if name != "reason"} for of in told]
+    dataset, strategies, shared = (record[name] for name in ("dataset", "strategies", "told"))
+    details = [{name: entry[name] for name in entry if name != "reason"} for entry in shared]
     traces = arrays["traces"].tobytes()
     outcomes, at, of_classes, of_trace = [], 0, 0, 0
     rows = zip(
@@ -241,7 +242,7 @@ def unpack_outcomes(payload: bytes) -> list[Outcome]:
                 probabilities,
                 tuple(numbers[:_SECONDS]),
                 seed,
-                told[text]["reason"],
+                shared[text]["reason"],
                 {**details[text], **usage},
                 traces[of_trace : of_trace + length] if length else b"",
             )

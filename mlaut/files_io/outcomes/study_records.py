@@ -15,11 +15,11 @@ import numpy as np
 from mlaut.errors import StudyError
 from mlaut.records import CLASSIFICATION, Outcome, Split, Status, TooLarge
 
-# One more number for each cell: its name at the end, and its value in
+# To store one more number of each cell, add its name at the end, and its value in
 # `experiments.cells.cell.run_cell`.
 USAGE = ("started", "elapsed", "peak_memory")  # POSIX seconds, wall seconds of a cell, bytes
-_WHOLE = {"peak_memory"}  # of these, whole numbers
-UNNAMED = USAGE[:3]  # of packs that do not name their fields
+_WHOLE = {"peak_memory"}  # fields of USAGE that are whole numbers
+UNNAMED = USAGE[:3]  # fields of packs that do not name them
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(USAGE, int | float),
     "dataset": str,
@@ -111,12 +111,12 @@ def foreign_sources(strategies: Sequence[StrategyEntry]) -> dict[str, str]:
 
 def extends(old: SplitEntry, new: SplitEntry) -> bool:
     """Return whether two entries have the same rows, and the new split begins with the old one."""
-    known, wanted = old.split, new.split
+    old_split, new_split = old.split, new.split
     return (
         old.fingerprint == new.fingerprint
-        and known.folds.shape[1:] == wanted.folds.shape[1:]
-        and known.n_folds == wanted.n_folds
-        and np.array_equal(known.folds, wanted.folds[: known.n_repeats])
+        and old_split.folds.shape[1:] == new_split.folds.shape[1:]
+        and old_split.n_folds == new_split.n_folds
+        and np.array_equal(old_split.folds, new_split.folds[: old_split.n_repeats])
     )
 
 
@@ -170,11 +170,11 @@ def merged_strategies(
     """
     entries = {entry.name: entry for entry in old}
     for entry in new:
-        known = entries.setdefault(entry.name, entry)
-        if not known.is_same(entry) and not replace:
+        stored = entries.setdefault(entry.name, entry)
+        if not stored.is_same(entry) and not replace:
             raise StudyError(
                 f"strategy {entry.name!r}: its parameters are not those it was run with "
-                f"(stored {known.fingerprint[:12]}, now {entry.fingerprint[:12]}); give it a new "
+                f"(stored {stored.fingerprint[:12]}, now {entry.fingerprint[:12]}); give it a new "
                 "name, or pass overwrite_predictions=True to run it again"
             )
         entries[entry.name] = entry
@@ -247,9 +247,9 @@ def logged(outcome: Outcome, checksum: int) -> Iterator[tuple[str, str]]:
     cell = outcome.cell
     at = {"strategy": cell.strategy, "repeat": cell.repeat, "fold": cell.fold}
     texts = {"reason": outcome.reason, **outcome.details}
-    kept = {k: v for k, v in texts.items() if k not in USAGE and v not in ("", [])}
-    if kept:
-        yield DETAILS, json.dumps({**at, **kept, "checksum": checksum})
+    details = {k: v for k, v in texts.items() if k not in USAGE and v not in ("", [])}
+    if details:
+        yield DETAILS, json.dumps({**at, **details, "checksum": checksum})
     if outcome.trace:
         text = base64.b64encode(outcome.trace).decode()
         yield TRACES, json.dumps({**at, "trace": text, "checksum": checksum})
@@ -275,8 +275,8 @@ def general_reason(record: Mapping[str, Any]) -> str:
     kind, limit = above.get("kind"), above.get("limit")
     if not above and (text := _TOO_LARGE.match(record["reason"])):
         kind, limit = text[1], int(text[2].replace(",", ""))
-    known = isinstance(kind, str) and isinstance(limit, int)
-    return TooLarge(str(kind), 0, limit).rule if known else str(record["reason"])
+    has_limit = isinstance(kind, str) and isinstance(limit, int)
+    return TooLarge(str(kind), 0, limit).rule if has_limit else str(record["reason"])
 
 
 def check_types(record: Mapping[str, Any]) -> None:
@@ -289,7 +289,7 @@ def check_types(record: Mapping[str, Any]) -> None:
 
 
 def latest_of(told: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int, int], Mapping[str, Any]]:
-    """Return the last record of each cell, by strategy, repeat and fold; all are checked."""
+    """Check records, and return the last one of each cell, by strategy, repeat and fold."""
     latest = {}
     for record in told:
         check_types(record)
@@ -319,11 +319,11 @@ def cell_details(
         Records; the last one of a cell is used.
     """
     latest = latest_of(told)
-    words = [one.word for one in Status]
+    words = [member.word for member in Status]
     for s, repeat, fold in np.argwhere(status != Status.MISSING).tolist():
         at = s, repeat, fold
         usage = dict(zip(USAGE, numbers["usage"][at].tolist(), strict=True))
-        known = latest.get((names[s], repeat, fold), {})
+        record = latest.get((names[s], repeat, fold), {})
         yield {
             "dataset": dataset,
             "strategy": names[s],
@@ -334,5 +334,5 @@ def cell_details(
             "seconds": numbers["seconds"][at].tolist(),
             "seed": int(numbers["seed"][at]),
             **{k: int(v) if k in _WHOLE else v for k, v in usage.items() if v == v},
-            **{key: value for key, value in known.items() if key != "checksum"},
+            **{key: value for key, value in record.items() if key != "checksum"},
         }

@@ -51,22 +51,22 @@ def _columns(params: Sequence[Mapping[str, Any]]) -> tuple[dict[str, list[Any]],
     codes = np.full((len(names), len(params)), -1, dtype="<i4")
     values: dict[str, list[Any]] = {}
     for k, name in enumerate(names):
-        known: dict[Any, int] = {}
+        numbers: dict[Any, int] = {}
         values[name] = []
         for i, point in enumerate(params):
             if name in point:
                 value = point[name]
                 plain = value is None or isinstance(value, bool | int | float | str)
                 key = (type(value), value) if plain else json.dumps(value)
-                if key not in known:
-                    known[key] = len(known)
+                if key not in numbers:
+                    numbers[key] = len(numbers)
                     values[name].append(value)
-                codes[k, i] = known[key]
+                codes[k, i] = numbers[key]
     return values, codes
 
 
 def unpack_trace(content: bytes) -> Trace:
-    """Return the trace of bytes, which may come from an untrusted source.
+    """Return the trace that bytes hold; they may come from an untrusted source.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def unpack_trace(content: bytes) -> Trace:
     rank, codes, values = arrays["rank"], arrays["codes"], record["values"]
     about = {name: record[name] for name in _ABOUT}
     n = len(rank)
-    sound = (
+    consistent = (
         all(isinstance(about[name], kind) for name, kind in _ABOUT.items())
         and all(isinstance(x, float) for n in ("allowed", "spent") for x in about[n].values())
         and arrays["scores"].shape[:1] == arrays["seconds"].shape == arrays["shares"].shape == (n,)
@@ -89,7 +89,7 @@ def unpack_trace(content: bytes) -> Trace:
         and codes.shape == (len(values), n)
         and np.array_equal(np.sort(rank), np.arange(n))
     )
-    if not sound:
+    if not consistent:
         raise ValueError("a trace that contradicts itself")
     order = np.empty(n, dtype=np.int32)
     order[rank] = np.arange(n)

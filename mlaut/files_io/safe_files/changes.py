@@ -112,8 +112,8 @@ class Overlay:
         for number in range(offset // _PAGE, -(-stop // _PAGE) if inside else 0):
             start = number * _PAGE
             if number not in self._pages:
-                known = min(_PAGE, self._end - start)
-                self._pages[number] = bytearray(self._file.read(known, start).ljust(known, b"\0"))
+                length = min(_PAGE, self._end - start)
+                self._pages[number] = bytearray(self._file.read(length, start).ljust(length, b"\0"))
             begin, until = max(start, offset), min(start + _PAGE, stop)
             self._pages[number][begin - start : until - start] = rest[
                 begin - offset : until - offset
@@ -136,7 +136,7 @@ class Overlay:
 
     @classmethod
     def of(cls, handle: int, change: Change) -> Self:
-        """Return a file as it is with a change."""
+        """Return the overlay of a file with a change that is not in it yet."""
         overlay = cls(handle, os.fstat(handle).st_size)
         for offset, piece in [*change.pieces(), (0, change.new)]:
             overlay.write(piece, offset)

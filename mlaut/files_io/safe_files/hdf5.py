@@ -124,20 +124,20 @@ def rewrite_h5(
     real = Path(os.path.realpath(path))
     doing = "changing its structure"
     with explained(path, doing), locked(path):
-        known = real.exists()
-        if known:
+        exists = real.exists()
+        if exists:
             _complete(real)
-        if known and not unsealed:
+        if exists and not unsealed:
             with _opened(path, doing):
                 pass
         with unfinished(real) as (temporary, handle):
-            if known:
+            if exists:
                 shutil.copymode(real, temporary)
-            if known and not fresh:
+            if exists and not fresh:
                 _copy(real, handle)
             place, content = None, Bytes(handle)
-            with output_h5(content, empty=fresh or not known) as file:
-                if known and not fresh:
+            with output_h5(content, empty=fresh or not exists) as file:
+                if exists and not fresh:
                     check_links(file, real)
                 yield file
                 if file.userblock_size == BLOCK:

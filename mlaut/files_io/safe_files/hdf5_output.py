@@ -153,9 +153,9 @@ class FileObject:
 
     def truncate(self, size: int | None = None) -> int:
         """Set the size; the first error of the system is kept."""
-        wanted = self._position if size is None else size
-        self._try(self._content.truncate, wanted)
-        return wanted
+        new_size = self._position if size is None else size
+        self._try(self._content.truncate, new_size)
+        return new_size
 
     def _try(self, change: Callable[..., None], *arguments: Any) -> None:
         try:

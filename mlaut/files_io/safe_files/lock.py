@@ -37,7 +37,7 @@ class _Held:
     last_beat: float = -math.inf
 
 
-# `holder_of` takes the lock for some microseconds: who only looks must not keep a writer out.
+# A writer tries again, because `holder_of` takes the lock for some microseconds to look at it.
 _TRIES, _PAUSE = 5, 0.02  # seconds
 _THREADS = 120.0  # seconds that a thread waits for a short change of another one
 _BEAT_SECONDS = 5.0  # between two beats: a network file system sends a message for each

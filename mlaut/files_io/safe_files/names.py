@@ -54,13 +54,13 @@ def from_h5(name: str) -> str:
 
 
 def note_names(file: Any, what: str, changes: Mapping[str, str | None]) -> None:
-    """Note in an HDF5 file which names were changed, so that a repeated command knows its work."""
+    """Note in an HDF5 file which names were changed, for a command that is repeated."""
     noted = {**noted_names(file, what), **changes}
     file.attrs[_NOTED + what] = json.dumps(dict([*noted.items()][-_MOST_NOTED:]))
 
 
 def noted_names(file: Any, what: str) -> dict[str, str | None]:
-    """Return the names that were changed, each with the new one, or None for what was removed."""
+    """Return the names that were changed, each with its new one, or None if it was removed."""
     try:
         noted = json.loads(file.attrs.get(_NOTED + what, "{}"))
     except (TypeError, ValueError):  # of another program

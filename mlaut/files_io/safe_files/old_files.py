@@ -100,10 +100,10 @@ def old_datasets(path: Path) -> list[OldDataset]:
         The file holds no such table, or one in a form that MLaut 0.1 did not write.
     """
     with read_h5(path) as file:
-        found = [_dataset(path, group) for group in _tables(file)]
-    if not found:
+        datasets = [_dataset(path, group) for group in _tables(file)]
+    if not datasets:
         raise StoreError(f"{path}: holds no table that MLaut 0.1 wrote")
-    return found
+    return datasets
 
 
 def old_results(path: Path) -> list[OldResults]:
@@ -123,7 +123,7 @@ def old_results(path: Path) -> list[OldResults]:
 
 def _tables(file: h5py.File) -> list[h5py.Group]:
     """Return the groups in which pandas stored a table; none if the file has datasets of today."""
-    found: list[h5py.Group] = []
+    tables: list[h5py.Group] = []
     waiting: list[h5py.Group] = [file]
     for _ in range(_MOST):
         if not waiting:
@@ -132,10 +132,10 @@ def _tables(file: h5py.File) -> list[h5py.Group]:
         if "encoding-type" in group.attrs:
             return []
         if "pandas_type" in group.attrs:
-            found.append(group)
+            tables.append(group)
         else:
             waiting += [item for item in group.values() if isinstance(item, h5py.Group)]
-    return found
+    return tables
 
 
 def _dataset(path: Path, group: h5py.Group) -> OldDataset:
@@ -187,7 +187,7 @@ def _pickled_block(item: h5py.Dataset, n_columns: int, place: str) -> np.ndarray
 
 
 def _pickled_texts(content: Any, place: str) -> list[str]:
-    """Return the texts in a pickle in their order, those that it repeats included.
+    """Return the texts in a pickle in their order, including those that it repeats.
 
     Its instructions are decoded; none is executed, so that no code of the file can run.
     """
@@ -195,7 +195,7 @@ def _pickled_texts(content: Any, place: str) -> list[str]:
         return []
     if not isinstance(content, bytes):
         raise StoreError(f"{place}: holds {content!r} in place of texts")
-    found: list[str] = []
+    texts: list[str] = []
     memo: dict[int, str | None] = {}
     last: str | None = None
     try:
@@ -204,19 +204,19 @@ def _pickled_texts(content: Any, place: str) -> list[str]:
         for code, value, _ in pickletools.genops(bytes(content)):
             if "UNICODE" in code.name or code.name in ("STRING", "SHORT_BINSTRING", "BINSTRING"):
                 last = str(value)
-                found.append(last)
+                texts.append(last)
             elif code.name == "MEMOIZE":
                 memo[len(memo)] = last
             elif code.name.endswith("PUT"):
                 memo[cast(int, value)] = last
             elif code.name.endswith("GET"):
                 text = memo.get(cast(int, value))
-                found += [] if text is None else [text]
+                texts += [] if text is None else [text]
             else:
                 last = None
     except (ValueError, IndexError) as error:
         raise StoreError(f"{place}: is no pickle that MLaut 0.1 wrote ({error})") from error
-    return found
+    return texts
 
 
 def _results(path: Path, file: h5py.File, name: str) -> OldResults:

@@ -84,8 +84,8 @@ def sealed_size(block: bytes) -> int | None:
 def _stretches(group: Any, kind: bytes = b"") -> Iterator[tuple[int, int]]:
     """Yield begin and end of the values below a group that have their own checksum.
 
-    Every change of a file looks at all that it holds, so this is written with identifiers of HDF5,
-    which takes half of the time of objects of h5py.
+    Every change of a file looks at all that it holds. So this function uses identifiers of HDF5,
+    which take half of the time of objects of h5py.
     """
     for name in group:
         item = h5py.h5o.open(group, name)
@@ -120,13 +120,13 @@ def _places(identity: Any, changing: bool) -> Iterator[tuple[int, int]]:
 
 def joined(stretches: Iterable[tuple[int, int]]) -> np.ndarray:
     """Return stretches (begin, end) in ascending order, those that touch as one: shape (n, 2)."""
-    found: list[list[int]] = []
+    merged: list[list[int]] = []
     for begin, end in sorted(stretches):
-        if found and begin <= found[-1][1]:
-            found[-1][1] = max(end, found[-1][1])
+        if merged and begin <= merged[-1][1]:
+            merged[-1][1] = max(end, merged[-1][1])
         else:
-            found.append([begin, end])
-    return np.array(found, dtype="<u8").reshape(-1, 2)
+            merged.append([begin, end])
+    return np.array(merged, dtype="<u8").reshape(-1, 2)
 
 
 # ------------------------------------------------------------------- checking
@@ -173,7 +173,7 @@ def check_seal(path: Path, content: Any, now: tuple[int, int, int] | None) -> No
 def _not_sealed(path: Path, content: Any) -> StoreError:
     if content.read(len(_SIGNATURE), BLOCK) == _SIGNATURE:
         return StoreError(
-            f"{path}: damaged (the seal at its begin is not whole); restore it from a copy; "
+            f"{path}: damaged (the seal at its beginning is not whole); restore it from a copy; "
             f"if the change is yours, 'mlaut verify --seal {path}' accepts it"
         )
     return StoreError(f"{path}: not an HDF5 file; check the path")

@@ -10,7 +10,7 @@ from pathlib import Path
 from mlaut.errors import MlautError, StoreError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# What the machine lacks at an instant; these say nothing of the file that is read.
+# Errors of what the machine lacks at the moment: they say nothing about the file that is read.
 _OF_THE_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE)
 
 

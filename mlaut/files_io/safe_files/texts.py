@@ -21,13 +21,14 @@ _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is
 
 
 def put_texts(group: h5py.Group, name: str, texts: Sequence[bytes], about: str) -> h5py.Dataset:
-    """Store texts as an array of strings, in the place of what has this name."""
+    """Store texts as an array of strings, which replaces what has this name."""
     if name in group:
         del group[name]
     width = max(1, *map(len, texts)) if texts else 1
     kind = h5py.string_dtype("utf-8", width)
-    how = {"compression": "gzip", "chunks": True} if width * len(texts) > _COMPRESS_ABOVE else {}
-    item = group.create_dataset(name, data=np.array(texts, dtype=kind), **how)
+    is_large = width * len(texts) > _COMPRESS_ABOVE
+    options = {"compression": "gzip", "chunks": True} if is_large else {}
+    item = group.create_dataset(name, data=np.array(texts, dtype=kind), **options)
     item.attrs.update({"encoding-type": about, "encoding-version": 2})
     return item
 
@@ -55,7 +56,7 @@ def put_labels(group: h5py.Group, name: str, labels: Sequence[Any]) -> None:
     """Store labels of one type as an array of strings or numbers, and others as JSON."""
     kinds = {type(label) for label in labels}
     encoded = [label.encode("utf-8", "replace") for label in labels if isinstance(label, str)]
-    if kinds == {str} and not any(b"\0" in text for text in encoded) and _survive(labels):
+    if kinds == {str} and not any(b"\0" in text for text in encoded) and _fit_utf8(labels):
         put_texts(group, name, encoded, "labels")
     elif kinds in ({int}, {float}) and all(abs(label) < 2**63 for label in labels):
         if name in group:
@@ -66,7 +67,7 @@ def put_labels(group: h5py.Group, name: str, labels: Sequence[Any]) -> None:
         put_json(group, name, list(labels))
 
 
-def _survive(labels: Sequence[str]) -> bool:
+def _fit_utf8(labels: Sequence[str]) -> bool:
     """Return whether UTF-8 can hold the texts: an unpaired surrogate has no form in it."""
     try:
         return bool("".join(labels).encode()) or True
@@ -103,8 +104,8 @@ def append_log(group: h5py.Group, name: str, records: Sequence[str]) -> None:
     log.attrs.update({"encoding-type": "log", "encoding-version": 2})
     text, last = "[" + ",\n".join(records) + "]", str(len(log) - 1)
     if last in log and log[last].nbytes <= _SMALL_PIECE:
-        known = _content(log[last]).decode()
-        text, last = known[:-1] + ",\n" + text[1:], str(len(log) - 2)
+        piece = _content(log[last]).decode()
+        text, last = piece[:-1] + ",\n" + text[1:], str(len(log) - 2)
     put_texts(log, str(int(last) + 1), [text.encode()], "json")
 
 

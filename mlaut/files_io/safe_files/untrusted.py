@@ -97,28 +97,28 @@ def check_links(file: h5py.File, path: Path) -> None:
     now = (about.st_ino, about.st_size, about.st_mtime_ns)
     if _checked.get(path) == now:
         return
-    known: dict[int, bytes] = {}
+    names: dict[int, bytes] = {}
 
     def look(name: bytes, link: h5py.h5l.LinkInfo) -> str | None:
         if link.type != h5py.h5l.TYPE_HARD:
             return f"{name.decode(errors='replace')!r} is a link to somewhere else"
-        if known.setdefault(link.u, name) == name:
+        if names.setdefault(link.u, name) == name:
             return None
         if h5py.h5o.get_info(file.id, name).type != h5py.h5o.TYPE_GROUP:
             return None
         return f"{name.decode(errors='replace')!r} is a second name of a group"
 
     try:
-        known[h5py.h5o.get_info(file.id).addr] = b"/"
-        found = file.id.links.visit(look, info=True)
+        names[h5py.h5o.get_info(file.id).addr] = b"/"
+        problem = file.id.links.visit(look, info=True)
     except (KeyError, RuntimeError, ValueError) as error:
         raise StoreError(
             f"{path}: damaged, for its groups cannot be listed ({' '.join(str(error).split())}); "
             "restore it from a copy, or write to a new file"
         ) from error
-    if found:
+    if problem:
         raise StoreError(
-            f"{path}: {found}, which MLaut does not follow; do not trust this file, or copy what "
+            f"{path}: {problem}, which MLaut does not follow; do not trust this file, or copy what "
             "it leads to into a file of its own (h5repack, h5copy)"
         )
     _checked[path] = now
@@ -159,7 +159,7 @@ def check_together(group: h5py.Group) -> None:
     Raises
     ------
     StoreError
-        They are larger.
+        The arrays are larger.
     """
     sizes: list[int] = []
     group.visititems(lambda _, item: sizes.append(getattr(item, "nbytes", 0)))

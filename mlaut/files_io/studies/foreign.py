@@ -95,15 +95,15 @@ def import_predictions(
     entries = study.load_splits()
     _check_study(study, strategy, "" if overwrite else source)
     outcomes = list(_outcomes(_named(table, entries), entries, strategy))
-    known = next((s for s in study.strategies if s.name == strategy), None)
-    earlier = known.metadata.get("tasks", ()) if known else ()
+    stored = next((s for s in study.strategies if s.name == strategy), None)
+    earlier = stored.metadata.get("tasks", ()) if stored else ()
     tasks = dict.fromkeys([*earlier, *(entries[o.cell.dataset].task for o in outcomes)])
     entry = foreign_entry(strategy, source, tuple(tasks))
     new = outcomes
-    if known is not None and known.is_same(entry):  # else all its outcomes are discarded
+    if stored is not None and stored.is_same(entry):  # else all its outcomes are discarded
         new = _differing(study, outcomes, overwrite)
-    wanted = {name: [strategy] for name in dict.fromkeys(o.cell.dataset for o in outcomes)}
-    study.allocate([entry], wanted, replace=overwrite)
+    by_dataset = {name: [strategy] for name in dict.fromkeys(o.cell.dataset for o in outcomes)}
+    study.allocate([entry], by_dataset, replace=overwrite)
     if not new:
         return 0
     record = {
@@ -117,7 +117,7 @@ def import_predictions(
 
 
 def _check_study(study: StudyStore, strategy: str, source: str) -> None:
-    """Check that a study can take a foreign strategy, from ``source`` if that is not empty."""
+    """Check that a study can take a foreign strategy; an empty ``source`` fits every source."""
     if any(isinstance(run.get("race"), Mapping) for run in study.all_runs):
         raise StudyError(
             f"{study.path}: is a race, and a strategy cannot join a race that has begun; import "
@@ -126,15 +126,15 @@ def _check_study(study: StudyStore, strategy: str, source: str) -> None:
     for entry in study.strategies:
         if entry.name != strategy:
             continue
-        known = entry.metadata.get("foreign")
-        if not known:
+        origin = entry.metadata.get("foreign")
+        if not origin:
             raise StudyError(
                 f"{study.path}: {strategy!r} is a strategy that was run here; import the "
                 "predictions under another name"
             )
-        if source and known != source:
+        if source and origin != source:
             raise StudyError(
-                f"{study.path}: the predictions of {strategy!r} come from {known!r}, and these "
+                f"{study.path}: the predictions of {strategy!r} come from {origin!r}, and these "
                 f"from {source!r}; import them under another name, or replace all with overwrite"
             )
 
@@ -220,7 +220,7 @@ def _outcome(cell: Cell, rows: pd.DataFrame, entry: SplitEntry) -> Outcome:
         at = rows["row"].to_numpy()
         if not np.array_equal(at, test):
             odd = [*np.setdiff1d(at, test)[:1], *np.setdiff1d(test, at)[:1]]
-            which = f"the first that differs: {odd[0]}" if odd else "one is there twice"
+            which = f"the first that differs: {odd[0]}" if odd else "a row occurs twice"
             raise StudyError(
                 f"{cell}: its {len(test)} test rows and the {len(rows)} rows of the table are not "
                 f"the same ({which}); predictions must come from the split of the study"
@@ -241,11 +241,11 @@ def _outcome(cell: Cell, rows: pd.DataFrame, entry: SplitEntry) -> Outcome:
     )
 
 
-def _check_truth(cell: Cell, given: np.ndarray, truth: np.ndarray, test: np.ndarray) -> None:
-    if given.dtype.kind == "f":
-        wrong = ~np.isclose(given, truth, rtol=_ROUNDING, atol=0)
+def _check_truth(cell: Cell, table_truth: np.ndarray, truth: np.ndarray, test: np.ndarray) -> None:
+    if table_truth.dtype.kind == "f":
+        wrong = ~np.isclose(table_truth, truth, rtol=_ROUNDING, atol=0)
     else:
-        wrong = given != truth
+        wrong = table_truth != truth
     if wrong.any():
         raise StudyError(
             f"{cell}: {int(wrong.sum())} of {len(wrong)} rows have another truth than in the study "
@@ -256,11 +256,11 @@ def _check_truth(cell: Cell, given: np.ndarray, truth: np.ndarray, test: np.ndar
 def _encoded(values: pd.Series, entry: SplitEntry, cell: Cell) -> np.ndarray:
     """Return labels as positions in the classes (int32), or numbers (float64)."""
     if entry.task != CLASSIFICATION:
-        found = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float)
-        if not np.isfinite(found).all():
-            bad = values[~np.isfinite(found)].iloc[0]
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float)
+        if not np.isfinite(numbers).all():
+            bad = values[~np.isfinite(numbers)].iloc[0]
             raise StudyError(f"{cell}: {bad!r} in column {values.name!r} is no finite number")
-        return found
+        return numbers
     places: dict[Any, int] = {}
     for place, label in enumerate(entry.classes):
         for form in (str(label), label):  # a text file has the labels as text
@@ -282,10 +282,10 @@ def _probabilities(rows: pd.DataFrame, entry: SplitEntry, cell: Cell) -> np.ndar
     if len(have) < len(columns):
         missing = next(name for name in columns if name not in rows)
         raise StudyError(f"{cell}: the table has no column {missing!r}, and has {have[0]!r}")
-    found = rows[columns].to_numpy(dtype=np.float32)
-    if not_distributions(found).any():
+    probabilities = rows[columns].to_numpy(dtype=np.float32)
+    if not_distributions(probabilities).any():
         raise StudyError(f"{cell}: the confidences of some rows are no probabilities with sum 1")
-    return found
+    return probabilities
 
 
 def _seconds(rows: pd.DataFrame) -> tuple[float, float, float]:
@@ -304,8 +304,8 @@ def _differing(study: StudyStore, outcomes: Sequence[Outcome], overwrite: bool) 
         if cell.strategy in block.strategies:
             s = block.strategies.index(cell.strategy)
             done = bool(block.done[s, cell.repeat, cell.fold])
-            given = cast(np.ndarray, outcome.predictions)  # the outcomes are all done
-            same = done and np.array_equal(block.predictions[s, cell.repeat, test], given)
+            predictions = cast(np.ndarray, outcome.predictions)  # the outcomes are all done
+            same = done and np.array_equal(block.predictions[s, cell.repeat, test], predictions)
         if done and not same and not overwrite:
             raise StudyError(
                 f"{cell}: other predictions are stored already; import under another name, or "

@@ -104,8 +104,8 @@ def model_path(folder: Path, record: Mapping[str, Any]) -> Path:
         The record is invalid, or its file lies outside the folder, possibly through a link.
     """
     name = record.get("file") if isinstance(record, Mapping) else None
-    sound = isinstance(name, str) and _DIGEST.fullmatch(str(record.get("sha256")))
-    if not sound or not name or "\0" in name:
+    valid = isinstance(name, str) and _DIGEST.fullmatch(str(record.get("sha256")))
+    if not valid or not name or "\0" in name:
         raise StoreError(
             f"{folder}: the study does not say which file a model is in, and its digest; "
             "run the cell again with save_models=True"
@@ -132,7 +132,7 @@ def read_model(folder: Path, record: Mapping[str, Any]) -> bytes:
     with _opened(folder, record, "loading a model") as file:
         content = file.read()
     if hashlib.sha256(content).hexdigest() != record["sha256"]:
-        raise _another(model_path(folder, record))
+        raise _wrong_model(model_path(folder, record))
     return content
 
 
@@ -163,7 +163,7 @@ def copy_model(folder: Path, record: Mapping[str, Any], target: Path) -> Path:
             os.fsync(new.fileno())
         with copied.open("rb") as new:
             if hashlib.file_digest(new, "sha256").hexdigest() != record["sha256"]:
-                raise _another(model_path(folder, record))
+                raise _wrong_model(model_path(folder, record))
     return copied
 
 
@@ -187,7 +187,7 @@ def _below(path: Path, folder: Path) -> bool:
         return False
 
 
-def _another(path: Path) -> StoreError:
+def _wrong_model(path: Path) -> StoreError:
     return StoreError(
         f"{path}: not the model that the study recorded (its digest differs); "
         "run the cell again with save_models=True"

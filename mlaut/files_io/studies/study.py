@@ -164,7 +164,7 @@ class StudyStore:
         return tuple(run for run in self._records() if layout.ANALYSIS not in run)
 
     def mixed_versions(self, now: Mapping[str, str | None] | None = None) -> str:
-        """Return which versions of libraries of learners the results mix, in words; else nothing.
+        """Return in words which versions of learners' libraries the results mix; empty for none.
 
         Parameters
         ----------
@@ -173,12 +173,12 @@ class StudyStore:
         """
         records = [run.get("versions") for run in self.runs]
         records += [now] if now and any(records) else []
-        found = {}
+        mixed = {}
         for name in LEARNERS:
-            of_runs = (str(one[name]) for one in records if isinstance(one, dict) and one.get(name))
+            of_runs = (str(run[name]) for run in records if isinstance(run, dict) and run.get(name))
             if len(versions := list(dict.fromkeys(of_runs))) > 1:
-                found[name] = f"{name} {', '.join(versions[:-1])} and {versions[-1]}"
-        return f"results of {'; '.join(found.values())} are in one study" if found else ""
+                mixed[name] = f"{name} {', '.join(versions[:-1])} and {versions[-1]}"
+        return f"results of {'; '.join(mixed.values())} are in one study" if mixed else ""
 
     @property
     def analyses(self) -> tuple[dict[str, Any], ...]:
@@ -191,19 +191,19 @@ class StudyStore:
 
     @property
     def all_runs(self) -> tuple[dict[str, Any], ...]:
-        """Records of all runs, the one that goes on included."""
+        """Records of all runs, including the one that goes on."""
         with self.reading() as file:
             live = index_journal(self.journal_path, str(file.attrs["study_id"])).runs
             ended = layout.runs_of(file)
-            known = {run["id"] for run in ended}
-            new = (run for run in live if run["id"] not in known)
+            ids = {run["id"] for run in ended}
+            new = (run for run in live if run["id"] not in ids)
             return tuple(run for run in (*ended, *new) if layout.ANALYSIS not in run)
 
     @property
     def shard(self) -> str:
         """Share of the cells that every run did, such as ``"2/10"``; empty for a whole study."""
-        found = {str(run.get("shard") or "") for run in self.all_runs if "engine" in run}
-        return found.pop() if len(found) == 1 else ""
+        shards = {str(run.get("shard") or "") for run in self.all_runs if "engine" in run}
+        return shards.pop() if len(shards) == 1 else ""
 
     def load_split(self, dataset: str) -> SplitEntry:
         """Return a dataset's identity, truth and split.
@@ -280,8 +280,8 @@ class StudyStore:
     ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
         """Return strategies (S) and status (S, R, F) of each dataset; predictions are not read."""
         with self.reading() as file:
-            found = self._with_journal(file, datasets, StoreError)
-            return {n: (a.names, self.whole_cells(a, StudyArrays.status)) for n, a, _ in found}
+            stored = self._with_journal(file, datasets, StoreError)
+            return {n: (a.names, self.whole_cells(a, StudyArrays.status)) for n, a, _ in stored}
 
     def numbers(
         self, datasets: Iterable[str] | None = None
@@ -396,11 +396,11 @@ class StudyStore:
         Torn cells are accepted only while a journal exists, from which a run repairs them;
         otherwise the file is damaged.
         """
-        found, torn = read(arrays)
+        cells, torn = read(arrays)
         if torn.any() and not self.journal_path.exists():
             with self.reading() as settled:  # a run may have ended since the file was opened
                 arrays = layout.arrays_of(settled, arrays.entry.name)
-                found, torn = read(arrays)
+                cells, torn = read(arrays)
             if torn.any() and not self.journal_path.exists():
                 s, repeat, fold = np.argwhere(torn)[0].tolist()
                 raise StoreError(
@@ -409,7 +409,7 @@ class StudyStore:
                     f"does not hold); 'mlaut verify --mend {self.path}' clears them, and the next "
                     "run does them again"
                 )
-        return found
+        return cells
 
     # -------------------------------------------------------------- structure
 
@@ -430,13 +430,13 @@ class StudyStore:
             A dataset of that name has other rows or another split, and ``replace`` is False.
         """
         with self._settled():
-            known = self.load_splits() if self.exists else {}
+            stored = self.load_splits() if self.exists else {}
             changed: dict[str, SplitEntry] = {}
             for entry in entries:
-                old = known.get(entry.name)
-                kept = merged_entry(old, entry, replace) if old else entry
-                if kept is not old:
-                    changed[entry.name] = known[entry.name] = kept
+                old = stored.get(entry.name)
+                merged = merged_entry(old, entry, replace) if old else entry
+                if merged is not old:
+                    changed[entry.name] = stored[entry.name] = merged
             if changed or not self.exists:
                 with layout.damage_explained(self.path), change_h5(self.path) as file:
                     layout.mark(file)
@@ -475,15 +475,15 @@ class StudyStore:
                     name: names_of(file[layout.PREDICTIONS][to_h5(name)])
                     for name in _names(file, None)
                 }
-            wanted = datasets or dict.fromkeys(present, names)
+            requested = datasets or dict.fromkeys(present, names)
             merged = merged_strategies(stored, strategies, replace)
             stale = {
                 old.name for old, new in zip(stored, merged, strict=False) if not old.is_same(new)
             }
             columns = {
-                dataset: list(dict.fromkeys([*known, *wanted.get(dataset, ())]))
-                for dataset, known in present.items()
-                if not set(wanted.get(dataset, ())) <= set(known) or stale & set(known)
+                dataset: list(dict.fromkeys([*allocated, *requested.get(dataset, ())]))
+                for dataset, allocated in present.items()
+                if not set(requested.get(dataset, ())) <= set(allocated) or stale & set(allocated)
             }
             if columns or merged != list(stored):
                 with layout.damage_explained(self.path), change_h5(self.path) as file:
@@ -585,28 +585,28 @@ class StudyStore:
         StudyError
             The study has no such dataset or strategy, has one of the new name, or is a race.
         """
-        given = datasets or {}, strategies or {}
+        renamed = datasets or {}, strategies or {}
         with self._settled():
             stored = list(self.load_splits()), [entry.name for entry in self.strategies]
-            for what, changes, known in zip(("dataset", "strategy"), given, stored, strict=True):
+            for what, changes, names in zip(("dataset", "strategy"), renamed, stored, strict=True):
                 for old, new in changes.items():
-                    if old not in known:
-                        hint = nearest(old, known) or f"; it has {', '.join(known[:8]) or 'none'}"
+                    if old not in names:
+                        hint = nearest(old, names) or f"; it has {', '.join(names[:8]) or 'none'}"
                         raise StudyError(f"{self.path}: no {what} {old!r}{hint}")
-                    if new in known:
+                    if new in names:
                         raise StudyError(f"{self.path}: {what} {new!r} exists; use another name")
             if any(run.get("race") for run in self.all_runs):
                 raise StudyError(
                     f"{self.path}: a race decides by all of its strategies and datasets; leave "
                     "some out in a new study"
                 )
-            counts = self._outcomes_of(*given)
+            counts = self._outcomes_of(*renamed)
             with (
                 layout.damage_explained(self.path),
                 read_h5(self.path) as old_file,
                 rewrite_h5(self.path, fresh=True) as new_file,
             ):
-                layout.copy_study(old_file, new_file, *given, paths)
+                layout.copy_study(old_file, new_file, *renamed, paths)
         return counts
 
     def _outcomes_of(
@@ -614,10 +614,10 @@ class StudyStore:
     ) -> dict[str, int]:
         counts = dict.fromkeys([*datasets, *strategies], 0)
         for dataset, (names, status) in self.statuses().items():
-            known = (status != Status.MISSING).sum(axis=(1, 2)).tolist()
+            numbers = (status != Status.MISSING).sum(axis=(1, 2)).tolist()
             if dataset in datasets:
-                counts[dataset] += sum(known)
-            for name, n in zip(names, known, strict=True):
+                counts[dataset] += sum(numbers)
+            for name, n in zip(names, numbers, strict=True):
                 if name in strategies:
                     counts[name] += n
         return counts
@@ -668,13 +668,13 @@ class StudyStore:
 
     @contextlib.contextmanager
     def _settled(self, for_run: bool = False) -> Iterator[None]:
-        """Hold the lock of the study, after taking in what an interrupted run left."""
+        """Hold the lock of the study, after storing what an interrupted run left."""
         with locked(self.path, for_run=for_run):
             self._settle()
             yield
 
     def _settle(self) -> None:
-        """Take in what an interrupted run left; the caller holds the lock."""
+        """Store what an interrupted run left; the caller holds the lock."""
         if not self.path.exists():
             return
         with read_h5(self.path) as file, layout.damage_explained(self.path):

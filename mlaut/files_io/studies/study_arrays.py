@@ -22,11 +22,11 @@ from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
 VERSION = 2  # of the form of outcomes in HDF5
 ROWS = ("predictions", "probabilities")  # arrays with a value for each row
-_STATUS_BITS = 7  # lowest bits of a checksum; they hold the status, and 0 for diverged, 8
+_STATUS_BITS = 7  # lowest bits of a checksum; they hold the status, or 0 for 8 (diverged)
 _DONE = int(Status.DONE)
 PART = 2**24  # bytes of the rows of some strategies that are read at once
 _PIECE = 2**16  # bytes of a piece of an array; HDF5 needs about 50 bytes for the place of each
-_MOST_STRATEGIES = 16  # of a piece: so many have their place, if not their room, from the first on
+_MOST_STRATEGIES = 16  # of a piece: so many have their places from the start, and take room later
 _LARGEST_PIECE = 2**30  # bytes; HDF5 allows 4 GiB
 
 Layout = dict[str, tuple[tuple[int, ...], np.dtype, Any]]
@@ -82,7 +82,7 @@ class StudyArrays:
         return cls(group, entry)
 
     def grow(self, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
-        """Make room for further strategies or repeats, all missing; nothing is moved."""
+        """Make room for further strategies or repeats, whose cells are missing; move no value."""
         for name, (shape, _, _) in self._layout_of(entry, len(names)).items():
             self.group[name].resize(shape)
         if tuple(names) != self.names:
@@ -125,14 +125,14 @@ class StudyArrays:
         out.
         """
         records: list[dict[str, Any]] = get_log(self.group, log)
-        stored, found = self._read("checksum"), []
+        stored, valid = self._read("checksum"), []
         position = {name: s for s, name in enumerate(self.names)}
         for record in records:
             s, at = position.get(record["strategy"]), (record["repeat"], record["fold"])
             inside = 0 <= at[0] < stored.shape[1] and 0 <= at[1] < stored.shape[2]
             if s is not None and inside and record["checksum"] == int(stored[(s, *at)]):
-                found.append(record)
-        return found
+                valid.append(record)
+        return valid
 
     def status(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the status of each cell, and whether it contradicts the checksum.
@@ -157,16 +157,16 @@ class StudyArrays:
 
     def _usage(self, stored: np.ndarray, fields: Sequence[str]) -> np.ndarray:
         """Return some fields of a stored ``usage``; those that the file does not have are NaN."""
-        known = np.full((*stored.shape[:-1], len(fields)), np.nan)
+        usage = np.full((*stored.shape[:-1], len(fields)), np.nan)
         for k, name in enumerate(fields):
             if name in self.fields:
-                known[..., k] = stored[..., self.fields.index(name)]
-        return known
+                usage[..., k] = stored[..., self.fields.index(name)]
+        return usage
 
     def with_fields(
         self, values: dict[str, np.ndarray], fields: Sequence[str]
     ) -> dict[str, np.ndarray]:
-        """Return values of `read` as a study stores them whose cells have some other fields."""
+        """Return values of `read` in the form of a study whose cells have these fields."""
         if list(fields) == self.fields:
             return values
         values = {**values, "usage": self._usage(values["usage"], fields)}
@@ -174,7 +174,7 @@ class StudyArrays:
 
     @property
     def fields(self) -> list[str]:
-        """Names of what ``usage`` holds in this file."""
+        """Names of the numbers that ``usage`` holds in this file."""
         item = self.group["usage"]
         return str(item.attrs["fields"]).split(", ")[: item.shape[-1]]
 
@@ -198,19 +198,19 @@ class StudyArrays:
         return {name: np.zeros(shape, dtype) for name, (shape, dtype, _) in layout.items()}
 
     def array(self, item: h5py.Dataset) -> SimpleNamespace:
-        """Return an array for an `ArrayWriter`; what it writes is read here, not in the file."""
-        kept = self._journaled.setdefault(item.name, [])
+        """Return an array for an `ArrayWriter`: its values are read from it, not from the file."""
+        writes = self._journaled.setdefault(item.name, [])
         return SimpleNamespace(
-            write=lambda *values: kept.append(values),
+            write=lambda *values: writes.append(values),
             read=lambda s, repeat: self._read(item.name.rpartition("/")[2])[s, repeat],
         )
 
     def put(self, part: slice, values: Mapping[str, np.ndarray]) -> None:
         """Write values as `read` returns them; rows of strategies without any cell take no room."""
-        some = np.flatnonzero(values["status"].any(axis=(1, 2))).tolist()
+        used = np.flatnonzero(values["status"].any(axis=(1, 2))).tolist()
         for name, array in values.items():
             if name in ROWS:
-                for s in some:
+                for s in used:
                     self.group[name][part.start + s] = array[s]
             else:
                 self.group[name][part] = array
@@ -279,10 +279,10 @@ class StudyArrays:
         return torn
 
     def parts(self, n_bytes: int) -> Iterator[slice]:
-        """Yield slices of the strategies whose rows have at most so many bytes, or one strategy."""
+        """Yield slices of strategies with at most ``n_bytes`` of rows, or with one strategy."""
         layout = array_layout(self.entry, 1, 0)
-        one = sum(math.prod(layout[n][0]) * layout[n][1].itemsize for n in ROWS if n in layout)
-        step = max(1, n_bytes // max(1, one))
+        size = sum(math.prod(layout[n][0]) * layout[n][1].itemsize for n in ROWS if n in layout)
+        step = max(1, n_bytes // max(1, size))
         yield from (slice(start, start + step) for start in range(0, len(self.names), step))
 
 
@@ -393,8 +393,8 @@ class ArrayWriter:
         heads["seed"] = [outcome.seed for outcome in outcomes]
         heads["seconds"] = [outcome.seconds for outcome in outcomes]
         heads["usage"] = np.nan
-        known = [[of.details.get(key, np.nan) for key in self._fields] for of in outcomes]
-        heads["usage"][:, : len(self._fields)] = known
+        usage = [[of.details.get(key, np.nan) for key in self._fields] for of in outcomes]
+        heads["usage"][:, : len(self._fields)] = usage
         return heads
 
     def _rows(self, outcome: Outcome) -> dict[str, np.ndarray]:
@@ -423,12 +423,12 @@ def _stretches(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
         yield stretch
 
 
-def _are_neighbours(one: Outcome, other: Outcome) -> bool:
-    before, cell = one.cell, other.cell
+def _are_neighbours(first: Outcome, second: Outcome) -> bool:
+    before, cell = first.cell, second.cell
     return (
         (before.strategy, before.repeat, before.fold + 1) == (cell.strategy, cell.repeat, cell.fold)
-        # What has failed has no rows.
-        and (one.predictions is None) == (other.predictions is None)
+        # A failed cell has no rows.
+        and (first.predictions is None) == (second.predictions is None)
     )
 
 
@@ -454,8 +454,8 @@ def array_layout(entry: SplitEntry, n_strategies: int, n_usage: int | None = Non
     entry : SplitEntry
     n_strategies : int
     n_usage : int, optional
-        Number of fields of ``usage``: a file of another version may have more or fewer than this
-        one, whose number is the default.
+        Number of fields of ``usage``; default that of this version. A file of another version may
+        have more or fewer.
     """
     split, n_usage = entry.split, len(USAGE) if n_usage is None else n_usage
     cells = (n_strategies, split.n_repeats, split.n_folds)
@@ -495,7 +495,7 @@ def _checksums(split: Split, values: Mapping[str, np.ndarray]) -> np.ndarray:
     heads = np.empty(status.shape, dtype=head_type)
     for name, of_cells in numbers.items():
         heads[name] = of_cells
-    found, width = np.zeros(status.shape, dtype=np.uint32), head_type.itemsize
+    checksums, width = np.zeros(status.shape, dtype=np.uint32), head_type.itemsize
     for repeat, folds in enumerate(split.folds):
         ends = np.searchsorted(np.sort(folds), np.arange(status.shape[2] + 1))
         by_fold = [array[:, repeat] for array in rows]
@@ -507,8 +507,8 @@ def _checksums(split: Split, values: Mapping[str, np.ndarray]) -> np.ndarray:
                     crc = zlib.crc32(head[fold * width : (fold + 1) * width])
                     for part in parts if word == _DONE else ():
                         crc = zlib.crc32(part[fold], crc)
-                    found[s, repeat, fold] = crc
-    stored = found & ~np.uint32(_STATUS_BITS) | status & _STATUS_BITS
+                    checksums[s, repeat, fold] = crc
+    stored = checksums & ~np.uint32(_STATUS_BITS) | status & _STATUS_BITS
     return np.where(status > 0, stored, 0).astype(np.uint32)
 
 

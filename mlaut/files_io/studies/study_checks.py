@@ -30,29 +30,29 @@ def problems_of(study: StudyStore) -> Iterator[tuple[str, str]]:
     """
     try:
         with study.reading() as file:
-            known = strategies_of(file)
+            strategies = strategies_of(file)
             names = [from_h5(name) for name in file[SPLITS]]
             if stray := {from_h5(name) for name in file[PREDICTIONS]} - set(names):
                 yield "study", f"outcomes of datasets without split: {', '.join(sorted(stray))}"
             for name in names:
-                for problem in _dataset_problems(study, file, name, known):
+                for problem in _dataset_problems(study, file, name, strategies):
                     yield f"dataset {name!r}", problem
     except MlautError as error:
         yield "study", str(error)
 
 
 def _dataset_problems(
-    study: StudyStore, file: h5py.File, name: str, known: Sequence[StrategyEntry]
+    study: StudyStore, file: h5py.File, name: str, strategies: Sequence[StrategyEntry]
 ) -> Iterator[str]:
     try:
         arrays = arrays_of(file, name)
         yield from _split_problems(arrays.entry)
-        yield from _layout_problems(arrays, {entry.name for entry in known})
+        yield from _layout_problems(arrays, {entry.name for entry in strategies})
         block, torn = arrays.block()
         for s, repeat, fold in np.argwhere(torn).tolist():
             cell = Cell(name, arrays.names[s], repeat, fold)
             yield f"{cell}: its checksum does not hold; --mend clears it"
-        yield from _value_problems(block, foreign_sources(known))
+        yield from _value_problems(block, foreign_sources(strategies))
         yield from _model_problems(study, name)
     except (KeyError, ValueError, TypeError, IndexError, OSError, MlautError) as error:
         yield f"cannot be read ({' '.join(str(error).split())})"
@@ -67,7 +67,7 @@ def _split_problems(entry: SplitEntry) -> Iterator[str]:
         yield f"no row is tested in repeat {repeat}, fold {fold}"
     if entry.task == CLASSIFICATION:
         if any(a == b for a, b in pairwise(entry.classes)):
-            yield "a class is there twice"
+            yield "a class occurs twice"
         unseen = set(range(len(entry.classes))) - set(np.unique(entry.truth).tolist())
         if unseen:
             yield f"{len(unseen)} of its classes have no row"
@@ -75,8 +75,8 @@ def _split_problems(entry: SplitEntry) -> Iterator[str]:
         yield "its truth is not finite"
 
 
-def _layout_problems(arrays: StudyArrays, known: set[str]) -> Iterator[str]:
-    if unknown := set(arrays.names) - known:
+def _layout_problems(arrays: StudyArrays, names: set[str]) -> Iterator[str]:
+    if unknown := set(arrays.names) - names:
         yield f"outcomes of strategies that the study does not know: {', '.join(sorted(unknown))}"
     for name, (shape, dtype, _) in arrays.layout.items():
         item = arrays.group[name]
@@ -94,8 +94,8 @@ def _value_problems(block: Block, foreign: Collection[str]) -> Iterator[str]:
     if wrong.any():
         yield f"{int(wrong.sum())} predictions are no class, or no finite number"
     yield from _probability_problems(block, tested)
-    ours = np.array([name not in foreign for name in block.strategies], dtype=bool)[:, None, None]
-    untimed = block.done & ours & ~(block.seconds >= 0).all(axis=3)
+    own = np.array([name not in foreign for name in block.strategies], dtype=bool)[:, None, None]
+    untimed = block.done & own & ~(block.seconds >= 0).all(axis=3)
     if untimed.any():
         yield f"{int(untimed.sum())} cells are done without times"
 
@@ -108,8 +108,8 @@ def _probability_problems(block: Block, tested: np.ndarray) -> Iterator[str]:
     if block.probabilities is None:
         return
     for name, of_strategy, rows in zip(block.strategies, block.probabilities, tested, strict=True):
-        given = of_strategy[rows]
-        odd = not_distributions(given[~np.isnan(given).all(axis=1)])
+        values = of_strategy[rows]
+        odd = not_distributions(values[~np.isnan(values).all(axis=1)])
         if odd.any():
             yield (
                 f"{name!r} gave {int(odd.sum())} rows of probabilities that are not in [0, 1] "

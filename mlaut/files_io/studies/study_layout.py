@@ -37,7 +37,7 @@ EXPERIMENTS = "experiments"
 PREDICTIONS = f"{EXPERIMENTS}/predictions"
 STRATEGIES = f"{EXPERIMENTS}/strategies"
 RUNS = f"{EXPERIMENTS}/runs"
-ANALYSIS = "analysis"  # key of the records of runs that are no run but a chosen analysis
+ANALYSIS = "analysis"  # key of the records of runs that are not of a run but of an analysis
 
 
 def mark(file: h5py.File) -> None:
@@ -121,8 +121,8 @@ def runs_of(file: h5py.File) -> tuple[dict[str, Any], ...]:
 
 def put_runs(file: h5py.File, runs: Iterable[Mapping[str, Any]]) -> None:
     """Append the records of runs that the study does not have; only while its structure changes."""
-    known = {run.get("id") for run in get_log(file, RUNS)}
-    append_log(file, RUNS, [json.dumps(run) for run in runs if run["id"] not in known])
+    ids = {run.get("id") for run in get_log(file, RUNS)}
+    append_log(file, RUNS, [json.dumps(run) for run in runs if run["id"] not in ids])
 
 
 def _all(values: Iterable[Any], kind: type) -> bool:
@@ -189,7 +189,7 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
 
 def _check_entry(entry: SplitEntry) -> None:
     folds, truth = entry.split.folds, entry.truth
-    sound = (
+    valid = (
         entry.task in TASKS
         and _all((entry.path, entry.fingerprint, entry.split.scheme, *entry.named), str)
         and all(isinstance(label, str | int | float | None) for label in entry.classes)
@@ -198,13 +198,13 @@ def _check_entry(entry: SplitEntry) -> None:
         and folds.ndim == 2
         and truth.shape == folds.shape[1:]
     )
-    if sound and entry.weights is not None:
+    if valid and entry.weights is not None:
         weights = entry.weights
-        sound = weights.dtype == np.float64 and weights.shape == truth.shape
-        sound = sound and bool((np.isfinite(weights) & (weights >= 0)).all())
-    if sound and entry.task == CLASSIFICATION:
-        sound = not truth.size or (truth.min() >= 0 and truth.max() < len(entry.classes))
-    if not sound:
+        valid = weights.dtype == np.float64 and weights.shape == truth.shape
+        valid = valid and bool((np.isfinite(weights) & (weights >= 0)).all())
+    if valid and entry.task == CLASSIFICATION:
+        valid = not truth.size or (truth.min() >= 0 and truth.max() < len(entry.classes))
+    if not valid:
         raise ValueError(f"the split of dataset {entry.name!r} contradicts itself")
 
 
@@ -247,13 +247,13 @@ def copy_study(
         entry = replace(stored, name=name, path=path, named=named)
         put_entry(new, entry)
         if to_h5(dataset) in old[PREDICTIONS]:
-            known = arrays_of(old, dataset)
+            old_arrays = arrays_of(old, dataset)
             group = new[PREDICTIONS].create_group(to_h5(name))
-            kept = [to for known_name in known.names if (to := called[known_name])]
+            new_names = [to for old_name in old_arrays.names if (to := called[old_name])]
             arrays = StudyArrays.create(
-                group, entry, kept, fields=known.fields, spare=plain is None
+                group, entry, new_names, fields=old_arrays.fields, spare=plain is None
             )
-            arrays.copy_from(known, plain or dict, called)
+            arrays.copy_from(old_arrays, plain or dict, called)
     for what, names in changes.items():
         if names:
             note_names(new, what, names)

@@ -48,9 +48,9 @@ def merge_studies(
     sources : sequence of path-like
         Paths of two or more studies. A dataset that several studies have must be the same table,
         split in the same way; one may have further repeats. A strategy that several have must have
-        the same parameters. If several have an outcome of a cell, a done one is taken before
-        others, and otherwise that of the study that stores more numbers for each cell, or else of
-        the first. A study whose run was interrupted first takes in its journal.
+        the same parameters. If several have an outcome of a cell, one that is done is taken; of
+        several such ones, that of the study that stores more numbers for each cell, else that of
+        the first study. A study whose run was interrupted first takes in its journal.
     output : path-like
         Path of the new study, which must not exist.
 
@@ -88,7 +88,7 @@ def merge_studies(
     entries, strategies = _entries(studies), _strategies(studies)
     if not target.exists():
         return _merge(studies, entries, strategies, target, "")
-    with locked(target), unfinished(target, folder=True) as (folder, _):  # its lock goes, too
+    with locked(target), unfinished(target, folder=True) as (folder, _):  # removes its lock, too
         if _is_like(target, entries, strategies):  # a merge that was killed when it had ended
             again = _merge(studies, entries, strategies, folder / "again.h5", StudyStore(target).id)
             if filecmp.cmp(again.path, target, shallow=False):
@@ -100,8 +100,8 @@ def _is_like(
     path: Path, entries: Mapping[str, SplitEntry], strategies: Sequence[StrategyEntry]
 ) -> bool:
     with suppress(MlautError):
-        known = StudyStore(path)
-        return known.strategies == tuple(strategies) and set(known.datasets) == set(entries)
+        study = StudyStore(path)
+        return study.strategies == tuple(strategies) and set(study.datasets) == set(entries)
     return False
 
 
@@ -153,14 +153,14 @@ def _entries(studies: Sequence[StudyStore]) -> dict[str, SplitEntry]:
     home: dict[str, Path] = {}
     for study in studies:
         for name, entry in study.load_splits().items():
-            known = entries.setdefault(name, entry)
+            merged = entries.setdefault(name, entry)
             first = home.setdefault(name, study.path)
-            if extends(entry, known):
+            if extends(entry, merged):
                 continue
             try:
-                entries[name] = merged_entry(known, entry)
+                entries[name] = merged_entry(merged, entry)
             except StudyError:
-                what = "split" if known.fingerprint == entry.fingerprint else "content"
+                what = "split" if merged.fingerprint == entry.fingerprint else "content"
                 raise StudyError(
                     f"{first} and {study.path}: dataset {name!r} has another {what} in each; "
                     "only studies of one split can be merged"
@@ -185,28 +185,28 @@ def _merge_dataset(
     sources: Sequence[tuple[StudyStore, h5py.File]],
 ) -> list[Model]:
     """Write the cells of one dataset into a new study, and return their saved models."""
-    known = []
+    parts = []
     for study, file in sources:
         with layout.damage_explained(study.path):
             if to_h5(entry.name) in file[layout.PREDICTIONS]:
-                known.append(_Part(study, layout.arrays_of(file, entry.name)))
-    # One of a later version first: all numbers of a cell are of one run, and it has more of them.
-    known.sort(key=lambda source: -len(source.arrays.fields))
-    some = {name for source in known for name in source.arrays.names}
-    names = [strategy.name for strategy in strategies if strategy.name in some]
+                parts.append(_Part(study, layout.arrays_of(file, entry.name)))
+    # Later versions come first: all numbers of a cell are of one run, and they store more of them.
+    parts.sort(key=lambda source: -len(source.arrays.fields))
+    present = {name for source in parts for name in source.arrays.names}
+    names = [strategy.name for strategy in strategies if strategy.name in present]
     group = new[layout.PREDICTIONS].create_group(to_h5(entry.name))
-    fields = tuple(dict.fromkeys(name for source in known for name in source.arrays.fields))
+    fields = tuple(dict.fromkeys(name for source in parts for name in source.arrays.fields))
     merged = StudyArrays.create(group, entry, names, fields=fields)
     for part in merged.parts(PART):
         values = merged.empty(names[part])
-        for source in known:
+        for source in parts:
             source.give(names[part], values, fields)
         merged.put(part, values)
     for log in LOGS:
-        merged.append_records(log, (record for s in known for record in s.records(log)))
+        merged.append_records(log, (record for s in parts for record in s.records(log)))
     return [
         (models_folder(part.study.path), record["model"])
-        for part in known
+        for part in parts
         for record in part.records(DETAILS)
         if "model" in record
     ]
@@ -219,7 +219,7 @@ class _Part:
     ----------
     study : Study
     arrays : StudyArrays
-        Those of its file, open for reading.
+        Arrays of the dataset in the file of the study, open for reading.
     taken : ndarray of bool, shape (S, R, F)
         Whether each cell went into the merged study.
     """
@@ -236,30 +236,30 @@ class _Part:
         for at, part in _stretches(names, self.arrays.names):
             with layout.damage_explained(self.study.path):
                 read = partial(StudyArrays.read, part=part)
-                given = self.study.whole_cells(self.arrays, read)
-                given = self.arrays.with_fields(given, fields)
-            there = {name: array[at, : len(folds)] for name, array in values.items()}
-            self._compare(there, given, part)
-            done, known = given["status"] == Status.DONE, there["status"]
+                cells = self.study.whole_cells(self.arrays, read)
+                cells = self.arrays.with_fields(cells, fields)
+            merged = {name: array[at, : len(folds)] for name, array in values.items()}
+            self._compare(merged, cells, part)
+            done, status = cells["status"] == Status.DONE, merged["status"]
             taken = np.where(
-                done, known != Status.DONE, (given["status"] > 0) & (known == Status.MISSING)
+                done, status != Status.DONE, (cells["status"] > 0) & (status == Status.MISSING)
             )
             self.taken[part] = taken
             rows = tested_rows(np.sort(folds, axis=1), taken)
-            for name, array in there.items():
-                np.copyto(array, given[name], where=_like(rows if name in ROWS else taken, array))
+            for name, array in merged.items():
+                np.copyto(array, cells[name], where=_like(rows if name in ROWS else taken, array))
 
     def _compare(
-        self, known: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray], part: slice
+        self, merged: Mapping[str, np.ndarray], cells: Mapping[str, np.ndarray], part: slice
     ) -> None:
         """Raise a StudyError if a cell is done in both with different predictions."""
         folds = np.sort(self.arrays.entry.split.folds, axis=1)
-        both = (known["status"] == Status.DONE) & (given["status"] == Status.DONE)
+        both = (merged["status"] == Status.DONE) & (cells["status"] == Status.DONE)
         if not both.any():
             return
         differ = np.zeros((len(both), *folds.shape), dtype=bool)
-        for name in (name for name in ROWS if name in given):
-            of_rows = _differ(known[name], given[name])
+        for name in (name for name in ROWS if name in cells):
+            of_rows = _differ(merged[name], cells[name])
             differ |= of_rows.any(axis=3) if of_rows.ndim == 4 else of_rows
         differ &= tested_rows(folds, both)
         if differ.any():
@@ -282,23 +282,23 @@ class _Part:
                     yield record
 
 
-def _stretches(names: Sequence[str], known: Sequence[str]) -> Iterator[tuple[slice, slice]]:
-    """Yield where strategies that are neighbours in both lists are: in ``names``, in ``known``."""
-    position = {name: s for s, name in enumerate(known)}
+def _stretches(names: Sequence[str], stored: Sequence[str]) -> Iterator[tuple[slice, slice]]:
+    """Yield the places, in both lists, of strategies that are neighbours in both."""
+    position = {name: s for s, name in enumerate(stored)}
     places = [(k, position[name]) for k, name in enumerate(names) if name in position]
-    for _, stretch in groupby(enumerate(places), lambda of: (of[1][0] - of[0], of[1][1] - of[0])):
-        (_, (first, there)), *more = stretch
-        yield slice(first, first + 1 + len(more)), slice(there, there + 1 + len(more))
+    for _, stretch in groupby(enumerate(places), lambda x: (x[1][0] - x[0], x[1][1] - x[0])):
+        (_, (start, stored_start)), *more = stretch
+        yield slice(start, start + 1 + len(more)), slice(stored_start, stored_start + 1 + len(more))
 
 
 def _like(where: np.ndarray, array: np.ndarray) -> np.ndarray:
     return where.reshape(where.shape + (1,) * (array.ndim - where.ndim))
 
 
-def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _differ(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return where the bits of two arrays differ; NaN equals NaN here."""
-    kind = f"u{one.dtype.itemsize}"
-    return np.ascontiguousarray(one).view(kind) != np.ascontiguousarray(other).view(kind)
+    kind = f"u{first.dtype.itemsize}"
+    return np.ascontiguousarray(first).view(kind) != np.ascontiguousarray(second).view(kind)
 
 
 # ------------------------------------------------------------------- saved models
@@ -353,10 +353,10 @@ def _named(models: Sequence[Model]) -> dict[Path, Model]:
     named: dict[Path, Model] = {}
     for folder, record in models:
         name = model_path(folder, record).relative_to(folder)
-        known = named.setdefault(name, (folder, record))
-        if known[1]["sha256"] != record["sha256"]:
+        earlier = named.setdefault(name, (folder, record))
+        if earlier[1]["sha256"] != record["sha256"]:
             raise StudyError(
-                f"{known[0] / name} and {folder / name}: two cells have different models of one "
+                f"{earlier[0] / name} and {folder / name}: two cells have different models of one "
                 "name; leave one study out"
             )
     return named

@@ -70,7 +70,7 @@ class StudyWriter:
     def fold_in(self) -> None:
         """Store what the arrays do not hold; afterwards the journal is no longer needed.
 
-        The file is closed after it.
+        Afterwards the file is closed.
         """
         self._file.sync()
         if not self._written:
@@ -107,7 +107,7 @@ def put_again(file: InPlace, index: JournalIndex) -> Logs:
     dict of (str, str) to list of str
         What the arrays cannot hold of these outcomes, by dataset and log, each a JSON text.
     """
-    found: Logs = {}
+    logs: Logs = {}
     for dataset in index.packs:
         arrays = arrays_of(file.file, dataset)
         torn = arrays.torn()
@@ -115,8 +115,8 @@ def put_again(file: InPlace, index: JournalIndex) -> Logs:
         for outcome in index.last_outcomes(dataset):
             if torn[writer.index(outcome.cell)] or not writer.has(outcome):
                 writer.put(outcome)
-            _log(found, outcome, writer.checksum(outcome))
-    return found
+            _log(logs, outcome, writer.checksum(outcome))
+    return logs
 
 
 def forget_torn(file: InPlace) -> dict[str, int]:

@@ -98,9 +98,9 @@ def task_named(task: str) -> str:
     >>> task_named("classification")
     'Classification'
     """
-    for known in TASKS:
-        if str(task).lower() == known.lower():
-            return known
+    for name in TASKS:
+        if str(task).lower() == name.lower():
+            return name
     raise DataError(f"no task {task!r}{nearest(task, TASKS) or f'; there are {TASKS}'}")
 
 
@@ -219,12 +219,12 @@ _EVENT = re.compile(
 
 
 def check_target(labels: pd.Series, task: str) -> None:
-    """Check that a target has values in all rows, two classes, or finite numbers.
+    """Check that a target has a value in each row, and two classes or finite numbers only.
 
     Raises
     ------
     DataError
-        It has not; the message names the column.
+        The target is not such a column; the message names it.
     """
     missing = np.flatnonzero(labels.isna().to_numpy())
     infinite = missing[:0]
@@ -309,7 +309,7 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
 def _repeated_rows(dataset: Dataset) -> int:
     apart = list(chain.from_iterable(dataset.roles.values()))
     rows = dataset.frame.drop(columns=apart)
-    # Rows that are equal are so in each column: one of different numbers leaves few to compare.
+    # Equal rows are equal in each column: a column of different numbers leaves few to compare.
     number = next((name for name, dtype in rows.dtypes.items() if dtype.kind == "f"), None)
     if number is not None and (again := rows[number].duplicated(keep=False)).mean() < 0.5:
         rows = rows[again]

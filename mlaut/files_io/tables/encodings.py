@@ -119,9 +119,9 @@ def _encode_objects(values: pd.Series | pd.Index) -> Element:
         return _encode_text(values, {"dtype": "object"})
     if kind in ("boolean", "integer", "floating", "mixed-integer-float"):
         raise DataError(f"Python objects ({kind}); convert them with .convert_dtypes()")
-    known = [value for value in values if not _is_gap(value)]
-    example = next(value for value in known if not isinstance(value, str))
-    name, mixed = type(example).__name__, len(set(map(type, known))) > 1
+    present = [value for value in values if not _is_gap(value)]
+    example = next(value for value in present if not isinstance(value, str))
+    name, mixed = type(example).__name__, len(set(map(type, present))) > 1
     raise DataError(
         f"Python objects{' of mixed kinds' * mixed}, such as the {name} {example!r:.40}; "
         f"{_ANY_WAY_OUT if mixed else _WAYS_OUT.get(name, _ANY_WAY_OUT)}"

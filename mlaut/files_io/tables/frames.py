@@ -120,8 +120,8 @@ def _put(parent: h5py.Group, name: str, element: encodings.Element) -> h5py.Grou
     for key, array in arrays.items():
         # Numbers are not compressed: that took 40 times as long, and saved a tenth of them.
         packed = array.dtype.kind == "S" and array.nbytes > COMPRESS_ABOVE
-        how = {"compression": "gzip", "compression_opts": 1} if packed else {}
-        group.create_dataset(key, data=array, **how)
+        options = {"compression": "gzip", "compression_opts": 1} if packed else {}
+        group.create_dataset(key, data=array, **options)
     for key, part in element.parts.items():
         _put(group, key, part)
     return group
@@ -177,7 +177,7 @@ def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -
         index = encodings.decode_index(_get(group["index"], where))
         counts = [int(group["body"][str(k)].attrs["columns"]) for k in range(len(group["body"]))]
     starts = np.cumsum([0, *counts]).tolist()
-    found = {}
+    series = {}
     for name in names:
         if name in columns:
             with _damage_explained(where, f"column {name!r}"):
@@ -188,8 +188,8 @@ def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -
                     values = check_size(stored["values"])[at - starts[k]]
                 else:
                     values = encodings.decode(_get(stored, where))
-                found[name] = pd.Series(values, index, values.dtype)
-    return pd.DataFrame(found, index=index)
+                series[name] = pd.Series(values, index, values.dtype)
+    return pd.DataFrame(series, index=index)
 
 
 def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:

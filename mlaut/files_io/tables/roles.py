@@ -38,10 +38,10 @@ def plain_roles(roles: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
             raise DataError(f"no role {role!r}{hint}")
     columns = {role: roles[role] for role in ROLES if role in roles}
     several = {
-        role: tuple(given) if isinstance(given, list | tuple) else (given,)
-        for role, given in columns.items()
+        role: tuple(names) if isinstance(names, list | tuple) else (names,)
+        for role, names in columns.items()
     }
-    return {role: given for role, given in several.items() if given}
+    return {role: names for role, names in several.items() if names}
 
 
 def described_roles(roles: Mapping[str, Collection[Any]]) -> str:
@@ -68,7 +68,7 @@ def checked_roles(
         have no order, or no feature is left.
     """
     plain = plain_roles(roles)
-    taken: dict[Any, str] = {target: "target"}
+    role_of: dict[Any, str] = {target: "target"}
     for role, columns in plain.items():
         if role in _ONE_COLUMN and len(columns) > 1:
             raise DataError(f"role {role!r} is for one column, and {len(columns)} are given")
@@ -76,13 +76,13 @@ def checked_roles(
             if isinstance(column, list | dict) or column not in frame.columns:
                 hint = nearest(str(column), list(map(str, frame.columns)))
                 raise DataError(f"no column {column!r} for the role {role!r}{hint}")
-            if column in taken:
-                raise DataError(f"column {column!r} has two roles, {taken[column]} and {role}")
-            taken[column] = role
+            if column in role_of:
+                raise DataError(f"column {column!r} has two roles, {role_of[column]} and {role}")
+            role_of[column] = role
     for role in _ONE_COLUMN:
         for column in plain.get(role, ()):
             _check_values(role, frame[column])
-    if len(taken) == frame.shape[1]:
+    if len(role_of) == frame.shape[1]:
         raise DataError(
             f"no column beside the target {target!r} and the roles {', '.join(plain)}; a strategy "
             "needs features"
@@ -170,17 +170,17 @@ def role_values(dataset: Dataset, roles: Collection[str] = ROLES) -> dict[str, n
 
     Weights are float64; times are numbers; several columns of ``id`` count as one.
     """
-    found: dict[str, np.ndarray] = {}
+    by_role: dict[str, np.ndarray] = {}
     for role, columns in dataset.roles.items():
         if role not in roles or role == "ignore":
             continue
         values = dataset.frame[columns[0]]
         if role == "weight":
-            found[role] = _weights(values)
+            by_role[role] = _weights(values)
         elif role == "time":
-            found[role] = numbers_of_time(values)
+            by_role[role] = numbers_of_time(values)
         elif role == "id":
-            found[role] = dataset.frame.groupby(list(columns), dropna=False).ngroup().to_numpy()
+            by_role[role] = dataset.frame.groupby(list(columns), dropna=False).ngroup().to_numpy()
         else:
-            found[role] = values.to_numpy()
-    return found
+            by_role[role] = values.to_numpy()
+    return by_role

@@ -66,8 +66,8 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
 
 
 def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.DataFrame:
-    how: dict[str, Any] = {"keep_default_na": False, "low_memory": False, "encoding": "utf-8"}
-    header = pd.read_csv(path, sep=separator, nrows=0, **how).columns
+    options: dict[str, Any] = {"keep_default_na": False, "low_memory": False, "encoding": "utf-8"}
+    header = pd.read_csv(path, sep=separator, nrows=0, **options).columns
     semicolons = len(header) == 1 and ";" in header[0]
     separator = ";" if semicolons else separator
     try:
@@ -75,7 +75,7 @@ def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.Da
             warnings.simplefilter("error", pd.errors.ParserWarning)  # more values than names
             # index_col: pandas would shift the names of columns where rows end with a separator
             frame = pd.read_csv(
-                path, sep=separator, na_values=list(missing), index_col=False, **how
+                path, sep=separator, na_values=list(missing), index_col=False, **options
             )
     except pd.errors.ParserWarning as error:
         raise ValueError(
@@ -173,8 +173,8 @@ def _read_ts(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
     *channels, labels = zip(*series, strict=True)  # ValueError: another number of channels
     columns = {}
     for k, channel in enumerate(channels):
-        points = [[float(x) if x != "?" else np.nan for x in one.split(",")] for one in channel]
-        if len({len(one) for one in points}) > 1:
+        points = [[float(x) if x != "?" else np.nan for x in row.split(",")] for row in channel]
+        if len({len(row) for row in points}) > 1:
             raise ValueError("its series differ in length; pad or cut them to one length")
         for t, values in enumerate(zip(*points, strict=True)):
             columns[f"{k}_{t}" if len(channels) > 1 else f"t{t}"] = values

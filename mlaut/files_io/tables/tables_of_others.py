@@ -9,7 +9,7 @@ from mlaut.errors import DataError
 from mlaut.optional import need
 
 _LARGEST_DENSE = 2**30
-"""Bytes of a sparse matrix as a plain table, up to which it is stored: as much as 1 GiB."""
+"""Largest size in bytes, as a plain table, of a sparse matrix that is stored: 1 GiB."""
 
 _TYPES = {"boolean": "boolean", "date": "datetime64[s]", "decimal": "float64"}
 """Types for objects of one kind, by pandas' name of the kind."""
@@ -84,7 +84,7 @@ def as_pandas(table: Any) -> pd.DataFrame:
 
 
 def _without_arrow(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a DataFrame whose columns of pyarrow's types have those that pandas has by itself."""
+    """Return a DataFrame in which types of pandas itself replace those of pyarrow."""
     columns = [n for n, dtype in enumerate(frame.dtypes) if isinstance(dtype, pd.ArrowDtype)]
     if not columns:
         return frame
@@ -96,9 +96,9 @@ def _without_arrow(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_objects(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a DataFrame where objects that pyarrow made of values have the type of these values.
+    """Return a DataFrame in which values that pyarrow made objects of have a type of their own.
 
-    They are decimals, days, and truth values with gaps.
+    These values are decimals, days, and truth values with gaps.
     """
     labelled = frame.copy(deep=False)
     for number, dtype in enumerate(frame.dtypes):

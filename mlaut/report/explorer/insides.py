@@ -38,14 +38,14 @@ def _add_predictions(study: ReadOnce, inside: dict[str, Any], packer: Packer) ->
     """Add properties, confusion matrices and calibration curves of datasets."""
     room = _MOST_COUNTS
     for block in study.parts():
-        known = inside["datasets"][block.dataset]
-        known["facts"] |= _of_classes(block) if block.classes else {}
+        record = inside["datasets"][block.dataset]
+        record["facts"] |= _of_classes(block) if block.classes else {}
         size = len(block.classes) ** 2 + 3 * _BINS
         room -= size * len(block.strategies)
         if 0 < len(block.classes) <= _MOST_CLASSES and room >= 0:
             curves = [_curve(block, s) for s in range(len(block.strategies))]
             shown = {"strategies": block.strategies, "confusion": packer.add(_confusion(block))}
-            known["predicted"] = [shown | {"curves": packer.add(np.stack(curves))}]
+            record["predicted"] = [shown | {"curves": packer.add(np.stack(curves))}]
     if room < 0:
         inside["notes"].append("too many confusion matrices for a page: some are left out")
 
@@ -53,10 +53,10 @@ def _add_predictions(study: ReadOnce, inside: dict[str, Any], packer: Packer) ->
 def _confusion(block: Block) -> np.ndarray:
     """Return how often each class was predicted as each: shape (S, C, C), true classes in rows."""
     c = len(block.classes)
-    known = (block.predictions >= 0) & (block.predictions < c)
+    valid = (block.predictions >= 0) & (block.predictions < c)
     pairs = block.truth * c + block.predictions
     counts = [
-        np.bincount(one[here], minlength=c * c) for one, here in zip(pairs, known, strict=True)
+        np.bincount(own[here], minlength=c * c) for own, here in zip(pairs, valid, strict=True)
     ]
     return np.stack(counts).astype(np.uint32)
 
@@ -72,14 +72,14 @@ def _curve(block: Block, s: int) -> np.ndarray:
     if block.probabilities is None:
         return np.zeros((3, _BINS))
     likely = block.probabilities[s].reshape(-1, len(block.classes)).astype(float)
-    known = ~np.isnan(likely).any(axis=1)
-    likely, truth = likely[known], np.tile(block.truth, len(block.probabilities[s]))[known]
-    top = likely.max(axis=1, initial=0.0).clip(0, 1)  # a study of others may hold any number
+    complete = ~np.isnan(likely).any(axis=1)
+    likely, truth = likely[complete], np.tile(block.truth, len(block.probabilities[s]))[complete]
+    top = likely.max(axis=1, initial=0.0).clip(0, 1)  # a study from elsewhere may hold any number
     right = likely.argmax(axis=1) == truth if len(likely) else np.zeros(0, dtype=bool)
     at = np.minimum((top * _BINS).astype(int), _BINS - 1)
     counts, sums, hits = (np.bincount(at, weights=w, minlength=_BINS) for w in (None, top, right))
     share = np.divide([sums, hits], counts, out=np.zeros((2, _BINS)), where=counts > 0)
-    return np.vstack([counts, share.round(4)])  # drawn only: four digits compress
+    return np.vstack([counts, share.round(4)])  # four digits are enough to draw, and compress well
 
 
 def _add_records(
@@ -98,10 +98,10 @@ def _add_records(
                 why = (record["status"], record["reason"], record.get("traceback", ""))
                 counts["failed", record["strategy"], *why] += 1
         for (kind, strategy, *words), count in counts.items():
-            short = [one[-_LONGEST:] for one in words]  # the end of a traceback says most
-            room -= sum(len(one) for one in short if one not in texts)
+            short = [text[-_LONGEST:] for text in words]  # the end of a traceback says most
+            room -= sum(len(text) for text in short if text not in texts)
             if room > 0:
-                places = [texts.setdefault(one, len(texts)) for one in short]
+                places = [texts.setdefault(text, len(texts)) for text in short]
                 inside["datasets"][dataset].setdefault(kind, []).append([strategy, count, *places])
     inside["texts"] = list(texts)
     if room <= 0:

@@ -19,7 +19,7 @@ def payload(report: Report, tables: Mapping[str, Any]) -> str:
         Long tables by their id in the page: ``labels``, ``columns`` and ``texts`` by column.
     """
     packer = Packer()
-    views = [view(one, packer) for one in report.sections if one.decision is not None]
+    views = [view(section, packer) for section in report.sections if section.decision is not None]
     if not views and not tables:
         return ""
     behind = None if report.source is None or not views else insides(report.source, packer)

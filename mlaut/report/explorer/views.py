@@ -62,7 +62,7 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
 
 
 def _intervals(scored: Results, estimates: pd.DataFrame | None) -> np.ndarray:
-    """Return the ends of the intervals of each dataset: shape (N, K, 2), or no number."""
+    """Return the ends of the intervals of each dataset: shape (N, K, 2), or empty."""
     if estimates is None or scored.scores.size > _MOST_CELLS:
         return np.zeros(0)
     index = pd.MultiIndex.from_product([scored.datasets, scored.strategies])
@@ -73,11 +73,11 @@ def _reasons(scored: Results, whole: bool) -> tuple[dict[str, int], np.ndarray]:
     """Return the reasons why cells are missing, and the number of its reason for each cell."""
     shape = scored.cells.shape if whole else (*scored.cells.shape[:2], 1, 1)
     numbers = np.zeros(shape, dtype=np.uint32)
-    known: dict[str, int] = {}
+    places: dict[str, int] = {}
     at = np.argwhere(np.isnan(scored.cells) & scored.expected[:, None])
     for d, s, r, f in at.tolist():
         place = (d, s, r, f)
         reason = scored.reasons.get(place, _NO_REASON)
         where = place if whole else (*place[:2], 0, 0)
-        numbers[where] = known.setdefault(reason, len(known)) + 1
-    return known, numbers
+        numbers[where] = places.setdefault(reason, len(places)) + 1
+    return places, numbers

@@ -61,7 +61,7 @@ def _student(t, nu):
 def test_the_convolution_is_that_of_adaptive_quadrature(nu, df, scale):
     """The Student distribution of a dataset has scale 1, that over datasets ``scale``."""
     away = np.array([0.0, 4.0, 20.0])
-    data = hierarchical._Data(np.zeros(1), np.ones(1), np.array([float(df)]))
+    data = hierarchical._Deltas(np.zeros(1), np.ones(1), np.array([float(df)]))
     got = hierarchical._log_density(data, away, np.array([scale]), np.array([float(nu)]))
     got -= np.log(scale) + hierarchical._log_prior(np.array([float(nu)]))
     for place, x in enumerate(away):

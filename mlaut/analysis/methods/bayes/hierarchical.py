@@ -51,7 +51,7 @@ _COARSE, _ROUGH = 24, 1e-2  # points and error of the search for the range; 1e-4
 _ROUNDS = 8  # rounds of the search; most ranges no longer change after three
 
 
-class _Data(NamedTuple):
+class _Deltas(NamedTuple):
     """Mean, scale and degrees of freedom of each dataset's Student likelihood of ``delta_i``."""
 
     mean: np.ndarray
@@ -105,12 +105,12 @@ def hierarchical_probabilities(
     """
     data = _likelihoods(*(np.atleast_1d(np.asarray(v, dtype=float)) for v in (mean, scale, df)))
     unit = float(np.median(data.scale) + np.abs(data.mean).max())
-    data = _Data(data.mean / unit, data.scale / unit, data.df)
+    data = _Deltas(data.mean / unit, data.scale / unit, data.df)
     centres, scales, log_density = _posterior(data)
     return _regions(centres, scales, log_density, rope / unit)
 
 
-def _likelihoods(mean: np.ndarray, scale: np.ndarray, df: np.ndarray) -> _Data:
+def _likelihoods(mean: np.ndarray, scale: np.ndarray, df: np.ndarray) -> _Deltas:
     """Return Student likelihoods with df - 1, after integrating out the deviation of each dataset.
 
     If the prior of the deviation is uniform, the likelihood is ``(1 + t^2 / df) ** (-df / 2)``; t
@@ -122,10 +122,10 @@ def _likelihoods(mean: np.ndarray, scale: np.ndarray, df: np.ndarray) -> _Data:
         raise AnalysisError("the means must be finite, and the scales positive")
     if (df < 2).any():
         raise AnalysisError("every dataset must have three folds or more")
-    return _Data(mean, scale * np.sqrt(df / (df - 1)), df - 1)
+    return _Deltas(mean, scale * np.sqrt(df / (df - 1)), df - 1)
 
 
-def _posterior(data: _Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _posterior(data: _Deltas) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return centres, scales and log density on a grid of centre, log scale and nu.
 
     Coarse grids around the peak grow and shrink until they cover the range where the density is
@@ -142,7 +142,7 @@ def _posterior(data: _Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return centres, scales, _log_density(data, centres, scales, _NU)
 
 
-def _around_the_peak(data: _Data) -> tuple[tuple[float, float], tuple[float, float]]:
+def _around_the_peak(data: _Deltas) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the first ranges of centre and log scale, from the best of two searches."""
     from scipy.optimize import minimize
 
@@ -169,7 +169,7 @@ def _cover(grid: np.ndarray, seen: np.ndarray) -> tuple[float, float]:
 
 
 def _log_density(
-    data: _Data, centres: np.ndarray, scales: np.ndarray, nus: np.ndarray, error: float = _ERROR
+    data: _Deltas, centres: np.ndarray, scales: np.ndarray, nus: np.ndarray, error: float = _ERROR
 ) -> np.ndarray:
     """Return the log posterior density in (centre, log scale, log (nu - 1)), up to a constant."""
     prior = np.log(scales)[:, None] + _log_prior(nus)

@@ -18,7 +18,7 @@ Cells = Mapping[tuple[str, int, int], Trace]
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
+class _EarlyChoice:
     """Choice that a search would have made among its first candidates.
 
     Attributes
@@ -202,7 +202,7 @@ def budget_use(study: Any) -> pd.DataFrame:
             rows.setdefault((strategy, trace.search, trace.budget), []).append(trace)
     uses = []
     for (strategy, search, budget), traces in sorted(rows.items()):
-        used = [_Choice.of(trace, len(trace.params)) for trace in traces]
+        used = [_EarlyChoice.of(trace, len(trace.params)) for trace in traces]
         most, kept = _kept(traces)
         uses.append(
             {
@@ -295,7 +295,7 @@ def _at_budget(block: Block, cells: Cells, n: int) -> Block:
     probabilities = None if block.probabilities is None else block.probabilities.copy()
     for (strategy, repeat, fold), trace in cells.items():
         s = block.strategies.index(strategy)
-        choice = _Choice.of(trace, n)
+        choice = _EarlyChoice.of(trace, n)
         if choice.final or status[s, repeat, fold] != Status.DONE:
             continue
         if choice.predictions is None:
@@ -313,7 +313,7 @@ def _row(
     name: str, n: int, budget: int, traces: Mapping[str, Cells], results: Results
 ) -> dict[str, Any]:
     of_cells = {
-        dataset: [_Choice.of(trace, budget) for (s, _, _), trace in cells.items() if s == name]
+        dataset: [_EarlyChoice.of(trace, budget) for (s, _, _), trace in cells.items() if s == name]
         for dataset, cells in traces.items()
         if dataset in results.datasets
     }
