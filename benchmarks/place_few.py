@@ -29,7 +29,7 @@ from scipy.stats import t as student
 
 from mlaut.analysis import Results
 from mlaut.analysis.placing import choose_datasets
-from mlaut.analysis.placing.few_datasets import Course, _look, course_of
+from mlaut.analysis.placing.few_datasets import PlacingCourse, course_of
 from mlaut.errors import AnalysisError
 
 SIZES = (5, 10, 20, 30)
@@ -66,22 +66,20 @@ def board_of(name, folder):
     try:
         return course_of(against, 30, "measured").board, True
     except AnalysisError:
-        return course_of(against, 30, "measured", arm="random").board, False
+        made = course_of(against, 30, "measured", arm="random").board
+        return replace(made, drawn=None), False
 
 
 def course(others, drawn, looks, designed):
     """Return the course of a draw or of a list, as `course_of` does."""
-    order, unknown = drawn, np.ones(len(drawn) + 1)  # which no interval of a draw uses
-    if designed:
-        order, unknown = others.listed(len(drawn))
+    board = others if designed else replace(others, drawn=drawn)
     names = SimpleNamespace(strategies=list(range(len(others.families))))
-    return Course(others, names, drawn, order, unknown, list(looks), designed, ())
+    return PlacingCourse(board, names, drawn, *board.listed(len(drawn)), list(looks), ())
 
 
 def no_calibration(others, looks):
     """Return zeros that replace a calibration if an arm needs none."""
-    shape = len(looks), len(others.families)
-    return np.zeros((2, *shape)), np.zeros(shape), np.zeros(shape)
+    return np.zeros((4, len(looks), len(others.families)))
 
 
 def seen_at(found, truth, arm, m, row, learners):
@@ -106,7 +104,7 @@ def claims(found, arm, made, held, values, truth, rivals):
     """Add the claims of looks about rivals: whether false, whether decided, and after how many."""
     open_ = dict.fromkeys(rivals.tolist(), None)
     for i, m in enumerate(LOOKS):
-        _, pairs = _look(made, held, i, values, ALPHA / len(LOOKS))
+        _, pairs = made.look(held[:, i], m, values, ALPHA / len(LOOKS))
         verdicts = pairs["verdict"].to_numpy()
         for rival in [one for one, said in open_.items() if said is None]:
             if verdicts[rival] != "undecided":
@@ -149,8 +147,8 @@ def audits(found, made, held, ranks, i, random):
     mild[at] = np.maximum(ranks[at] - 0.15, 0)
     kinds["0.15 better on the list"] = mild
     for kind, values in kinds.items():
-        worse, _ = made.board.audited(at, made.drawn, values[None])
-        p = (1 + (held[2][i] >= worse[0]).sum()) / (1 + held[2].shape[1])
+        worse, _ = made.board.audited(at, made.random, values[None])
+        p = (1 + (held[3, i] >= worse[0]).sum()) / (1 + held.shape[2])
         found[kind, made.looks[i]].append(p <= ALPHA)
 
 
@@ -162,7 +160,7 @@ def tuned_draws(found, others, listed, own, seed):
     values[0][listed] = random.uniform(0, 0.1, len(listed))
     made = course(others, random.permutation(n), SIZES, False)
     for i, m in enumerate(SIZES):
-        row, _ = _look(made, no_calibration(others, SIZES), i, values, ALPHA)
+        row, _ = made.look(no_calibration(others, SIZES)[:, i], m, values, ALPHA)
         ends = np.array([row["average rank low"], row["average rank high"]]) - 1
         inside = ends[0] <= learners * values[0].mean() <= ends[1]
         found["random, tuned to a list", "average rank", m].append((inside, np.ptp(ends)))
@@ -176,22 +174,20 @@ def measure(name, folder):
     draws = 3 if designed else 40
     for number, family in enumerate(np.unique(board.families)):
         of_it = board.families == family
-        others = board.without(of_it)
+        others, values, _ = board.without(of_it, 1)
         n, learners = others.losses.shape
         random = np.random.default_rng(number)
         drawn = random.permutation(n)
-        values = others.of(board.losses[:, of_it])
         if designed:
             made = course(others, drawn, looks, True)
-            held = others.held_out(looks, drawn, designed=True)
-            at_looks = [looks.index(m) for m in LOOKS]
-            short = held[0][:, at_looks], held[1][at_looks], held[2][at_looks]
+            held = others.held_out(looks, drawn)
+            short = held[:, [looks.index(m) for m in LOOKS]]
         for j, k in enumerate(np.flatnonzero(of_it)):
             own = [value[j] for value in values]
             truth = [value.mean() for value in own]
             if designed:
                 for m in SIZES:
-                    row, _ = _look(made, held, looks.index(m), own, ALPHA)
+                    row, _ = made.look(held[:, looks.index(m)], m, own, ALPHA)
                     seen_at(covered, truth, "designed", m, row, learners)
                     audits(flagged, made, held, own[0], looks.index(m), random)
                 rivals = random.choice(learners, RIVALS, replace=False)
@@ -207,7 +203,7 @@ def measure(name, folder):
                 made_random = course(others, random.permutation(n), SIZES, False)
                 nothing = no_calibration(others, SIZES)
                 for i, m in enumerate(SIZES):
-                    row, _ = _look(made_random, nothing, i, own, ALPHA)
+                    row, _ = made_random.look(nothing[:, i], m, own, ALPHA)
                     seen_at(covered, truth, "random", m, row, learners)
                     plain(covered, own, made_random.order[:m], truth, learners)
     size = f"{name}, {board.losses.shape[0]} x {board.losses.shape[1]}, {number + 1}"
@@ -279,12 +275,11 @@ def covered_by_lists(board):
     drawn = np.arange(len(board.losses))
     for family in np.unique(board.families):
         of_it = board.families == family
-        others = board.without(of_it)
-        values, order = others.of(board.losses[:, of_it]), others.listed(max(SIZES))[0]
-        errors = others.held_out(SIZES, drawn, designed=True)[0]
+        others, values, order = board.without(of_it, max(SIZES))
+        errors = others.held_out(SIZES, drawn)
         for i, m in enumerate(SIZES):
             for kind, value in enumerate(values):
-                found, sd, _ = others.predicted(kind, order[:m], value[:, order[:m]])
+                found, sd, _ = others.predicted(kind, order[:m], value)
                 off = np.abs(found - value.mean(axis=1))
                 inside[kind, i, of_it] = off <= others.reach(errors[kind, i], ALPHA) * sd
     return inside

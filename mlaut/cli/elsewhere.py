@@ -166,9 +166,7 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
 @click.option("--seed", type=int, help="Of a draw: drawn by the board's maker after the entry.")
 @click.option("-j", "--n-jobs", type=int, help="Worker processes, if the study is run.")
 @click.option("-o", "--output", type=PATH, help="Folder for the tables (CSV), also of all pairs.")
-def place(
-    study: Path, same: Sequence[str], n_jobs: int | None, output: Path | None, **given: Any
-) -> Answer:
+def place(study: Path, same: Sequence[str], output: Path | None, **given: Any) -> Answer:
     """Show where your strategies stand among published ones.
 
     A study file is run by the protocol of the benchmark first, if that can be run: for delgado2014,
@@ -189,15 +187,14 @@ def place(
     few = {k: x for k in ("arm", "rival", "audit", "costs", "seed") if (x := given.pop(k))}
     if few.get("costs"):
         few["costs"] = pd.read_csv(few["costs"], index_col=0).iloc[:, 0].to_dict()
-    changes: dict[str, Any] = {} if n_jobs is None else {"n_jobs": n_jobs}
-    placed = place_study(study, same=pairs, few=few, **given, **changes)
-    tables = {"check": placed.check, "place": placed}
-    for table in (*filter(None, tables.values()), placed.sentence()):
-        show(f"{table}\n")
+    changes = {name: value for name, value in given.items() if value is not None}
+    placed = place_study(study, same=pairs, few=few, **changes)
+    for text in filter(None, (placed.check, placed, placed.sentence())):
+        show(f"{text}\n")
+    files = ({"check": placed.check.frame} if placed.check else {}) | {"place": placed.frame}
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        frames = {name: table.frame for name, table in tables.items() if table is not None}
-        for name, frame in {**frames, "pairs": placed.pairs}.items():
+        for name, frame in {**files, "pairs": placed.pairs}.items():
             (output / f"{name}.csv").write_text(csv_text(frame), "utf-8")
-    check = None if placed.check is None else records(placed.check.frame)
-    return {"sentence": placed.sentence(), "check": check, "place": records(placed.frame)}
+    rows = {name: records(frame) for name, frame in files.items()}
+    return {"sentence": placed.sentence(), "check": None, **rows}

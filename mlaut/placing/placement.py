@@ -1,7 +1,5 @@
 """Places of the strategies of a study among published ones, by their protocol if possible."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -81,58 +79,49 @@ def place_study(
             f"to compare; join the tables with those of published({against!r}, metric=...)"
         )
     theirs = published(against)  # held here, so that it is read once for all below
-    options, path = _options(budget, few or {}), Path(study)
+    amount, path = parse_budget(budget or None), Path(study)
+    options = dict(few or {}) | ({"budget": amount.amount} if amount else {})
+    if not amount and (without := set(options) - {"seed"}):
+        raise AnalysisError(f"{', '.join(sorted(without))} needs a budget")
+    if amount and (amount.unit == "evaluations") == bool(options.get("costs")):
+        raise AnalysisError(
+            f"budget {budget!r}: a time needs the cost of each dataset in seconds, and a number of "
+            "datasets needs none; give --costs with the time alone"
+        )
     board: str | Results = against
-    chosen = [*(strategies or ())]
+    options["strategies"] = [*(strategies or ())] or None
     tuning = "as the study says, and not by the benchmark's protocol"
     if path.suffix == ".toml" and against == BENCHMARK:
-        protocol = Protocol.of(path, check, **changes)
+        protocol = Protocol(path, check, **changes)
         names = [strategy.name for strategy in protocol.strategies]
+        options["strategies"] = options["strategies"] or names
         same, tuning = {**protocol.same, **(same or {})}, "by the benchmark's protocol"
         if budget:
-            options.setdefault("entry", ", ".join(sorted(names)))
-            options = {"families": families_of(against), **options}
-            results, board = _run_few(protocol, chosen or names, options, verbose)
+            known = {"families": families_of(against), "entry": ", ".join(sorted(names))}
+            board = theirs.select(datasets=[entry.name for entry in protocol.entries])
+            results = _run_few(protocol, board, options := known | options, verbose)
         else:
             results = Results.from_study(protocol.run(verbose=verbose), theirs.metric)
     else:
         path = read_study_file(path).output if path.suffix == ".toml" else path
         results = Results.from_study(path, theirs.metric)
-        names = [*results.strategies]
     checked = reproduction(results, against, same) if same else None
-    placed = place(results, board, strategies=chosen or names, missing=missing, **options)
+    placed = place(results, board, missing=missing, **options)
     return replace(placed, check=checked, notes=(*placed.notes, f"tuning here: {tuning}"))
 
 
-def _options(budget: str, few: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a placement, with the budget as a number of datasets or seconds."""
-    if not (amount := parse_budget(budget or None)):
-        if without := set(few) - {"seed"}:
-            raise AnalysisError(f"{', '.join(sorted(without))} needs a budget")
-        return dict(few)
-    if (amount.unit == "evaluations") == bool(few.get("costs")):
-        raise AnalysisError(
-            f"budget {budget!r}: a time needs the cost of each dataset in seconds, and a number of "
-            "datasets needs none; give --costs with the time alone"
-        )
-    return {**few, "budget": amount.amount}
-
-
-def _run_few(
-    protocol: Protocol, strategies: Iterable[str], options: Mapping[str, Any], verbose: int
-) -> tuple[Results, Results]:
+def _run_few(protocol: Protocol, theirs: Results, options: dict[str, Any], verbose: int) -> Results:
     """Run or resume a protocol on the datasets that a placement needs, look by look.
 
-    The results of all looks are returned, and published results on the datasets of the folder.
+    The results of all looks are returned.
     """
-    names = [entry.name for entry in protocol.entries]
-    theirs, parts = published(BENCHMARK).select(datasets=names), list[Path]()
-    course = course_of(theirs, **{name: x for name, x in options.items() if name != "audit"})
+    own, parts = {"audit", "strategies"}, list[Path]()
+    course = course_of(theirs, **{name: x for name, x in options.items() if name not in own})
     more = tuple(theirs.datasets[j] for j in course.order[: course.looks[0]])
     while more:
         # chosen parameters are part of a strategy, so that those on further datasets are another's
         parts.append(protocol.run(more, f"-{len(parts) + 1}", verbose))
         blocks = chain.from_iterable(StudyStore(part).blocks() for part in parts)
         results = Results.from_blocks(blocks, theirs.metric)
-        more = place(results, theirs, strategies=strategies, **options).more
-    return results, theirs
+        more = place(results, theirs, **options).more
+    return results

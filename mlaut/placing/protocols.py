@@ -1,15 +1,11 @@
 """Protocol of a published benchmark: the tuning of its strategies, and the rows of its scores."""
 
-from __future__ import annotations
-
-import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
@@ -23,7 +19,7 @@ from mlaut.errors import DataError, StudyError
 from mlaut.estimators import DataShape, MlautEstimator, as_strategies
 from mlaut.estimators.libraries.parameters import without
 from mlaut.experiments import Orchestrator, read_study_file
-from mlaut.experiments.study_files.study_file import StudyFile, choose_strategies, prepare_data
+from mlaut.experiments.study_files.study_file import choose_strategies, prepare_data
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 
 BENCHMARK = "delgado2014"
@@ -36,12 +32,21 @@ The first has no random part, so that equal digits show equal rows and folds. Th
 best of 179, does not depend on how the features were scaled.
 """
 
+_Strategies = Sequence[MlautEstimator]
 _UNTUNED = {"param_grid": None, "search": None, "search_space": None, "budget": None}
 
 
-@dataclass(frozen=True)
 class Protocol:
-    """Study file whose strategies can be run by the protocol of `BENCHMARK`.
+    """Study file whose strategies can be run by the protocol of `BENCHMARK`; it loads its datasets.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the study file. ``folder`` in ``[data]`` names a copy of the benchmark's datasets.
+    check : collection of str, optional
+        Published strategies to run again; default all of `CHECKS`.
+    **changes
+        Keys of ``[run]`` that replace those of the file, for example ``n_jobs=2``.
 
     Attributes
     ----------
@@ -54,40 +59,20 @@ class Protocol:
         Strategies of the study file.
     same : mapping of str to str
         Names of the strategies that are run as a check, each with its published name.
+
+    Raises
+    ------
+    StudyError
+        The file names no folder, or has its own splits or a race; or fewer than two datasets of the
+        folder belong to the benchmark.
+    DataError
+        A dataset of the folder lacks its splits.
     """
 
-    file: StudyFile
-    input_io: FilesIO
-    entries: Sequence[SplitEntry]
-    strategies: Sequence[MlautEstimator]
-    same: Mapping[str, str]
-
-    @classmethod
-    def of(
-        cls, path: str | os.PathLike[str], check: Collection[str] | None = None, **changes: Any
-    ) -> Protocol:
-        """Read a study file, and load its datasets.
-
-        Parameters
-        ----------
-        path : path-like
-            Path of the study file. ``folder`` in ``[data]`` names a copy of the benchmark's
-            datasets.
-        check : collection of str, optional
-            Published strategies to run again; default all of `CHECKS`.
-        **changes
-            Keys of ``[run]`` that replace those of the file, for example ``n_jobs=2``.
-
-        Raises
-        ------
-        StudyError
-            The file names no folder, or has its own splits or a race; or fewer than two datasets
-            of the folder belong to the benchmark.
-        DataError
-            A dataset of the folder lacks its splits.
-        """
+    def __init__(self, path: Path, check: Collection[str] | None = None, **changes: Any) -> None:
         again = [one_of("check", name, CHECKS) for name in (CHECKS if check is None else check)]
-        file = read_study_file(path).changed(changes)
+        self.same = {f"{name} (again)": name for name in again}
+        self.file = file = read_study_file(path).changed(changes)
         if not file.data.folder:
             raise StudyError(
                 f"{file.path}: [data] names no folder; name your copy of the datasets of "
@@ -98,24 +83,20 @@ class Protocol:
                 f"{file.path}: the splits of {BENCHMARK} are fixed, and all strategies run on all "
                 "of them; remove scheme in [split], [race] and shard"
             )
-        input_io, paths = prepare_data(file)
+        self.input_io, paths = prepare_data(file)
         known = published(BENCHMARK).datasets
-        infos = ((path, input_io.dataset_info(path)) for path in paths)
-        there = {path: info for path, info in infos if info.name in known}
+        there = [info for info in self.input_io.infos_of(paths) if info.name in known]
         if len(there) < 2:
             raise StudyError(
                 f"{file.data.folder}: {len(there)} datasets of {BENCHMARK} in it; two are needed, "
                 f"under the names that the benchmark has for them ({', '.join(known[:3])}, ...)"
             )
-        if bare := [info.name for info in there.values() if not info.split]:
+        if bare := [info.name for info in there if not info.split]:
             raise DataError(f"{file.data.folder}/{bare[0]}: has no folds; restore its files")
-        entries = Data().make_splits(input_io, list(there))
-        same = {f"{name} (again)": name for name in again}
-        return cls(file, input_io, entries, choose_strategies(file), same)
+        self.entries = Data().make_splits(self.input_io, [info.path for info in there])
+        self.strategies = choose_strategies(file)
 
-    def run(
-        self, datasets: Collection[str] | None = None, part: str = "", verbose: int = 1
-    ) -> Path:
+    def run(self, datasets: Collection[str] = (), part: str = "", verbose: int = 1) -> Path:
         """Run the strategies and the checks, or resume them; return the path of their study.
 
         Each candidate of a strategy's grid is fitted on the training part of the split for tuning.
@@ -138,74 +119,55 @@ class Protocol:
         StudyError
             A strategy has a search other than a list of candidates.
         """
-        entries = [entry for entry in self.entries if datasets is None or entry.name in datasets]
+        entries = [entry for entry in self.entries if not datasets or entry.name in datasets]
         checks = {name: clone(CHECKS[other]) for name, other in self.same.items()}
         every = (*self.strategies, *as_strategies(checks))
         candidates = {strategy.name: _candidates(strategy) for strategy in every}
         trials = [
-            _with_parameters(strategy, chosen).set_params(name=f"{strategy.name} {number}")
+            _with_parameters(strategy, chosen).set_params(name=trial)
             for strategy in every
-            for number, chosen in enumerate(candidates[strategy.name])
+            for trial, chosen in candidates[strategy.name].items()
         ]
-        chosen: dict[str, dict[str, Mapping[str, Any]]] = {}
+        chosen: dict[str, Any] = {}
         if trials:
             folder = self.file.path.parent / self.file.data.folder
             halves = [replace(entry, split=tuning_split(folder, entry.name)) for entry in entries]
             tuning = self._run(f"{BENCHMARK}-tuning", halves, trials, verbose)
             names = [entry.name for entry in entries]
-            chosen = _chosen(Results.from_study(tuning, "accuracy", datasets=names), candidates)
+            scores = Results.from_study(tuning, "accuracy", datasets=names).scores
+            for name, several in candidates.items():
+                # the first of the best; a dataset on which every candidate failed is left out
+                best = scores[[*several]].dropna(how="all").idxmax(axis=1).to_dict()
+                chosen[name] = {dataset: several[trial] for dataset, trial in best.items()}
         final = [ByDataset(strategy, chosen.get(strategy.name, {})) for strategy in every]
         return self._run(BENCHMARK + part, entries, final, verbose)
 
-    def _run(
-        self,
-        ending: str,
-        entries: Sequence[SplitEntry],
-        strategies: Sequence[MlautEstimator],
-        verbose: int,
-    ) -> Path:
+    def _run(self, ending: str, on: Sequence[SplitEntry], every: _Strategies, verbose: int) -> Path:
         """Run strategies on splits, in a study beside the output of the file; return its path."""
         path = self.file.output.with_suffix(f".{ending}.h5")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        out_io, names = FilesIO(path, mode="a"), [entry.name for entry in entries]
-        StudyStore(path).save_splits(entries)
+        out_io, names = FilesIO(path, mode="a"), [entry.name for entry in on]
+        StudyStore(path).save_splits(on)
         orchestrator = Orchestrator(self.input_io, out_io, names, seed=self.file.study.seed)
-        orchestrator.run(strategies, verbose=verbose, **vars(self.file.run))
+        orchestrator.run(every, verbose=verbose, **vars(self.file.run))
         return path
 
 
-def _candidates(strategy: MlautEstimator) -> list[Mapping[str, Any]]:
-    """Return the candidates of a strategy's grid, each with its parameters."""
+def _candidates(strategy: MlautEstimator) -> dict[Any, Mapping[str, Any]]:
+    """Return the parameters of each candidate of a strategy's grid, by the name of its trial."""
     if (strategy.search or "grid") != "grid" or strategy.budget is not None:
         raise StudyError(
             f"strategy {strategy.name!r}: the benchmark tries a list of candidates on one split; "
             "give it a param_grid, without search and budget"
         )
     grid = without(strategy.param_grid, dict(strategy.params or {}))
-    return list(ParameterGrid(grid)) if grid else []
+    several = ParameterGrid(grid) if grid else ()
+    return {f"{strategy.name} {number}": chosen for number, chosen in enumerate(several)}
 
 
-def _chosen(
-    tuned: Results, candidates: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Return the parameters of the best candidate, by strategy and dataset.
-
-    A dataset on which every candidate failed is left out.
-    """
-    chosen = {}
-    for name, several in candidates.items():
-        scores = tuned.scores[[f"{name} {i}" for i in range(len(several))]].dropna(how="all")
-        if several:
-            best = zip(scores.index, np.nanargmax(scores.to_numpy(), axis=1), strict=True)
-            chosen[name] = {str(dataset): several[i] for dataset, i in best}
-    return chosen
-
-
-def _with_parameters(strategy: MlautEstimator, chosen: Mapping[str, Any]) -> MlautEstimator:
+def _with_parameters(strategy: MlautEstimator, chosen: Mapping[str, Any]) -> Any:
     """Return a strategy with further parameters and without a grid."""
     params = {**(strategy.params or {}), **chosen}
-    fixed: MlautEstimator = clone(strategy).set_params(params=params, **_UNTUNED)
-    return fixed
+    return clone(strategy).set_params(params=params, **_UNTUNED)
 
 
 class ByDataset(MlautEstimator):
@@ -220,22 +182,17 @@ class ByDataset(MlautEstimator):
         parameters of ``strategy``.
     """
 
+    properties = property(lambda self: self.strategy.metadata)
+
     def __init__(self, strategy: Any, chosen: Mapping[str, Mapping[str, Any]]) -> None:
         self.strategy, self.chosen = strategy, chosen
         given = {name: getattr(strategy, name) for name in signature(MlautEstimator).parameters}
         super().__init__(**{**given, **_UNTUNED})
 
-    @property
-    def metadata(self) -> Any:
-        """Metadata of the strategy."""
-        return self.strategy.metadata
-
     def made_of(self) -> dict[str, Any]:
         """Return the objects that `identity` describes: the strategy and the chosen parameters."""
-        return {
-            "by dataset": _with_parameters(self.strategy, {}).made_of(),
-            "chosen": dict(self.chosen),
-        }
+        fixed = _with_parameters(self.strategy, {}).made_of()
+        return {"by dataset": fixed, "chosen": dict(self.chosen)}
 
     def describe(self) -> dict[str, Any]:
         """Return the description of the strategy; its tuning is that of the benchmark."""

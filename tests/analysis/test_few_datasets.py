@@ -49,11 +49,12 @@ def test_the_prediction_is_the_conditional_mean_of_a_normal_vector():
     board = population(BOARD, FAMILIES)
     mean, covariance = board.priors[0]
     at, rest = np.array([3, 17, 8]), np.setdiff1d(np.arange(40), [3, 17, 8])
-    seen = board.of(board.losses)[0][5, at]
+    values = board.of(board.losses)[0][5]
+    seen = values[at]
     precision = np.linalg.inv(covariance)  # conditional moments by the blocks of the precision
     inner = np.linalg.inv(precision[np.ix_(rest, rest)])
     others = mean[rest] - inner @ precision[np.ix_(rest, at)] @ (seen - mean[at])
-    estimate, sd, strange = board.predicted(0, at, seen[None])
+    estimate, sd, strange = board.predicted(0, at, values[None])
     assert estimate[0] == pytest.approx((seen.sum() + others.sum()) / 40)
     far = (seen - mean[at]) @ np.linalg.inv(covariance[np.ix_(at, at)]) @ (seen - mean[at])
     assert strange[0] == pytest.approx(far / 3)
@@ -64,11 +65,11 @@ def test_the_prediction_is_the_conditional_mean_of_a_normal_vector():
 def test_residuals_are_those_of_leaving_each_dataset_out():
     board = population(BOARD, FAMILIES)
     at = np.array([0, 9, 30, 31])
-    seen = board.of(board.losses)[0][2, at]
-    for i, residual in enumerate(board.without_each(0, at, seen)):
+    values = board.of(board.losses)[0][2]
+    for i, residual in enumerate(board.without_each(0, at, values)):
         others = np.delete(np.arange(4), i)
-        expected = board.predicted(0, at[others], seen[None, others], at[[i]])[0]
-        assert residual == pytest.approx(seen[i] - expected[0])
+        expected = board.predicted(0, at[others], values[None], at[[i]])[0]
+        assert residual == pytest.approx(values[at[i]] - expected[0])
 
 
 def test_each_dataset_of_the_list_leaves_least_unknown():
@@ -117,19 +118,18 @@ def test_failures_are_beaten_by_all_and_have_the_lowest_score():
 def test_calibration_leaves_families_out_and_ignores_the_order_of_learners():
     board = population(BOARD, FAMILIES)
     drawn = np.random.default_rng(3).permutation(40)
-    errors, strange, audit = board.held_out([5, 10], drawn, designed=True)
+    held = board.held_out([5, 10], drawn)
     turned = np.random.default_rng(4).permutation(36)
     other = LossBoard(board.losses[:, turned], board.families[turned], board.costs)
-    again = other.held_out([5, 10], drawn, designed=True)
-    np.testing.assert_allclose(errors[..., turned], again[0], atol=1e-8)
-    np.testing.assert_allclose(strange[:, turned], again[1])
-    np.testing.assert_allclose(audit[:, turned], again[2], atol=1e-8)
+    again = other.held_out([5, 10], drawn)
+    np.testing.assert_allclose(held[..., turned], again, atol=1e-8)
+    np.testing.assert_allclose(held[2][:, turned], again[2])  # how strange
     # a member of a family has no part in the errors of its relatives
     changed = board.losses.copy()
     changed[:, 0] = changed[::-1, 0]
     other = LossBoard(changed, board.families, board.costs)
     relatives = board.families == board.families[0]
-    same = other.held_out([5, 10], drawn, designed=True)[0]
+    errors, same = held[:2], other.held_out([5, 10], drawn)[:2]
     np.testing.assert_allclose(errors[..., relatives][..., 1:], same[..., relatives][..., 1:])
     assert not np.allclose(errors[..., ~relatives], same[..., ~relatives])
 
@@ -355,16 +355,14 @@ def test_lists_that_are_chosen_again_cover_and_a_fixed_list_does_not():
     drawn = np.random.default_rng(0).permutation(121)
     for family in np.unique(board.families):
         new = board.families == family
-        others = board.without(new)
-        at = others.listed(10)[0]
-        ranks = others.of(board.losses[:, new])[0]
-        estimate, sd, _ = others.predicted(0, at, ranks[:, at])
+        others, (ranks, _), at = board.without(new, 10)
+        estimate, sd, _ = others.predicted(0, at, ranks)
         off = np.abs(estimate - ranks.mean(axis=1)) / sd
-        errors = others.held_out([10], drawn, designed=True)[0][0, 0]
+        errors = others.held_out([10], drawn)[0, 0]
         nested += (off <= others.reach(errors, 0.1)).tolist()
         k = others.losses.shape[1]
         own = (others.of(others.losses)[0] * k - 0.5) / (k - 1)
-        inside = others.predicted(0, at, own[:, at])
+        inside = others.predicted(0, at, own)
         fixed += (off <= others.reach((inside[0] - own.mean(axis=1)) / inside[1], 0.1)).tolist()
     assert len(nested) == 172
     assert 0.88 <= np.mean(nested) <= 0.97

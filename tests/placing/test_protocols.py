@@ -32,7 +32,7 @@ def by_hand(folder, name, candidates):
 
 
 def test_parameters_are_chosen_on_the_halves_and_scored_on_the_folds(study, tmp_path):
-    protocol = Protocol.of(study)
+    protocol = Protocol(study)
     path = protocol.run(verbose=0)
     assert path == tmp_path / "study.delgado2014.h5"
     assert [one.name for one in protocol.strategies] == ["K_Neighbours", "BaselineClassifier"]
@@ -48,11 +48,11 @@ def test_parameters_are_chosen_on_the_halves_and_scored_on_the_folds(study, tmp_
     tuning = StudyStore(tmp_path / "study.delgado2014-tuning.h5")
     assert [entry.name for entry in tuning.strategies] == [f"K_Neighbours {i}" for i in range(3)]
     before = path.read_bytes()
-    assert Protocol.of(study).run(verbose=0) == path  # it goes on: nothing is left
+    assert Protocol(study).run(verbose=0) == path  # it goes on: nothing is left
     assert path.read_bytes() == before
     study.write_text(study.read_text().replace("[1, 5, 25]", "[3]"))
     with pytest.raises(StudyError, match="K_Neighbours"):  # other choices under the same name
-        Protocol.of(study).run(verbose=0)
+        Protocol(study).run(verbose=0)
 
 
 @pytest.mark.parametrize(
@@ -67,19 +67,19 @@ def test_parameters_are_chosen_on_the_halves_and_scored_on_the_folds(study, tmp_
 def test_study_files_that_do_not_fit_are_refused(study, old, new, message):
     study.write_text(study.read_text().replace(old, new))
     with pytest.raises(StudyError, match=message):
-        Protocol.of(study).run(verbose=0)
+        Protocol(study).run(verbose=0)
 
 
 def test_what_is_missing_is_named(study, tmp_path):
     with pytest.raises(AnalysisError, match=r"check 'rforest'.*did you mean 'rforest_R'"):
-        Protocol.of(study, check=["rforest"])
+        Protocol(study, check=["rforest"])
     (tmp_path / "archive" / "zoo" / "conxuntos.dat").unlink()
     with pytest.raises(DataError, match=r"zoo/conxuntos\.dat: no such file"):
-        Protocol.of(study).run(verbose=0)
+        Protocol(study).run(verbose=0)
 
 
 def test_a_dataset_with_a_test_set_is_tuned_within_its_training_table(with_a_test_set):
-    path = Protocol.of(with_a_test_set, check=[]).run(verbose=0)
+    path = Protocol(with_a_test_set, check=[]).run(verbose=0)
     results = Results.from_study(path, "accuracy")
     assert results.datasets == ("monks-1", "zoo")
     assert np.isfinite(results.cells).sum(axis=(2, 3)).tolist() == [[1, 1], [4, 4]]

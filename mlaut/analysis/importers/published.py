@@ -168,5 +168,4 @@ def _read(name: str, options: Mapping[str, Any]) -> Results:
 def families_of(name: str) -> dict[str, str]:
     """Return the family of each strategy of a published benchmark; empty where none are known."""
     path = _TABLES / f"{name}_families.csv.xz"
-    table = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["classifier", "family"])
-    return dict(zip(table["classifier"], table["family"], strict=True))
+    return dict(pd.read_csv(path).to_numpy().tolist()) if path.exists() else {}

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-Prior = tuple[np.ndarray, np.ndarray]
-HeldOut = tuple[np.ndarray, np.ndarray, np.ndarray]
+_Two = tuple[np.ndarray, np.ndarray]
 
 AUDITED = 5
 """Random datasets of an audit: with them a learner that was tuned to a list stands out."""
@@ -77,7 +76,7 @@ def clipped_scores(losses: np.ndarray, pool: np.ndarray) -> np.ndarray:
     return np.where(width > 0, CLIP * (1 - 2 * share), 0.0)
 
 
-def prior_of(values: np.ndarray) -> Prior:
+def prior_of(values: np.ndarray) -> _Two:
     """Return mean and covariance over datasets of values of shape (K, N).
 
     Correlations are shrunk to their mean, as far as their sampling variance requires (Schäfer and
@@ -109,15 +108,18 @@ class LossBoard:
     families : ndarray of str, shape (K,)
     costs : ndarray, shape (N,)
         Cost of each dataset, in any unit.
+    drawn : ndarray of int, shape (N,), optional
+        Order of the datasets by which a new learner is placed. Default: the most informative first.
     """
 
     losses: np.ndarray
     families: np.ndarray
     costs: np.ndarray
+    drawn: np.ndarray | None = None
 
-    def of(self, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def of(self, losses: np.ndarray) -> list[np.ndarray]:
         """Return relative ranks and clipped losses of new learners: shape (n, N) each."""
-        return relative_ranks(losses, self.losses), clipped_scores(losses, self.losses)
+        return [relative_ranks(losses, self.losses), clipped_scores(losses, self.losses)]
 
     @cached_property
     def means(self) -> list[np.ndarray]:
@@ -128,27 +130,29 @@ class LossBoard:
         return [value.mean(axis=1) for value in self.of(self.losses)]
 
     @cached_property
-    def priors(self) -> tuple[Prior, Prior]:
+    def priors(self) -> tuple[_Two, _Two]:
         """Priors of the relative ranks of a learner among the others, and of clipped losses."""
         (ranks, scores), n = self.of(self.losses), self.losses.shape[1]
         return prior_of((ranks * n - 0.5) / (n - 1)), prior_of(scores)
 
-    def without(self, learners: np.ndarray) -> LossBoard:
-        """Return the board without some learners, given as a mask of shape (K,)."""
-        return replace(self, losses=self.losses[:, ~learners], families=self.families[~learners])
+    def without(self, new: np.ndarray, n: int) -> tuple[LossBoard, list[np.ndarray], np.ndarray]:
+        """Return the board without some learners, their values on it, and its first n datasets.
 
-    def listed(self, n: int, given: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the most informative datasets in order, and the variance that then remains.
+        The learners are given as a mask of shape (K,).
+        """
+        others = replace(self, losses=self.losses[:, ~new], families=self.families[~new])
+        return others, others.of(self.losses[:, new]), others.listed(n)[0]
 
-        Each dataset is the one that lowers the variance of the mean rank most for its cost (greedy
-        A-optimal), so the first five of thirty are the list of five.
+    def listed(self, n: int) -> _Two:
+        """Return the first datasets in order, and the variance that then remains.
+
+        Without a draw, each dataset is the one that lowers the variance of the mean rank most for
+        its cost (greedy A-optimal), so the first five of thirty are the list of five.
 
         Parameters
         ----------
         n : int
             Number of datasets.
-        given : ndarray of int, shape (N,), optional
-            Order of the datasets, if it is fixed.
 
         Returns
         -------
@@ -161,14 +165,14 @@ class LossBoard:
         for i in range(n):
             gain = left.mean(axis=1) ** 2 / np.maximum(np.diag(left), 1e-300) / self.costs
             gain[order] = -1
-            best = int(gain.argmax() if given is None else given[i])
+            best = int(gain.argmax() if self.drawn is None else self.drawn[i])
             order.append(best)
             left -= np.outer(left[best], left[best]) / left[best, best]
             unknown.append(max(left.mean(), 1e-300))
         return np.array(order), np.array(unknown)
 
     def predicted(
-        self, kind: int, at: np.ndarray, seen: np.ndarray, over: np.ndarray | slice = slice(None)
+        self, kind: int, at: np.ndarray, values: np.ndarray, over: np.ndarray | slice = slice(None)
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Predict the mean over all datasets, or over some others, from the values on a few.
 
@@ -178,8 +182,8 @@ class LossBoard:
             0 for relative ranks, 1 for clipped scores.
         at : ndarray of int, shape (m,)
             Datasets that were seen.
-        seen : ndarray, shape (n, m)
-            Values of n learners on them.
+        values : ndarray, shape (n, N)
+            Values of n learners, of which only those on these datasets are used.
 
         Returns
         -------
@@ -193,20 +197,19 @@ class LossBoard:
         mean, covariance = self.priors[kind]
         m, inner, to_all = len(at), covariance[np.ix_(at, at)], covariance[at][:, over].mean(axis=1)
         weights = np.linalg.solve(inner, to_all)
-        off = seen - mean[at]
+        off = values[:, at] - mean[at]
         strange = (off.T * np.linalg.solve(inner, off.T)).sum(axis=0) / m
         left = max(covariance[over][:, over].mean() - to_all @ weights, 1e-300)
         sd = np.sqrt(left * (_FREEDOM + m * strange) / (_FREEDOM + m))
         return mean[over].mean() + off @ weights, sd, strange
 
-    def without_each(self, kind: int, at: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    def without_each(self, kind: int, at: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return by how much each value differs from its prediction by the others, shape (m,)."""
         mean, covariance = self.priors[kind]
         inverse = np.linalg.inv(covariance[np.ix_(at, at)])
-        residuals: np.ndarray = inverse @ (seen - mean[at]) / np.diag(inverse)
-        return residuals
+        return np.asarray(inverse @ (values[at] - mean[at]) / np.diag(inverse))
 
-    def held_out(self, looks: Sequence[int], drawn: np.ndarray, *, designed: bool) -> HeldOut:
+    def held_out(self, looks: Sequence[int], random: np.ndarray) -> np.ndarray:
         """Predict each family from the others, with prior and list computed again without it.
 
         The list of all learners suits these learners, so its errors would be too small.
@@ -215,45 +218,32 @@ class LossBoard:
         ----------
         looks : sequence of int, length L
             Numbers of datasets.
-        drawn : ndarray of int, shape (N,)
+        random : ndarray of int, shape (N,)
             Random order of all datasets. An audit takes the first ones that are not on the list.
-        designed : bool
-            Whether a list is chosen; else datasets come in the random order.
 
         Returns
         -------
-        errors : ndarray, shape (2, L, K)
-            Errors of ranks and of clipped scores, in standard deviations of their prediction.
-        strange : ndarray, shape (L, K)
-            ``strange`` of `predicted`, for ranks.
-        audit : ndarray, shape (L, K)
-            ``worse`` of `audited`; 0 without a list.
+        ndarray, shape (4, L, K)
+            Errors of ranks, and of clipped scores, in standard deviations of their prediction;
+            ``strange`` of `predicted`, for ranks; and ``worse`` of `audited`.
         """
-        shape = len(looks), len(self.families)
-        errors, strange, audit = np.empty((2, *shape)), np.empty(shape), np.zeros(shape)
+        held = np.zeros((4, len(looks), len(self.families)))
         for family in np.unique(self.families):
             of_it = self.families == family
-            others = self.without(of_it)
-            values = others.of(self.losses[:, of_it])
-            order = others.listed(max(looks))[0] if designed else drawn
+            others, values, order = self.without(of_it, max(looks))
             for i, m in enumerate(looks):
-                at = order[:m]
                 for kind in (1, 0):  # ranks come last: they say how strange a learner is
-                    value = values[kind]
-                    mean, sd, strange[i, of_it] = others.predicted(kind, at, value[:, at])
-                    errors[kind, i, of_it] = (mean - value.mean(axis=1)) / sd
-                if designed:
-                    audit[i, of_it] = others.audited(at, drawn, values[0])[0]
-        return errors, strange, audit
+                    mean, sd, held[2, i, of_it] = others.predicted(kind, order[:m], values[kind])
+                    held[kind, i, of_it] = (mean - values[kind].mean(axis=1)) / sd
+                held[3, i, of_it] = others.audited(order[:m], random, values[0])[0]
+        return held
 
-    def audited(
-        self, at: np.ndarray, drawn: np.ndarray, ranks: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def audited(self, at: np.ndarray, random: np.ndarray, ranks: np.ndarray) -> _Two:
         """Return by how many sd learners are worse on random datasets than a list predicts.
 
         Parameters
         ----------
-        at, drawn : ndarray of int
+        at, random : ndarray of int
             Datasets of the list; and all datasets in a random order, of which the first ones
             outside the list are taken.
         ranks : ndarray, shape (n, N)
@@ -264,10 +254,10 @@ class LossBoard:
         audit : ndarray of int
             Datasets that were taken.
         """
-        audit = drawn[~np.isin(drawn, at)][:AUDITED]
+        audit = random[~np.isin(random, at)][:AUDITED]
         if not len(audit):
             return np.zeros(len(ranks)), audit
-        expected, sd, _ = self.predicted(0, at, ranks[:, at], audit)
+        expected, sd, _ = self.predicted(0, at, ranks, audit)
         return (ranks[:, audit].mean(axis=1) - expected) / sd, audit
 
     def reach(self, errors: np.ndarray, alpha: float) -> float:
@@ -283,9 +273,8 @@ class LossBoard:
         """
         from scipy.special import stdtrit
 
-        known = np.sort(np.abs(errors))
-        at = int(np.ceil((len(known) + 1) * (1 - alpha))) - 1
-        quantile = known[at] if at < len(known) else 0.0
+        known = np.append(np.sort(np.abs(errors)), 0.0)  # 0 if there are too few for a quantile
+        quantile = known[int(np.ceil(len(known) * (1 - alpha))) - 1]
         which = np.unique(self.families, return_inverse=True)[1]
         by_family = np.bincount(which, errors**2) / np.bincount(which)
         n = len(by_family)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import check, checked, one_of, position
+from mlaut.analysis.common.arguments import check, checked, one_of, positions
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.importers.published import families_of, published
-from mlaut.analysis.placing.board import CLIP, HeldOut, LossBoard, relative_ranks
+from mlaut.analysis.placing.board import CLIP, LossBoard, relative_ranks
+from mlaut.analysis.results.missing import with_reason
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.identity.digests import digest
@@ -27,6 +28,7 @@ _RELATED = 0.55  # mean correlation of ranks from which learners are of one fami
 _FAILURES = 0.1  # share of failed datasets above which a learner says little about others
 _NOISE = 1e-9  # below it a difference of relative ranks is 0: a copy is neither better nor worse
 _HALVES = 20  # splits of the families into those that choose a list and those that judge it
+_Look = tuple[dict[str, Any], pd.DataFrame]
 _SOURCE = "shrunk BLUP; calibrated by leave-one-family-out (docs/other-results.md)"
 DECIDED = {"better": "better than", "worse": "worse than", "undecided": "undecided"}
 """Columns of a placement that count the verdicts on published strategies."""
@@ -89,24 +91,56 @@ class PlacingCourse(NamedTuple):
     board : LossBoard
     theirs : Results
         Results of its learners.
-    drawn, order : ndarray of int, shape (N,)
+    random, order : ndarray of int, shape (N,)
         Datasets in the random order that depends on the entry; and in the order of the arm.
     unknown : ndarray, shape (N + 1,)
         Variance of the mean relative rank before the first dataset of ``order`` and after each.
     looks : list of int
         Numbers of datasets after which the course may end.
-    designed : bool
     notes : tuple of str
     """
 
     board: LossBoard
     theirs: Results
-    drawn: np.ndarray
+    random: np.ndarray
     order: np.ndarray
     unknown: np.ndarray
     looks: list[int]
-    designed: bool
     notes: tuple[str, ...]
+
+    def look(self, held: np.ndarray, m: int, own: Sequence[np.ndarray], alpha: float) -> _Look:
+        """Return the place of a strategy, and its differences from all others, after m datasets.
+
+        Parameters
+        ----------
+        held : ndarray, shape (4, K)
+            Result of `LossBoard.held_out` for m datasets.
+        own : sequence of two ndarray, shape (N,)
+            Relative ranks and clipped scores of the strategy.
+        """
+        from scipy.special import stdtrit
+
+        n, k = self.board.losses.shape
+        at, sizes, means = self.order[:m], np.arange(m, n + 1), {}
+        for kind, lowest, highest in ((1, -CLIP, CLIP), (0, 0, 1)):
+            middle, sd, strange = (x[0] for x in self.board.predicted(kind, at, own[kind][None]))
+            if self.board.drawn is None:
+                reach = self.board.reach(held[kind], alpha) * sd
+                half = reach * np.sqrt(self.unknown[m:] / self.unknown[m])
+            else:
+                spread = np.sqrt((self.board.without_each(kind, at, own[kind]) ** 2).mean())
+                half = stdtrit(sizes - 1, 1 - alpha / 2) * spread * np.sqrt(1 / sizes - 1 / n)
+            possible = own[kind][at].sum() / n + (1 - m / n) * np.array([lowest, highest])
+            means[kind] = np.clip([middle, middle - half[0], middle + half[0]], *possible)
+        ranks, scores = (means[kind][:, None] - self.board.means[kind] for kind in (0, 1))
+        words = np.select([ranks[2] < -_NOISE, ranks[1] > _NOISE], ["better", "worse"], "undecided")
+        columns = with_ends("difference", k * ranks) | with_ends("score", scores)
+        apart = half < np.abs(ranks[0])[:, None]
+        columns |= {"verdict": words, "more": np.where(apart.any(1), apart.argmax(1), np.nan)}
+        row = {"datasets": m, **with_ends("average rank", 1 + k * means[0]), "of": k + 1}
+        row |= {column: int((words == word).sum()) for word, column in DECIDED.items()}
+        row |= {**with_ends("score", means[1]), "strange p": _p(held[2], strange)}
+        return row, pd.DataFrame(columns, index=self.theirs.strategies)
 
 
 @checked
@@ -127,28 +161,26 @@ def course_of(
     failures = theirs.losses.isna().mean()
     theirs = theirs.select(strategies=failures.index[failures <= _FAILURES])
     price = np.array([(costs or {}).get(name, 0 if costs else 1.0) for name in theirs.datasets])
-    if not (price > 0).all():
-        lacking = theirs.datasets[price.argmin()]
-        raise AnalysisError(f"costs lacks {counted((price <= 0).sum(), 'dataset')}, as {lacking}")
+    if lacking := [name for name, cost in zip(theirs.datasets, price, strict=True) if not cost > 0]:
+        raise AnalysisError(f"costs lacks {counted(len(lacking), 'dataset')}, as {lacking[0]}")
     losses = theirs.losses.fillna(np.inf).to_numpy()
     given = [known.get(name, name) for name in theirs.strategies]
-    board = LossBoard(losses, np.array(given) if known else _related(losses), price)
-    n, learners, n_families = *losses.shape, len(set(board.families))
     designed, least = one_of("arm", arm, _LEARNERS) == "designed", _LEARNERS[arm]
+    seeded = np.random.default_rng(int(digest([entry, seed, *theirs.datasets])[:16], 16))
+    random, groups = seeded.permutation(len(losses)), np.array(given) if known else _related(losses)
+    board = LossBoard(losses, groups, price, None if designed else random)
+    n, learners, n_families = *losses.shape, len(set(groups))
     if learners < least or n_families < _FAMILIES:
         raise AnalysisError(
             f"the {arm} arm needs {least} published learners of {_FAMILIES} families, and there "
             f"are {learners} of {n_families}: {'take arm=random' if designed else 'run all'}"
         )
-    random = np.random.default_rng(int(digest([entry, seed, *theirs.datasets])[:16], 16))
-    drawn = random.permutation(n)
-    order, unknown = board.listed(n, None if designed else drawn)
+    order, unknown = board.listed(n)
     # a draw that ends when the money does would have the cheap datasets
     spent = price[order].cumsum() if designed else price.mean() * np.arange(1, n + 1)
     if (most := int((spent <= budget).sum())) < _FEWEST:
         raise AnalysisError(f"budget={budget:g} buys {most} datasets, and {_FEWEST} are needed")
-    if rival:
-        position("strategy", rival, theirs.strategies)
+    positions("strategy", rival or None, theirs.strategies)
     how = "a learner can be tuned to the list, which a small audit p shows"
     notes = (
         f"{arm} arm: {how if designed else f'the draw follows from {entry=}, {seed=}'}",
@@ -161,7 +193,7 @@ def course_of(
         f"from {-CLIP:g} to {CLIP:g}",
     )
     looks = [m for m in _LOOKS if rival and m < most] + [most]
-    return PlacingCourse(board, theirs, drawn, order, unknown, looks, designed, notes)
+    return PlacingCourse(board, theirs, random, order, unknown, looks, notes)
 
 
 def _related(losses: np.ndarray) -> np.ndarray:
@@ -181,48 +213,40 @@ def compared(results: Results, theirs: Results) -> None:
         )
 
 
-def place_few(
-    results: Results, against: str | Results, *, alpha: float, audit: bool = False, **how: Any
-) -> Placing:
+def place_few(results: Results, against: str | Results, *, alpha: float, **how: Any) -> Placing:
     """Place strategies by few datasets; the parameters are those of `place`."""
     check(alpha=alpha, results=results)
     how["entry"] = how.get("entry") or ", ".join(sorted(results.strategies))
-    course, rival = course_of(against, **how), how.get("rival", "")
+    audit, rival = how.pop("audit", False), how.get("rival", "")
+    course = course_of(against, **how)
     board, theirs, alpha = course.board, course.theirs, alpha / len(course.looks)
     compared(results, theirs)
-    losses = results.losses
-    for (i, k, *_), why in results.reasons.items():
-        if why not in NOT_RUN:
-            losses.iloc[i, k] = np.inf
-    losses = losses.reindex(theirs.datasets)
+    failed = with_reason(results, {*results.reasons.values()}.difference(NOT_RUN))
+    losses = results.losses.mask(failed, np.inf).reindex(theirs.datasets)
     values, known = board.of(losses.to_numpy()), losses.notna().to_numpy()
-    held = board.held_out(course.looks, course.drawn, designed=course.designed)
-    notes = [
-        f"intervals have {100 - 100 * alpha:.3g} % at each of {counted(len(course.looks), 'look')}"
-    ]
-    rows, pairs, more = {}, {}, dict[int, None]()
+    held = board.held_out(course.looks, course.random)
+    level, looks = f"{100 - 100 * alpha:.3g} %", counted(len(course.looks), "look")
+    notes = [f"intervals have {level} at each of {looks}"]
+    rows, pairs, more = {}, {}, dict[str, None]()
     for k, name in enumerate(results.strategies):
         own = [value[k] for value in values]
         for i, m in enumerate(course.looks):
             needed = course.order[:m]
             if not known[needed, k].all():
                 break
-            rows[name], pairs[name] = row, apart = _look(course, held, i, own, alpha)
+            rows[name], pairs[name] = row, apart = course.look(held[:, i], m, own, alpha)
             if rival and apart.loc[rival, "verdict"] != "undecided":
                 break
-        if audit and course.designed and known[needed, k].all():
-            worse, needed = board.audited(needed, course.drawn, own[0][None])
-            if known[needed, k].all():
-                row["audit p"] = _p(held[2][i], worse[0])
-        more |= dict.fromkeys(needed[~known[needed, k]])
+        if audit and board.drawn is None and known[needed, k].all():
+            worse, needed = board.audited(needed, course.random, own[0][None])
+            row |= {"audit p": _p(held[3, i], worse[0])} if known[needed, k].all() else {}
+        more |= dict.fromkeys(losses.index[needed[~known[needed, k]]])
         if name in rows:
-            notes += _notes_on(name, row, apart, rival, len(board.losses))
-    wanted = tuple(theirs.datasets[j] for j in more)
-    if wanted:
-        notes.append(f"to run next: {', '.join(wanted)}")
+            notes += _notes_on(name, (row, apart), rival, len(board.losses))
+    notes += [f"to run next: {', '.join(more)}"] if more else []
     (n, learners), families = board.losses.shape, len(set(board.families))
     return Placing(
-        name=f"{'Designed' if course.designed else 'Random'} arm, among these {n} datasets: place "
+        name=f"{how.get('arm', 'designed').capitalize()} arm, among these {n} datasets: place "
         f"beside {learners} strategies of {families} families, by ranks",
         frame=pd.DataFrame.from_dict(rows, orient="index").rename_axis("strategy"),
         source=_SOURCE,
@@ -230,14 +254,13 @@ def place_few(
         scenario="(b)",
         notes=(*course.notes, *notes),
         pairs=pd.concat(pairs, names=["strategy", "published"]) if pairs else pd.DataFrame(),
-        more=wanted,
+        more=tuple(more),
     )
 
 
-def _notes_on(
-    name: str, row: Mapping[str, Any], pairs: pd.DataFrame, rival: str, n: int
-) -> Iterator[str]:
+def _notes_on(name: str, look: _Look, rival: str, n: int) -> Iterator[str]:
     """Yield notes on a strategy: whether it is strange or was flagged, and on its rival."""
+    row, pairs = look
     if row["strange p"] <= _STRANGE:
         yield f"{name} is unlike the published ones: its interval may be too short"
     if row.get("audit p", 1) <= _STRANGE:
@@ -249,38 +272,6 @@ def _notes_on(
         if verdict == "undecided":
             further = np.fmin(more, n - row["datasets"])
             yield f"{further:g} more datasets would separate {name} from {rival}, if all stays so"
-
-
-def _look(
-    course: PlacingCourse, held: HeldOut, i: int, values: Sequence[np.ndarray], alpha: float
-) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Return the place of a strategy, and its differences from all others, after a look."""
-    from scipy.special import stdtrit
-
-    board, m = course.board, course.looks[i]
-    n, learners = board.losses.shape
-    at, sizes = course.order[:m], np.arange(m, n + 1)
-    means = {}
-    for kind, lowest, highest in ((1, -CLIP, CLIP), (0, 0, 1)):
-        seen = values[kind][at]
-        middle, sd, strange = (x[0] for x in board.predicted(kind, at, seen[None]))
-        if course.designed:
-            reach = board.reach(held[0][kind, i], alpha) * sd
-            half = reach * np.sqrt(course.unknown[m:] / course.unknown[m])
-        else:
-            spread = np.sqrt((board.without_each(kind, at, seen) ** 2).mean())
-            half = stdtrit(sizes - 1, 1 - alpha / 2) * spread * np.sqrt(1 / sizes - 1 / n)
-        possible = seen.sum() / n + (1 - m / n) * np.array([lowest, highest])
-        means[kind] = np.clip([middle, middle - half[0], middle + half[0]], *possible)
-    ranks, scores = (means[kind][:, None] - board.means[kind] for kind in (0, 1))
-    apart = half < np.abs(ranks[0])[:, None]
-    words = np.select([ranks[2] < -_NOISE, ranks[1] > _NOISE], ["better", "worse"], "undecided")
-    columns = with_ends("difference", learners * ranks) | with_ends("score", scores)
-    columns |= {"verdict": words, "more": np.where(apart.any(axis=1), apart.argmax(axis=1), np.nan)}
-    pairs = pd.DataFrame(columns, index=course.theirs.strategies)
-    row = {"datasets": m, **with_ends("average rank", 1 + learners * means[0]), "of": learners + 1}
-    row |= {column: int((words == word).sum()) for word, column in DECIDED.items()}
-    return row | {**with_ends("score", means[1]), "strange p": _p(held[1][i], strange)}, pairs
 
 
 def with_ends(name: str, values: Iterable[Any]) -> dict[str, Any]:
@@ -321,21 +312,16 @@ def choose_datasets(against: str | Results, n: int, *, entry: str = "", **how: A
     board, random, kept = course.board, np.random.default_rng(0), []
     for _ in range(_HALVES):
         judges = np.isin(board.families, random.permutation(np.unique(board.families))[::2])
-        half = board.without(judges)
-        ranks = half.of(board.losses[:, judges])[0]
-        order = half.listed(n, None if course.designed else course.drawn)[0]
-        lists = [order[:m] for m in range(1, n + 1)]
-        by_size = pd.DataFrame([half.predicted(0, at, ranks[:, at])[0] for at in lists]).T
-        truth = pd.Series(ranks.mean(axis=1))
+        half, (ranks, _), order = board.without(judges, n)
+        lists = [half.predicted(0, order[:m], ranks)[0] for m in range(1, n + 1)]
+        by_size, truth = pd.DataFrame(lists).T, pd.Series(ranks.mean(axis=1))
         kept.append([by_size.corrwith(truth, method=how) for how in ("spearman", "kendall")])
-    spearman, kendall = np.moveaxis(np.array(kept), 1, 0)
     left = board.losses.shape[1] * np.sqrt(course.unknown[1 : n + 1])
-    columns = {"left": left, "Spearman": spearman.mean(axis=0)}
-    columns |= {"SD": spearman.std(axis=0, ddof=1), "Kendall": kendall.mean(axis=0)}
-    chosen = pd.Index([course.theirs.datasets[j] for j in course.order[:n]], name="dataset")
+    (spearman, kendall), (sd, _) = np.mean(kept, axis=0), np.std(kept, axis=0, ddof=1)
+    columns = {"left": left, "Spearman": spearman, "SD": sd, "Kendall": kendall}
     return ResultTable(
         name=f"{n} datasets that say most about an average rank",
-        frame=pd.DataFrame(columns, index=chosen),
+        frame=pd.DataFrame(columns, index=course.theirs.losses.index[course.order[:n]]),
         source=_SOURCE,
         scenario="(b)",
         notes=course.notes,

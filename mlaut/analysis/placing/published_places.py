@@ -1,6 +1,6 @@
 """Strategies of one's own beside the results that a paper published."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -60,14 +60,19 @@ def beside_published(
             f"{len(common)} datasets have the same name in {against} and in these results; two are "
             f"needed ({', '.join(results.datasets[:3])}; there: {', '.join(theirs.datasets[:3])})"
         )
-    mine = results.select(datasets=common, strategies=strategies)
-    known = theirs.select(datasets=common)
-    own = {name: f"{name} (here)" if name in known.strategies else name for name in mine.strategies}
-    table = known.scores.join(mine.scores.rename(columns=own))
-    joined = Results.from_table(
-        table, metric=theirs.metric, greater_is_better=theirs.metric.greater_is_better
+    mine = results.select(datasets=common, strategies=strategies).scores
+    known = theirs.select(datasets=common).scores
+    table = known.merge(mine, left_index=True, right_index=True, suffixes=("", " (here)"))
+    metric, benchmark, folds = theirs.metric, PUBLISHED[against], results.cells[0, 0].size
+    joined = Results.from_table(table, metric=metric, greater_is_better=metric.greater_is_better)
+    notes = (
+        f"{len(common)} of the {len(theirs.datasets)} datasets of {against} are compared",
+        f"splits there: {benchmark.splits}; here: "
+        f"{'one result' if folds == 1 else f'{folds} folds'} a dataset",
+        f"tuning there: {benchmark.tuning}",
+        "other versions of libraries, and other preprocessing, are not corrected for",
     )
-    return replace(joined, notes=_differences(results, against, theirs))
+    return replace(joined, notes=notes)
 
 
 def place(
@@ -174,43 +179,36 @@ def place(
         return place_few(results.select(strategies=strategies), against, **few)
     if few or not isinstance(against, str):
         raise AnalysisError(f"{', '.join(few) or 'a board of Results'} needs a budget")
-    alpha, theirs = alpha or 0.05, published(against)
+    alpha, theirs = alpha or 0.05, published(against).strategies
     complete = treat_missing(beside_published(results, against, strategies), missing)
-    rivals = [name for name in complete.strategies if name in theirs.strategies]
-    own = [name for name in complete.strategies if name not in theirs.strategies]
-    pairs, n = _pairs(complete, own, rivals, alpha), len(complete.datasets)
-    ranks = average_ranks(complete).frame["average_rank"]
-    columns = {"rank": ranks.rank(method="min").astype(int), "of": len(ranks)}
-    columns |= {"average rank": ranks}
+    rivals = len(set(theirs).intersection(complete.strategies))
+    pairs, n = _pairs(complete, rivals, alpha), len(complete.datasets)
+    mean = average_ranks(complete).frame["average_rank"]
+    columns = {"rank": mean.rank(method="min").astype(int), "of": len(mean), "average rank": mean}
     columns |= probability_of_best(complete, top=10, seed=seed).frame.filter(like="P(")
     elo = elo_ratings(complete, seed=seed).frame
     columns |= {"Elo": elo["Elo"], "Elo low": elo["low"], "Elo high": elo["high"]}
-    frame = pd.DataFrame(columns).loc[own].rename_axis("strategy")
+    frame = pd.DataFrame(columns).loc[[*complete.strategies[rivals:]]].rename_axis("strategy")
     for word, column in DECIDED.items():
         frame[column] = (pairs["verdict"] == word).groupby(level=0).sum()
-    notes, smallest = complete.notes, len(rivals) * 2.0 ** (1 - n)
-    if smallest > alpha:
-        notes += (
-            f"{n} datasets decide against none of {len(rivals)} strategies: the smallest p of a "
-            f"corrected test is {min(1.0, smallest):.2g}",
-        )
+    smallest = rivals * 2.0 ** (1 - n)
+    note = (
+        f"{n} datasets decide against none of {rivals} strategies: the smallest p of a "
+        f"corrected test is {min(1.0, smallest):.2g}"
+    )
     return Placing(
-        name=f"Place among {len(rivals)} of the {len(theirs.strategies)} strategies of "
-        f"{against}, {n} datasets",
+        name=f"Place among {rivals} of the {len(theirs)} strategies of {against}, {n} datasets",
         frame=frame.sort_values("rank", kind="stable"),
         source=PUBLISHED[against].source,
         metric=complete.metric.loss_name,
-        notes=notes,
+        notes=complete.notes + (note,) * (smallest > alpha),
         pairs=pairs,
     )
 
 
-def _pairs(
-    complete: Results, own: Sequence[str], rivals: Sequence[str], alpha: float
-) -> pd.DataFrame:
-    """Return the comparison of each strategy of one's own with each published one."""
-    of, n = complete.strategies.index, len(rivals)
-    first, second = np.repeat([*map(of, own)], n), np.tile([*map(of, rivals)], len(own))
+def _pairs(complete: Results, n: int, alpha: float) -> pd.DataFrame:
+    """Return the comparison of each strategy of one's own with each of the n published ones."""
+    first, second = np.mgrid[n : len(complete.strategies), :n].reshape(2, -1)
     pairs = Pairs(complete.strategies, first, second)
     d = replace(paired_losses(complete), pairs=pairs).differences
     signed, scores = SignedRanks.of(d), complete.scores.to_numpy()
@@ -255,22 +253,23 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
     AnalysisError
         A name is not known, the metrics differ, or fewer than two datasets have the same name.
     """
-    from scipy.special import bdtrc
+    from scipy.special import bdtrc, stdtrit
 
-    rows, theirs = {}, published(against)
-    notes = _differences(results, against, theirs)
-    for name, other in same.items():
-        position("strategy", other, theirs.strategies)
-        scores = beside_published(results, against, [name]).scores  # one's own is the last column
-        d = (scores.iloc[:, -1] - scores[other]).dropna()
+    rows, joined = {}, beside_published(results, against, same or None)
+    notes, scores = joined.notes, joined.scores
+    for i, (name, other) in enumerate(same.items(), -len(same)):  # one's own are the last columns
+        position("strategy", other, published(against).strategies)
+        d = (scores.iloc[:, i] - scores[other]).dropna()
         if len(d) < 2:
             raise AnalysisError(
                 f"{name} and {other} of {against} have {len(d)} datasets with results of both; two "
                 "are needed"
             )
-        off, furthest = d.abs(), int(d.abs().argmax())
-        error = float(d.std(ddof=1) / np.sqrt(len(d)))
-        margin = _margins(results.select(datasets=d.index, strategies=[name]))
+        off, error = d.abs(), float(d.std(ddof=1) / np.sqrt(len(d)))
+        cells = results.select(datasets=d.index, strategies=[name]).cells
+        folds = pd.DataFrame(cells.reshape(len(d), -1).T)
+        # by how much two runs may differ: this spread counts for both; few folds need Student's t
+        margin = (stdtrit(folds.count() - 1, _WITHIN) * np.sqrt(2) * folds.sem()).to_numpy()
         n_known, odd = int(np.isfinite(margin).sum()), d.index[off > margin]
         if len(odd):
             notes += (f"{name} is beyond its folds on {', '.join(odd)}",)
@@ -280,8 +279,8 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
             "datasets": len(d),
             "mean difference": float(d.mean()),
             "standard error": error,
-            "largest": float(d.iloc[furthest]),
-            "on": d.index[furthest],
+            "largest": float(d.iloc[off.argmax()]),
+            "on": off.idxmax(),
             "equal": float((off <= _rounding(scores[other])).mean()),
             "beyond folds": len(odd) / n_known if n_known else np.nan,
             "agrees": bool(abs(d.mean()) <= _EXPLAINED * error and likely),
@@ -295,34 +294,8 @@ def reproduction(results: Results, against: str, same: Mapping[str, str]) -> Res
     )
 
 
-def _margins(results: Results) -> np.ndarray:
-    """Return by how much two runs of a strategy may differ on each dataset, from its folds.
-
-    The spread over the folds of this run is counted for both runs; few folds need Student's t. The
-    result is NaN for a dataset with one fold.
-    """
-    from scipy.special import stdtrit
-
-    folds = pd.DataFrame(results.cells[:, 0].reshape(len(results.datasets), -1).T)
-    reach = stdtrit(folds.count() - 1, _WITHIN) * np.sqrt(2)
-    return np.asarray(reach * folds.sem())
-
-
 def _rounding(published: pd.Series) -> float:
     """Return half of the last digit of published numbers, and a little more for rounding noise."""
     scores = published.dropna().to_numpy()
     digits = next((k for k in range(1, 17) if np.allclose(scores, scores.round(k), 0, 1e-9)), 17)
     return 0.5000001 * 10.0**-digits
-
-
-def _differences(results: Results, against: str, theirs: Results) -> tuple[str, ...]:
-    """Return the notes on what may not be comparable with a published benchmark."""
-    benchmark = PUBLISHED[against]
-    n_common = len(set(theirs.datasets) & set(results.datasets))
-    folds = "one result" if results.cells[0, 0].size == 1 else f"{results.cells[0, 0].size} folds"
-    return (
-        f"{n_common} of the {len(theirs.datasets)} datasets of {against} are compared",
-        f"splits there: {benchmark.splits}; here: {folds} a dataset",
-        f"tuning there: {benchmark.tuning}",
-        "other versions of libraries, and other preprocessing, are not corrected for",
-    )

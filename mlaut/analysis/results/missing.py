@@ -190,7 +190,7 @@ def _failures_last(results: Results) -> Results:
     """
     results = _without_empty(results)
     results = _without_too_large(results)
-    not_run = np.any(_with_reason(results, NOT_RUN), axis=1)
+    not_run = np.any(with_reason(results, NOT_RUN), axis=1)
     results = _without(results, "datasets", not_run, "not run by all")
     nobody = np.any(np.isnan(results.cells).all(axis=1) & results.expected, axis=(1, 2))
     name = results.metric.name
@@ -199,7 +199,7 @@ def _failures_last(results: Results) -> Results:
     return _ranked_last(results) if _holes(results).any() else results
 
 
-def _with_reason(results: Results, reasons: Collection[str]) -> np.ndarray:
+def with_reason(results: Results, reasons: Collection[str]) -> np.ndarray:
     """Return whether a cell has one of these reasons, by dataset and strategy: shape (N, K)."""
     has = np.zeros(results.cells.shape[:2], dtype=bool)
     for (i, k, _, _), reason in results.reasons.items():
@@ -213,10 +213,10 @@ def _without_too_large(results: Results) -> Results:
     If most datasets exceed the limit of a strategy, the strategy is left out instead: without the
     datasets, the other strategies would lose more than this strategy is worth.
     """
-    skipped = _with_reason(results, (Status.SKIPPED.word,))
+    skipped = with_reason(results, (Status.SKIPPED.word,))
     often = np.greater(2 * skipped.sum(axis=0), len(results.datasets))
     for what in ("strategies", "datasets"):
-        skipped = _with_reason(results, (Status.SKIPPED.word,))
+        skipped = with_reason(results, (Status.SKIPPED.word,))
         each = np.any(skipped, axis=1), np.any(skipped, axis=0)
         drop, whose = (often, often) if what == "strategies" else each
         left = _without(results, what, drop, "")
