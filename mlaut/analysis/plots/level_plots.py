@@ -150,8 +150,7 @@ def profile_plot(
     for place, name in enumerate(chosen):
         drawn = _style(place) | {"marker": "", "zorder": 3 - place / len(order)}
         drawn["color"] = look.colour(name, drawn["color"])
-        label = look.label(name)
-        axes.step(shares.index, shares[name], where="post", label=label, **drawn)
+        axes.step(shares.index, shares[name], where="post", label=look.label(name), **drawn)
     colours = pd.Series({name: look.colour(name, GREY) for name in order[len(chosen) :]}, dtype=str)
     for colour, names in colours.groupby(colours):
         gap = np.full((1, len(names)), np.nan)  # between the lines of one colour
