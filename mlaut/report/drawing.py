@@ -50,7 +50,7 @@ _ABOUT = {
     "pdf": ("Creator", "Producer", "CreationDate"),
 }  # what a file would tell about the time and the program
 _PLACES = re.compile(r'\b(?:d|x|y)="[^"]*"|translate\([^)]*\)')
-_LONG = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is not seen
+_LONG = re.compile(r"(?<=\.\d\d)\d+")  # a hundredth of a point is not seen
 _MOST_LISTED = 12  # values in a text alternative; it then has the number of the others
 
 
@@ -339,7 +339,7 @@ def _svg(figure: Figure, prefix: str) -> str:
         layout.execute(figure)
         figure.set_layout_engine(None)  # with one, savefig draws all of a figure to lay it out
     text = file_of(figure, "svg", transparent=True).decode()
-    text = _PLACES.sub(lambda places: _LONG.sub(r"\1", places[0]), text[text.index("<svg") :])
+    text = _PLACES.sub(lambda places: _LONG.sub("", places[0]), text[text.index("<svg") :])
     # The figure is at most as wide as the page and at least 0.7 times its size, which is still
     # readable; on a narrower page its box scrolls.
     text = re.sub(r'width="([\d.]+pt)"', r'style="min-width: calc(0.7 * \1)" \g<0>', text, count=1)

@@ -102,12 +102,10 @@ class ShownTable:
         by_key = {column.key: column for column in known}
         names = [name if isinstance(name, str) else str(name) for name in frame.columns]
         columns = tuple(by_key.get(name) or TableColumn(name, name) for name in names)
+        labels = (x if isinstance(x, tuple) else (x,) for x in frame.index)
         rows = tuple(
-            (
-                tuple(map(str, label)) if isinstance(label, tuple) else (str(label),),
-                tuple(ShownCell(x, column.text(x)) for column, x in zip(columns, row, strict=True)),
-            )
-            for label, row in zip(frame.index, frame.to_numpy(dtype=object), strict=True)
+            (tuple(map(str, label)), tuple(map(_shown, columns, row)))
+            for label, row in zip(labels, frame.to_numpy(dtype=object).tolist(), strict=True)
         )
         return cls(tuple(str(name or "") for name in frame.index.names), columns, rows)
 
@@ -134,8 +132,13 @@ class ShownTable:
         return len(self.columns) > _MANY and numbers
 
 
+def _shown(column: TableColumn, value: Any) -> ShownCell:
+    return ShownCell(value, column.text(value))
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, _NUMBERS) and not isinstance(value, _TRUTHS)
+    plain = type(value) is float  # most are
+    return plain or (isinstance(value, _NUMBERS) and not isinstance(value, _TRUTHS))
 
 
 def decision_table(decision: Decision, *, most: int = 0, below: bool = False) -> ShownTable:

@@ -31,13 +31,14 @@ def number(value: Any, digits: int = 4) -> str:
     >>> number(12.0), number(0.000123456), number(float("nan")), number((8, 960.0))
     ('12', '0.0001235', '-', '8, 960')
     """
-    if isinstance(value, tuple | list):
-        return ", ".join(number(v, digits) for v in value)
-    if value is None:
-        return "-"
-    if isinstance(value, str | bool | np.bool_):
-        return str(value)
-    plain = float(value)  # a page has a hundred thousand numbers: no function of numpy
+    if type(value) is not float:  # most are, of a page's hundred thousand numbers
+        if isinstance(value, tuple | list):
+            return ", ".join(number(v, digits) for v in value)
+        if value is None:
+            return "-"
+        if isinstance(value, str | bool | np.bool_):
+            return str(value)
+    plain = float(value)
     if plain != plain:
         return "-"
     return f"{int(value)}" if plain.is_integer() and abs(plain) < 1e9 else f"{plain:.{digits}g}"

@@ -194,7 +194,8 @@ def write_edges(axes: Axes, place: float, texts: tuple[str, str], **how: Any) ->
     """Write the texts of `beyond` at the edges of the row at a height."""
     how["xycoords"] = axes.get_yaxis_transform()
     for end, side, text in zip((0.0, 1.0), ("left", "right"), texts, strict=True):
-        write_beside(axes, text, (end, place), side, **how)
+        if text:
+            write_beside(axes, text, (end, place), side, **how)
 
 
 def beyond(

@@ -179,6 +179,7 @@ def _row(
         size = np.clip(_POINTS / np.sqrt(n), *_DOT)
         alpha = _PALE if n >= FEWEST_FOR_BANDS else _CLEAR
         how: dict[str, Any] = {"markersize": size, "alpha": alpha, "markeredgewidth": 0}
+        how["zorder"] = 1.9  # below all else, so that a file has one picture of all dots
         axes.plot(drawn.shown(within), heights, ".", color=colour, **how)
         if len(dots) >= FEWEST_FOR_BANDS:  # broad, unlike the line of an error bar
             how = {"linewidth": 9.0, "alpha": 0.25, "solid_capstyle": "butt"}

@@ -147,19 +147,16 @@ def profile_plot(
     height = 4.0 + 0.2 * -(-len(chosen) // columns)  # inches; the legend must not squeeze the plot
     label = "loss at most this factor times the best"
     figure, axes = _axes(ax, figsize, (5.6, height), label, "share of datasets")
-    for place, name in enumerate(order):
-        named, drawn = place < len(chosen), _style(place) | {"marker": ""}
-        drawn = drawn if named else {"color": GREY, "linewidth": 0.6}
+    for place, name in enumerate(chosen):
+        drawn = _style(place) | {"marker": "", "zorder": 3 - place / len(order)}
         drawn["color"] = look.colour(name, drawn["color"])
-        shown = look.label(name) if named else "_"  # matplotlib leaves it out of the legend
-        axes.step(
-            shares.index,
-            shares[name],
-            where="post",
-            label=shown,
-            zorder=3 - place / len(order),
-            **drawn,
-        )
+        axes.step(shares.index, shares[name], where="post", label=look.label(name), **drawn)
+    colours = pd.Series({name: look.colour(name, GREY) for name in order[len(chosen) :]}, dtype=str)
+    for colour, of_colour in colours.groupby(colours):
+        gap = np.full((1, len(of_colour)), np.nan)  # between the lines of one colour
+        y = np.concatenate([shares[of_colour.index], gap]).ravel(order="F")
+        x = np.tile([*shares.index, np.nan], len(of_colour))
+        axes.step(x, y, where="post", label="_", color=colour, linewidth=0.6)
     log_scale(axes, float(shares.index.max() / shares.index.min()))
     axes.set_ylim(-0.01, 1.01)
     _legend(axes, columns)

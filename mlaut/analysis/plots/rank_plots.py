@@ -1,6 +1,7 @@
 """Figures of scores and average ranks."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -77,43 +78,51 @@ def box_plot(
     """
     table = results.scores if as_scores else results.losses
     order = look.shown(best_median_first(results))[::-1]
-    values = [table[name].dropna().to_numpy() for name in order]
-    gaps = [len(table) - len(kept) for kept in values]
-    labels = [look.label(s) + f" ({n} missing)" * (n > 0) for s, n in zip(order, gaps, strict=True)]
+    table = table[order]
+    gaps = table.isna().sum()
+    labels = [look.label(s) + f" ({n} missing)" * (n > 0) for s, n in gaps.items()]
     row, font = row_size(len(order))
-    ends = robust_ends(table[order])
+    ends = robust_ends(table)
     far = [beyond(table[name], ends) for name in order]
     left, right = (text_width(texts, font) for texts in zip(*far, strict=True))
     wide = 7.5 + left + right, 1.0 + 1.4 * row * len(order)
     figure, axes = canvas(ax, figsize, wide, names=labels)
-    drawn = axes.boxplot(
-        values,
-        orientation="horizontal",
-        tick_labels=labels,
-        widths=0.62,
-        showfliers=False,
-        patch_artist=True,
-        medianprops={"color": ORANGE, "linewidth": 2},
-    )
-    rng = np.random.default_rng(0)  # random heights only separate the dots
-    every = sum(map(len, values)) <= _MOST_DOTS
-    for place, (name, kept) in enumerate(zip(order, values, strict=True)):
-        colour = look.colour(name, BLUE)
-        drawn["boxes"][place].set(edgecolor=colour, facecolor=to_rgba(colour, 0.16))
-        for part in ("whiskers", "caps"):
-            for line in drawn[part][2 * place : 2 * place + 2]:
-                line.set_color(colour)
-        low, high = (line.get_xdata()[1] for line in drawn["whiskers"][2 * place : 2 * place + 2])
-        shown = kept if every else kept[(kept < low) | (kept > high)]
-        heights = place + 1 + rng.uniform(-0.2, 0.2, len(shown))
-        axes.plot(shown, heights, ".", color=GREY, markersize=3, alpha=0.6)
-        write_edges(axes, place + 1, far[place], color=GREY, fontsize=font)
+    low, high = _draw_boxes(axes, table, [look.colour(name, BLUE) for name in order])
+    every = table.size - gaps.sum() <= _MOST_DOTS
+    dots = (table if every else table.where((table < low) | (table > high))).to_numpy().T
+    places, datasets = np.nonzero(~np.isnan(dots))
+    heights = places + 1 + np.random.default_rng(0).uniform(-0.2, 0.2, len(places))  # to see each
+    axes.plot(dots[places, datasets], heights, ".", color=GREY, markersize=3, alpha=0.6)
+    for place, texts in enumerate(far, start=1):
+        write_edges(axes, place, texts, color=GREY, fontsize=font)
+    axes.set_yticks(range(1, len(order) + 1), labels)
+    axes.set_ylim(0.5, len(order) + 0.5)
     axes.set_xlim(ends)
     what = results.metric.name if as_scores else results.metric.loss_name
     style(axes, f"{what} on {len(table)} datasets", grid="x", left=False)
     axes.tick_params(axis="y", labelsize=font, pad=2 * GAP + 72 * left)
     look.finish(axes, order)
     return figure
+
+
+def _draw_boxes(
+    axes: Axes, table: pd.DataFrame, colours: Sequence[str]
+) -> tuple[pd.Series, pd.Series]:
+    """Draw a box for each column, from below; return the ends of the whiskers."""
+    first, middle, third = (table.quantile(share) for share in (0.25, 0.5, 0.75))
+    reach = 1.5 * (third - first)
+    near = table.where((table >= first - reach) & (table <= third + reach))
+    low, high = near.min().clip(upper=first), near.max().clip(lower=third)
+    places = np.arange(1, len(colours) + 1)
+    how: dict[str, Any] = {"linewidth": 1.0, "capstyle": "projecting"}
+    faces = [to_rgba(colour, 0.16) for colour in colours]
+    axes.barh(places, third - first, 0.62, first, color=faces, edgecolor=colours, linewidth=1.0)
+    for end, quartile in ((low, first), (high, third)):
+        axes.hlines(places, end, quartile, colours, **how)
+        axes.vlines(end, places - 0.155, places + 0.155, colours, **how)
+    how |= {"linewidth": 2.0, "zorder": 2.1}
+    axes.vlines(middle, places - 0.31, places + 0.31, ORANGE, **how)
+    return low, high
 
 
 def best_median_first(results: Results) -> list[str]:

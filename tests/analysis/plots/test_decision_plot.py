@@ -1,6 +1,7 @@
 """The figure of a decision: rows, marks and values are those of the decision."""
 
 import re
+from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -141,9 +142,9 @@ def test_other_strategies_are_refused():
 def edges(figure):
     """Return the texts at the edges, by row: on the left, and on the right."""
     texts = [text for text in figure.axes[0].texts if text.get_text()[:7] != "average"]
-    rows = {}
+    rows = defaultdict(lambda: ["", ""])
     for text in texts:
-        rows.setdefault(text.xy[1], ["", ""])[int(text.xy[0])] = text.get_text()
+        rows[text.xy[1]][int(text.xy[0])] = text.get_text()
     return rows
 
 

@@ -115,8 +115,23 @@ def test_a_box_plot_has_a_box_and_all_points_of_each_strategy(mlaut2018):
     assert labels[-1] == "RandomForestClassifier"
     assert labels[0] == "BaselineClassifier"
     assert axes.get_xlabel() == "misclassification on 121 datasets"
-    dots = [line for line in axes.lines if line.get_marker() == "."]
-    assert [len(line.get_xdata()) for line in dots] == [121] * 9
+    (dots,) = axes.lines
+    places = np.rint(dots.get_ydata()).astype(int)
+    assert np.bincount(places)[1:].tolist() == [121] * 9
+    assert len(axes.patches) == 9
+    for place, label in enumerate(labels, start=1):
+        drawn = np.sort(dots.get_xdata()[places == place])
+        np.testing.assert_array_equal(drawn, np.sort(mlaut2018.scores[label]))
+        box = axes.patches[place - 1]
+        quartiles = np.percentile(drawn, [25, 75])
+        np.testing.assert_allclose([box.get_x(), box.get_x() + box.get_width()], quartiles)
+
+
+def test_whiskers_end_at_the_last_value_within_one_and_a_half_boxes():
+    values = np.array([1.0, 5.0, 6.0, 7.0, 8.0, 9.0, 13.0, 30.0])
+    axes = box_plot(Results.from_table(pd.DataFrame({"A": values}), metric="mase")).axes[0]
+    whiskers = [np.sort(lines.get_segments()[0][:, 0]) for lines in axes.collections[::2]]
+    np.testing.assert_allclose(whiskers[:2], [[1.0, 5.75], [10.0, 13.0]])
 
 
 def test_a_box_plot_of_scores_tells_what_is_missing():
