@@ -394,9 +394,7 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _checks(
-    draft: Decision,
-    compared: Compared,
-    others: Mapping[str, Pairwise],
+    draft: Decision, compared: Compared, others: Mapping[str, Pairwise]
 ) -> tuple[Check, ...]:
     """Return the answers to the question by other tests, treatments and metrics."""
     analysis, names = draft.chosen.analysis, list(compared.results.strategies)

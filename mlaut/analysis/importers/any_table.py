@@ -9,12 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.importers import (
-    automlbenchmark,
-    openml,
-    sktime_results,
-    tabarena,
-)
+from mlaut.analysis.importers import automlbenchmark, openml, sktime_results, tabarena
 from mlaut.analysis.importers.boards import board_of, objects, read_board
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
