@@ -134,13 +134,22 @@ def _table_of(path: Path) -> pd.DataFrame:
                 "file, or save the table as CSV"
             ) from error
     if path.suffix.lower() not in _JSON:
-        return _with_names(read_table(path))
+        return _with_names(_without_twins(path, read_table(path)))
     rows = list(objects(path))
     content = rows[0] if path.suffix.lower() == ".json" else rows
     if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
-        parts = content["data"], content.get("index"), content.get("columns")
-        return _with_names(pd.DataFrame(*parts))
+        content = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
     return _with_names(pd.DataFrame(content))
+
+
+def _without_twins(path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table; raise `AnalysisError` if pandas had to rename one of two equal columns."""
+    twins = [x for x in map(str, table) if x[-1].isdigit() and x.rpartition(".")[0] in table]
+    if twins and ending_of(path.name) in (".csv", ".tsv"):  # gpt-4.1 may be a name of its own
+        header = str(pd.read_csv(path, sep="\x01", header=None, nrows=1, dtype=str).iloc[0, 0])
+        if new := [name for name in twins if name not in header]:
+            raise AnalysisError(f"{path}: two columns are called {new[0].rpartition('.')[0]!r}")
+    return table
 
 
 def _with_names(table: pd.DataFrame) -> pd.DataFrame:

@@ -497,13 +497,22 @@ def test_rounding_noise_promises_nothing():
     frame = pd.DataFrame({"A": scores, "B": scores + 1e-13 * rng.random(12), "C": scores - 0.2})
     found = decided(frame)
     assert found.copies == (("A", "B"),)
-    assert found.outlook.chance == 0
-    assert "would probably not settle A against B" in found.certainty()[-1]
+    assert found.outlook is None
+    assert found.certainty()[-1] == "More datasets are not needed for these verdicts."
     assert found.named("use") == ("A", "B")
     assert found.answer() == (
         "On datasets like these, use A (= B); avoid C (accuracy 0.2 below A)."
     )
     assert found.frame["P(best)"]["A"] == found.frame["P(best)"]["B"]
+
+
+def test_the_rival_of_the_outlook_is_no_copy_of_the_leader():
+    rng = np.random.default_rng(0)
+    scores = rng.random(12)
+    frame = pd.DataFrame({"A": scores, "B": scores, "C": scores + rng.normal(0, 0.01, 12)})
+    found = decided(frame.sub(0.02).clip(0, 1))
+    assert set(found.best) == {"A", "B", "C"}
+    assert {found.leader, found.outlook.rival} in ({"A", "C"}, {"B", "C"})
 
 
 # ------------------------------------------------------------------- what changes nothing

@@ -216,3 +216,10 @@ def test_a_text_that_is_not_utf8_says_so(tmp_path):
     path = tmp_path / "table.csv"
     SCORES.rename(index={"iris": "Schöße"}).to_csv(path, encoding="cp1252")
     assert "save it in UTF-8" in refusal(path, error=DataError)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    text = SCORES.to_csv().replace("bayes", "forest", 1)
+    assert "two columns are called 'forest'" in refusal(saved(tmp_path, text))
+    named = SCORES.set_axis(["gpt-4", "gpt-4.1", "gpt"], axis=1)
+    is_the_table(saved(tmp_path, named), scores=named)
