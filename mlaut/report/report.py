@@ -104,6 +104,8 @@ def make_report(
     only, datasets = ([one] if isinstance(one, str) else one for one in (only, datasets))
     choice = Choice(tuple(only), tuple(datasets), without)
     scored = _scored(study, metrics, greater_is_better, clusters)
+    if any(one.scores.equals((scored or [])[0].scores) for one in (scored or [])[1:]):
+        raise AnalysisError("the table has one set of scores, so it has one metric: give one")
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
         scored = [treat_contaminated(one, contaminated) for one in scored]
@@ -137,6 +139,8 @@ def _scored(
         how["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, one, **how) for one in metrics or [None]]
         return read if how["clusters"] else [results_of(one, clusters=clusters) for one in read]
+    if str(source).endswith((".txt", ".md", ".tex", ".html", ".ods")):
+        raise AnalysisError(f"{source}: not a form of table that is read: save it as CSV")
     if greater_is_better is not None:
         raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
     if isinstance(clusters, str):

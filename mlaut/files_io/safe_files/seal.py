@@ -176,7 +176,7 @@ def _not_sealed(path: Path, content: Any) -> StoreError:
             f"{path}: damaged (the seal at its begin is not whole); restore it from a copy; "
             f"if the change is yours, 'mlaut verify --seal {path}' accepts it"
         )
-    return StoreError(f"{path}: not an HDF5 file; check the path, or save a table as CSV")
+    return StoreError(f"{path}: not an HDF5 file; check the path")
 
 
 def _digest(content: Any, head: bytes, offset: int, count: int) -> str | None:

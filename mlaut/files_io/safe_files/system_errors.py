@@ -37,7 +37,7 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
             f"{path}: another process is writing to it while {doing}; wait for it, or stop it"
         )
     if "file signature not found" in text:
-        return StoreError(f"{path}: not an HDF5 file; check the path, or save a table as CSV")
+        return StoreError(f"{path}: not an HDF5 file; check the path")
     if "truncated" in text:
         return StoreError(
             f"{path}: a truncated HDF5 file ({path.stat().st_size} bytes); "
