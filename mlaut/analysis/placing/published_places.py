@@ -50,7 +50,7 @@ def beside_published(
     Raises
     ------
     AnalysisError
-        The metrics differ, or fewer than two datasets have the same name.
+        The metrics or their units differ, or fewer than two datasets have the same name.
     """
     theirs = published(against)
     compared(results, theirs)
@@ -64,9 +64,7 @@ def beside_published(
     known = theirs.select(datasets=common)
     own = {name: f"{name} (here)" if name in known.strategies else name for name in mine.strategies}
     table = known.scores.join(mine.scores.rename(columns=own))
-    joined = Results.from_table(
-        table, metric=theirs.metric, greater_is_better=theirs.metric.greater_is_better
-    )
+    joined = Results.from_table(table, metric=theirs.metric)
     return replace(joined, notes=_differences(results, against, theirs))
 
 

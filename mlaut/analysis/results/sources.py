@@ -489,7 +489,7 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
         if not pd.api.types.is_numeric_dtype(kind) or kind.kind not in "iuf":
             numbers = pd.to_numeric(column, errors="coerce")
             wrong = column[numbers.isna() & column.notna()].head(1).tolist()
-            example = f", for example {wrong[0]!r}" if wrong else ""
+            example = f", for example {wrong[0]!r}" if wrong else " (see DataFrame.astype)"
             raise AnalysisError(
                 f"column {name!r} of the table holds {column.dtype}, not numbers{example}: a "
                 "column is a strategy; names of datasets belong in the index, those of strategies, "
