@@ -285,6 +285,7 @@ def reading(table: VerdictTable) -> str:
         meanings[UNDECIDED] = "too few datasets to tell"
     elif table.control:
         meanings[UNDECIDED] = "not clearly shown to differ from the control"
+        meanings[EQUAL] = "practically equal to the control"
     words = [word for word in VERDICTS if word != USE and table.named(word)]
     texts = [f"{word.capitalize()}: {meanings[word]}." for word in words]
     texts.append("Rank: the average place on the datasets; 1 is best.")

@@ -27,8 +27,7 @@ def word_of(name: object) -> str:
 
 def texts_of(table: pd.DataFrame, kept: Collection[str]) -> list[str]:
     """Return the names of the columns that hold texts, without those in ``kept``."""
-    names = map(str, table.select_dtypes(exclude="number"))
-    return [name for name in names if name not in kept]
+    return [x for x in map(str, table.select_dtypes(exclude="number")) if x not in kept]
 
 
 def in_numbers(table: pd.DataFrame, kept: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -46,7 +45,7 @@ def in_numbers(table: pd.DataFrame, kept: Collection[str]) -> tuple[pd.DataFrame
             plain = plain.str.replace(",", ".")
         values = pd.to_numeric(plain, errors="coerce").astype(float)
         if values.notna().all():
-            values = values.where(~texts[~failed].str.endswith("%"), values / 100)
+            values = values.where(~texts[~failed].str.endswith("%"), (values / 100).round(15))
             table = table.assign(**{name: values.reindex(table.index)})
             words.update(texts[failed])
     said = ", ".join(f"{word!r} ({count})" for word, count in words.items())

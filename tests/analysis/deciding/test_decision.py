@@ -21,6 +21,7 @@ from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.deciding.verdict_table import Check
 from mlaut.analysis.deciding.verdicts import verdicts_of_best
+from mlaut.analysis.deciding.words import reading
 from mlaut.errors import AnalysisError
 
 
@@ -91,6 +92,15 @@ def test_a_control_is_compared_with_each_other():
     assert found.n_pairs == 3
     with pytest.raises(AnalysisError, match="strategy 'X' is not in these"):
         decided(table(A=0.0, B=0.1), question="control: X")
+
+
+def test_as_good_is_as_good_as_the_control():
+    rng = np.random.default_rng(0)
+    scores = rng.uniform(0.6, 0.8, 40)
+    frame = pd.DataFrame({"A": scores, "B": scores + rng.normal(0, 0.001, 40), "C": scores - 0.1})
+    found = decided(frame, question="control: A", rope=0.02)
+    assert found.named("as good") == ("B",)
+    assert "As good: practically equal to the control." in reading(found)
 
 
 def test_a_control_needs_less_evidence_than_all_pairs():

@@ -69,6 +69,11 @@ def test_marks_in_cells_are_no_part_of_the_score(cells, separator, tmp_path):
     assert is_the_table(saved(tmp_path, cells, sep=separator)).notes == ()
 
 
+def test_a_percentage_is_the_nearest_share(tmp_path):
+    path = saved(tmp_path, "dataset,a,b\nx,81.9%,0.819\ny,55 %,0.55\n")
+    assert read_results(path, "accuracy").scores.to_numpy().tolist() == [[0.819] * 2, [0.55] * 2]
+
+
 def test_a_minus_sign_of_typesetting_is_a_minus(tmp_path):
     path = saved(tmp_path, "dataset,a,b\nx,\u22120.2,0.1\ny,0.3,\u2212.5\n")
     assert read_results(path, "r2").scores.to_numpy().tolist() == [[-0.2, 0.1], [0.3, -0.5]]
