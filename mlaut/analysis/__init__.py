@@ -8,19 +8,9 @@ methods, folds of one dataset, ratings, planning, explaining, ...), `plots`, `sc
 from mlaut.lazy import attach
 
 ROOMS = (
-    "importers",
-    "methods.aggregates",
-    "methods.bayes",
-    "methods.cross_validation",
-    "methods.frequentist",
-    "methods.lacoste",
-    "methods.planning",
-    "methods.tuning",
-    "pairwise",
-    "placing",
-    "plots",
-    "results",
-    "scores",
+    *("importers", "methods.aggregates", "methods.bayes", "methods.cross_validation"),
+    *("methods.frequentist", "methods.lacoste", "methods.planning", "methods.tuning"),
+    *("pairwise", "placing", "plots", "results", "scores"),
 )
 
 __getattr__, __dir__, __all__ = attach(
@@ -43,11 +33,7 @@ __getattr__, __dir__, __all__ = attach(
         "importers.foreign": ("read_predictions",),
         "methods.ratings.elo": ("elo_ratings",),
         "methods.frequentist.paired_tests": (
-            "multi_comparison",
-            "sign_test",
-            "t_test",
-            "trinomial_test",
-            "wilcoxon_test",
+            *("multi_comparison", "sign_test", "t_test", "trinomial_test", "wilcoxon_test"),
         ),
         "estimates.intervals": ("dataset_estimates", "mean_estimates"),
         "results.missing": ("treat_missing",),

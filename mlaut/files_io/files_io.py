@@ -506,10 +506,10 @@ class FilesIO:
                     continue
                 changes = what_changed(file[path], dataset)
                 if changes and not overwrite:
-                    raise StoreError(
-                        f"{self.path}: {path} exists and differs: {changes}; save it under a new "
-                        "name, or pass overwrite=True"
-                    )
+                    way = "save it under a new name, or pass overwrite=True"
+                    if changes == "other metadata cluster":  # which a report needs, and no run
+                        way = "leave it as it was, and name sources in 'mlaut report --clusters'"
+                    raise StoreError(f"{self.path}: {path} exists and differs: {changes}; {way}")
                 (replaced if changes else unchanged).append(path)
         return replaced, unchanged
 

@@ -34,7 +34,7 @@ def as_latex(report: Report, figures: Sequence[Mapping[str, str]] = ()) -> str:
             lines += ["", comparison.paper_table(label=f"tab:comparison-{place}")]
         for table, shown in shown_in(LATEX, TABLES, section):
             caption = table.caption.format(rows=len(shown.rows), **section.words)
-            lines += ["", *_longtable(shown, f"{section.title}. {caption}.{partial}")]
+            lines += ["", *_longtable(shown, f"{section.title}. {caption.rstrip('.')}.{partial}")]
         for file, caption in figures[place - 1].items() if figures else ():
             lines += ["", *_figure(file, f"{section.title}. {caption}{partial}")]
     return "\n".join(lines) + "\n"

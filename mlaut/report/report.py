@@ -104,6 +104,8 @@ def make_report(
     only, datasets = ([names] if isinstance(names, str) else names for names in (only, datasets))
     choice = Choice(tuple(only), tuple(datasets), without)
     scored = _scored(study, metrics, greater_is_better, clusters)
+    if any(one.scores.equals((scored or [])[0].scores) for one in (scored or [])[1:]):
+        raise AnalysisError("the table has one set of scores, so it has one metric: give one")
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
         scored = [treat_contaminated(results, contaminated) for results in scored]
@@ -137,6 +139,8 @@ def _scored(
         options["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, name, **options) for name in metrics or [None]]
         return read if options["clusters"] else [results_of(x, clusters=clusters) for x in read]
+    if str(source).endswith((".txt", ".md", ".tex", ".html", ".ods")):
+        raise AnalysisError(f"{source}: not a form of table that is read: save it as CSV")
     if greater_is_better is not None:
         raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
     if isinstance(clusters, str):

@@ -34,6 +34,12 @@ def test_the_worst_is_worse_than_all():
     assert (row["rank"], row["worse than"], row["P(best)"]) == (6, 5, 0.0)
 
 
+def test_percentages_do_not_stand_above_published_shares():
+    percent = made(GARCIA.scores[["Kernel"]] * 100, greater_is_better=True)
+    with pytest.raises(AnalysisError, match=r"accuracy is within 0 and 1, and 'Kernel \(here\)'"):
+        place(percent, "garcia2008")
+
+
 def test_only_common_datasets_and_chosen_strategies_count():
     scores = GARCIA.scores.iloc[:10, :2].add_suffix(" of mine")
     extra = pd.DataFrame([[0.5, 0.5]], index=["unknown"], columns=scores.columns)

@@ -131,6 +131,13 @@ def test_the_same_dataset_again_changes_nothing(io):
     assert io.path.stat().st_ino == before.st_ino
 
 
+def test_a_source_that_is_named_later_belongs_into_the_report(io):
+    io.save_pandas_dataset(table(), "/g", meta())
+    with pytest.raises(StoreError, match="other metadata cluster; leave it as it was") as caught:
+        io.save_pandas_dataset(table(), "/g", meta(cluster="flowers"))
+    assert "'mlaut report --clusters'" in one_line(caught)
+
+
 OTHERS = {
     "6 rows are now 8": (table(8), {}),
     "other values in column 'x'": (table().assign(x=0.0), {}),

@@ -116,3 +116,21 @@ def test_the_metrics_are_listed():
     }
     assert "accuracy" not in rows
     assert "accuracy" in CliRunner().invoke(cli, ["list", "metrics"]).output
+
+
+def test_one_set_of_scores_has_one_metric(tmp_path):
+    """It would confirm itself under the name of another metric."""
+    table = pd.DataFrame({"A": [0.9, 0.8, 0.7], "B": [0.6, 0.7, 0.5]}, index=list("xyz"))
+    table.to_csv(tmp_path / "wide.csv", index_label="dataset")
+    for source in (table, tmp_path / "wide.csv"):
+        with pytest.raises(AnalysisError, match="one set of scores, so it has one metric"):
+            make_report(source, ["accuracy", "f1"])
+    long = table.rename_axis("dataset").reset_index().melt("dataset", var_name="model")
+    long = long.rename(columns={"value": "accuracy"}).assign(f1=[0.1, 0.2, 0.3, 0.2, 0.1, 0.4])
+    long.to_csv(tmp_path / "long.csv", index=False)
+    assert len(make_report(tmp_path / "long.csv", ["accuracy", "f1"]).sections) == 2
+
+
+def test_a_table_in_a_text_is_no_study():
+    with pytest.raises(AnalysisError, match=r"table.md: not a form of table that is read"):
+        make_report("table.md", "accuracy")

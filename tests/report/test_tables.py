@@ -1,5 +1,6 @@
 """The registry of tables: one entry makes a table known to the page, text, LaTeX and CSV."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_up import made_up_study
@@ -55,3 +56,11 @@ def test_the_standing_has_the_probability_of_the_best_and_elo(tmp_path):
     shown = page.as_html(report)
     assert "<h3>Standing</h3>" in shown
     assert "normalised score low" not in shown
+
+
+def test_no_caption_ends_with_two_full_stops():
+    table = pd.DataFrame({"A": np.linspace(0.5, 0.9, 10), "B": np.linspace(0.4, 0.8, 10)})
+    table.iloc[0, 1] = np.nan
+    text = as_latex(make_report(table, "accuracy"))
+    assert "leave it out.}" in text
+    assert "..}" not in text

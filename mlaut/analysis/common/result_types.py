@@ -248,16 +248,8 @@ def _versus(strategies: Sequence[str]) -> str:
 
 
 _SHARED = (
-    "name",
-    "null",
-    "source",
-    "metric",
-    "scenario",
-    "alternative",
-    "statistic_name",
-    "df",
-    "n",
-    "unit",
+    *("name", "null", "source", "metric", "scenario", "alternative", "statistic_name", "df"),
+    *("n", "unit"),
 )
 
 

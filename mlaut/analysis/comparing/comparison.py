@@ -215,9 +215,7 @@ class Comparison(Numbers, Shown):
 
 # Effect sizes that are differences of losses: they change their sign with the metric's direction.
 _OF_LOSSES = (
-    "mean difference",
-    "Cohen's d (paired)",
-    "rank-biserial correlation",
+    *("mean difference", "Cohen's d (paired)", "rank-biserial correlation"),
     "Hodges-Lehmann shift",
 )
 _ENDS = {"value": "", "low": " low", "high": " high"}

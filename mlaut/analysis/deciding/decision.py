@@ -215,7 +215,7 @@ def decide_study(
     draft = replace(draft, frame=_in_order(given))
     row = better[names.index(leader)] | better[:, names.index(leader)]
     undecided = [name for name in draft.named(UNDECIDED) if not row[names.index(name)]]
-    undecided = [name for name in draft.best if name != leader] or undecided
+    undecided = [x for x in draft.best if x not in draft.copies_of(leader)] or undecided
     return replace(
         draft,
         time_shares=_time_shares(known, leader),
@@ -394,9 +394,7 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _checks(
-    draft: Decision,
-    compared: Compared,
-    others: Mapping[str, Pairwise],
+    draft: Decision, compared: Compared, others: Mapping[str, Pairwise]
 ) -> tuple[Check, ...]:
     """Return the answers to the question by other tests, treatments and metrics."""
     analysis, names = draft.chosen.analysis, list(compared.results.strategies)

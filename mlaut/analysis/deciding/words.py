@@ -21,7 +21,7 @@ from mlaut.analysis.deciding.verdicts import (
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 _MOST_NAMED = 12  # names in a sentence; the table has all
 _FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
-_SAY_SO = "say so with clusters=, since the claims take them as independent"
+_SAY_SO = "say so with clusters, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 _FIRST = 3  # names of those that may be the best, where there is no single choice
@@ -206,7 +206,7 @@ def related(names: Sequence[str]) -> str:
     --------
     >>> related(["solar/H", "solar/D", "solar/W", "m4/D", "m4/W", "m4/Y"])
     "By their names the 6 datasets look like 2 sources (before '/'): if those of one source are \
-related, say so with clusters=, since the claims take them as independent."
+related, say so with clusters, since the claims take them as independent."
     """
     for mark in "/_":
         sources = {name.partition(mark)[0] for name in names}
@@ -228,8 +228,8 @@ def same_rows(
     Examples
     --------
     >>> same_rows([["wine", "wine2"]], "are the same table:")
-    'wine and wine2 are the same table: say so with clusters=, since the claims take them as \
-independent.'
+    'wine and wine2 are the same table: say so with clusters, since the claims take them \
+as independent.'
     """
     named = "; ".join(map(listed, groups[:_MOST_GROUPS]))
     return f"{named} {seen} {_SAY_SO}." if groups else ""
@@ -285,6 +285,7 @@ def reading(table: VerdictTable) -> str:
         meanings[UNDECIDED] = "too few datasets to tell"
     elif table.control:
         meanings[UNDECIDED] = "not clearly shown to differ from the control"
+        meanings[EQUAL] = "practically equal to the control"
     words = [word for word in VERDICTS if word != USE and table.named(word)]
     texts = [f"{word.capitalize()}: {meanings[word]}." for word in words]
     texts.append("Rank: the average place on the datasets; 1 is best.")

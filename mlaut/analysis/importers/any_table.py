@@ -3,33 +3,26 @@
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.importers import (
-    automlbenchmark,
-    openml,
-    sktime_results,
-    tabarena,
-)
+from mlaut.analysis.importers import automlbenchmark, cells, openml, sktime_results, tabarena
 from mlaut.analysis.importers.boards import board_of, objects, read_board
-from mlaut.analysis.importers.reading import in_one_line
+from mlaut.analysis.importers.reading import choose, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.tables.tables import ending_of, read_table
 
-_STRATEGIES = (
-    *("strategy", "model", "method", "algorithm", "classifier", "regressor", "learner"),
-    *("estimator", "framework", "system"),
-)
-_DATASETS = ("dataset", "task", "problem", "data", "benchmark")
 _EXCEL, _JSON = (".xlsx", ".xls"), (".json", ".jsonl")
-# 0.79 +- 0.01, 0.79 ± 0.01, 0.79 (0.01)
-_MEAN_AND_SPREAD = re.compile(r"\s*-?[\d.,]+\s*(\+-|\+/-|±|\()\s*[\d.,]+\s*%?\)?\s*%?\s*")
+# 0.79 +- 0.01, 0.79 ± 0.01, 0.79 (0.01), $0.79 \\pm 0.01$, 0.79_{0.01}
+_MEAN_AND_SPREAD = re.compile(
+    r"[\s$*]*-?[\d.,]+\s*%?\s*(\+-|\+/-|±|\(|\\pm|_)[\s{]*[\d.,]+[\s%)}$*]*"
+)
 
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
@@ -59,7 +52,9 @@ def read_results(
         for a dataset. In a turned table, rows are strategies (named by a column ``strategy``,
         ``model``, ``method``, ``algorithm``, ``classifier`` or ``learner``) and columns are
         datasets. A long table has columns of datasets and of strategies, ``fold`` and ``repeat`` if
-        needed, and a column of scores with the name of the metric, or ``score``.
+        needed, and a column of scores with the name of the metric, or ``score``. Marks of the best
+        and percent signs are read, and words such as ``failed`` are missing scores. Rows and
+        columns of averages and of ranks are left out, as notes say.
     metric : str, optional
         Metric of the scores; required unless the program's tables name their metric.
     greater_is_better : bool, optional
@@ -103,10 +98,9 @@ def read_results(
                 given["greater_is_better"] = greater_is_better
             results = read(source, **given)
             return _with_sources(results, table, required, clusters)
-    metric = metric or ""
     label = source_column(table, clusters)
-    table, dataset, strategy = _usual(source, table, label)
-    names = {str(name).strip().lower(): str(name) for name in table}
+    table, dataset, strategy, metric, notes = _usual(source, table, label, metric or "")
+    names = {cells.word_of(name): str(name) for name in table}
     fold, repeat = (
         next((names[name] for name in names if name in known), None) for known in (FOLDS, REPEATS)
     )
@@ -114,9 +108,13 @@ def read_results(
     if strategy:
         keys: Any = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
         value = _score_column(source, table, [label, *keys.values()], metric)
-        return _named(source, partial(Results.from_long, table, value=value, **keys, **how))
-    index = [name for name in (dataset, repeat, fold) if name is not None]
-    return _named(source, partial(Results.from_table, table.set_index(index), **how))
+        make = partial(Results.from_long, table, value=value, **keys, **how)
+    else:
+        table = table.set_index([name for name in (dataset, repeat, fold) if name is not None])
+        table, averages = cells.without_averages(table)
+        notes, make = [*notes, *averages], partial(Results.from_table, table, **how)
+    results = _named(source, make)
+    return replace(results, notes=(*results.notes, *notes))
 
 
 def is_results(source: str | os.PathLike[str]) -> bool:
@@ -136,41 +134,76 @@ def _table_of(path: Path) -> pd.DataFrame:
                 "file, or save the table as CSV"
             ) from error
     if path.suffix.lower() not in _JSON:
-        return read_table(path)
+        return _with_names(_without_twins(path, read_table(path)))
     rows = list(objects(path))
-    frame = pd.DataFrame(rows[0] if path.suffix.lower() == ".json" else rows)
-    by_name = not isinstance(frame.index, pd.RangeIndex)  # {strategy: {dataset: score}}
-    return frame.rename_axis("dataset").reset_index() if by_name else frame
+    content = rows[0] if path.suffix.lower() == ".json" else rows
+    if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
+        content = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
+    return _with_names(pd.DataFrame(content))
 
 
-def _usual(source: object, table: pd.DataFrame, label: Any) -> tuple[pd.DataFrame, str, str]:
-    """Return a table, its column of datasets and, if it is long, its column of strategies.
+def _without_twins(path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table; raise `AnalysisError` if pandas had to rename one of two equal columns."""
+    twins = [x for x in map(str, table) if x[-1].isdigit() and x.rpartition(".")[0] in table]
+    if twins and ending_of(path.name) in (".csv", ".tsv"):  # gpt-4.1 may be a name of its own
+        header = str(pd.read_csv(path, sep="\x01", header=None, nrows=1, dtype=str).iloc[0, 0])
+        if new := [name for name in twins if name not in header]:
+            raise AnalysisError(f"{path}: two columns are called {new[0].rpartition('.')[0]!r}")
+    return table
+
+
+def _with_names(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose index, if it names the rows, is a column."""
+    if any(table.index.names):
+        return table.reset_index()
+    if pd.api.types.is_numeric_dtype(table.index) or "dataset" in table:
+        return table.reset_index(drop=True)
+    return table.rename_axis("dataset").reset_index()  # {strategy: {dataset: score}}
+
+
+def _usual(
+    source: object, table: pd.DataFrame, label: Any, metric: str
+) -> tuple[pd.DataFrame, str, str, str, list[str]]:
+    """Return a table, its columns of datasets and of strategies if it is long, metric, and notes.
 
     A table whose rows are strategies is transposed.
     """
+    table = table.rename(columns=lambda name: str(name).strip()).dropna(how="all")
+    filled, words = table.notna().any(), cells.WORDS
+    table = table.loc[:, filled | ~table.columns.str.startswith("Unnamed: ")]
     first = table.columns[0]
-    if str(first).startswith("Unnamed: "):  # an index that was saved without its name
+    if (
+        first.startswith("Unnamed: ") or first == "index"
+    ):  # an index that was saved without its name
         counts = table[first].tolist() in (list(range(len(table))), list(range(1, len(table) + 1)))
-        named = {str(name).strip().lower() for name in table} & {*_DATASETS, *_STRATEGIES}
+        named = {*map(cells.word_of, table)} & {*words["datasets"], *words["strategies"]}
         table = table.drop(columns=first) if counts else table
         table = table if counts or named else table.rename(columns={first: "dataset"})
-    names = {str(name).strip().lower(): str(name) for name in table}
-    texts = [str(name) for name in table.select_dtypes(exclude="number") if name != label]
-    _check_numbers(source, table, texts)
-    dataset, strategy = (
+    names = {cells.word_of(name): name for name in reversed(table.columns)}
+    dataset, strategy, measure = (
         next((names[name] for name in known if name in names), "")
-        for known in (_DATASETS, _STRATEGIES)
+        for known in (words["datasets"], words["strategies"], ("metric", "measure", "scorer"))
     )
+    if measure in cells.texts_of(table, ()):
+        table = choose(table, measure, metric or None, f"{source}: the table")
+        metric, table = str(table[measure].iloc[0]), table.drop(columns=measure)
+    place = dataset or ("" if strategy else next(iter(cells.texts_of(table, {label})), ""))
+    table, notes = cells.without_summaries(table, place) if place else (table, [])
+    table, missing = cells.in_numbers(table, {label, place, strategy})
+    texts = cells.texts_of(table, {label})
+    _check_numbers(source, table, texts)
     if strategy and not dataset and texts == [strategy]:
         turned = table.set_index(strategy).drop(columns=[] if label is None else label).T
-        return turned.rename_axis("dataset").rename_axis(None, axis=1).reset_index(), "dataset", ""
+        turned = turned.rename_axis("dataset").rename_axis(None, axis=1).reset_index()
+        turned, notes = cells.without_summaries(turned, "dataset")
+        return turned, "dataset", "", metric, [*missing, *notes]
     dataset = dataset or (texts[0] if len(texts) == 1 else "")
     if not dataset:
         raise AnalysisError(
-            f"{source}: {len(texts) or 'no'} columns of texts, so it is unclear which has the "
-            "names of the datasets: call that column 'dataset'"
+            f"{source}: {', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear "
+            "which has the names of the datasets: call that column 'dataset'"
         )
-    return table, dataset, strategy
+    return table, dataset, strategy, metric, [*missing, *notes]
 
 
 def _check_numbers(source: object, table: pd.DataFrame, texts: list[str]) -> None:
@@ -213,8 +246,12 @@ def _score_column(
     source: object, table: pd.DataFrame, others: list[str | None], metric: str
 ) -> str:
     """Return the column of a long table that has the scores."""
-    left = [str(name) for name in table if name not in others]
-    column = next((name for name in (metric, "score", "value", "loss") if name in left), None)
+    left = {cells.word_of(name): str(name) for name in table if name not in others}
+    wanted = (cells.word_of(metric), "score", "value", "loss")
+    column = next((left[name] for name in wanted if name in left), None)
     if column is None and len(left) != 1:
-        raise AnalysisError(f"{source}: it is unclear which of {', '.join(left)} has the scores")
-    return left[0] if column is None else column
+        names = ", ".join(left.values())
+        raise AnalysisError(
+            f"{source}: it is unclear which of {names} has the scores: call it 'score'"
+        )
+    return column or next(iter(left.values()))

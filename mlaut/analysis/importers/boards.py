@@ -80,16 +80,7 @@ def _gift_eval(path: Path) -> pd.DataFrame:
 
 def _fev(path: Path) -> pd.DataFrame:
     """Return the rows of models, and which tasks they were trained on."""
-    rows = read_table(path).rename(
-        columns={
-            "model_name": "strategy",
-            "task_name": "dataset",
-            "eval_metric": "metric",
-            "test_error": "score",
-            "training_time_s": "fit_seconds",
-            "inference_time_s": "predict_seconds",
-        }
-    )
+    rows = read_table(path).rename(columns=_FEV)
     trained = rows["trained_on_this_dataset"].astype(str).str.lower() == "true"
     return rows.assign(contaminated=trained)
 
@@ -206,6 +197,9 @@ def _lm_eval(path: Path) -> pd.DataFrame:
     return table.assign(dataset=names, source=task, strategy=path.parent.name)
 
 
+_FEV = {"model_name": "strategy", "task_name": "dataset", "eval_metric": "metric"}
+_FEV |= {"test_error": "score", "training_time_s": "fit_seconds"}
+_FEV |= {"inference_time_s": "predict_seconds"}
 _CRPS = "eval_metrics/mean_weighted_sum_quantile_loss"
 _MLR3 = {"acc": "accuracy", "ce": "misclassification", "bacc": "balanced_accuracy"}
 _MLR3 |= {"auc": "roc_auc", "logloss": "log_loss"}

@@ -4,8 +4,5 @@ from mlaut.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
-    {
-        "decisions": ("Cycle", "Decisions", "non_transitive_cycles"),
-        "corrections": ("adjust",),
-    },
+    {"decisions": ("Cycle", "Decisions", "non_transitive_cycles"), "corrections": ("adjust",)},
 )

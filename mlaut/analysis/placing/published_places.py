@@ -50,7 +50,7 @@ def beside_published(
     Raises
     ------
     AnalysisError
-        The metrics differ, or fewer than two datasets have the same name.
+        The metrics or their units differ, or fewer than two datasets have the same name.
     """
     theirs = published(against)
     compared(results, theirs)
@@ -63,8 +63,8 @@ def beside_published(
     mine = results.select(datasets=common, strategies=strategies).scores
     known = theirs.select(datasets=common).scores
     table = known.merge(mine, left_index=True, right_index=True, suffixes=("", " (here)"))
-    metric, benchmark, folds = theirs.metric, PUBLISHED[against], results.cells[0, 0].size
-    joined = Results.from_table(table, metric=metric, greater_is_better=metric.greater_is_better)
+    joined, benchmark = Results.from_table(table, metric=theirs.metric), PUBLISHED[against]
+    folds = results.cells[0, 0].size
     notes = (
         f"{len(common)} of the {len(theirs.datasets)} datasets of {against} are compared",
         f"splits there: {benchmark.splits}; here: "

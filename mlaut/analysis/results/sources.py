@@ -489,10 +489,11 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
         if not pd.api.types.is_numeric_dtype(kind) or kind.kind not in "iuf":
             numbers = pd.to_numeric(column, errors="coerce")
             wrong = column[numbers.isna() & column.notna()].head(1).tolist()
-            example = f", for example {wrong[0]!r}" if wrong else ""
+            example = f", for example {wrong[0]!r}" if wrong else " (see DataFrame.astype)"
             raise AnalysisError(
                 f"column {name!r} of the table holds {column.dtype}, not numbers{example}: a "
-                "column is a strategy; names of datasets belong in the index"
+                "column is a strategy; names of datasets belong in the index, those of strategies, "
+                "if a row has one score, in a column 'strategy'"
             )
     return table.to_numpy(dtype=float, na_value=np.nan)
 
@@ -502,11 +503,21 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
     outside = _outside(values, score)
     if outside.any():
         i, k = np.argwhere(outside)[0]
+        fits = np.flatnonzero(~outside.any(axis=0))
+        keep = (
+            f"pass greater_is_better={score.greater_is_better} to keep them (percent, for example)"
+        )
+        if len(fits):  # to keep both would compare units
+            keep = f"drop the column if it is no strategy; {table.columns[fits[0]]!r} is within"
         raise AnalysisError(
             f"{score.name} is within {low:g} and {high:g}, and {table.columns[k]!r} has "
-            f"{values[i, k]:g} on {table.index[i]!r}: change the units, or pass "
-            f"greater_is_better={score.greater_is_better} to keep them (percent, for example)"
+            f"{values[i, k]:g} on {_row(table.index[i])}: change the units, or {keep}"
         )
+
+
+def _row(label: Any) -> str:
+    """Return the label of a row as in a message: a dataset, or its dataset, repeat and fold."""
+    return ", ".join(map(str, label)) if isinstance(label, tuple) else repr(label)
 
 
 def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
@@ -520,7 +531,7 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
 _SOURCES = ("source", "cluster", "group")  # columns with the source of a dataset
 _LABEL = "source of the dataset"  # column of a long table that is made wide
 FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}
-REPEATS = {"repeat", "repeats", "repetition", "rep", "run", "replication", "seed"}
+REPEATS = {"repeat", "repeats", "repetition", "rep", "run", "replication", "seed", "random_state"}
 
 
 def _levels(index: pd.Index) -> dict[str, int]:
@@ -557,8 +568,8 @@ def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
     doubled = pd.MultiIndex.from_arrays(at).duplicated()
     if doubled.any():
         raise AnalysisError(
-            f"the table has several rows for {index[doubled][0]!r}: dataset names must differ, "
-            "and repeats and folds belong in a MultiIndex"
+            f"the table has several rows for {_row(index[doubled][0])}: dataset names must differ; "
+            "number runs and folds in columns 'repeat' and 'fold' (of a DataFrame, in its index)"
         )
     return tuple(str(name) for name in datasets), at
 

@@ -11,12 +11,15 @@ from mlaut.errors import AnalysisError, nearest
 # Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
 LESS = (
     *("error", "loss", "rmse", "mae", "mse", "mape", "smape", "mase", "rmsle", "msle", "deviance"),
-    *("pce", "wape", "wql", "mql", "sql", "crps"),
+    *("pce", "wape", "wql", "mql", "sql", "crps", "incorrect", "inaccuracy", "imprecision"),
 )
 GREATER = (
     *("score", "accuracy", "acc", "auc", "r2", "correct", "correlation", "correlationcoefficient"),
     *("kappa", "kappastatistic", "roc", "prc", "precision", "recall", "measure", "f1"),
 )
+# Words of scores whose direction differs between fields, or that are losses by another name.
+_EITHER = "brier|energy|entropy|interval|log|quantile|probab|rank|winkler|" + "|".join(LESS)
+_TURNED = re.compile(r"\s*(?:1(?:00)?\s*%?\s*[-\u2212]|[-\u2212]|minus\b|negative\b)\s*(.+)", re.I)
 
 
 def direction(name: str) -> bool | None:
@@ -26,14 +29,20 @@ def direction(name: str) -> bool | None:
     --------
     >>> direction("accuracy"), direction("my loss"), direction("cost of energy")
     (True, False, None)
+    >>> direction("1 - accuracy"), direction("percent incorrect"), direction("interval score")
+    (False, False, None)
     """
     try:
         return metric(name).greater_is_better
     except AnalysisError:
         word = re.sub(r"[^a-z0-9]", "", name.lower())
-    if name.startswith("neg_") or word.endswith(GREATER):
-        return True
-    return False if word.endswith(LESS) else None
+    if turned := _TURNED.fullmatch(name):
+        other = direction(turned[1])
+        return None if other is None else not other
+    if name.startswith("neg_") or word.endswith(LESS):
+        return name.startswith("neg_")
+    either = word.endswith("score") and re.search(_EITHER, word)
+    return True if word.endswith(GREATER) and not either else None
 
 
 def metric_names() -> list[str]:

@@ -57,8 +57,9 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     except Exception as error:  # parsers raise many types of errors on a damaged file
         refuse_error_of_machine(error, path, "reading a table")
         reason = " ".join(str(error).split()) or type(error).__name__
+        utf8 = "save it in UTF-8, or check" if isinstance(error, UnicodeError) else "check"
         raise DataError(
-            f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); check the file"
+            f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); {utf8} the file"
         ) from error
     if not frame.shape[1]:
         raise DataError(f"{path}: a table without columns; check the file")
@@ -68,8 +69,8 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
 def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.DataFrame:
     options: dict[str, Any] = {"keep_default_na": False, "low_memory": False, "encoding": "utf-8"}
     header = pd.read_csv(path, sep=separator, nrows=0, **options).columns
-    semicolons = len(header) == 1 and ";" in header[0]
-    separator = ";" if semicolons else separator
+    marks = [mark for mark in ";\t" if len(header) == 1 and mark in header[0]]
+    separator, semicolons = (*marks, separator)[0], ";" in marks
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # more values than names

@@ -144,6 +144,9 @@ def test_bad_input_is_answered_in_one_line():
     with pytest.raises(AnalysisError, match=r"cost has no usual region: give rope \(--rope\)"):
         same_results(cost, cost)
     assert same_results(cost, cost, rope=0).answer == "same"
+    percent = run(100 * OLD, "accuracy", greater_is_better=True)
+    with pytest.raises(AnalysisError, match="accuracy has other units in one of the runs"):
+        same_results(run(OLD), percent)
     with pytest.raises(AnalysisError, match="runs by accuracy and cost: choose one metric"):
         same_results(run(OLD), cost)
     for other in (OLD.add_prefix("my "), OLD.rename(index="my {}".format)):

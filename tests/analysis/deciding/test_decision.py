@@ -21,6 +21,7 @@ from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.deciding.verdict_table import Check
 from mlaut.analysis.deciding.verdicts import verdicts_of_best
+from mlaut.analysis.deciding.words import reading
 from mlaut.errors import AnalysisError
 
 
@@ -91,6 +92,15 @@ def test_a_control_is_compared_with_each_other():
     assert found.n_pairs == 3
     with pytest.raises(AnalysisError, match="strategy 'X' is not in these"):
         decided(table(A=0.0, B=0.1), question="control: X")
+
+
+def test_as_good_is_as_good_as_the_control():
+    rng = np.random.default_rng(0)
+    scores = rng.uniform(0.6, 0.8, 40)
+    frame = pd.DataFrame({"A": scores, "B": scores + rng.normal(0, 0.001, 40), "C": scores - 0.1})
+    found = decided(frame, question="control: A", rope=0.02)
+    assert found.named("as good") == ("B",)
+    assert "As good: practically equal to the control." in reading(found)
 
 
 def test_a_control_needs_less_evidence_than_all_pairs():
@@ -497,13 +507,22 @@ def test_rounding_noise_promises_nothing():
     frame = pd.DataFrame({"A": scores, "B": scores + 1e-13 * rng.random(12), "C": scores - 0.2})
     found = decided(frame)
     assert found.copies == (("A", "B"),)
-    assert found.outlook.chance == 0
-    assert "would probably not settle A against B" in found.certainty()[-1]
+    assert found.outlook is None
+    assert found.certainty()[-1] == "More datasets are not needed for these verdicts."
     assert found.named("use") == ("A", "B")
     assert found.answer() == (
         "On datasets like these, use A (= B); avoid C (accuracy 0.2 below A)."
     )
     assert found.frame["P(best)"]["A"] == found.frame["P(best)"]["B"]
+
+
+def test_the_rival_of_the_outlook_is_no_copy_of_the_leader():
+    rng = np.random.default_rng(0)
+    scores = rng.random(12)
+    frame = pd.DataFrame({"A": scores, "B": scores, "C": scores + rng.normal(0, 0.01, 12)})
+    found = decided(frame.sub(0.02).clip(0, 1))
+    assert set(found.best) == {"A", "B", "C"}
+    assert {found.leader, found.outlook.rival} in ({"A", "C"}, {"B", "C"})
 
 
 # ------------------------------------------------------------------- what changes nothing

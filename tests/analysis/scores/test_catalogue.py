@@ -23,6 +23,7 @@ from mlaut.analysis.scores import (
     ScoreSensitivity,
     ScoreSpecificity,
 )
+from mlaut.analysis.scores.catalogue import direction
 from mlaut.errors import AnalysisError
 from mlaut.records import REGRESSION, Status
 
@@ -405,3 +406,18 @@ def test_names_from_elsewhere_say_whether_they_have_a_unit(name, has_unit):
     table = pd.DataFrame({"A": [1.0, 2.0]})
     results = Results.from_table(table, metric=name, greater_is_better=False)
     assert bool(results.incomparable) == has_unit
+
+
+@pytest.mark.parametrize(
+    ("name", "greater"),
+    [
+        *[("1 - accuracy", False), ("1-auc", False), ("100 - accuracy", False), ("-rmse", True)],
+        *[("1 - error", True), ("negative log loss", True), ("minus mse", True)],
+        *[("Percent_incorrect", False), ("Percent_correct", True), ("inaccuracy", False)],
+        *[("Brier score", None), ("interval score", None), ("energy score", None)],
+        *[("error score", None), ("mean rank score", None), ("1 - time", None)],
+        *[("F1 score", True), ("mean_test_score", True), ("accuracy_score", True)],
+    ],
+)
+def test_the_direction_of_a_name_is_known_or_asked_for(name, greater):
+    assert direction(name) is greater

@@ -150,6 +150,8 @@ def _common(old: Results, new: Results) -> _Runs:
     """Return both runs on their common datasets and strategies; the old run has the sources."""
     if old.metric.name != new.metric.name:
         raise AnalysisError(f"runs by {old.metric.name} and {new.metric.name}: choose one metric")
+    if old.metric.bounds != new.metric.bounds:
+        raise AnalysisError(f"{old.metric.name} has other units in one of the runs: change them")
     datasets = [name for name in old.datasets if name in new.datasets]
     scored = (old.scores * new.scores).notna().any()
     names = [name for name in old.strategies if scored[name]]

@@ -317,7 +317,4 @@ def replicability(
         raise AnalysisError("differences must have an axis of two or more repetitions")
     rejected, n = (p <= level).sum(axis=1), p.shape[1]
     alike = rejected * (rejected - 1) + (n - rejected) * (n - rejected - 1)
-    return (
-        float(np.isin(rejected, (0, n)).mean()),
-        float((alike / (n * (n - 1))).mean()),
-    )
+    return (float(np.isin(rejected, (0, n)).mean()), float((alike / (n * (n - 1))).mean()))

@@ -84,10 +84,7 @@ class PairProbabilities(Shown):
 @checked
 @where(losses=mapping_of(), strategies=names)
 def probabilities_by_dataset(
-    losses: Mapping[str, ArrayLike],
-    strategies: Sequence[str],
-    prior: float = 1.0,
-    metric: str = "",
+    losses: Mapping[str, ArrayLike], strategies: Sequence[str], prior: float = 1.0, metric: str = ""
 ) -> PairProbabilities:
     """Compute the probability that the first model is better, for each dataset and each pair.
 
@@ -428,9 +425,5 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
         source=_SOURCE,
         metric=probabilities.metric,
         n=n,
-        notes=(
-            *probabilities.notes,
-            *(f"no order: {note}" for note in notes[:3]),
-            *more,
-        ),
+        notes=(*probabilities.notes, *(f"no order: {note}" for note in notes[:3]), *more),
     )

@@ -8,6 +8,6 @@ __getattr__, __dir__, __all__ = attach(
         "power": (
             *("dataset_sd", "datasets_needed_for_ranks", "pilot_design", "power_of_test"),
             *("resolution", "smallest_difference"),
-        ),
+        )
     },
 )

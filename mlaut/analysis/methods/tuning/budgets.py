@@ -344,10 +344,7 @@ _COSTS = ("evaluations", "seconds", "score")
 
 
 def search_traces(
-    study: Any,
-    *,
-    strategies: Iterable[str] | None = None,
-    datasets: Iterable[str] | None = None,
+    study: Any, *, strategies: Iterable[str] | None = None, datasets: Iterable[str] | None = None
 ) -> pd.DataFrame:
     """Return every candidate of every search of a study, in order.
 

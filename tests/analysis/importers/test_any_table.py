@@ -1,0 +1,230 @@
+"""Tables as people and other programs save them: `read_results` reads, or refuses in one line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import read_results
+from mlaut.errors import AnalysisError, DataError
+
+SCORES = pd.DataFrame(
+    {
+        "forest": [0.838, 0.817, 0.897, 0.96],
+        "svm": [0.883, 0.676, 0.862, 0.98],
+        "bayes": [0.784, 0.268, 0.819, 0.94],
+    },
+    index=pd.Index(["ecoli", "glass", "ionosphere", "iris"], name="dataset"),
+)
+LONG = SCORES.rename_axis("strategy", axis=1).stack().rename("score").reset_index()
+
+
+def saved(tmp_path, table, name="table.csv", **how):
+    path = tmp_path / name
+    if isinstance(table, str):
+        path.write_text(table, encoding="utf-8")
+    else:
+        table.to_csv(path, **how)
+    return path
+
+
+def is_the_table(path, metric="accuracy", scores=SCORES):
+    results = read_results(path, metric)
+    assert results.scores.columns.tolist() == scores.columns.tolist()
+    assert results.scores.index.tolist() == scores.index.tolist()
+    assert np.allclose(results.scores, scores, rtol=0, atol=1e-12, equal_nan=True)
+    return results
+
+
+def refusal(path, metric="accuracy", error=AnalysisError):
+    with pytest.raises(error) as caught:
+        read_results(path, metric)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+BEST = SCORES.eq(SCORES.max(axis=1), axis=0)
+TEXTS = SCORES.astype(str)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        TEXTS.mask(BEST, "**" + TEXTS + "**"),
+        TEXTS.mask(BEST, r"\textbf{" + TEXTS + "}"),
+        TEXTS.mask(BEST, r"$\mathbf{" + TEXTS + "}$"),
+        TEXTS.mask(BEST, r"\underline{" + TEXTS + "}"),
+        TEXTS.mask(BEST, "_" + TEXTS + "_"),
+        TEXTS.mask(BEST, TEXTS + "*"),
+        (100 * SCORES).round(1).astype(str) + "%",
+        (100 * SCORES).round(1).astype(str) + r" \%",
+        TEXTS + " (" + SCORES.rank(axis=1, ascending=False).map("{:g}".format) + ")",
+        SCORES.map(lambda x: str(x).replace(".", ",")),
+    ],
+    ids=["bold", "LaTeX", "maths", "underlined", "italic", "star", "%", r"\%", "ranks", "commas"],
+)
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_marks_in_cells_are_no_part_of_the_score(cells, separator, tmp_path):
+    assert is_the_table(saved(tmp_path, cells, sep=separator)).notes == ()
+
+
+def test_a_percentage_is_the_nearest_share(tmp_path):
+    path = saved(tmp_path, "dataset,a,b\nx,81.9%,0.819\ny,55 %,0.55\n")
+    assert read_results(path, "accuracy").scores.to_numpy().tolist() == [[0.819] * 2, [0.55] * 2]
+
+
+def test_a_minus_sign_of_typesetting_is_a_minus(tmp_path):
+    path = saved(tmp_path, "dataset,a,b\nx,\u22120.2,0.1\ny,0.3,\u2212.5\n")
+    assert read_results(path, "r2").scores.to_numpy().tolist() == [[-0.2, 0.1], [0.3, -0.5]]
+
+
+def test_a_comma_that_may_divide_thousands_is_no_decimal_comma(tmp_path):
+    path = saved(tmp_path, 'dataset,a,b\nx,"1,234","2,345"\ny,"3,456","1,111"\n')
+    assert "'1,234'" in refusal(path, "rmse")
+
+
+@pytest.mark.parametrize(
+    "cell", ["0.8 ± 0.1", "0.8+-0.1", "0.8 (0.1)", r"0.8 \pm 0.1", r"$0.8 \pm 0.1$", "0.8_{0.1}"]
+)
+def test_a_mean_with_its_spread_is_refused(cell, tmp_path):
+    path = saved(tmp_path, TEXTS.assign(svm=cell))
+    assert "a mean and its spread" in refusal(path)
+
+
+@pytest.mark.parametrize("word", ["-", "\u2014", "failed", "N/A", "None", "OOM", "Timeout"])
+def test_a_word_for_a_failure_is_a_missing_score(word, tmp_path):
+    cells = TEXTS.copy()
+    cells.loc["glass", "svm"] = word
+    hole = SCORES.where(cells != word)
+    results = is_the_table(saved(tmp_path, cells), scores=hole)
+    assert results.notes == (f"cells with a word count as missing: {word!r} (1)",)
+    long = LONG.astype({"score": str})
+    long.loc[(LONG["dataset"] == "glass") & (LONG["strategy"] == "svm"), "score"] = word
+    is_the_table(saved(tmp_path, long, index=False), scores=hole)
+
+
+def test_an_unknown_word_is_refused(tmp_path):
+    cells = TEXTS.copy()
+    cells.loc["glass", "svm"] = "0.9?8"
+    assert "column 'svm' of the table holds" in refusal(saved(tmp_path, cells))
+
+
+@pytest.mark.parametrize("name", ["Average", "mean", "Avg. rank", "Mean Rank", "Median", "std"])
+def test_a_row_of_averages_or_ranks_is_no_dataset(name, tmp_path):
+    table = SCORES.copy()
+    table.loc[name] = SCORES.rank(axis=1).mean() if "ank" in name else SCORES.mean()
+    note = f"row {name!r} left out: by the name no dataset"
+    assert is_the_table(saved(tmp_path, table)).notes == (note,)
+    assert is_the_table(saved(tmp_path, table.T.rename_axis("model"))).notes == (note,)
+    long = table.rename_axis("strategy", axis=1).stack().rename("score").reset_index()
+    assert is_the_table(saved(tmp_path, long, index=False)).notes == (note,)
+
+
+def test_a_row_of_wins_is_no_dataset(tmp_path):
+    path = saved(tmp_path, TEXTS.to_csv() + "win/tie/loss,2/0/2,2/0/2,0/0/4\n")
+    assert is_the_table(path).notes == ("row 'win/tie/loss' left out: by the name no dataset",)
+
+
+def test_a_column_that_averages_the_others_is_no_strategy(tmp_path):
+    path = saved(tmp_path, SCORES.assign(Average=SCORES.mean(axis=1).round(3)))
+    (note,) = is_the_table(path).notes
+    assert note == "column 'Average' left out: it is an average of the others"
+    named = SCORES.assign(mean=[0.3, 0.4, 0.5, 0.6])  # a baseline that predicts the mean
+    assert is_the_table(saved(tmp_path, named), scores=named).notes == ()
+
+
+def test_a_column_of_sizes_is_no_strategy(tmp_path):
+    table = SCORES.assign(n_rows=[336, 214, 351, 150], Classes=[8, 6, 2, 3])
+    (note,) = is_the_table(saved(tmp_path, table), "my loss").notes
+    assert note == "column 'n_rows', 'Classes' left out: by the name no strategy"
+
+
+def test_blank_rows_columns_and_spaces_are_nothing(tmp_path):
+    text = SCORES.to_csv()
+    assert is_the_table(saved(tmp_path, text.replace(",", ", "))).notes == ()
+    assert is_the_table(saved(tmp_path, text.replace("\n", ",\n") + ",,,,\n")).notes == ()
+
+
+@pytest.mark.parametrize("index", ["dataset", "Data set", "name", None, "dataset_id"])
+def test_the_index_of_a_parquet_file_names_the_datasets(index, tmp_path):
+    SCORES.rename_axis(index).to_parquet(tmp_path / "t.parquet")
+    is_the_table(tmp_path / "t.parquet")
+
+
+def test_levels_of_an_index_are_dataset_and_fold(tmp_path):
+    table = pd.concat({0: SCORES, 1: SCORES - 0.1}, names=["fold"]).swaplevel()
+    table.to_parquet(tmp_path / "t.parquet")
+    is_the_table(tmp_path / "t.parquet", scores=SCORES - 0.05)
+
+
+@pytest.mark.parametrize("orient", ["columns", "records", "split", "table"])
+@pytest.mark.parametrize("reset", [False, True])
+def test_every_form_of_json_of_pandas_is_read(orient, reset, tmp_path):
+    if orient == "records" and not reset:
+        pytest.skip("this form has no index")
+    (SCORES.reset_index() if reset else SCORES).to_json(tmp_path / "t.json", orient=orient)
+    assert isinstance(json.loads((tmp_path / "t.json").read_text()), dict | list)
+    is_the_table(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "strategy"),
+    [("Data set", "Algo"), ("dataset_name", "model_name"), ("dataset-name", "approach")],
+)
+def test_usual_names_of_columns_are_known(dataset, strategy, tmp_path):
+    named = LONG.rename(columns={"dataset": dataset, "strategy": strategy, "score": "Accuracy"})
+    is_the_table(saved(tmp_path, named.assign(f1=0.5), index=False))
+
+
+def test_a_number_names_a_dataset_in_a_column_of_ids(tmp_path):
+    ids = SCORES.set_axis(pd.Index([31, 3, 44, 12], name="openml_id"))
+    is_the_table(saved(tmp_path, ids), scores=ids.set_axis(["31", "3", "44", "12"]))
+
+
+def test_rows_of_another_metric_do_not_count(tmp_path):
+    both = pd.concat([LONG.assign(metric="accuracy"), LONG.assign(metric="f1", score=0.1)])
+    is_the_table(saved(tmp_path, both, index=False))
+    assert "has several: accuracy, f1" in refusal(saved(tmp_path, both, index=False), None)
+    one = saved(tmp_path, LONG.assign(metric="f1"), index=False)
+    assert read_results(one).metric.name == "f1"
+    assert "has no metric 'accuracy'; there are f1" in refusal(one)
+
+
+def test_a_random_state_is_a_repeat(tmp_path):
+    table = pd.concat([SCORES.assign(random_state=0), (SCORES - 0.1).assign(random_state=7)])
+    is_the_table(saved(tmp_path, table), "my loss", scores=SCORES - 0.05)
+
+
+def test_units_that_differ_between_columns_are_not_kept(tmp_path):
+    path = saved(tmp_path, SCORES.assign(svm=100 * SCORES["svm"]))
+    text = refusal(path)
+    assert "'svm' has 88.3 on 'ecoli'" in text
+    assert "'forest' is within" in text
+    assert "greater_is_better" not in text  # it would rank percentages above shares
+    assert "greater_is_better=True to keep them" in refusal(saved(tmp_path, 100 * SCORES))
+
+
+def test_a_row_is_named_in_plain_words(tmp_path):
+    table = pd.concat([(100 * SCORES).assign(fold=fold) for fold in (0, 1)])
+    assert "on ecoli, 0: change" in refusal(saved(tmp_path, table))
+    text = refusal(saved(tmp_path, table.drop(columns="fold") / 100))
+    assert "columns 'repeat' and 'fold'" in text
+
+
+def test_scores_that_are_unclear_say_what_to_do(tmp_path):
+    path = saved(tmp_path, LONG.rename(columns={"score": "p"}).assign(q=0.5), index=False)
+    assert "which of p, q has the scores: call it 'score'" in refusal(path)
+
+
+def test_a_text_that_is_not_utf8_says_so(tmp_path):
+    path = tmp_path / "table.csv"
+    SCORES.rename(index={"iris": "Schöße"}).to_csv(path, encoding="cp1252")
+    assert "save it in UTF-8" in refusal(path, error=DataError)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    text = SCORES.to_csv().replace("bayes", "forest", 1)
+    assert "two columns are called 'forest'" in refusal(saved(tmp_path, text))
+    named = SCORES.set_axis(["gpt-4", "gpt-4.1", "gpt"], axis=1)
+    is_the_table(saved(tmp_path, named), scores=named)
