@@ -246,14 +246,11 @@ def copy_study(
         path = (paths or {}).get(dataset, stored.path)
         entry = replace(stored, name=name, path=path, named=named)
         put_entry(new, entry)
-        if to_h5(dataset) in old[PREDICTIONS]:
-            known = arrays_of(old, dataset)
-            group = new[PREDICTIONS].create_group(to_h5(name))
-            kept = [to for known_name in known.names if (to := called[known_name])]
-            arrays = StudyArrays.create(
-                group, entry, kept, fields=known.fields, spare=plain is None
-            )
-            arrays.copy_from(known, plain or dict, called)
+        known = arrays_of(old, dataset)
+        group = new[PREDICTIONS].create_group(to_h5(name))
+        kept = [to for known_name in known.names if (to := called[known_name])]
+        arrays = StudyArrays.create(group, entry, kept, fields=known.fields, spare=plain is None)
+        arrays.copy_from(known, plain or dict, called)
     for what, names in changes.items():
         if names:
             note_names(new, what, names)
