@@ -8,6 +8,7 @@ import itertools
 import os
 import resource
 import shutil
+import struct
 from dataclasses import replace
 
 import h5py
@@ -24,7 +25,7 @@ from mlaut.files_io import FilesIO, StudyStore, accept_changes, merge_studies
 from mlaut.files_io.outcomes.journal import Journal
 from mlaut.files_io.outcomes.packs import pack, pack_outcomes
 from mlaut.files_io.safe_files.hdf5_output import Bytes
-from mlaut.files_io.safe_files.seal import LIST, make_seal
+from mlaut.files_io.safe_files.seal import BLOCK, LIST, make_seal
 from mlaut.files_io.safe_files.texts import put_json
 from mlaut.records import Cell
 from mlaut.report import make_report
@@ -226,6 +227,37 @@ def test_more_json_than_anything_needs_is_told(study):
     change(study, _replace("experiments/runs", put))
     with pytest.raises(StoreError, match="has 268,435,457 bytes of JSON, which nothing needs"):
         _ = study.runs
+
+
+def moved(path, name, place):
+    """Have an array of a file begin elsewhere, in the bytes of its structure."""
+    with h5py.File(path, "r") as file:
+        item = file[name].id
+        begin = item.get_chunk_info(0).byte_offset if file[name].chunks else item.get_offset()
+    content = path.read_bytes()
+    known = struct.pack("<Q", begin - BLOCK)
+    assert content.count(known) == 1
+    path.write_bytes(content.replace(known, struct.pack("<Q", place)))
+
+
+@pytest.mark.parametrize("name", [f"{IRIS}/predictions", "input/table/body/0/values"])
+def test_arrays_that_lie_outside_of_the_file_are_not_sealed(study, name):
+    """HDF5 itself does not look where the pieces of an array are."""
+    io = FilesIO(study.path, "a")
+    frame = pd.DataFrame({"a": np.arange(5000.0), "y": ["n", "y"] * 2500})
+    io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "input"})
+    moved(study.path, name, 2**40)
+    before = study.path.read_bytes()
+    with pytest.raises(StoreError, match=r"study\.h5: damaged, for it cannot be sealed") as told:
+        accept_changes(study.path)
+    assert "\n" not in str(told.value)
+    assert study.path.read_bytes() == before
+    change(study, len)  # who makes such a file can seal it
+    before = study.path.read_bytes()
+    with pytest.raises(StoreError, match=r"study\.h5: damaged, for it cannot be sealed"):
+        io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "more"})
+    assert study.path.read_bytes() == before
+    assert sorted(file.name for file in study.path.parent.iterdir()) == ["other", "study.h5"]
 
 
 def test_a_kind_that_is_no_text_can_be_sealed(study):
