@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP_FLAGS ?= --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all coverage lint docs bench clean
+.PHONY: help demo test test-all coverage branches lint docs bench clean
 
 help:  ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,20 @@ coverage: $(VENV)/tested  ## the share of code lines that the tests run, into CO
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage json -q -o .coverage.json
 	$(BIN)/python tools/coverage_table.py .coverage.json
+
+BRANCHES = $(BIN)/python -m coverage
+
+branches: $(VENV)/tested  ## that tests reach every branch of mlaut/files_io and mlaut/experiments/plans
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[coverage]'
+	rm -rf $(VENV)/branches
+	mkdir $(VENV)/branches
+	$(BRANCHES) run --branch --source=mlaut.files_io,mlaut.experiments.plans --data-file=$(VENV)/branches/of \
+	  -m pytest -n auto --dist worksteal -m "not slow" \
+	  mlaut/files_io tests/files_io tests/data/test_old_studies.py tests/experiments/plans
+	$(BRANCHES) combine -q --data-file=$(VENV)/branches/all $(VENV)/branches
+	@$(BRANCHES) report --data-file=$(VENV)/branches/all --show-missing --skip-covered --fail-under=100 || { \
+	  echo "No test reaches these lines and branches: write one, remove them, or say why not:" \
+	  "# pragma: no cover - reason"; exit 1; }
 
 lint: $(VENV)/linted  ## style, types, import contracts and code lines
 	$(BIN)/ruff check .

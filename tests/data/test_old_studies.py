@@ -157,6 +157,10 @@ def _pickles(*contents):
             lambda file: file["mine/toy"].attrs.__setitem__("metadata", 3),
             "holds .*3.* in place of texts",
         ),
+        (
+            lambda file: file["mine/toy"].attrs.__delitem__("metadata"),
+            "/mine/toy: its metadata have no 'class_name', the target",
+        ),
         (_no_pickle, "is no pickle that MLaut 0.1 wrote"),
         (_short_block, "no table as MLaut 0.1 wrote it"),
         (lambda file: file.pop("mine"), "holds no table that MLaut 0.1 wrote"),

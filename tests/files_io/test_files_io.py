@@ -362,6 +362,8 @@ BAD = {
         table(), meta("d", class_name="zzz")),
     r"dataset 'd': two columns are called 'x'; rename one": (
         table().rename(columns={"colour": "x"}), meta("d")),
+    r"dataset 'd': two columns are called 1; rename one": (
+        pd.DataFrame(np.eye(6)[:, :3], columns=[0, 1, 1]), meta("d", class_name=0)),
     r"dataset 'd': the table has no rows": (table()[:0], meta("d")),
     r"dataset 'd': no column beside the target 'y'": (table()[["y"]], meta("d")),
     r"dataset 'd': column 'l': Python objects, such as the list \[1\]; make a column of each": (

@@ -782,13 +782,14 @@ def test_a_reader_of_a_run_that_ends_meanwhile_reads_the_file_again(study):
     assert block.done.sum() == 1
 
 
-def test_a_split_of_other_rows_is_refused_although_its_scheme_is_the_same(study):
+@pytest.mark.parametrize(
+    ("more", "change"), [({}, "rows in other folds"), ({"seed": 1}, "seed 0 -> 1")]
+)
+def test_a_split_of_other_rows_is_refused_although_its_scheme_is_the_same(study, more, change):
     known = study.load_split("iris")
-    other = dataclasses.replace(
-        known, split=dataclasses.replace(known.split, folds=1 - known.split.folds)
-    )
-    with pytest.raises(StudyError, match=r"otherwise \(kfold\(2\), rows in other folds\); keep"):
-        study.save_splits([other])
+    split = dataclasses.replace(known.split, folds=1 - known.split.folds, **more)
+    with pytest.raises(StudyError, match=rf"otherwise \(kfold\(2\), {change}\); keep the stored"):
+        study.save_splits([dataclasses.replace(known, split=split)])
 
 
 # ------------------------------------------------------------------- other names
@@ -823,6 +824,19 @@ def test_renamed_and_removed_names_keep_every_other_outcome(study):
     assert second["analysis"] == "of an earlier version"
     assert FilesIO(study.path).names_changed("strategy") == {"svc": "SVC", "tree": None}
     assert [run["seed"] for run in study.runs] == [1]
+
+
+@pytest.mark.parametrize(
+    ("given", "counts"),
+    [
+        (({"cpu": "CPU"}, {}), {"cpu": 1}),
+        (({}, {"tree": None}), {"tree": 2}),
+        (({"iris": None}, {"svc": "SVC"}), {"iris": 4, "svc": 3}),
+    ],
+)
+def test_outcomes_are_counted_of_what_gets_another_name(study, given, counts):
+    filled(study)
+    assert study.restructure(*given) == counts
 
 
 @pytest.mark.parametrize(

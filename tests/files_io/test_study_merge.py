@@ -446,7 +446,6 @@ def test_models_stay_exactly_where_the_merged_study_is_there(
 ):
     """The disk fails when the models are placed: before the study has its name, or after."""
     sources = two_with_models(tmp_path)
-    merge_studies(sources, tmp_path / "first.h5")  # takes in what the sources need
 
     def fail(*_):
         raise OSError(errno.EIO, "Input/output error")
