@@ -17,7 +17,7 @@ from mlaut.errors import DataError, StoreError
 from mlaut.files_io import FilesIO, StudyStore, files_io
 from mlaut.files_io.safe_files import hdf5
 from mlaut.files_io.safe_files.changes import change_path
-from mlaut.files_io.safe_files.hdf5 import rewrite_h5
+from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5
 from mlaut.files_io.safe_files.lock import lock_path
 from mlaut.files_io.safe_files.texts import get_json, put_json
 from mlaut.files_io.tables.datasets import infer_task
@@ -443,6 +443,20 @@ def test_mode_a_creates_the_file_and_its_folder(tmp_path):
     assert h5py.is_hdf5(path)
     assert not StudyStore(path).exists
     assert io.list_datasets() == ([], [])
+
+
+def test_a_file_that_another_process_made_meanwhile_is_not_made_anew(tmp_path, monkeypatch):
+    real = files_io.locked
+
+    def late(path):
+        with rewrite_h5(path) as file:
+            file["theirs"] = [1]
+        return real(path)
+
+    monkeypatch.setattr(files_io, "locked", late)
+    io = FilesIO(tmp_path / "input.h5", mode="a")
+    with read_h5(io.path) as file:
+        assert file["theirs"][0] == 1
 
 
 def test_without_a_mode_a_missing_file_is_made_by_the_first_write(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from mlaut.experiments import study_status, verify_study
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.safe_files.hdf5 import accept_changes, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.safe_files.hdf5_output import Bytes
-from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.safe_files.system_errors import damage_told, explained
 from mlaut.files_io.studies.study_layout import copy_study
 from mlaut.held import leftovers
 
@@ -342,9 +342,11 @@ def test_a_file_that_another_program_does_not_give_up_is_told(tmp_path):
     ],
 )
 def test_an_error_of_the_system_is_one_line_with_a_way_out(tmp_path, error, message):
+    path = tmp_path / "new.h5"
     with (
         pytest.raises(StoreError, match=rf"new\.h5: {message}"),
-        explained(tmp_path / "new.h5", "reading"),
+        explained(path, "reading"),
+        damage_told(path, "it says nothing of the file"),
     ):
         raise error
 

@@ -699,6 +699,14 @@ def test_datasets_of_a_group_are_those_that_came_from_it(study):
         study.load_splits("/g")
 
 
+def test_a_dataset_that_the_study_does_not_have_is_told(study):
+    for call in (study.load_split, study.block, study.details):
+        with pytest.raises(
+            StudyError, match=r"dataset 'irsi': no split of it in .*study\.h5; call"
+        ):
+            call("irsi")
+
+
 def test_results_of_several_versions_of_a_library_are_named(study):
     assert study.mixed_versions() == ""
     for version in ("1.6", "1.7", "1.6"):

@@ -59,10 +59,15 @@ def explained(path: Path, doing: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def damage_told(path: Path, what: str) -> Iterator[None]:
-    """Turn what HDF5 raises on a damaged structure into a StoreError; ``what`` says in words."""
+    """Turn what HDF5 raises on a damaged structure into a StoreError; ``what`` is the sign of it.
+
+    Errors of the system pass unchanged.
+    """
     try:
         yield
     except (KeyError, RuntimeError, ValueError) as error:
+        if system_error_of(error):
+            raise
         raise StoreError(
             f"{path}: damaged, for {what} ({' '.join(str(error).split())}); "
             "restore it from a copy, or write to a new file"
