@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP_FLAGS ?= --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all coverage lint docs bench clean
+.PHONY: help demo test test-all coverage branches lint docs bench clean
 
 help:  ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,19 @@ coverage: $(VENV)/tested  ## the share of code lines that the tests run, into CO
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage json -q -o .coverage.json
 	$(BIN)/python tools/coverage_table.py .coverage.json
+
+# Without the tests that find something new by chance, and those that only an administrator can run.
+branches: $(VENV)/tested  ## that tests reach every branch of files_io and experiments/plans
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[coverage]'
+	rm -rf $(VENV)/branches
+	mkdir $(VENV)/branches
+	COVERAGE_FILE=$(VENV)/branches/data $(BIN)/python -m coverage run --branch \
+	  --source=mlaut.files_io,mlaut.experiments.plans -m pytest -n auto --dist worksteal \
+	  -m "not slow" -k "not (its_twin or writers_lose or parts_make or any_table or any_flipped or disk_that_is)" \
+	  mlaut/files_io tests/files_io tests/data/test_old_studies.py tests/experiments/plans
+	COVERAGE_FILE=$(VENV)/branches/data $(BIN)/python -m coverage combine -q
+	COVERAGE_FILE=$(VENV)/branches/data $(BIN)/python -m coverage report -m --skip-covered --fail-under=100 || \
+	  { echo "No test reaches these: write one, remove them, or add '# pragma: no cover - reason'"; exit 1; }
 
 lint: $(VENV)/linted  ## style, types, import contracts and code lines
 	$(BIN)/ruff check .

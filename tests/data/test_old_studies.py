@@ -134,9 +134,33 @@ def _short_block(file):
     file["mine/toy/block0_values"] = np.zeros((N, 3))
 
 
+def _pickles(*contents):
+    """Return what puts pickles in the place of the table's numbers."""
+
+    def spoil(file):
+        del file["mine/toy/block0_values"]
+        kind = h5py.vlen_dtype(np.dtype("u1"))
+        item = file.create_dataset("mine/toy/block0_values", (len(contents),), dtype=kind)
+        for k, content in enumerate(contents):
+            item[k] = np.frombuffer(content, "u1")
+
+    return spoil
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
+        (_pickles(b"N.", b"N."), r"holds \(2,\) pickles, and MLaut 0.1 wrote one"),
+        (_pickles(pickle.dumps([1.5])), "holds other values than texts, which need their pickle"),
+        (_pickles(bytes(2**24 + 1)), r"is no pickle that MLaut 0.1 wrote \(16777217 bytes\)"),
+        (
+            lambda file: file["mine/toy"].attrs.__setitem__("metadata", 3),
+            "holds .*3.* in place of texts",
+        ),
+        (
+            lambda file: file["mine/toy"].attrs.__delitem__("metadata"),
+            "/mine/toy: its metadata have no 'class_name', the target",
+        ),
         (_no_pickle, "is no pickle that MLaut 0.1 wrote"),
         (_short_block, "no table as MLaut 0.1 wrote it"),
         (lambda file: file.pop("mine"), "holds no table that MLaut 0.1 wrote"),
@@ -159,6 +183,19 @@ def _predictions_short(file):
     file["experiments/predictions/toy/Right"] = np.zeros(3, dtype="i4")
 
 
+def _rows_with_halves(file):
+    del file["split_dts_idx/toy/test_idx"]
+    file["split_dts_idx/toy/test_idx"] = TEST + 0.5
+
+
+def _times_of_nobody(file):
+    for name in ("axis0", "block1_items"):
+        del file[f"run_times/toy/{name}"]
+    names = ["strategy_name", "begin_time", "end_time", "seconds"]
+    file["run_times/toy/axis0"] = np.array(names, dtype="S")
+    file["run_times/toy/block1_items"] = np.array(["seconds"], dtype="S")
+
+
 def _other_name(file):
     file.move("split_dts_idx/toy", "split_dts_idx/other")
     file.move("experiments/predictions/toy", "experiments/predictions/other")
@@ -172,6 +209,8 @@ def _other_name(file):
         (_other_name, "has results on 'other', which .* has not"),
         (lambda file: file.pop("split_dts_idx"), "holds no splits that MLaut 0.1 wrote"),
         (lambda file: file.pop("experiments"), "'toy' has no split with predictions"),
+        (_rows_with_halves, "the rows of 'toy' are no whole numbers"),
+        (_times_of_nobody, "run_times/toy: no run times as MLaut 0.1 wrote them"),
     ],
 )
 def test_damaged_results_are_refused_in_one_line(old, spoil, message):
@@ -179,6 +218,25 @@ def test_damaged_results_are_refused_in_one_line(old, spoil, message):
         spoil(file)
     with pytest.raises(StoreError, match=message):
         convert(old)
+
+
+def test_results_without_times_and_tables_without_a_name_are_converted(old):
+    with h5py.File("input.hdf5", "r+") as file:
+        about = pickle.dumps({"class_name": "label"}, protocol=0)
+        file["mine/toy"].attrs["metadata"] = np.bytes_(about)
+    with h5py.File("output.hdf5", "r+") as file:
+        del file["run_times"]
+    assert convert(old) == {"toy": 2, "toy_regression": 1}
+    assert np.isnan(StudyStore(old / "study.h5").block("toy").seconds).all()
+
+
+def test_a_file_of_many_groups_is_recognised_by_its_first(old):
+    with h5py.File("input.hdf5", "r+") as file:
+        file.move("mine/toy", "a")
+        for number in range(2001):
+            file.create_group(f"z{number}")
+    with pytest.raises(StoreError, match="tables that pandas' HDFStore wrote"):
+        FilesIO("input.hdf5")
 
 
 def _damages():

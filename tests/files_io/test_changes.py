@@ -1,6 +1,9 @@
 """Changes in place: complete or absent at every point, for readers and for the next writer."""
 
 import contextlib
+import errno
+import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -13,10 +16,11 @@ import pytest
 from mlaut.errors import StoreError
 from mlaut.experiments import study_status
 from mlaut.files_io import StudyStore
-from mlaut.files_io.safe_files import hdf5
+from mlaut.files_io.safe_files import changes, hdf5
 from mlaut.files_io.safe_files.changes import change_path, read_change
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.safe_files.seal import BLOCK
+from mlaut.held import wait_for_lock
 
 OLD, NEW = np.arange(1000.0), np.arange(5000.0) ** 2
 
@@ -160,6 +164,86 @@ def test_a_list_that_is_damaged_is_not_used(decided):
         assert is_old(decided)
     listed.write_bytes(whole)
     assert is_new(decided)
+
+
+def test_the_list_of_a_change_before_the_last_is_not_used(decided):
+    listed = change_path(decided)
+    old = listed.read_bytes()
+    with change_h5(decided) as file:
+        file["later"] = NEW
+    listed.write_bytes(old)
+    np.testing.assert_array_equal(content(decided)["later"], NEW)
+
+
+def signed(body):
+    """Return a list of changes with a digest that holds, as whoever can run MLaut makes it."""
+    return b"MLAUT-CHANGE-1\n" + hashlib.sha256(body).digest() + body
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        [],  # fewer than the list says
+        [(1000, 5)],  # more bytes than there are
+        [(100, 4)],  # over the seal
+        [(2**40, 4)],  # behind the end
+        [(2**64 - 4, 4)],
+        [(1000, 2**64 - 4), (600, 8)],  # lengths whose sum is 4 in 64 bits
+    ],
+)
+def test_a_list_of_an_unknown_source_that_makes_no_sense_is_not_used(decided, places):
+    listed = change_path(decided)
+    blocks = listed.read_bytes()[len(signed(b"")) :][: 2 * BLOCK]
+    count = max(1, len(places)).to_bytes(8, "little")
+    listed.write_bytes(signed(blocks + count + np.array(places, "<u8").tobytes() + b"evil"))
+    before = decided.read_bytes()
+    assert is_old(decided)
+    with write_in_place(decided):
+        pass
+    assert decided.read_bytes() == before
+
+
+def test_a_list_too_large_for_the_memory_is_not_used(decided):
+    with change_path(decided).open("r+b") as file:
+        file.truncate(2**31 + 1)  # a hole, which takes no room
+    assert is_old(decided)
+
+
+def test_a_change_counts_although_its_folder_could_not_be_synced(path, monkeypatch):
+    """The list of changes has its name already: whoever opens the file next may see it."""
+
+    def fail(_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hdf5, "fsync_folder", fail)
+        with (
+            pytest.raises(StoreError, match=r"base\.h5: .* while changing its structure: .*output"),
+            change_h5(path) as file,
+        ):
+            grow(file)
+    assert is_new(path)
+    with write_in_place(path):
+        pass
+    assert not change_path(path).exists()
+    assert is_new(path)
+
+
+def test_a_reader_that_waited_for_a_file_that_was_replaced_opens_the_new_one(path, monkeypatch):
+    waited = []
+
+    def wait(handle, kind, real, *seconds):
+        if not waited:  # as if a writer had held it so long
+            with rewrite_h5(tmp := path.with_name("new.h5")) as file:
+                file["new"] = NEW
+            tmp.replace(path)
+        waited.append(os.fstat(handle).st_ino)
+        wait_for_lock(handle, kind, real, *seconds)
+
+    monkeypatch.setattr(changes, "wait_for_lock", wait)
+    with read_h5(path) as file:
+        np.testing.assert_array_equal(file["new"][...], NEW)
+    assert waited[-1] == path.stat().st_ino != waited[0]
 
 
 def test_a_list_of_places_outside_of_the_file_is_not_used(decided):

@@ -3,6 +3,7 @@
 import errno
 import os
 import pickle
+from dataclasses import replace
 from decimal import Decimal
 
 import h5py
@@ -14,9 +15,13 @@ from pandas.testing import assert_frame_equal
 from mlaut.data import Data
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io import FilesIO, StudyStore, files_io
-from mlaut.files_io.safe_files.hdf5 import rewrite_h5
+from mlaut.files_io.safe_files import hdf5
+from mlaut.files_io.safe_files.changes import change_path
+from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5
+from mlaut.files_io.safe_files.lock import lock_path
+from mlaut.files_io.safe_files.texts import get_json, put_json
 from mlaut.files_io.tables.datasets import infer_task
-from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
+from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Split
 
 
 def table(n=6):
@@ -202,6 +207,97 @@ def test_a_dataset_is_no_group(io):
         io.save_datasets(datasets("g"))
 
 
+def test_only_datasets_that_are_new_are_written(io, monkeypatch):
+    io.save_datasets(datasets("a"), "g")
+    written, real = [], files_io.put_dataset
+    monkeypatch.setattr(files_io, "put_dataset", lambda *a: written.append(a[1]) or real(*a))
+    assert io.save_datasets(datasets("a", "b"), "g") == ("/g/a", "/g/b")
+    assert written == ["b"]
+    assert io.list_datasets("g")[0] == ["a", "b"]
+
+
+def test_the_same_datasets_complete_what_a_killed_writer_had_decided(io, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(hdf5, "_finish", lambda *_: None)  # as if killed before it
+        io.save_datasets(datasets("a"))
+    lock_path(io.path).write_text('{"pid": 1}')
+    assert change_path(io.path).exists()
+    assert io.save_datasets(datasets("a")) == ("/a",)
+    assert [file.name for file in io.path.parent.iterdir()] == ["input.h5"]
+    assert_frame_equal(io.load_dataset("a").frame, table())
+
+
+def test_a_copy_holds_every_dataset_and_takes_changes(io, tmp_path):
+    io.save_datasets(datasets("a", "b"), "/g/h")
+    copy = io.copy_to(tmp_path / "copy.h5")
+    copy.delete_dataset("/g/h/a")
+    assert io.list_datasets()[1] == ["/g/h/a", "/g/h/b"]
+    assert copy.list_datasets()[1] == ["/g/h/b"]
+    assert copy.dataset_infos() == io.dataset_infos()[1:]
+
+
+def test_a_dataset_gets_a_new_name_that_is_free_and_the_file_notes_it(io):
+    io.save_datasets(datasets("a", "b"), "g")
+    assert io.rename_dataset("g/a", "c/d") == "/g/c%2Fd"
+    assert io.list_datasets("g")[0] == ["b", "c/d"]
+    assert_frame_equal(io.load_dataset("g/c%2Fd").frame, table())
+    with pytest.raises(StoreError, match="/g/b exists; choose another name"):
+        io.rename_dataset("g/c%2Fd", "b")
+    io.delete_dataset("g/b")
+    assert io.names_changed() == {"a": "c/d", "b": None}
+    for noted in ("no json", "[1]", 3):
+        with rewrite_h5(io.path) as file:
+            file.attrs["changed names: dataset"] = noted
+        assert io.names_changed() == {}
+
+
+def test_a_path_is_no_open_database(io):
+    assert files_io.opened(io) is io
+    with pytest.raises(StoreError, match=r"'input\.h5' is no open database: open it with mlaut"):
+        files_io.opened("input.h5")
+
+
+# ------------------------------------------------------- splits of its own
+
+
+def with_split(*folds, scheme="of the source", n=6, **more):
+    split = Split(np.array([folds], dtype=np.int16), scheme)
+    return Dataset("a", table(n), "y", CLASSIFICATION, split=split, **more)
+
+
+def test_a_dataset_keeps_the_split_that_it_came_with(io):
+    given = with_split(0, 1, 0, 1, -1, -2)
+    (path,) = io.save_datasets([given])
+    assert io.save_datasets([given]) == (path,)
+    found = io.load_dataset(path).split
+    assert (found.folds.tolist(), found.scheme) == ([[0, 1, 0, 1, -1, -2]], "of the source")
+    assert io.dataset_info(path).split == "of the source"
+    others = {
+        "without its split": datasets("a")[0],
+        "another split": with_split(0, 1, 0, 1, -1, -1),
+        "split 'of the source' is now 'by hand'": with_split(0, 1, 0, 1, -1, -2, scheme="by hand"),
+    }
+    for change, other in others.items():
+        with pytest.raises(StoreError, match=f"/a exists and differs: .*{change}"):
+            io.save_datasets([replace(other, metadata={})])
+    io.save_datasets(datasets("a"), overwrite=True)
+    with pytest.raises(StoreError, match="/a exists and differs: with a split of its own"):
+        io.save_datasets([replace(given, metadata={"source": "UCI"})])
+    io.save_datasets([given], overwrite=True)
+    with rewrite_h5(io.path) as file:
+        del file["a/split"]
+    with pytest.raises(StoreError, match="dataset 'a' has lost its split"):
+        io.load_dataset("a")
+
+
+def test_a_split_that_does_not_fit_is_refused(io):
+    with pytest.raises(DataError, match="dataset 'a': its split has no scheme; say in words"):
+        io.save_datasets([with_split(0, 1, 0, 1, 0, 1, scheme="")])
+    with pytest.raises(DataError, match="'a': its split is of 2 rows, and it has 6; mend one"):
+        io.save_datasets([with_split(0, 1)])
+    assert io.list_datasets() == ([], [])
+
+
 # -------------------------------------------------------------------- the task
 
 
@@ -273,6 +369,8 @@ BAD = {
         table(), meta("d", class_name="zzz")),
     r"dataset 'd': two columns are called 'x'; rename one": (
         table().rename(columns={"colour": "x"}), meta("d")),
+    r"dataset 'd': two columns are called 1; rename one": (
+        pd.DataFrame(np.eye(6)[:, :3], columns=[0, 1, 1]), meta("d", class_name=0)),
     r"dataset 'd': the table has no rows": (table()[:0], meta("d")),
     r"dataset 'd': no column beside the target 'y'": (table()[["y"]], meta("d")),
     r"dataset 'd': column 'l': Python objects, such as the list \[1\]; make a column of each": (
@@ -290,6 +388,12 @@ BAD = {
     r"dataset 'd': target 'y': a void in a row; several labels, several targets and survival": (
         table().assign(y=list(np.zeros(6, dtype=[("event", bool), ("time", float)]))), meta("d")),
     r"a dataset needs a text as its name, not ''": (table(), meta("")),
+    r"dataset 'd': target 'y': 2 values are missing, the first in row 1; drop these rows": (
+        table().assign(y=["a", None, "b", None, "a", "b"]), meta("d")),
+    r"dataset 'd': target 'x': 1 value is infinite, the first in row 2; drop these rows": (
+        table().assign(x=[0.5, 1, np.inf, 3, 4, 5]), meta("d", class_name="x")),
+    r"dataset 'd': target 'y': one class only, 'a'; a classification needs rows of at least two": (
+        table().assign(y="a"), meta("d")),
 }  # fmt: skip
 
 
@@ -346,6 +450,20 @@ def test_mode_a_creates_the_file_and_its_folder(tmp_path):
     assert h5py.is_hdf5(path)
     assert not StudyStore(path).exists
     assert io.list_datasets() == ([], [])
+
+
+def test_a_file_that_another_process_made_meanwhile_is_not_made_anew(tmp_path, monkeypatch):
+    real = files_io.locked
+
+    def late(path):
+        with rewrite_h5(path) as file:
+            file["theirs"] = [1]
+        return real(path)
+
+    monkeypatch.setattr(files_io, "locked", late)
+    io = FilesIO(tmp_path / "input.h5", mode="a")
+    with read_h5(io.path) as file:
+        assert file["theirs"][0] == 1
 
 
 def test_without_a_mode_a_missing_file_is_made_by_the_first_write(tmp_path, monkeypatch):
@@ -454,6 +572,15 @@ def test_damage_names_file_dataset_and_column(io, lost, message):
     with pytest.raises(StoreError, match=message) as caught:
         io.load_dataset("g/a")
     assert str(io.path) in one_line(caught)
+
+
+@pytest.mark.parametrize("wrong", [{"name": 3}, {"metadata": None}])
+def test_a_description_with_values_of_other_types_is_damage(io, wrong):
+    io.save_datasets(datasets("a"))
+    with rewrite_h5(io.path) as file:
+        put_json(file["a"], "about", {**get_json(file["a"], "about", {}), **wrong})
+    with pytest.raises(StoreError, match=r"dataset 'a' is damaged \(its name is no text, or its"):
+        io.dataset_info("a")
 
 
 def test_newer_versions_are_told(io):

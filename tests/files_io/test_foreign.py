@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from studies import entry as entry_of
 
 import mlaut
 from mlaut.analysis import Results
@@ -12,7 +13,7 @@ from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.experiments import verify_study
 from mlaut.files_io import StudyStore, import_predictions
-from mlaut.records import Status
+from mlaut.records import REGRESSION, Status
 
 VIRGINICA = "confidence.Iris-virginica"
 
@@ -122,6 +123,30 @@ def _other_truth(table):
         (lambda t: t.drop(columns="prediction"), "the table has no column 'prediction'"),
         (lambda t: t.drop(columns="fold"), "no column 'fold', and the study has 3 of them"),
         (lambda t: t.iloc[:0], "are a DataFrame with one row for each test row"),
+        (
+            lambda t: t.drop(columns="row").iloc[1:],
+            r"49 predictions for 50 test rows; predictions must come from the split",
+        ),
+        (
+            lambda t: t.rename(columns={"fitting_seconds": "truth"}),
+            "the table has two columns 'truth'; leave one of them out",
+        ),
+        (
+            lambda t: t.assign(prediction=[[label] for label in t["prediction"]]),
+            "column 'prediction' has lists; write one value in each row",
+        ),
+        (
+            lambda t: t.assign(row=t["row"] + 0.5),
+            r"column 'row' has 4\.5, which is no position, counted from 0",
+        ),
+        (
+            lambda t: t.assign(fitting_seconds=-1.0),
+            r"column 'fitting_seconds' has -1\.0, which is no number that can stand there",
+        ),
+        (
+            lambda t: t.assign(fitting_seconds=pd.Timedelta("1s")),
+            r"'fitting_seconds' has Timedelta.*, which is no number that can stand there",
+        ),
     ],
 )
 def test_what_does_not_fit_the_study_changes_nothing(study, change, message):
@@ -180,3 +205,30 @@ def test_the_command_line_imports_tables(study, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["import", str(study.path), "x.xlsx", "--strategy", "R", "--source", "R"])
     assert "x.xlsx: no such file or folder" in capsys.readouterr().err
+
+
+def test_numbers_are_imported_and_their_truth_may_be_rounded_by_a_text_file(tmp_path):
+    of = entry_of("cpu", n_rows=6, task=REGRESSION)
+    study = StudyStore(tmp_path / "study.h5")
+    study.save_splits([of])
+    rows = np.concatenate([of.split.rows(0, fold)[1] for fold in (0, 1)])
+    given = {"fold": [0] * 3 + [1] * 3, "row": rows, "truth": of.truth[rows] * (1 + 1e-12)}
+    table = pd.DataFrame({**given, "prediction": of.truth[rows] + 0.5})
+    assert import_predictions(study, table, strategy="R", source="R") == 2
+    np.testing.assert_array_equal(study.block("cpu").predictions[0, 0], of.truth + 0.5)
+    assert study.block("cpu").probabilities is None
+    other = table.assign(truth=table["truth"] + [0, 0, 1e-6, 0, 0, 0])
+    with pytest.raises(StudyError, match=r"1 of 3 rows have another truth .*the first: row 4"):
+        import_predictions(study, other, strategy="S", source="R")
+    infinite = table.assign(prediction=np.inf)
+    with pytest.raises(StudyError, match="inf in column 'prediction' is no finite number"):
+        import_predictions(study, infinite, strategy="S", source="R")
+
+
+def test_nothing_joins_a_race(tmp_path):
+    study = StudyStore(tmp_path / "study.h5")
+    study.save_splits([entry_of("iris")])
+    study.store_analysis({"race": {"losses": 1}})
+    table = pd.DataFrame({"fold": [0], "row": [0], "prediction": ["no"]})
+    with pytest.raises(StudyError, match="is a race, and a strategy cannot join a race"):
+        import_predictions(study, table, strategy="R", source="R")

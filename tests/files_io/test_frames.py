@@ -438,3 +438,12 @@ def test_columns_of_one_block_are_stored_as_they_are_whatever_was_chosen_of_them
     ordered = pd.DataFrame(np.asfortranarray(whole.to_numpy()))
     columns = [ordered[name].to_numpy() for name in ordered.columns]
     assert np.shares_memory(_stacked(columns), columns[0])
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_labels_of_a_type_without_an_encoding_are_told(axis):
+    days = pd.to_datetime(["2020", "2021"]).tz_localize(tzoffset("here", 3600))
+    frame = pd.DataFrame(np.eye(2)).set_axis(days, axis=axis)
+    what = ("rows", "columns")[axis]
+    with pytest.raises(DataError, match=rf"index of the {what}: .*time zone tzoffset"):
+        around(frame)

@@ -1,20 +1,26 @@
 """Changing a database: on a full disk, and after writers that were killed."""
 
+import errno
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from studies import assert_same_block, entry, outcome, strategy
 
+from mlaut.errors import StoreError
 from mlaut.experiments import study_status, verify_study
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5
+from mlaut.files_io.safe_files.hdf5 import accept_changes, read_h5, rewrite_h5, write_in_place
+from mlaut.files_io.safe_files.hdf5_output import Bytes
+from mlaut.files_io.safe_files.system_errors import damage_told, explained
 from mlaut.files_io.studies.study_layout import copy_study
 from mlaut.held import leftovers
 
@@ -259,3 +265,98 @@ def test_a_file_is_kept_where_the_new_one_is_no_smaller(tmp_path):
         file["more"] = np.ones(10**4)
     assert (path.stat().st_ino, path.read_bytes()) == before
     assert [file.name for file in tmp_path.iterdir()] == ["study.h5"]
+
+
+# ------------------------------------------------------ files that are no whole HDF5 files
+
+
+def cut(path):
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(10_000)
+    with path.open("r+b") as file:
+        file.truncate(40_000)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (Path.exists, "no such file while sealing it; check the path"),
+        (lambda path: path.write_text("a,b\n1,2\n" * 99), "not an HDF5 file; check the path"),
+        (cut, r"a truncated HDF5 file \(40000 bytes\); restore it from a copy"),
+    ],
+)
+def test_what_is_no_whole_hdf5_file_cannot_be_sealed(tmp_path, make, message):
+    path = tmp_path / "new.h5"
+    make(path)
+    before = path.read_bytes() if path.exists() else None
+    with pytest.raises(StoreError, match=rf"new\.h5: {message}") as told:
+        accept_changes(path)
+    assert "\n" not in str(told.value)
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert len(list(tmp_path.iterdir())) == (before is not None)
+
+
+def test_a_truncated_file_of_another_program_is_told(tmp_path):
+    cut(tmp_path / "new.h5")
+    with pytest.raises(StoreError, match=r"new\.h5: a truncated HDF5 file \(40000 bytes\)"):
+        FilesIO(tmp_path / "new.h5")
+
+
+def test_values_cannot_be_written_into_a_file_that_is_not_there(tmp_path):
+    with (
+        pytest.raises(StoreError, match=r"new\.h5: no such file"),
+        write_in_place(tmp_path / "new.h5"),
+    ):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETLEASE"), reason="only Linux has leases")
+def test_a_file_that_another_program_does_not_give_up_is_told(tmp_path):
+    study = StudyStore(tmp_path / "study.h5")
+    study.save_splits([entry("iris")])
+    study.journal_path.write_bytes(b"")
+    handler = signal.signal(signal.SIGIO, signal.SIG_IGN)  # by which the system asks for it
+    handle = os.open(study.journal_path, os.O_RDONLY)
+    try:
+        try:  # as a server of files does: whoever opens it without waiting is then refused
+            fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        except OSError:
+            pytest.skip("this file system has no leases")
+        with pytest.raises(StoreError, match=r"another process is writing to it while reading the"):
+            study.settle()
+    finally:
+        os.close(handle)
+        signal.signal(signal.SIGIO, handler)
+    study.settle()
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (BlockingIOError(errno.EAGAIN, "busy"), "another process is writing to it while reading;"),
+        (OSError("unable to lock file, errno = 11"), "another process is writing to it while read"),
+        (OSError(errno.EDQUOT, "Quota"), "the disk .* is full while reading; what was stored bef"),
+        (OSError(errno.EROFS, "Read-only"), "no permission while reading; make the file and its"),
+        (RuntimeError("Can't read (errno = 5, error message = 'x')"), "cannot be used while readi"),
+    ],
+)
+def test_an_error_of_the_system_is_one_line_with_a_way_out(tmp_path, error, message):
+    path = tmp_path / "new.h5"
+    with (
+        pytest.raises(StoreError, match=rf"new\.h5: {message}"),
+        explained(path, "reading"),
+        damage_told(path, "it says nothing of the file"),
+    ):
+        raise error
+
+
+def test_zeros_replace_what_was_there(tmp_path):
+    """Pages of zeros become holes only where the file has none or nothing."""
+    path = tmp_path / "bytes"
+    content = np.random.default_rng(0).integers(1, 255, 4 * 4096, dtype=np.uint8)
+    path.write_bytes(content.tobytes() + bytes(4096))
+    with path.open("r+b") as file:
+        Bytes(file.fileno()).write(bytes(3 * 4096), 4000)
+    content[4000 : 4000 + 3 * 4096] = 0
+    assert path.read_bytes() == content.tobytes() + bytes(4096)

@@ -141,6 +141,39 @@ def test_a_fork_does_not_keep_the_lock_of_its_parent(tmp_path):
         os.close(writer)
 
 
+def test_a_fork_that_leaves_the_block_does_not_end_the_lock_of_its_parent(tmp_path):
+    path = tmp_path / "study.h5"
+    with locked(path):
+        before = lock_path(path).read_bytes()
+        child = 0
+        with locked(path):
+            child = os.fork()
+        if not child:
+            os._exit(3)  # the child has left a block, too
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        assert lock_path(path).read_bytes() == before
+        assert holder_of(path)["pid"] == os.getpid()
+    assert holder_of(path) is None
+
+
+def test_a_lock_that_its_holder_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    path = tmp_path / "study.h5"
+    opened, real = [], lock.open_plain
+
+    def open_plain(name, *how):
+        handle = real(name, *how)
+        if not opened:  # the holder gives it back between our open and our lock
+            name.unlink()
+        opened.append(handle)
+        return handle
+
+    monkeypatch.setattr(lock, "open_plain", open_plain)
+    with locked(path):
+        assert len(opened) == 2
+        assert json.loads(lock_path(path).read_text())["pid"] == os.getpid()
+        assert f"process {os.getpid()} on" in refused_elsewhere(path)
+
+
 def refused_elsewhere(path):
     """Try to write in another process, and return the last line of what it says."""
     program = "import sys; from mlaut.files_io import StudyStore; StudyStore(sys.argv[1]).settle()"

@@ -153,3 +153,14 @@ def test_a_model_is_locked_while_it_is_written(folder, monkeypatch):
     monkeypatch.setattr(type(folder), "replace", replace)
     record = write_model(folder, CELL, b"content", ".pickle")
     assert read_model(folder, record) == b"content"
+
+
+@pytest.mark.parametrize("name", ["loop", "loop/model"])
+def test_a_link_that_leads_to_itself_is_no_model(folder, tmp_path, name):
+    (folder / "loop").symlink_to(folder / "loop")
+    record = {"file": name, "sha256": DIGEST}
+    for use in (read_model, lambda *a: copy_model(*a, tmp_path / "new")):
+        with pytest.raises(StoreError, match=r"loop.*: cannot be used while .* symbolic links"):
+            use(folder, record)
+    assert not is_recorded(folder, record)
+    assert not (tmp_path / "new").exists()

@@ -9,8 +9,10 @@ import pytest
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io import FilesIO
+from mlaut.files_io.tables.datasets import checked
 from mlaut.files_io.tables.fingerprints import dataset_fingerprint
 from mlaut.files_io.tables.roles import numbers_of_time, role_values
+from mlaut.records import Dataset
 
 
 def table(**columns):
@@ -131,3 +133,18 @@ def test_roles_that_do_not_suit_a_table_are_one_line(tmp_path, roles, columns, m
 )
 def test_times_of_every_kind_have_an_order(values):
     assert numbers_of_time(values).argsort().tolist() == [1, 2, 0]
+
+
+def test_values_of_roles_are_those_that_splits_use():
+    roles = {"weight": "w", "group": "who", "time": "day", "id": ["x", "note"]}
+    frame = table(note=[None, None, "w", "x"], x=[1.0, 1.0, 1.0, 2.0], z=0.5)
+    dataset = checked(Dataset("d", frame, "y", "", roles=roles))
+    found = role_values(dataset)
+    assert list(found) == ["weight", "group", "time", "id"]
+    assert found["weight"].tolist() == [1.0, 2.0, 0.0, 1.0]
+    assert found["group"].tolist() == ["a", "a", "b", "b"]
+    assert found["time"].argsort().tolist() == [3, 1, 0, 2]
+    one, same, *others = found["id"].tolist()
+    assert one == same
+    assert len({one, *others}) == 3
+    assert list(role_values(dataset, ["id"])) == ["id"]

@@ -9,7 +9,8 @@ from studies import entry, outcome, strategy
 from mlaut.errors import StoreError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5, write_in_place
-from mlaut.files_io.safe_files.seal import BLOCK
+from mlaut.files_io.safe_files.hdf5_output import Bytes
+from mlaut.files_io.safe_files.seal import BLOCK, make_seal
 
 
 @pytest.fixture
@@ -190,3 +191,11 @@ def test_values_are_written_at_their_place(study):
     with read_h5(study.path) as file:
         stored = file["experiments/predictions/iris/seconds"][0, 0]
     assert stored.tolist() == [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]
+
+
+def test_no_seal_is_made_of_places_that_make_no_sense(study):
+    with (
+        study.path.open("rb") as file,
+        pytest.raises(ValueError, match="the list of its open stretches makes no sense"),
+    ):
+        make_seal(Bytes(file.fileno()), study.path.stat().st_size - 8, 1)

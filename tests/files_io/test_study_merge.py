@@ -1,6 +1,7 @@
 """Merging studies: every outcome of any, and contradictions are errors."""
 
 import contextlib
+import errno
 import hashlib
 import multiprocessing
 import os
@@ -409,3 +410,50 @@ def test_damage_is_not_merged(tmp_path):
     with pytest.raises(StoreError):
         merge_studies([one.path, two.path], tmp_path / "m.h5")
     assert np.array_equal(two.block("iris").status, np.zeros((2, 2, 2)))
+
+
+def test_the_same_merge_again_changes_nothing_and_another_is_refused(tmp_path):
+    sources = two_with_models(tmp_path)
+    output = tmp_path / "m.h5"
+    merge_studies(sources, output)
+    before = contents(tmp_path)
+    assert merge_studies(sources, output).path == output
+    assert contents(tmp_path) == before
+    other = make(tmp_path / "other.h5", [], [entry("wine")]).path
+    (tmp_path / "text.h5").write_text("mine")
+    before = contents(tmp_path)
+    for several, target in (([*sources, other], output), (sources, tmp_path / "text.h5")):
+        with pytest.raises(StudyError, match=f"{target.name}: exists, and merging makes a new"):
+            merge_studies(several, target)
+        assert contents(tmp_path) == before
+
+
+def test_two_cells_with_different_models_of_one_name_are_refused(tmp_path):
+    """As a study of unknown source may have them: the names that MLaut gives differ."""
+    iris, paths = entry("iris"), [tmp_path / "1.h5", tmp_path / "2.h5"]
+    for k, path in enumerate(paths):
+        cell = Cell("iris", "tree", 0, 0)
+        record = write_model(models_folder(path), cell, b"%d" % k, ".m")
+        make(path, [_with(outcome(iris, "tree", fold=k), model=record)], [iris])
+    with pytest.raises(StudyError, match="two cells have different models of one name; leave one"):
+        merge_studies(paths, tmp_path / "m.h5")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("m.h5")]
+
+
+@pytest.mark.parametrize(("fails", "is_there"), [("make_seal", False), ("fsync_folder", True)])
+def test_models_stay_exactly_where_the_merged_study_is_there(
+    tmp_path, monkeypatch, fails, is_there
+):
+    """The disk fails when the models are placed: before the study has its name, or after."""
+    sources = two_with_models(tmp_path)
+
+    def fail(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"mlaut.files_io.safe_files.hdf5.{fails}", fail)
+        with pytest.raises(StoreError, match=r"m\.h5: cannot be used while .*Input/output error"):
+            merge_studies(sources, tmp_path / "m.h5")
+    assert (tmp_path / "m.h5").exists() == models_folder(tmp_path / "m.h5").exists() == is_there
+    merge_studies(sources, tmp_path / "m.h5")
+    assert_whole(tmp_path / "m.h5")

@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from mlaut.errors import OptionalPackageError, StoreError
+from mlaut.errors import DataError, OptionalPackageError, StoreError
 from mlaut.files_io.tables import tables
 
 ARFF = "@relation r\n@attribute 'a b' numeric\n@attribute c {x, 'y z'}\n@data\n1, x\n?, 'y z'\n"
@@ -61,3 +61,71 @@ def test_what_the_machine_cannot_open_now_is_no_fault_of_the_table(tmp_path):
             tables.read_table(path)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+# --------------------------------------------------------------------- time series
+
+TS = "# a comment\n@problemName x\n\n@timeStamps false\n@classLabel true a b\n@data\n"
+
+
+def written(path, text):
+    path.write_text(text)
+    return path
+
+
+def test_time_series_become_columns_of_points(tmp_path):
+    frame = tables.read_table(written(tmp_path / "one.ts", TS + "1,2.5,?:a\n3,4,5:b\n"))
+    expected = pd.DataFrame({"t0": [1.0, 3], "t1": [2.5, 4], "t2": [None, 5.0]}).assign(
+        target=["a", "b"]
+    )
+    pd.testing.assert_frame_equal(frame, expected)
+    several = TS.replace("@classLabel true a b", "@targetLabel true")
+    frame = tables.read_table(written(tmp_path / "two.ts", several + "1,2:3,4:0.5\n5,6:7,8:2\n"))
+    assert frame.columns.tolist() == ["0_0", "0_1", "1_0", "1_1", "target"]
+    assert frame["1_0"].tolist() == [3, 7]
+    assert frame["target"].tolist() == [0.5, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.ts", TS.replace("false", "true"), "its series have time stamps; resample them"),
+        ("a.ts", TS.replace("true a b", "false"), "its series have no label to be the target"),
+        ("a.ts", TS + "1,2:a\n1:b\n", "its series differ in length; pad or cut them to one"),
+        ("a.ts", TS + "1:2:a\n1:b\n", "cannot be read as TS .*shorter"),
+        ("a.csv", "a,b\n1,2,3\n", "its rows have more values than its header has names"),
+        ("a.csv", "", "cannot be read as CSV .No columns to parse"),
+        ("a.arff", "@relation r\n@attribute d date\n@data\n", "An attribute of dates or relations"),
+        ("a.arff", "@relation r\n@attribute c {x}\n@data\ny\n", "cannot be read as ARFF"),
+        ("a.txt", "a,b\n", "not a table that can be read .*csv"),
+        ("a.arff.gz", "x", "not a table that can be read"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_told_in_one_line(tmp_path, name, text, message):
+    with pytest.raises(DataError, match=f"{name}: .*{message}") as told:
+        tables.read_table(written(tmp_path / name, text))
+    assert "\n" not in str(told.value)
+
+
+def test_a_table_without_columns_and_one_that_is_not_there_are_told(tmp_path):
+    pd.DataFrame(index=range(3)).to_parquet(tmp_path / "t.parquet", index=False)
+    with pytest.raises(DataError, match=r"t\.parquet: a table without columns; check the file"):
+        tables.read_table(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"none\.csv: no such file; check the path"):
+        tables.read_table(tmp_path / "none.csv")
+
+
+def test_a_sparse_arff_file_has_the_first_category_or_0_where_nothing_is_said(tmp_path):
+    text = ARFF.partition("@data")[0] + "@data\n{0 2.5}\n{1 'y z'}\n"
+    frame = tables.read_table(written(tmp_path / "table.arff", text))
+    assert frame["a b"].tolist() == [2.5, 0]
+    assert frame["c"].tolist() == ["x", "y z"]
+
+
+def test_parquet_and_packed_files_are_read(tmp_path):
+    frame = pd.DataFrame({"a": [1.5, 2.5], "y": ["n", "y"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_csv(tmp_path / "t.tsv.gz", sep="\t", index=False)
+    for name in ("t.parquet", "t.tsv.gz"):
+        pd.testing.assert_frame_equal(tables.read_table(tmp_path / name), frame)
+        assert tables.stem_of(name) == "t"

@@ -48,6 +48,13 @@ def test_several_targets_in_a_row_are_not_taken(labels, message):
         with_target(TABLE, labels, "target")
 
 
+def test_labels_in_one_column_are_taken_under_a_name_that_is_free():
+    frame = with_target(TABLE, np.arange(4.0)[:, None], "target")
+    assert frame["target"].tolist() == [0, 1, 2, 3]
+    with pytest.raises(DataError, match="the table has a column 'y' already; name the target diff"):
+        with_target(TABLE, [1, 2, 3, 4], "y")
+
+
 def test_labels_in_an_array_of_objects_have_the_type_of_their_values():
     labels = np.array([1.5, 2.0, 1.5, 2.0], dtype=object)
     assert with_target(TABLE, labels, "target")["target"].dtype == np.float64
@@ -86,6 +93,21 @@ def test_columns_of_pyarrow_have_the_types_of_their_values(in_pandas):
     assert found["day"].tolist() == [pd.Timestamp("2020-01-01"), pd.NaT]
     if in_pandas:
         assert given.dtypes["x"] == "double[pyarrow]"  # what was given is not changed
+
+
+def test_what_pyarrow_cannot_convert_is_refused_in_one_line_and_other_objects_stay():
+    pytest.importorskip("narwhals")
+    pyarrow = pytest.importorskip("pyarrow")
+    values = [pyarrow.array([1]), pyarrow.array(["x"])]
+    kinds, places = pyarrow.array([0, 1], "int8"), pyarrow.array([0, 0], "int32")
+    union = pyarrow.UnionArray.from_dense(kinds, places, values)
+    with pytest.raises(
+        DataError, match=r"a pyarrow\.lib\.Table cannot be converted .*; pass a"
+    ) as no:
+        as_pandas(pyarrow.table({"u": union}))
+    assert "\n" not in str(no.value)
+    lists = as_pandas(pyarrow.table({"l": [[1], [2, 3]]}))["l"]
+    assert [list(one) for one in lists] == [[1], [2, 3]]
 
 
 def test_a_type_that_another_library_cannot_convert_is_refused_in_one_line():
@@ -163,6 +185,7 @@ def test_what_is_no_table_is_refused_by_its_type(given, message):
     [
         (np.zeros((4, 2)), r"targets of shape \(4, 2\); a dataset has one target"),
         ([1, 2, 3], "4 rows and 3 targets; each row needs one"),
+        (np.zeros((4, 2, 1)), r"targets of shape \(4, 2, 1\); a dataset has one target"),
     ],
 )
 def test_labels_that_do_not_suit_the_rows_are_refused(tmp_path, labels, message):

@@ -77,3 +77,16 @@ def test_a_trace_that_contradicts_itself_is_refused():
     arrays["rank"] = np.zeros(5, "<i4")
     with pytest.raises(ValueError, match="contradicts itself"):
         unpack_trace(zlib.compress(pack(record, arrays)))
+
+
+def test_an_incumbent_without_probabilities_comes_back_without():
+    trace = replace(trace_of(3), incumbents={1: (np.array([1.5, 0.5]), None)})
+    (predictions, probabilities) = unpack_trace(pack_trace(trace)).incumbents[1]
+    assert (predictions.tolist(), probabilities) == ([1.5, 0.5], None)
+
+
+def test_a_trace_that_would_fill_the_memory_is_refused(monkeypatch):
+    content = pack_trace(trace_of(169))
+    monkeypatch.setattr("mlaut.files_io.outcomes.traces._LARGEST", 1000)
+    with pytest.raises(ValueError, match="a trace of more than 1000 bytes"):
+        unpack_trace(content)

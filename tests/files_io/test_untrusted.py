@@ -8,6 +8,8 @@ import itertools
 import os
 import resource
 import shutil
+import struct
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -20,8 +22,10 @@ from mlaut.experiments import study_status, verify_study
 from mlaut.experiments.cells.search_checkpoints import checkpoint_of
 from mlaut.experiments.following.status import unfinished
 from mlaut.files_io import FilesIO, StudyStore, accept_changes, merge_studies
+from mlaut.files_io.outcomes.journal import Journal
+from mlaut.files_io.outcomes.packs import pack, pack_outcomes
 from mlaut.files_io.safe_files.hdf5_output import Bytes
-from mlaut.files_io.safe_files.seal import LIST, make_seal
+from mlaut.files_io.safe_files.seal import BLOCK, LIST, make_seal
 from mlaut.files_io.safe_files.texts import put_json
 from mlaut.records import Cell
 from mlaut.report import make_report
@@ -225,6 +229,37 @@ def test_more_json_than_anything_needs_is_told(study):
         _ = study.runs
 
 
+def moved(path, name, place):
+    """Have an array of a file begin elsewhere, in the bytes of its structure."""
+    with h5py.File(path, "r") as file:
+        item = file[name].id
+        begin = item.get_chunk_info(0).byte_offset if file[name].chunks else item.get_offset()
+    content = path.read_bytes()
+    known = struct.pack("<Q", begin - BLOCK)
+    assert content.count(known) == 1
+    path.write_bytes(content.replace(known, struct.pack("<Q", place)))
+
+
+@pytest.mark.parametrize("name", [f"{IRIS}/predictions", "input/table/body/0/values"])
+def test_arrays_that_lie_outside_of_the_file_are_not_sealed(study, name):
+    """HDF5 itself does not look where the pieces of an array are."""
+    io = FilesIO(study.path, "a")
+    frame = pd.DataFrame({"a": np.arange(5000.0), "y": ["n", "y"] * 2500})
+    io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "input"})
+    moved(study.path, name, 2**40)
+    before = study.path.read_bytes()
+    with pytest.raises(StoreError, match=r"study\.h5: damaged, for it cannot be sealed") as told:
+        accept_changes(study.path)
+    assert "\n" not in str(told.value)
+    assert study.path.read_bytes() == before
+    change(study, len)  # who makes such a file can seal it
+    before = study.path.read_bytes()
+    with pytest.raises(StoreError, match=r"study\.h5: damaged, for it cannot be sealed"):
+        io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "more"})
+    assert study.path.read_bytes() == before
+    assert sorted(file.name for file in study.path.parent.iterdir()) == ["other", "study.h5"]
+
+
 def test_a_kind_that_is_no_text_can_be_sealed(study):
     with h5py.File(study.path, "r+") as file:
         file[IRIS].attrs["encoding-type"] = np.arange(3)
@@ -241,6 +276,31 @@ def test_ways_that_multiply_are_not_walked(tmp_path):
             group = group["a"]
     with pytest.raises(StoreError, match="is a second name of a group"):
         FilesIO(path)
+
+
+def test_a_file_whose_groups_are_damaged_is_told(tmp_path):
+    path = tmp_path / "other.h5"
+    with h5py.File(path, "w") as file:
+        file["group/x"] = np.arange(3)
+    path.write_bytes(path.read_bytes().replace(b"SNOD", b"snod"))  # the lists of members
+    with pytest.raises(StoreError, match=r"other\.h5: damaged, for its groups cannot") as told:
+        FilesIO(path)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["splits/iris/truth", f"{IRIS}/status", f"{IRIS}/predictions"])
+def test_a_group_in_the_place_of_an_array_is_told(study, name):
+    change(study, _replace(name, lambda file, name: file.create_group(name)))
+    with pytest.raises(StoreError, match=f"a study was expected .*/{name} is no array"):
+        study.block("iris")
+
+
+def test_an_array_that_is_stored_and_larger_than_the_memory_is_told(study, monkeypatch):
+    monkeypatch.setattr("mlaut.files_io.safe_files.untrusted._MEMORY", 119)
+    with pytest.raises(
+        StoreError, match="truth: it needs 120 bytes, more than half of the memory of this machine"
+    ):
+        study.block("iris")
 
 
 def test_a_second_name_of_an_array_is_not_refused(tmp_path):
@@ -274,9 +334,6 @@ def test_a_pipe_is_not_waited_for(study, name):
     ],
 )
 def test_a_journal_that_tells_nonsense_is_told_in_one_line(study, record):
-    from mlaut.files_io.outcomes.journal import Journal
-    from mlaut.files_io.outcomes.packs import pack
-
     journal = Journal(study.journal_path, study.id)
     journal.append(pack(record, {}))
     journal.close()
@@ -350,3 +407,29 @@ def test_scores_are_appended_to_no_link(tmp_path):
     with pytest.raises(OSError, match="symbolic links"):
         Checkpoint(tmp_path / "scores", "a search").append([((0, 0), {"test_scores": 0.5})])
     assert victim.read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"predictions": np.zeros(15, "i4"), "probabilities": np.ones((15, 2), "f4")},
+         "probabilities of shape"),
+        ({"predictions": np.zeros(99, "i4"), "probabilities": None}, r"predictions of shape \(99,"),
+        ({"predictions": np.zeros(9, "i4"), "probabilities": None}, r"predictions of shape \(9,"),
+    ],
+)  # fmt: skip
+def test_a_journal_with_arrays_of_other_shapes_changes_no_cell(study, wrong, message):
+    given = outcome(entry("iris", n_rows=30), "tree")
+    with contextlib.closing(Journal(study.journal_path, study.id)) as journal:
+        journal.append(*pack_outcomes([replace(given, **wrong)]))
+    before = study.path.read_bytes()
+    with pytest.raises(StoreError, match=message):
+        study.settle()
+    assert study.path.read_bytes() == before
+
+
+def test_a_run_of_a_journal_whose_identifier_is_no_text_is_told(study):
+    with contextlib.closing(Journal(study.journal_path, study.id)) as journal:
+        journal.append(pack({"run": {"id": 3}}, {}))
+    with pytest.raises(StoreError, match="it has a record that no run writes; restore"):
+        study.settle()

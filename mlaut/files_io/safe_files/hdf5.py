@@ -32,11 +32,12 @@ from mlaut.files_io.safe_files import changes
 from mlaut.files_io.safe_files.hdf5_output import Bytes, FileObject, output_h5, write_all
 from mlaut.files_io.safe_files.lock import locked
 from mlaut.files_io.safe_files.seal import BLOCK, check_seal, list_open, make_seal, sealed_size
-from mlaut.files_io.safe_files.system_errors import explain, explained
+from mlaut.files_io.safe_files.system_errors import damage_told, explain, explained
 from mlaut.files_io.safe_files.untrusted import check_links, check_plain
 from mlaut.held import remove_leftovers, unfinished
 
 _PIECE = 2**20  # bytes of one read
+_NO_SEAL = "it cannot be sealed"
 
 
 @contextlib.contextmanager
@@ -141,9 +142,11 @@ def rewrite_h5(
                     check_links(file, real)
                 yield file
                 if file.userblock_size == BLOCK:
-                    place = list_open(file)
+                    with damage_told(path, _NO_SEAL):
+                        place = list_open(file)
             if place:
-                os.pwrite(handle, make_seal(content, *place), 0)
+                with damage_told(path, _NO_SEAL):
+                    os.pwrite(handle, make_seal(content, *place), 0)
             if if_smaller:
                 os.fsync(handle)  # before that, the system may not have given it its room
                 if os.fstat(handle).st_blocks >= real.stat().st_blocks:
@@ -208,9 +211,11 @@ def change_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
         try:
             with output_h5(content, empty=False) as file:
                 yield file
-                place = list_open(file)
+                with damage_told(path, _NO_SEAL):
+                    place = list_open(file)
             os.ftruncate(handle, max(end, content.size))
-            change = content.change(make_seal(content, *place))
+            with damage_told(path, _NO_SEAL):
+                change = content.change(make_seal(content, *place))
             os.fsync(handle)
             _decide(real, change)
         except BaseException:

@@ -57,6 +57,23 @@ def explained(path: Path, doing: str) -> Iterator[None]:
         raise explain(of_system, path, doing) from error
 
 
+@contextlib.contextmanager
+def damage_told(path: Path, what: str) -> Iterator[None]:
+    """Turn what HDF5 raises on a damaged structure into a StoreError; ``what`` is the sign of it.
+
+    Errors of the system pass unchanged.
+    """
+    try:
+        yield
+    except (KeyError, RuntimeError, ValueError) as error:
+        if system_error_of(error):
+            raise
+        raise StoreError(
+            f"{path}: damaged, for {what} ({' '.join(str(error).split())}); "
+            "restore it from a copy, or write to a new file"
+        ) from error
+
+
 def refuse_error_of_machine(error: Exception, path: Path, doing: str) -> None:
     """Raise a StoreError for an error of the machine, which says nothing of the file."""
     if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:

@@ -59,8 +59,6 @@ def put_labels(group: h5py.Group, name: str, labels: Sequence[Any]) -> None:
     if kinds == {str} and not any(b"\0" in text for text in encoded) and _fit_utf8(labels):
         put_texts(group, name, encoded, "labels")
     elif kinds in ({int}, {float}) and all(abs(label) < 2**63 for label in labels):
-        if name in group:
-            del group[name]
         item = group.create_dataset(name, data=np.array(labels, f"<{kinds.pop().__name__[0]}8"))
         item.attrs.update({"encoding-type": "labels", "encoding-version": 2})
     else:

@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 
 from mlaut.errors import StoreError
+from mlaut.files_io.safe_files.system_errors import damage_told
 
 _DEFLATED = 1100  # above the largest ratio of deflate, 1,032 bytes from one
 _SMALL = 2**20  # bytes that a file may declare without storing them: HDF5 fills them in
@@ -108,14 +109,9 @@ def check_links(file: h5py.File, path: Path) -> None:
             return None
         return f"{name.decode(errors='replace')!r} is a second name of a group"
 
-    try:
+    with damage_told(path, "its groups cannot be listed"):
         names[h5py.h5o.get_info(file.id).addr] = b"/"
         problem = file.id.links.visit(look, info=True)
-    except (KeyError, RuntimeError, ValueError) as error:
-        raise StoreError(
-            f"{path}: damaged, for its groups cannot be listed ({' '.join(str(error).split())}); "
-            "restore it from a copy, or write to a new file"
-        ) from error
     if problem:
         raise StoreError(
             f"{path}: {problem}, which MLaut does not follow; do not trust this file, or copy what "

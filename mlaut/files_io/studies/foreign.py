@@ -189,7 +189,7 @@ def _checked(values: pd.Series, name: str) -> pd.Series:
         wrong[:] = True
     if wrong.any():
         what = "position, counted from 0" if whole else "number that can stand there"
-        raise StudyError(f"column {name!r} has {values[wrong].iloc[0]!r}, which is no {what}")
+        raise StudyError(f"column {name!r} has {values[wrong].tolist()[0]!r}, which is no {what}")
     return numbers.astype(int) if whole else numbers
 
 
@@ -258,7 +258,7 @@ def _encoded(values: pd.Series, entry: SplitEntry, cell: Cell) -> np.ndarray:
     if entry.task != CLASSIFICATION:
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float)
         if not np.isfinite(numbers).all():
-            bad = values[~np.isfinite(numbers)].iloc[0]
+            bad = values[~np.isfinite(numbers)].tolist()[0]
             raise StudyError(f"{cell}: {bad!r} in column {values.name!r} is no finite number")
         return numbers
     places: dict[Any, int] = {}

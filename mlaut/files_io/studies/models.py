@@ -181,10 +181,7 @@ def _opened(folder: Path, record: Mapping[str, Any], doing: str) -> Iterator[Buf
 
 def _below(path: Path, folder: Path) -> bool:
     """Return whether a path lies in a folder, after all links are followed."""
-    try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # a link that leads to itself
-        return False
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _wrong_model(path: Path) -> StoreError:

@@ -401,13 +401,14 @@ class ArrayWriter:
         """Return predictions and probabilities of the test rows, in the stored types."""
         if outcome.predictions is None:
             return {}
-        rows = {}
+        rows, cell = {}, outcome.cell
+        n_test = self.entry.split.test_sizes[cell.repeat][cell.fold]
         for name in self._rows_of:
             shape, dtype, nothing = self.layout[name]
-            values, of_test = getattr(outcome, name), (len(outcome.predictions), *shape[3:])
+            values, of_test = getattr(outcome, name), (n_test, *shape[3:])
             rows[name] = np.asarray(np.full(of_test, nothing) if values is None else values, dtype)
             if rows[name].shape != of_test:  # of a journal from an unknown source
-                raise ValueError(f"{outcome.cell}: {name} of shape {rows[name].shape}")
+                raise ValueError(f"{cell}: {name} of shape {rows[name].shape}")
         return rows
 
 

@@ -172,7 +172,7 @@ def checked(dataset: Dataset) -> Dataset:
 def _check_frame(frame: pd.DataFrame, target: Any) -> None:
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise DataError(f"two columns are called {twice[0]!r}; rename one")
+        raise DataError(f"two columns are called {twice.tolist()[0]!r}; rename one")
     if isinstance(target, list):
         raise DataError(
             f"targets {', '.join(map(repr, target))}; a dataset has one target: name one, and give "
