@@ -246,11 +246,11 @@ def copy_study(
         path = (paths or {}).get(dataset, stored.path)
         entry = replace(stored, name=name, path=path, named=named)
         put_entry(new, entry)
-        old_arrays = arrays_of(old, dataset)
+        source = arrays_of(old, dataset)
         group = new[PREDICTIONS].create_group(to_h5(name))
-        new_names = [to for old_name in old_arrays.names if (to := called[old_name])]
-        arrays = StudyArrays.create(group, entry, new_names, fields=old_arrays.fields, spare=plain is None)
-        arrays.copy_from(old_arrays, plain or dict, called)
+        kept = [to for old_name in source.names if (to := called[old_name])]
+        arrays = StudyArrays.create(group, entry, kept, fields=source.fields, spare=plain is None)
+        arrays.copy_from(source, plain or dict, called)
     for what, names in changes.items():
         if names:
             note_names(new, what, names)
