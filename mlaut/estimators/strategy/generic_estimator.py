@@ -69,7 +69,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
     @property
     def metadata(self) -> Properties:
         """Metadata from ``properties``, completed from the estimator."""
-        _check_methods(self.estimator)
+        check_methods(self.estimator)
         if isinstance(self.properties, Properties):
             return self.properties
         given = dict(self.properties or {})
@@ -128,7 +128,7 @@ def name_of(estimator: Any) -> str:
     return type(estimator).__name__
 
 
-def _check_methods(estimator: Any) -> None:
+def check_methods(estimator: Any) -> None:
     """Raise an error if an object is not an estimator."""
     if isinstance(estimator, type):
         name = estimator.__name__
