@@ -90,8 +90,7 @@ def error_interval(
     >>> round(error.value, 3), error.method, error.fits
     (0.067, 'inflated CV Wald', 10)
     """
-    how = (split, method, confidence, groups, seed)
-    return _error([estimator], X, y, metric, *how)
+    return _error([estimator], X, y, metric, split, method, confidence, groups, seed)
 
 
 def error_difference(
@@ -217,6 +216,5 @@ def _predict(
             block.probabilities[at] = shares
     except Exception as error:
         kind = "" if isinstance(error, MlautError) else f"{type(error).__name__}: "
-        what = " ".join(f"{kind}{error}".split())
-        name, n = type(estimator).__name__, len(train)
-        raise StrategyError(f"{name} failed on {n} training rows: {what}") from error
+        where = f"{type(estimator).__name__} failed on {len(train)} training rows"
+        raise StrategyError(f"{where}: {' '.join(f'{kind}{error}'.split())}") from error
