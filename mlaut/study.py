@@ -7,7 +7,7 @@ calls the packages that do it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -269,6 +269,7 @@ class Study:
         RunInterrupted
             The run was stopped; the same call continues it.
         """
+        from mlaut.estimators import as_strategies
         from mlaut.experiments.workers.start import start_server
 
         start_server(self.path, options.get("engine", "local"))
@@ -277,22 +278,21 @@ class Study:
             from mlaut.racing import make_race
 
             deciding = make_race(**race)
-        orchestrator = self._orchestrator(split, stratify)
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
+        names = [strategy.name for strategy in as_strategies(strategies)]  # refused before a split
+        orchestrator = self._orchestrator(split, stratify)
         if race is None:  # the terms of a race are its analysis
-            self._seal(strategies)
+            self._seal(names)
         done: RunSummary = orchestrator.run(
             strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
         )
         return done
 
-    def _seal(self, strategies: Any) -> None:
+    def _seal(self, names: Sequence[str]) -> None:
         """Store the analysis before the first result, with present facts about the study."""
         from mlaut.analysis.deciding.terms import store_analysis
-        from mlaut.estimators import as_strategies
         from mlaut.files_io.tables.datasets import clusters_of
 
-        names = [strategy.name for strategy in as_strategies(strategies)]
         clusters = clusters_of(self._datasets_io("r").dataset_infos())
         store_analysis(self._store, names, self._tasks, clusters, analysis=Analysis(), keep=True)
 

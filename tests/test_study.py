@@ -270,3 +270,9 @@ def test_a_relative_path_names_the_same_files_in_another_folder(tmp_path, monkey
     assert study.datasets == ["iris"]
     assert study.run("BaselineClassifier", engine="inline", verbose=0).n_done == 1
     assert (study.path, [*Path().iterdir()]) == (tmp_path / "study.h5", [])
+
+
+def test_a_run_that_is_refused_for_its_strategies_splits_no_rows(study):
+    with pytest.raises(MlautError, match="no strategy, family or task is called 'Nope'"):
+        study.run(["Nope"], split="kfold(3)", **QUIET)
+    assert study.run(["BaselineClassifier"], split="kfold(4)", **QUIET).n_done == 8
