@@ -19,7 +19,10 @@ from mlaut.analysis.estimates.error_intervals import (
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import AnalysisError, DataError, StrategyError
+from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
+from mlaut.estimators.strategy.generic_estimator import check_methods
+from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
+from mlaut.files_io.tables.tables_of_others import one_target
 from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status
 from mlaut.sharing.private import _safe_indexing
 
@@ -87,8 +90,7 @@ def error_interval(
     >>> round(error.value, 3), error.method, error.fits
     (0.067, 'inflated CV Wald', 10)
     """
-    how = (split, method, confidence, groups, seed)
-    return _error([estimator], X, y, metric, *how)
+    return _error([estimator], X, y, metric, split, method, confidence, groups, seed)
 
 
 def error_difference(
@@ -147,10 +149,12 @@ def _error(
     if score.task not in (None, task):
         raise AnalysisError(f"{score.name} is for {score.task}, and the learners for {task}")
     try:
-        X, labels = indexable(X, y)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"X and y do not match: {error}") from None
-    target = pd.Series(np.asarray(labels), name="y")
+        (X,) = indexable(X)
+    except TypeError as error:
+        raise DataError(f"X is no table: {error}") from None
+    target = pd.Series(one_target(y, X), name="y")
+    if target.empty:
+        raise DataError("the table has no rows; check where it was read")
     truth, classes = encode_target(target, task)
     if groups is None and "group" in str(split).lower():
         raise DataError(f"split={str(split)!r} needs the group of each row: pass groups=")
@@ -184,6 +188,8 @@ def _error(
 
 
 def _task_of(estimators: Sequence[Any]) -> str:
+    for estimator in estimators:
+        check_methods(estimator)
     with suppress(AttributeError):  # of an object without scikit-learn's tags
         for task, has_it in ((CLASSIFICATION, is_classifier), (REGRESSION, is_regressor)):
             if all(map(has_it, estimators)):
@@ -201,18 +207,14 @@ def _predict(
     (X, target), test = table, at[-1]
     try:
         model = clone(estimator).fit(_safe_indexing(X, train), target.to_numpy()[train])
-        given = model.predict(_safe_indexing(X, test))
-        shares = model.predict_proba(_safe_indexing(X, test)) if probabilities else None
+        rows = _safe_indexing(X, test)
+        block.predictions[at] = checked_predictions(model.predict(rows), block.classes, len(test))
+        if probabilities and block.probabilities is not None:
+            shares = checked_probabilities(model, rows, block.classes)
+            if shares is None:
+                raise StrategyError("it has no predict_proba; choose another metric")
+            block.probabilities[at] = shares
     except Exception as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        name, n = type(estimator).__name__, len(train)
-        raise StrategyError(f"{name} failed on {n} training rows: {what}") from error
-    if not block.classes:
-        block.predictions[at] = given
-        return
-    block.predictions[at] = pd.Index(block.classes).get_indexer(given)
-    if shares is not None and block.probabilities is not None:
-        block.probabilities[at] = 0.0
-        columns = pd.Index(block.classes).get_indexer(model.classes_)
-        for column, share in zip(columns, shares.T, strict=True):
-            block.probabilities[(*at, column)] = share
+        kind = "" if isinstance(error, MlautError) else f"{type(error).__name__}: "
+        where = f"{type(estimator).__name__} failed on {len(train)} training rows"
+        raise StrategyError(f"{where}: {' '.join(f'{kind}{error}'.split())}") from error

@@ -7,7 +7,7 @@ calls the packages that do it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -77,13 +77,24 @@ class Study:
         *,
         seed: int | None = None,
     ) -> None:
-        self.path = Path(path)
+        self._path = (Path(path), Path(path).absolute())
         self._elsewhere = ""
-        self.datasets_path = self._found_datasets() if datasets is None else Path(datasets)
+        found = self._found_datasets() if datasets is None else Path(datasets)
+        self._datasets_path = (found, found.absolute())
         self.seed = self._found_seed() if seed is None else seed
 
     def __repr__(self) -> str:
         return f"Study({str(self.path)!r}, datasets={str(self.datasets_path)!r})"
+
+    @property
+    def path(self) -> Path:
+        """File of the study; an absolute path after a change of the working directory."""
+        return _still(*self._path)
+
+    @property
+    def datasets_path(self) -> Path:
+        """File of the datasets; an absolute path after a change of the working directory."""
+        return _still(*self._datasets_path)
 
     @property
     def datasets(self) -> list[str]:
@@ -147,8 +158,7 @@ class Study:
             named = dict(roles or {})
             column = named.pop("target", target)
             dataset = Dataset(name, datasets, column, task or "", roles=named)
-            io = self._datasets_io("a")
-            return self._names(io.save_datasets([dataset], overwrite=overwrite))
+            return self._names(self._datasets_io("a").save_datasets([dataset], overwrite=overwrite))
         if not isinstance(datasets, str | os.PathLike | Iterable):
             raise DataError(
                 f"a {type(datasets).__name__} holds no dataset; pass a table, (X, y), a reference, "
@@ -259,6 +269,7 @@ class Study:
         RunInterrupted
             The run was stopped; the same call continues it.
         """
+        from mlaut.estimators import as_strategies
         from mlaut.experiments.workers.start import start_server
 
         start_server(self.path, options.get("engine", "local"))
@@ -267,22 +278,21 @@ class Study:
             from mlaut.racing import make_race
 
             deciding = make_race(**race)
-        orchestrator = self._orchestrator(split, stratify)
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
+        names = [strategy.name for strategy in as_strategies(strategies)]  # refused before a split
+        orchestrator = self._orchestrator(split, stratify)
         if race is None:  # the terms of a race are its analysis
-            self._seal(strategies)
+            self._seal(names)
         done: RunSummary = orchestrator.run(
             strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
         )
         return done
 
-    def _seal(self, strategies: Any) -> None:
+    def _seal(self, names: Sequence[str]) -> None:
         """Store the analysis before the first result, with present facts about the study."""
         from mlaut.analysis.deciding.terms import store_analysis
-        from mlaut.estimators import as_strategies
         from mlaut.files_io.tables.datasets import clusters_of
 
-        names = [strategy.name for strategy in as_strategies(strategies)]
         clusters = clusters_of(self._datasets_io("r").dataset_infos())
         store_analysis(self._store, names, self._tasks, clusters, analysis=Analysis(), keep=True)
 
@@ -318,8 +328,7 @@ class Study:
             raise StudyError(
                 f"{self.path}: nothing was run yet, so there are no models; run it first"
             )
-        datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
-        orchestrator = Orchestrator(datasets, study, seed=self.seed)
+        orchestrator = Orchestrator(self._datasets_io("r"), FilesIO(self.path, "a"), seed=self.seed)
         return int(orchestrator.save_models(strategies, **options))
 
     def import_predictions(
@@ -528,8 +537,7 @@ class Study:
         return FilesIO(self.datasets_path, mode)
 
     def _names(self, paths: Iterable[str]) -> list[str]:
-        io = self._datasets_io("r")
-        return [info.name for info in io.infos_of(paths)]
+        return [info.name for info in self._datasets_io("r").infos_of(paths)]
 
     def _load(
         self,
@@ -602,3 +610,8 @@ class Study:
                 "for example metric='accuracy' or metric='r2'"
             )
         return "accuracy" if tasks == {CLASSIFICATION} else "r2"
+
+
+def _still(given: Path, whole: Path) -> Path:
+    """Return a path that names the same file as when it was given."""
+    return given if given.absolute() == whole else whole

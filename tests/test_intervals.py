@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Perceptron, Ridge
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -81,14 +81,53 @@ class Broken(KNeighborsClassifier):
         raise ValueError("no\nneighbours")
 
 
+class Column(KNeighborsClassifier):
+    """Predicts a column, and if asked too few labels or unknown ones; its shares sum to 0.5."""
+
+    def __init__(self, kind=""):
+        super().__init__()
+        self.kind = kind
+
+    def predict(self, X):
+        given = super().predict(X).reshape(-1, 1)
+        return given[1:] if self.kind == "short" else np.full_like(given, 9) if self.kind else given
+
+    def predict_proba(self, X):
+        return super().predict_proba(X) / 2
+
+
+def test_columns_of_labels_are_taken():
+    plain = error_interval(KNN, X, Y)
+    assert error_interval(Column(), X, Y.to_frame()).value == plain.value
+    assert error_interval(KNN, X.to_numpy(), Y[::-1][::-1]).value == plain.value
+
+
+def test_labels_with_another_index_are_those_of_the_rows_in_turn():
+    renumbered = Y.set_axis(range(1, len(Y) + 1), axis=0)
+    assert error_interval(KNN, X, renumbered).value == error_interval(KNN, X, Y).value
+    shuffled = Y.sample(frac=1, random_state=0)
+    rows = X.loc[shuffled.index].to_numpy()  # an array has no index that could differ
+    assert error_interval(KNN, rows, shuffled).value < 0.4
+
+
 @pytest.mark.parametrize(
     ("given", "error", "line"),
     [
         ({"estimator": Broken()}, StrategyError, "Broken failed on 16. training rows: Val"),
         ({"split": "group_kfold(5)"}, DataError, r"needs the group of each row: pass groups=$"),
         ({"split": GroupKFold(3)}, DataError, r"needs the group of each row: pass groups=$"),
-        ({"estimator": 3}, StrategyError, "int: only classifiers, or only regr"),
-        ({"y": Y[:9]}, DataError, "X and y do not match: .*178, 9"),
+        ({"estimator": 3}, StrategyError, "a int is not an estimator: it has no fit"),
+        ({"y": Y[:9]}, DataError, "178 rows and 9 targets; each row needs one"),
+        ({"estimator": KNeighborsClassifier}, StrategyError, r"a class, .*; give an instance: KN"),
+        ({"estimator": Column(kind="short")}, StrategyError, "rows: predict returned shap"),
+        ({"estimator": Column(kind="odd")}, StrategyError, "rows: label 9 is not one of the 3 cla"),
+        ({"estimator": Column(), "metric": "log_loss"}, StrategyError, "rows: predict_proba retur"),
+        ({"estimator": Perceptron(), "metric": "auc"}, StrategyError, "it has no predict_proba"),
+        ({"X": 5}, DataError, "X is no table: "),
+        ({"X": X[:0], "y": Y[:0]}, DataError, "the table has no rows"),
+        ({"y": "target"}, DataError, r"targets of shape \(\); a dataset has one target"),
+        ({"y": np.c_[Y, Y]}, DataError, r"targets of shape \(178, 2\); a dataset has one target"),
+        ({"y": Y[::-1]}, DataError, r"X and y have their rows in different orders; pass y.loc"),
         ({"y": Y * np.nan}, DataError, "missing"),
         ({"metric": "mse"}, AnalysisError, "squared is for Regression"),
         ({"metric": "pr_auc", "split": "holdout"}, AnalysisError, "means over test points"),

@@ -286,6 +286,22 @@ def test_a_race_is_completed(raced, tmp_path):
     assert run_race(folder / "study.toml", **QUIET).complete
 
 
+@pytest.mark.parametrize(
+    ("changed", "complete", "words"),
+    [
+        ('strategies += [("deep", DecisionTreeClassifier())]', False, "the strategies of the race"),
+        ('strategies[0] = ("bayes", GaussianNB(var_smoothing=1e-3))', True, "other parameters"),
+    ],
+)
+def test_a_run_that_is_refused_changes_nothing(raced, tmp_path, changed, complete, words):
+    folder = tmp_path / "copy"
+    shutil.copytree(raced, folder)
+    (folder / "own.py").write_text(f"{OWN}\n{changed}\n")
+    with pytest.raises(StudyError, match=words):
+        run_race(folder / "study.toml", complete=complete, **QUIET)
+    same(contents(folder), contents(raced))
+
+
 def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(raced, folder)

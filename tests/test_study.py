@@ -1,5 +1,7 @@
 """The study in one object: the same files, splits and numbers as the steps one by one."""
 
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pandas as pd
@@ -256,3 +258,21 @@ def test_sources_of_datasets_are_sealed_with_the_analysis(tmp_path):
     assert study.results("accuracy").n_sources == 13
     with pytest.raises(AnalysisError, match="the source of 'd0' is 3 and no text"):
         study.analysis(clusters={"d0": 3})
+
+
+def test_a_relative_path_names_the_same_files_in_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path)
+    study = Study("study.h5")
+    study.add_datasets("starter/iris")
+    assert (study.path, study.datasets_path) == (Path("study.h5"), Path("study.datasets.h5"))
+    monkeypatch.chdir("notebooks")
+    assert study.datasets == ["iris"]
+    assert study.run("BaselineClassifier", engine="inline", verbose=0).n_done == 1
+    assert (study.path, [*Path().iterdir()]) == (tmp_path / "study.h5", [])
+
+
+def test_a_run_that_is_refused_for_its_strategies_splits_no_rows(study):
+    with pytest.raises(MlautError, match="no strategy, family or task is called 'Nope'"):
+        study.run(["Nope"], split="kfold(3)", **QUIET)
+    assert study.run(["BaselineClassifier"], split="kfold(4)", **QUIET).n_done == 8

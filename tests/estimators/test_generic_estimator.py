@@ -15,8 +15,9 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.fixes import parse_version
 
 from mlaut import Study
@@ -266,6 +267,42 @@ def test_a_class_without_the_tags_of_scikit_learn_runs_alone(tmp_path):
     study.add_datasets(pd.DataFrame({"x": range(9), "y": [*"aabababab"]}), name="d", target="y")
     own = Generic_Estimator(NotOfScikitLearn(), preprocessing=None, **OWN)
     assert study.run(own, engine="inline", verbose=0).n_done == 1
+
+
+@pytest.mark.parametrize("grid", [None, {"svc__C": [1, 2]}])
+def test_a_pipeline_that_meets_gaps_is_told_the_way_out(grid, tmp_path):
+    X, y = pd.DataFrame({"size": [1.5, np.nan] * 4, "age": range(8)}), ["a", "b"] * 4
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(X.assign(y=y), name="d", target="y")
+    own = Generic_Estimator(make_pipeline(StandardScaler(), SVC()), param_grid=grid, cv=2)
+    ((reason, _),) = study.run(own, engine="inline", verbose=0).reasons
+    assert "no step seems to fill the gaps of columns ('size'): begin the pipeline" in reason
+    of_its_own = Generic_Estimator(make_pipeline(FunctionTransformer(pd.DataFrame.shift), SVC()))
+    with pytest.raises(ValueError, match=r"^Input X contains NaN"):  # the table has no gaps
+        of_its_own.fit(X[["age"]], y)
+
+
+class KeepsNothing(DecisionTreeClassifier):
+    def __init__(self, depth=3):
+        super().__init__(max_depth=depth)
+
+
+class TakesAnything(DecisionTreeClassifier):
+    def __init__(self, *args):
+        super().__init__()
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (KeepsNothing(), "KeepsNothing: .* no attribute 'depth'; name and store each param"),
+        (TakesAnything(), "TakesAnything: scikit-learn estimators should always .*; name and"),
+    ],
+)
+def test_a_class_whose_parameters_cannot_be_read_is_told_the_way_out(given, line):
+    with pytest.raises(StrategyError, match=line) as answer:
+        Generic_Estimator(given)
+    assert "\n" not in str(answer.value)
 
 
 @pytest.mark.parametrize("grid", [None, {"svc__C": [1, 2]}])

@@ -41,6 +41,7 @@ def test_a_table_of_pyarrow_is_the_same_dataset():
         (np.zeros((4, 2)), "of shape .4, 2.; a dataset has one target, and several targets or lab"),
         ([[1, 2], [1], [2], []], "lists of several lengths; several labels in a row are not taken"),
         (np.zeros(4, dtype=[("event", bool), ("time", float)]), "fields event, time: survival ti"),
+        (pd.Series(range(4))[::-1], r"rows in different orders; pass y.loc\[X.index\]"),
     ],
 )
 def test_several_targets_in_a_row_are_not_taken(labels, message):

@@ -99,8 +99,7 @@ def seed_all(model: Any, random_state: Any) -> Any:
     if random_state is None:
         return model
     if names := unset_seeds(model):
-        seeds = drawn_seeds(random_state, len(names))
-        model.set_params(**dict(zip(names, seeds, strict=True)))
+        model.set_params(**dict(zip(names, drawn_seeds(random_state, len(names)), strict=True)))
     return model
 
 

@@ -420,8 +420,7 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the label of the largest probability: shape (n_rows,)."""
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 class KerasRegressor(RegressorMixin, _KerasEstimator):

@@ -319,22 +319,26 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
 @contextmanager
 def explained_texts(X: Any) -> Iterator[None]:
-    """Name the columns of text, and the way out, if a fit on these rows fails because of them.
+    """Name the columns of text or with gaps, and the way out, if a fit fails because of them.
 
     Raises
     ------
     StrategyError
-        The error in the block says that a text is no number, and the table has columns of text.
+        The error in the block says that a text is no number, or that there are gaps, and the table
+        has columns of text, or gaps.
     """
     try:
         yield
     except ValueError as error:
-        is_of_text = "could not convert string to float" in str(error)
-        names = ", ".join(map(repr, Preprocessor().text_columns(X))) if is_of_text else ""
-        if not names:
+        found, what = list[Any](), "prepares the columns of text"
+        if "could not convert string to float" in str(error):
+            found = Preprocessor().text_columns(X)
+        elif "NaN" in str(error) and isinstance(X, pd.DataFrame):
+            found, what = X.columns[X.isna().any()].tolist(), "seems to fill the gaps of columns"
+        if not found:
             raise
         raise StrategyError(
-            f"no step prepares the columns of text ({names:.200}): begin the pipeline with a "
+            f"no step {what} ({', '.join(map(repr, found)):.200}): begin the pipeline with a "
             "ColumnTransformer, or give preprocessing=Preprocessor() to Generic_Estimator"
         ) from error
 

@@ -69,7 +69,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
     @property
     def metadata(self) -> Properties:
         """Metadata from ``properties``, completed from the estimator."""
-        _check_methods(self.estimator)
+        check_methods(self.estimator)
         if isinstance(self.properties, Properties):
             return self.properties
         given = dict(self.properties or {})
@@ -81,8 +81,7 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
 
     def _prepared(self) -> Preprocessor:
         coding = coding_of(self.estimator)
-        native = {**NATIVE, "categories": coding} if coding else {}
-        return Preprocessor(as_needed=True, **native)
+        return Preprocessor(as_needed=True, **({**NATIVE, "categories": coding} if coding else {}))
 
     def build(self, **_: Any) -> Any:
         """Return the estimator, wrapped in a search if there is a ``param_grid``.
@@ -128,7 +127,7 @@ def name_of(estimator: Any) -> str:
     return type(estimator).__name__
 
 
-def _check_methods(estimator: Any) -> None:
+def check_methods(estimator: Any) -> None:
     """Raise an error if an object is not an estimator."""
     if isinstance(estimator, type):
         name = estimator.__name__
@@ -241,7 +240,11 @@ def _check_stopping(estimator: Any) -> None:
 
 def _prepares_itself(estimator: Any) -> bool:
     """Return whether an estimator prepares the table, or names columns of it."""
-    parts = [estimator, *estimator.get_params(deep=True).values()]
+    try:
+        parts = [estimator, *estimator.get_params(deep=True).values()]
+    except (AttributeError, RuntimeError) as error:  # of scikit-learn, about the constructor
+        kind, why = type(estimator).__name__, " ".join(str(error).split()).rstrip(".")
+        raise StrategyError(f"{kind}: {why}; name and store each parameter in __init__") from error
     return any(
         isinstance(part, Pipeline | ColumnTransformer)
         or ((names := library_of(part).columns) and not part.get_params().keys().isdisjoint(names))

@@ -432,8 +432,7 @@ class MlautEstimator(BaseEstimator):
                 regressor=model, transformer=StandardScaler(), check_inverse=False
             )
         if self.preprocessing is not None:
-            steps = [("preprocessing", clone(self.preprocessing)), ("estimator", model)]
-            model = Pipeline(steps)
+            model = Pipeline([("preprocessing", clone(self.preprocessing)), ("estimator", model)])
         seed_all(model, random_state if self.random_state is None else self.random_state)
         return model if n_jobs is None else set_n_jobs(model, n_jobs)
 
@@ -523,8 +522,7 @@ class MlautEstimator(BaseEstimator):
         return self.estimator_.decision_function(X)
 
     def _has(self, method: str) -> bool:
-        fitted = "estimator_" in vars(self)
-        return hasattr(self.estimator_ if fitted else self.assemble(), method)
+        return hasattr(self.estimator_ if "estimator_" in vars(self) else self.assemble(), method)
 
     @property
     def classes_(self) -> np.ndarray:
@@ -532,8 +530,7 @@ class MlautEstimator(BaseEstimator):
         return self.estimator_.classes_
 
     def __sklearn_tags__(self) -> Any:
-        core = self._core(self._reference_shape())
-        tags = core.__sklearn_tags__()
+        tags = self._core(self._reference_shape()).__sklearn_tags__()
         if self.preprocessing is not None:
             tags.input_tags = self.preprocessing.__sklearn_tags__().input_tags
         return tags
@@ -570,8 +567,7 @@ class MlautEstimator(BaseEstimator):
     # ---- how it looks
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        changed = self._changed()
-        shown = "".join(f" {key}={value!r}" for key, value in changed.items())
+        shown = "".join(f" {key}={value!r}" for key, value in self._changed().items())
         return f"<{class_path(type(self))}{shown}>"
 
     def _changed(self) -> dict[str, Any]:

@@ -79,8 +79,7 @@ class Balanced(_Wrapper):
             raise StrategyError(
                 f"balanced({self.estimator.name}): its fit takes no sample_weight; leave it out"
             )
-        labels = np.asarray(y)
-        weights = compute_sample_weight("balanced", labels)
+        weights = compute_sample_weight("balanced", np.asarray(y))
         if sample_weight is not None:
             weights = weights * np.asarray(sample_weight)
         self.estimator_ = clone(self.estimator).fit(X, y, sample_weight=weights)

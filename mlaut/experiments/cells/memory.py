@@ -33,6 +33,8 @@ def limited_memory(limit: int | None) -> Iterator[None]:
         yield
         return
     check_memory_can_be_limited()
+    if "pyarrow" in sys.modules:  # its pool reserves 1 GiB at its first use, which is no cell's
+        sys.modules["pyarrow"].array([""])
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     allowed = _in_status("VmData") + limit
     allowed = allowed if hard == resource.RLIM_INFINITY else min(allowed, hard)

@@ -68,11 +68,11 @@ def carry_out(
     begun = time.monotonic()
     settings, engine = cell_options(options, study.path), make_engine(options)
     plan.check()
+    rounds = None if race is None else Rounds(plan, race(study, plan))  # it may refuse the run
     strategies_of = {planned.entry.name: planned.strategies for planned in plan.datasets}
     study.allocate(plan.entries, strategies_of, replace=options.overwrite_predictions)
     reasons: Counter[str] = Counter()
     progress = RunProgress(plan.n_todo, verbose)
-    rounds = None if race is None else Rounds(plan, race(study, plan))
     groups, raced_out = _of_race(rounds) if rounds else (plan.groups(), [])
     has_ended = rounds and not groups and not raced_out
     if not has_ended and (plan.n_todo or plan.n_skipped):

@@ -137,6 +137,7 @@ class Orchestrator:
         check_shard(study, chosen.shard, race is not None and not complete)
         check_sealed(study, chosen, race is not None, complete)
         if complete:
+            self._plan(study, strategies, chosen).check()  # a run that is refused clears nothing
             clear_raced_out(study)
         plan = self._plan(study, strategies, chosen)
         plan.check()

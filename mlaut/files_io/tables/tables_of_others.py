@@ -67,8 +67,7 @@ def as_pandas(table: Any) -> pd.DataFrame:
     if isinstance(table, np.ndarray):
         if table.ndim != 2:
             raise DataError(f"a table has rows and columns, and this array has shape {table.shape}")
-        columns = [f"x{column}" for column in range(table.shape[1])]
-        return pd.DataFrame(table, columns=columns).infer_objects()
+        return pd.DataFrame(table).add_prefix("x").infer_objects()
     if not is_table(table):
         raise DataError(f"a table is needed, not a {kind}; pass {_KNOWN}")
     narwhals = need("narwhals", extra="tables", purpose=f"A {kind}")
@@ -78,7 +77,8 @@ def as_pandas(table: Any) -> pd.DataFrame:
         converted = frame.to_pandas()
     except (ImportError, NotImplementedError, TypeError, ValueError) as error:
         raise DataError(
-            f"a {kind} cannot be converted ({' '.join(str(error).split())}); pass {_KNOWN}"
+            f"a {kind} cannot be converted ({' '.join(str(error).split())}); mend that, or make it "
+            "a DataFrame of pandas"
         ) from error
     return _without_objects(pd.DataFrame(converted))
 
@@ -124,7 +124,34 @@ def with_target(table: Any, labels: Any, target: str) -> pd.DataFrame:
     >>> with_target(np.array([[1.0], [2.0]]), ["a", "b"], "target").columns.tolist()
     ['x0', 'target']
     """
-    frame, values = as_pandas(table), _as_array(labels)
+    frame = as_pandas(table)
+    values = one_target(labels, table if hasattr(table, "shape") else frame)
+    if target in frame.columns:
+        raise DataError(f"the table has a column {target!r} already; name the target differently")
+    return frame.assign(**{target: pd.Series(values, index=frame.index).infer_objects()})
+
+
+def one_target(labels: Any, table: Any) -> np.ndarray:
+    """Return labels as an array with one value for each row of a table.
+
+    Raises
+    ------
+    DataError
+        The numbers of rows differ, there are several targets, or two objects of pandas have the
+        same index in another order.
+
+    Examples
+    --------
+    >>> one_target(pd.DataFrame({"y": [1, 2]}), np.zeros((2, 3)))
+    array([1, 2])
+    """
+    try:
+        values = np.asarray(labels)
+    except ValueError:  # lists of several lengths
+        raise DataError(
+            "targets are lists of several lengths; several labels in a row are not taken: pass one "
+            "label for each row"
+        ) from None
     if values.dtype.names:
         raise DataError(
             f"targets with the fields {', '.join(values.dtype.names)}: survival times are not "
@@ -137,20 +164,11 @@ def with_target(table: Any, labels: Any, target: str) -> pd.DataFrame:
             f"targets of shape {values.shape}; a dataset has one target, and several targets or "
             "labels in a row are not taken: pass one column of them"
         )
-    if len(values) != len(frame):
-        raise DataError(f"{len(frame)} rows and {len(values)} targets; each row needs one")
-    if target in frame.columns:
-        raise DataError(f"the table has a column {target!r} already; name the target differently")
-    if values.dtype == object:
-        return frame.assign(**{target: pd.Series(values, index=frame.index).infer_objects()})
-    return frame.assign(**{target: values})
-
-
-def _as_array(labels: Any) -> np.ndarray:
-    try:
-        return np.asarray(labels)
-    except ValueError:  # lists of several lengths
-        raise DataError(
-            "targets are lists of several lengths; several labels in a row are not taken: pass one "
-            "label for each row"
-        ) from None
+    n_rows = table.shape[0] if hasattr(table, "shape") else len(table)
+    if len(values) != n_rows:
+        raise DataError(f"{n_rows} rows and {len(values)} targets; each row needs one")
+    both = isinstance(table, pd.DataFrame) and isinstance(labels, pd.Series | pd.DataFrame)
+    moved = both and table.index.is_unique and not table.index.equals(labels.index)
+    if moved and set(table.index) == set(labels.index):
+        raise DataError("X and y have their rows in different orders; pass y.loc[X.index]")
+    return values

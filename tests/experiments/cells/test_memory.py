@@ -1,6 +1,8 @@
 """Limits of time, and errors that say that an allocation failed or only say so."""
 
 import errno
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -88,3 +90,16 @@ def test_the_word_cpu_makes_a_limit_of_cpu_time(text):
     limit = parse_seconds(text)
     assert isinstance(limit, CpuSeconds)
     assert limit == pytest.approx(600)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a cell")
+def test_what_pyarrow_reserves_is_not_memory_of_a_cell():
+    pytest.importorskip("pyarrow")
+    code = (
+        "import numpy, pyarrow\n"
+        "from mlaut.experiments.cells.memory import limited_memory\n"
+        "with limited_memory(1100 * 2**20):\n"
+        "    texts, numbers = pyarrow.array(['a']), numpy.empty(500 * 2**20, dtype='u1')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
