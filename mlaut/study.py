@@ -116,13 +116,13 @@ class Study:
 
         Parameters
         ----------
-        datasets : str, path-like, table, pair of table and labels, or iterable of these
+        datasets : str, path-like, Dataset, table, pair of table and labels, or iterable of these
             A collection such as ``"starter"``, a reference such as ``"openml/s/99"``
             (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), a table
             with its target column (of pandas, polars, pyarrow), or ``(X, y)``, where X may also be
             an array or a sparse matrix. A mapping holds tables by name.
         name : str
-            Name of the dataset if ``datasets`` is a table.
+            Name of the dataset if ``datasets`` is a table, or a new one for a `Dataset`.
         target : str, default "target"
             Name of the target column of a table.
         task : {"Classification", "Regression"}, optional
@@ -146,6 +146,7 @@ class Study:
         StoreError
             The file has a dataset of that name with other content.
         """
+        from mlaut.data import with_roles
         from mlaut.experiments.workers.start import start_server
         from mlaut.files_io.tables.tables_of_others import is_pair, is_table, with_target
 
@@ -157,8 +158,11 @@ class Study:
                 raise DataError("a table has no name; pass name='...' beside it")
             named = dict(roles or {})
             column = named.pop("target", target)
-            dataset = Dataset(name, datasets, column, task or "", roles=named)
-            return self._names(self._datasets_io("a").save_datasets([dataset], overwrite=overwrite))
+            datasets, roles = Dataset(name, datasets, column, task or "", roles=named), None
+        if isinstance(datasets, Dataset):
+            dataset = with_roles(replace(datasets, name=name or datasets.name), roles)
+            chosen = [dataset] if task in (None, dataset.task) else []
+            return self._names(self._datasets_io("a").save_datasets(chosen, overwrite=overwrite))
         if not isinstance(datasets, str | os.PathLike | Iterable):
             raise DataError(
                 f"a {type(datasets).__name__} holds no dataset; pass a table, (X, y), a reference, "
@@ -270,6 +274,7 @@ class Study:
             The run was stopped; the same call continues it.
         """
         from mlaut.estimators import as_strategies
+        from mlaut.experiments.plans.run_options import checked_options
         from mlaut.experiments.workers.start import start_server
 
         start_server(self.path, options.get("engine", "local"))
@@ -279,7 +284,8 @@ class Study:
 
             deciding = make_race(**race)
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
-        names = [strategy.name for strategy in as_strategies(strategies)]  # refused before a split
+        names = [strategy.name for strategy in as_strategies(strategies)]
+        checked_options(options, names)  # what is refused stores no split
         orchestrator = self._orchestrator(split, stratify)
         if race is None:  # the terms of a race are its analysis
             self._seal(names)

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator, Results, Study
 from mlaut.analysis import metric
+from mlaut.data import fetch
 from mlaut.errors import (
     AnalysisError,
     DataError,
@@ -275,4 +276,16 @@ def test_a_relative_path_names_the_same_files_in_another_folder(tmp_path, monkey
 def test_a_run_that_is_refused_for_its_strategies_splits_no_rows(study):
     with pytest.raises(MlautError, match="no strategy, family or task is called 'Nope'"):
         study.run(["Nope"], split="kfold(3)", **QUIET)
+    with pytest.raises(MlautError, match="n_jobs 0: no worker could run a cell"):
+        study.run(["BaselineClassifier"], split="kfold(3)", **QUIET | {"n_jobs": 0})
     assert study.run(["BaselineClassifier"], split="kfold(4)", **QUIET).n_done == 8
+
+
+def test_datasets_that_were_loaded_are_added(tmp_path):
+    study, (iris, servo) = Study(tmp_path / "study.h5"), fetch(["starter/iris", "starter/servo"])
+    assert study.add_datasets([iris, servo], task="Classification") == ["iris"]
+    assert study.add_datasets({"cars": servo}, roles={"ignore": ["motor"]}) == ["cars"]
+    assert study.add_datasets(iris, name="flowers") == ["flowers"]
+    stored = FilesIO(tmp_path / "study.datasets.h5").load_dataset("/cars")
+    expected = "cars", "Regression", {"ignore": ("motor",)}
+    assert (stored.name, stored.task, stored.roles) == expected

@@ -36,6 +36,7 @@ from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.held import unfinished
 from mlaut.markup import csv_text
+from mlaut.records import Status
 from mlaut.report import Report
 
 INCLUDE = ("licensed", "all", "none")
@@ -188,6 +189,8 @@ class _ToPublish:
         if not study.exists:
             raise StudyError(f"{path}: no study in this file; run it first, or check the path")
         study.settle()
+        if not any((status == Status.DONE).any() for _, status in study.statuses().values()):
+            raise StudyError(f"{path}: none of its cells is done; run the study first")
         for where, what in problems_of(study):
             raise StudyError(f"{path}: {where}: {what}; mend the study before you publish it")
         return cls(study, _database(study, datasets), texts, title)

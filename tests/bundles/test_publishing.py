@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from mlaut import Study
+from mlaut import Data, Study
 from mlaut.analysis import Results
 from mlaut.bundles import open_bundle, publish_study
 from mlaut.bundles.manifest import KINDS
@@ -159,6 +159,15 @@ def test_other_datasets_than_those_of_the_study_are_refused(study, tmp_path):
     )
     with pytest.raises(StudyError, match="dataset 'iris' has another content in"):
         publish_study(study, tmp_path / "bundle", datasets=io.path)
+
+
+def test_a_study_without_results_is_named_as_it_is(tmp_path):
+    data, out_io = Data(), FilesIO(tmp_path / "empty.h5", "a")
+    io = FilesIO(tmp_path / "data.h5", "a")
+    data.split_datasets(io, out_io, data.load("starter/iris", hdf5_io=io), "kfold(3)")
+    with pytest.raises(StudyError, match=r"/empty\.h5: none of its cells is done; run the study"):
+        publish_study(out_io.path, tmp_path / "bundle", datasets=io.path)
+    assert not (tmp_path / "bundle").exists()
 
 
 def test_nothing_is_left_where_publishing_fails(study, tmp_path):

@@ -164,6 +164,15 @@ def test_complete_numbers_pass_untouched_if_as_needed():
     assert fitted.transform(gaps).to_numpy().tolist() == [[1.5, 1.5], [2.0, 7.0]]
 
 
+@pytest.mark.parametrize("categories", ["native", "text"])
+def test_names_that_boosting_refuses_become_spaces_also_in_tables_of_numbers(categories):
+    table = pd.DataFrame({"[<]": [1, 2, 3], 'a "b"': [0.5, 0.25, 1.0]})
+    made = Preprocessor(as_needed=True, categories=categories).fit_transform(table)
+    assert list(made) == ["   ", "a  b "]
+    assert np.array_equal(made.to_numpy(), table.to_numpy())
+    assert Preprocessor(as_needed=True).fit_transform(table) is table
+
+
 @pytest.mark.parametrize("columns", [["a", "b"], [0, "b"]])
 def test_what_scikit_learn_would_refuse_is_not_passed_on(columns):
     values = [[1.0, 1.0], [2.0, np.inf]] if columns[0] == "a" else [[1.0, 1.0], [2.0, 3.0]]

@@ -99,6 +99,13 @@ def test_mistakes_in_the_file(written, text, message):
         read_study_file(written(text))
 
 
+def test_a_study_is_no_study_file(tmp_path):
+    path = tmp_path / "study.h5"
+    path.write_bytes(b"\x89HDF\r\n")
+    with pytest.raises(StudyError, match=r"study\.h5: a study or a database; give the study file"):
+        read_study_file(path)
+
+
 def test_absent_file(tmp_path):
     with pytest.raises(StudyError, match=r"no\.toml: no such file; check the path, or write"):
         read_study_file(tmp_path / "no.toml")

@@ -189,12 +189,13 @@ True or False, or the name of a metric
             levels without names must be in this order, with folds and repeats as whole numbers. NaN
             is a missing cell.
         metric : str or MLautScore, optional
-            A metric that `mlaut.analysis.metric` accepts, in whose units the table is; or any other
-            name, together with ``greater_is_better`` unless the name shows the direction, as "my
-            loss" does. Default ``"score"`` or ``"loss"``, as ``greater_is_better`` says.
+            A metric that `mlaut.analysis.metric` accepts, in whose units the table is; percentages
+            of a metric from 0 to 1 are divided by 100, as a note says. Or any other name, together
+            with ``greater_is_better`` unless the name shows the direction, as "my loss" does.
+            Default ``"score"`` or ``"loss"``, as ``greater_is_better`` says.
         greater_is_better : bool, optional
             Direction of a metric that is not known by name. With it, values of a known metric may
-            be outside its range (such as percentages); the range is then taken as unknown.
+            be outside its range (percentages stay such); the range is then taken as unknown.
         n_test, n_train : int, array or Series with the index of the table, optional
             Sizes of the test and training sets. With ``n_test`` and a metric whose point losses are
             0 or 1 (accuracy), scenario (a) has standard errors.

@@ -342,6 +342,8 @@ def of_table(
         table = table.drop(columns=column)
     values = _numbers(table)
     score = _metric_of_table(metric, greater_is_better, values)
+    if percent := _are_percentages(values, score):
+        values = (values / 100).round(15)
     _check_bounds(table, values, score)
     datasets, at = _places(table.index)
     shape = (len(datasets), int(at[1].max()) + 1, int(at[2].max()) + 1)
@@ -364,6 +366,7 @@ def of_table(
         "n_test": sizes[0],
         "n_train": sizes[1],
         "clusters": of_dataset if column else None,
+        "notes": ("the scores are percentages, and were divided by 100",) * percent,
     }
 
 
@@ -513,6 +516,13 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
             f"{score.name} is within {low:g} and {high:g}, and {table.columns[k]!r} has "
             f"{values[i, k]:g} on {_row(table.index[i])}: change the units, or {keep}"
         )
+
+
+def _are_percentages(values: np.ndarray, score: MLautScore) -> bool:
+    """Return whether scores of a metric from 0 to 1 are percentages, in each row and column."""
+    most = np.concatenate([np.fmax.reduce(values, axis) for axis in (0, 1)])
+    above = score.bounds == (0, 1) and not (most <= 1).any()
+    return bool(above and not ((values < 0) | (values > 100)).any())
 
 
 def _row(label: Any) -> str:

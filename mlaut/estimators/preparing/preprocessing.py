@@ -69,7 +69,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     min_frequency : int, default 2
         Number of training rows below which a category is rare. Used for ``"one-hot"`` only.
     as_needed : bool, default False
-        Whether a table of complete columns of plain numbers is passed on unchanged.
+        Whether a table of complete columns of plain numbers is passed on unchanged; for
+        ``"native"`` and ``"text"`` only if XGBoost and LightGBM take the names of its columns.
 
     Attributes
     ----------
@@ -121,7 +122,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.columns_ = kinds_of(frame) if complete is None else _all_numbers(frame)
         self.n_features_in_ = frame.shape[1]
         self.untouched_ = False
-        if complete is not None and self.as_needed and have_names_of_one_type(frame):
+        refused = self.categories in _AS_THEY_ARE and any(_REFUSED.search(str(x)) for x in frame)
+        fits = self.as_needed and have_names_of_one_type(frame) and not refused
+        if complete is not None and fits:
             self.untouched_ = True
             self.fill_ = np.median(complete, axis=0)
             return None

@@ -20,6 +20,14 @@ if TYPE_CHECKING:  # reading a study file must not import scikit-learn, which ta
 T = TypeVar("T")
 
 
+def checked_options(options: Mapping[str, Any], strategies: Sequence[str]) -> RunOptions:
+    """Return the options of a run of these strategies; raise the first error of `mistakes_in`."""
+    chosen = RunOptions().replaced(options)
+    for mistake in mistakes_in(chosen, strategies):
+        raise mistake
+    return chosen
+
+
 def mistakes_in(options: RunOptions, strategies: Sequence[str]) -> list[MlautError]:
     """Return an error for each option that is invalid, in a run of these strategies."""
     from mlaut.estimators.searches.words import parse_budget, parse_search

@@ -15,7 +15,7 @@ from mlaut.experiments.engines.engine import Engine
 from mlaut.experiments.options import RunKeywords, RunOptions, shows_options
 from mlaut.experiments.plans.plan import Plan, check_unrelated, plan_run
 from mlaut.experiments.plans.rounds import MakeRace, check_sealed, clear_raced_out
-from mlaut.experiments.plans.run_options import mistakes_in
+from mlaut.experiments.plans.run_options import checked_options
 from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.execution import carry_out
 from mlaut.experiments.runs.trial import trial_fits
@@ -127,9 +127,7 @@ class Orchestrator:
             The arguments contradict the stored study, or an option is unknown; no cell has run.
         """
         strategies = as_strategies(modelling_strategies)
-        chosen = RunOptions().replaced(options)
-        if mistakes := mistakes_in(chosen, [strategy.name for strategy in strategies]):
-            raise mistakes[0]
+        chosen = checked_options(options, [strategy.name for strategy in strategies])
         strategies = tuned_as(strategies, chosen.search, chosen.budget)
         self.hdf5_output_io.check_writable()
         study = StudyStore(self.hdf5_output_io.path)

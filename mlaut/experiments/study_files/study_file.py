@@ -222,7 +222,10 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path}: not a TOML file: {error}") from error
+        what = f"not a TOML file: {error}"
+        if path.suffix in (".h5", ".hdf5"):
+            what = "a study or a database; give the study file, which 'mlaut init' writes"
+        raise StudyError(f"{path}: {what}") from error
     sections = _sections(path, content)
     run, tuning = (sections.pop(name, RunOptions()) for name in ("run", "tuning"))
     run = dataclasses.replace(run, **{name: getattr(tuning, name) for name in TUNING})

@@ -121,7 +121,7 @@ def test_a_metric_that_is_defined_nowhere_is_named_with_the_reason(tmp_path):
     [
         (WIDE, {"metric": "mine"}, "the direction of 'mine' is not known"),
         (WIDE, {"metric": "mapee"}, "or the name of a metric; did you mean 'mape'?"),
-        (WIDE * 100, {"metric": "accuracy"}, "within 0 and 1, and 'tree' has 90 on 'iris'"),
+        (WIDE * 200, {"metric": "accuracy"}, "within 0 and 1, and 'tree' has 180 on 'iris'"),
         (WIDE.rename(columns={"tree": "forest"}), {}, "strategy 'forest' comes more than once"),
         (WIDE.rename(index={"wine": "iris"}), {}, "several rows for 'iris'"),
         (WIDE.replace(0.9, np.inf), {}, "score of 'tree' on 'iris' is infinite"),
@@ -419,6 +419,21 @@ def test_the_direction_of_a_known_metric_may_be_said_again():
     assert results.losses.equals(Results.from_table(WIDE, metric="accuracy").losses)
     percent = Results.from_table(WIDE * 100, metric="accuracy", greater_is_better=True)
     assert percent.metric.bounds == (-np.inf, np.inf)
+
+
+def test_percentages_become_shares_with_a_note():
+    results = Results.from_table(WIDE * 100, metric="accuracy")
+    assert np.allclose(results.scores, Results.from_table(WIDE, metric="accuracy").scores)
+    assert results.notes == ("the scores are percentages, and were divided by 100",)
+    assert results.metric.bounds == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("factor", [[100.0, 1.0], [100.0, 1000.0], [-100.0, 100.0]])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_percentages_beside_shares_are_refused(factor, axis):
+    table = pd.DataFrame([[0.9, 0.8], [0.7, 0.6]], ["iris", "wine"], ["tree", "forest"])
+    with pytest.raises(AnalysisError, match=r"accuracy is within 0 and 1, and .* has .*: change"):
+        Results.from_table(table.mul(factor, axis=axis), metric="accuracy")
 
 
 @pytest.mark.parametrize("kind", [complex, bool, object, str])
