@@ -184,6 +184,18 @@ def test_outcome_that_does_not_fit_changes_nothing(study, change, message):
     assert study.status("iris").sum() == 0
 
 
+def test_a_file_that_was_removed_is_noticed_by_the_first_outcome_behind_a_sync(study):
+    iris, moved = study.load_split("iris"), study.path.with_name("moved.h5")
+    with study.writing() as writer:
+        writer.write(outcome(iris, "svc"))
+        writer._journal.sync()  # as the clock does
+        study.path.rename(moved)
+        with pytest.raises(StoreError, match=r"study\.h5: the file was removed or replaced while"):
+            writer.write(outcome(iris, "svc", fold=1))
+        moved.rename(study.path)
+    assert study.status("iris").tolist() == [[[0, 0]], [[1, 0]]]
+
+
 @pytest.mark.parametrize("how", ["forgotten", "mended"])
 def test_a_cell_that_is_missing_has_no_seconds(study, how):
     """Those that it had stay in the file: only its status is cleared."""
