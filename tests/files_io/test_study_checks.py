@@ -70,7 +70,7 @@ def _two_classes_of_one_name(file):
          "its split has fold -9, which means nothing"),
         (change("splits/iris/folds", lambda a: np.where(a == 0, 2, a)), "dataset 'iris'",
          "no row is tested in repeat 0, fold 0"),
-        (_two_classes_of_one_name, "dataset 'iris'", "a class is there twice"),
+        (_two_classes_of_one_name, "dataset 'iris'", "a class occurs twice"),
         (change("splits/iris/truth", lambda a: a * 0), "dataset 'iris'",
          "2 of its classes have no row"),
         (change("splits/cpu/truth", lambda a: a * np.nan), "dataset 'cpu'",

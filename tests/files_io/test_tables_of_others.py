@@ -103,7 +103,7 @@ def test_what_pyarrow_cannot_convert_is_refused_in_one_line_and_other_objects_st
     kinds, places = pyarrow.array([0, 1], "int8"), pyarrow.array([0, 0], "int32")
     union = pyarrow.UnionArray.from_dense(kinds, places, values)
     with pytest.raises(
-        DataError, match=r"a pyarrow\.lib\.Table cannot be converted .*; pass a"
+        DataError, match=r"a pyarrow\.lib\.Table cannot be converted .*; mend that"
     ) as no:
         as_pandas(pyarrow.table({"u": union}))
     assert "\n" not in str(no.value)

@@ -50,7 +50,8 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
     >>> EarlyStopping(Ridge()).fit([[1.0], [2.0]], [1.0, 2.0])
     Traceback (most recent call last):
     mlaut.errors.StrategyError: EarlyStopping is for estimators of catboost, lightgbm, xgboost, \
-not for Ridge; scikit-learn's own stop by their parameters early_stopping or n_iter_no_change
+not for Ridge; scikit-learn's own stop by their parameters early_stopping or n_iter_no_change; \
+another package needs its Library, with stop
     """
 
     estimator: Any
