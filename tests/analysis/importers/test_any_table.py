@@ -202,13 +202,19 @@ def test_units_that_differ_between_columns_are_not_kept(tmp_path):
     assert "'svm' has 88.3 on 'ecoli'" in text
     assert "'forest' is within" in text
     assert "greater_is_better" not in text  # it would rank percentages above shares
-    assert "greater_is_better=True to keep them" in refusal(saved(tmp_path, 100 * SCORES))
+    assert "greater_is_better=True to keep them" in refusal(saved(tmp_path, 200 * SCORES))
+
+
+def test_percentages_are_shares(tmp_path):
+    is_the_table(saved(tmp_path, 100 * SCORES))
+    percent = 100 * LONG[["score"]]
+    is_the_table(saved(tmp_path, LONG.assign(score=percent), index=False))
 
 
 def test_a_row_is_named_in_plain_words(tmp_path):
-    table = pd.concat([(100 * SCORES).assign(fold=fold) for fold in (0, 1)])
+    table = pd.concat([(200 * SCORES).assign(fold=fold) for fold in (0, 1)])
     assert "on ecoli, 0: change" in refusal(saved(tmp_path, table))
-    text = refusal(saved(tmp_path, table.drop(columns="fold") / 100))
+    text = refusal(saved(tmp_path, table.drop(columns="fold") / 200))
     assert "columns 'repeat' and 'fold'" in text
 
 
