@@ -245,12 +245,10 @@ def _lines(path):
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "seconds", "kills"),
-    [
-        ("kfold(6)", 0.1, 1),
-        pytest.param("repeated_kfold(10, 4)", 3.0, 4, marks=pytest.mark.slow),
-    ],
+    [("kfold(6)", 0.1, 1), ("repeated_kfold(10, 4)", 3.0, 4)],
 )
 def test_workers_are_killed_and_every_cell_is_done(cluster, make, tmp_path, scheme, seconds, kills):
     trace = tmp_path / "trace"
@@ -375,6 +373,7 @@ def _when_begun(trace, act, cells=4):
     return thread
 
 
+@pytest.mark.slow
 def test_lost_scheduler_stops_the_run_and_nothing_is_lost(daemons, make, tmp_path):
     trace = tmp_path / "trace"
     strategies = [Traced(str(trace), seconds=0.3), Random()]
