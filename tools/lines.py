@@ -18,17 +18,17 @@ PACKAGE = Path(__file__).resolve().parent.parent / "mlaut"
 OWN = "modules of mlaut itself"
 BUDGETS = {
     "analysis": 14_910,
-    "bundles": 1_295,
+    "bundles": 1_293,
     "cli": 1_240,
     "data": 1_795,
     "estimators": 4_180,
-    "experiments": 5_855,
+    "experiments": 5_860,
     "files_io": 5_035,
     "identity": 840,
     "leaderboard": 660,
     "placing": 185,
-    "report": 2_220,
-    "sharing": 2_310,
+    "report": 2_230,
+    "sharing": 2_305,
     OWN: 1_400,
 }
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -166,16 +166,26 @@ def study_content(
     chosen = (Chosen.of(study) or chosen_now()).read_with(**terms)
     primary = chosen.analysis.metric
     metrics = [primary, *chosen.analysis.secondary] if primary else _metrics(state)
-    read = [Results.from_study(study, metric) for metric in metrics]
+    tasks = state.tables["datasets"]["task"]
+    read = [_scores(study, metric, choice.datasets, tasks) for metric in metrics]
     clusters = chosen.analysis.clusters
     read = [replace(x, clusters=sources_of(x.datasets, clusters) or x.clusters) for x in read]
     scored, left_out = choice.apply(read)
+    if choice.datasets:
+        left_out["dataset"] = {name: "" for name in tasks.index if name not in choice.datasets}
     state = _without(state, left_out)
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(part, study) for part in sections)
     title = title or chosen.title or f"Comparison: {sections[0].title}"
     return Report(study.path, title, state, sections, study)
+
+
+def _scores(study: StudyStore, metric: Any, names: Sequence[str], tasks: Any) -> Results:
+    """Return scores of the named datasets of the metric's task: others may not suit the metric."""
+    score = find_metric(metric)
+    own = [name for name in names if score.task in (None, tasks.get(name, score.task))]
+    return Results.from_study(study, score, datasets=own or None)
 
 
 def _with_budgets(part: Section, study: StudyStore) -> Section:

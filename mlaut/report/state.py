@@ -82,7 +82,8 @@ class State:
         tasks = " and ".join(sorted(data["task"].str.lower().unique()))
         tuned = strategies["candidates"].dropna()
         schemes = data["split"].replace(_SCHEMES, regex=True)
-        classes = f", {_range(data['classes'].dropna())} classes" if "classes" in data else ""
+        known = data["classes"].dropna() if "classes" in data else data["rows"][:0]
+        classes = f", {_range(known)} classes" if len(known) else ""
         tuning = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
         cores = self.tables["runs"].get("cores", pd.Series(dtype=float)).dropna()[-1:]
         machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from made_up import made_up_study
 
+from mlaut import Study
 from mlaut.analysis import Results, compare, mean_estimates, treat_missing
 from mlaut.cli import main
 from mlaut.errors import AnalysisError
@@ -420,3 +421,19 @@ def test_a_strategy_that_the_study_file_dropped_is_left_out(
     assert lines[0].startswith("Comparison: accuracy of 1 strategy on ")
     main(["report", str(study.path)])
     assert "Left out" not in capsys.readouterr().out
+
+
+def test_a_metric_need_not_suit_the_datasets_that_are_not_chosen(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    names = ["ionosphere", "haberman-survival", "wine", "servo"]
+    study.add_datasets([f"starter/{name}" for name in names])
+    strategies = ["GaussianNaiveBayes", "BaselineClassifier", "BaselineRegressor"]
+    study.run(strategies, split="kfold(2)", engine="inline", verbose=0)
+    with pytest.raises(AnalysisError, match="f1 is for two classes, and dataset 'wine' has 3"):
+        study.report(metric="f1")
+    report = study.report(metric="f1", datasets=names[:2])
+    assert [section.scored.datasets for section in report.sections] == [(*names[:2],)]
+    first = str(report)
+    assert "Left out of this report: dataset servo, dataset wine." in first
+    assert "Studied: 2 datasets for classification" in first
+    assert "rows; scored by 2 folds" in str(study.report(datasets=["servo"]))

@@ -41,8 +41,11 @@ def mistakes_in(options: RunOptions, strategies: Sequence[str]) -> list[MlautErr
     collect(mistakes, limits.parse_bytes, options.memory)
     collect(mistakes, check_engine, options)
     collect(mistakes, parse_retry, options.retry, strategies)
-    if options.shard:
-        collect(mistakes, Shard.parse, options.shard)
+    collect(mistakes, Shard.parse, options.shard or "1/1")
+    for name in ("limits", "overwrite_predictions", "save_models", "trace_predictions"):
+        if not isinstance(value := getattr(options, name), bool):
+            own = "; a strategy has a limit of its own in size_limit" if name == "limits" else ""
+            mistakes.append(StudyError(f"{name} {value!r}: must be True or False{own}"))
     return mistakes
 
 

@@ -56,6 +56,13 @@ def test_all_invalid_values_are_listed():
     assert str(mistake) == "retry: strategy 'SVR' is not part of this run; check its name"
 
 
+def test_what_is_true_or_false_is_nothing_else():
+    limits, models = mistakes_in(RunOptions(limits={"SVC": 9}, save_models="yes"), ["SVC"])
+    own = "a strategy has a limit of its own in size_limit"
+    assert str(limits) == f"limits {{'SVC': 9}}: must be True or False; {own}"
+    assert str(models) == "save_models 'yes': must be True or False"
+
+
 def test_an_engine_of_ones_own_is_used_and_recorded_by_its_class():
     engine = InlineEngine()
     options = RunOptions(engine=engine)
