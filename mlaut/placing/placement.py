@@ -7,7 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from mlaut.analysis import PUBLISHED, Results, metric_names, published
+from mlaut.analysis import PUBLISHED, Results, metric_names, published, read_results
+from mlaut.analysis.importers.any_table import is_results
 from mlaut.analysis.importers.published import families_of
 from mlaut.analysis.placing import place, reproduction
 from mlaut.analysis.placing.few_datasets import Placing, course_of
@@ -39,7 +40,7 @@ def place_study(
     Parameters
     ----------
     study : path-like
-        Study database, or study file.
+        Study database, study file, or table of scores (`mlaut.analysis.importers.read_results`).
     against : str
         Name of a published benchmark; a key of `mlaut.analysis.PUBLISHED`.
     strategies : iterable of str, optional
@@ -89,13 +90,12 @@ def place_study(
             "datasets needs none; give --costs with the time alone"
         )
     board: str | Results = against
-    options["strategies"] = [*(strategies or ())] or None
-    tuning = "as the study says, and not by the benchmark's protocol"
+    options["strategies"], tuned = [*(strategies or ())] or None, "not by"
     if path.suffix == ".toml" and against == BENCHMARK:
         protocol = Protocol(path, check, **changes)
         names = [strategy.name for strategy in protocol.strategies]
         options["strategies"] = options["strategies"] or names
-        same, tuning = {**protocol.same, **(same or {})}, "by the benchmark's protocol"
+        same, tuned = {**protocol.same, **(same or {})}, "by"
         if budget:
             known = {"families": families_of(against), "entry": ", ".join(sorted(names))}
             board = theirs.select(datasets=[entry.name for entry in protocol.entries])
@@ -104,10 +104,12 @@ def place_study(
             results = Results.from_study(protocol.run(verbose=verbose), theirs.metric)
     else:
         path = read_study_file(path).output if path.suffix == ".toml" else path
-        results = Results.from_study(path, theirs.metric)
+        read = read_results if is_results(path) else Results.from_study
+        results = read(path, PUBLISHED[against].metric)
     checked = reproduction(results, against, same) if same else None
     placed = place(results, board, missing=missing, **options)
-    return replace(placed, check=checked, notes=(*placed.notes, f"tuning here: {tuning}"))
+    notes = (*placed.notes, f"tuning here: {tuned} the benchmark's protocol")
+    return replace(placed, check=checked, notes=notes)
 
 
 def _run_few(protocol: Protocol, theirs: Results, options: dict[str, Any], verbose: int) -> Results:

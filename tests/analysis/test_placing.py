@@ -53,12 +53,19 @@ def test_datasets_too_few_to_decide_anything_are_pointed_out():
     mine = made(GARCIA.scores[["C4.5"]].rename(columns={"C4.5": "copy"}))
     # by hand: of 5 strategies on n datasets the smallest adjusted p is 5 * 2 / 2**n
     told = [
-        any(
-            "decide against none of 5 strategies" in note for note in place(few, "garcia2008").notes
-        )
+        any("no p of 5 can be below" in note for note in place(few, "garcia2008").notes)
         for few in (mine.select(datasets=mine.datasets[:n]) for n in (7, 8))
     ]
     assert told == [True, False]
+
+
+def test_a_treatment_that_drops_all_of_ones_own_is_refused():
+    mine = GARCIA.scores[["C4.5"]].add_suffix(" of mine")
+    mine.iloc[3] = np.nan
+    with pytest.raises(
+        AnalysisError, match="missing='drop strategies' leaves no strategy to place"
+    ):
+        place(made(mine), "garcia2008", missing="drop strategies")
 
 
 def test_cells_that_were_not_published_are_treated():

@@ -43,6 +43,19 @@ def test_a_study_file_is_run_and_placed(study, tmp_path, monkeypatch):
     assert "nothing checks the comparison" in done.output
 
 
+def test_a_table_of_scores_is_placed(tmp_path):
+    path = tmp_path / "mine.csv"
+    theirs = published("garcia2008").scores
+    theirs[["C4.5"]].rename(columns={"C4.5": "mine"}).to_csv(path, index_label="dataset")
+    placed = place_study(path, "garcia2008")
+    assert placed.frame.loc["mine", ["better than", "worse than"]].tolist() == [
+        *place(
+            Results.from_table(theirs[["C4.5"]].add_suffix("!"), metric="accuracy"), "garcia2008"
+        ).frame.iloc[0][["better than", "worse than"]]
+    ]
+    assert placed.notes[-1] == "tuning here: not by the benchmark's protocol"
+
+
 def test_a_benchmark_that_is_not_known_is_refused(tmp_path):
     with pytest.raises(AnalysisError, match="did you mean 'delgado2014'"):
         place_study(tmp_path / "study.toml", "delgado2015")

@@ -182,6 +182,10 @@ def place(
     alpha, theirs = alpha or 0.05, published(against).strategies
     complete = treat_missing(beside_published(results, against, strategies), missing)
     rivals = len(set(theirs).intersection(complete.strategies))
+    if rivals == len(complete.strategies):
+        raise AnalysisError(
+            f"missing={missing!r} leaves no strategy to place; treat them otherwise"
+        )
     pairs, n = _pairs(complete, rivals, alpha), len(complete.datasets)
     mean = average_ranks(complete).frame["average_rank"]
     columns = {"rank": mean.rank(method="min").astype(int), "of": len(mean), "average rank": mean}
@@ -192,10 +196,7 @@ def place(
     for word, column in DECIDED.items():
         frame[column] = (pairs["verdict"] == word).groupby(level=0).sum()
     smallest = rivals * 2.0 ** (1 - n)
-    note = (
-        f"{n} datasets decide against none of {rivals} strategies: the smallest p of a "
-        f"corrected test is {min(1.0, smallest):.2g}"
-    )
+    note = f"{n} datasets are too few: no p of {rivals} can be below {min(1.0, smallest):.2g}"
     return Placing(
         name=f"Place among {rivals} of the {len(theirs)} strategies of {against}, {n} datasets",
         frame=frame.sort_values("rank", kind="stable"),
