@@ -53,9 +53,9 @@ def test_the_command_line_reports_a_csv_file(tmp_path):
     assert CliRunner().invoke(cli, own).exit_code == 0
 
 
-def test_scores_in_percent_are_kept_in_the_words_of_the_command_line(tmp_path):
+def test_scores_in_other_units_are_kept_in_the_words_of_the_command_line(tmp_path):
     path = tmp_path / "results.csv"
-    (TABLE * 100).to_csv(path)
+    (TABLE * 300).to_csv(path)
     command = ["report", str(path), "--metric", "accuracy"]
     refused = CliRunner().invoke(cli, command).exception
     assert "change the units, or pass greater_is_better=True to keep them" in str(refused)
