@@ -69,6 +69,7 @@ def report():
     return make_report(Results.from_table(scores, metric="accuracy"), title=ESCAPE)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_no_form_of_a_report_controls_a_terminal(report, tmp_path):
     written = write_report(report, tmp_path / "out")

@@ -229,6 +229,7 @@ def test_a_race_in_python(tmp_path, raced):
 LAG = "lag = {logistic = 4}"
 
 
+@pytest.mark.slow
 def test_a_strategy_that_lags_is_run_behind_the_others(folder):
     """Killed after any round and on several workers, it decides the same; so it does completed."""
     with pytest.raises(RunInterrupted):

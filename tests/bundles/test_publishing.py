@@ -249,6 +249,7 @@ def test_a_study_file_is_published_with_its_strategies(study, tmp_path):
     assert source.texts["strategies.py"] == tmp_path / "mine.py"
 
 
+@pytest.mark.slow
 def test_a_call_that_was_killed_when_it_had_ended_can_be_repeated(study, tmp_path):
     left = tmp_path / ".bundle.0123abcd.tmp"
     left.mkdir()

@@ -616,6 +616,7 @@ def _attempt(study, step):
     return "ok"
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)
 def test_store_agrees_with_its_twin_in_memory(tmp_path_factory, steps):

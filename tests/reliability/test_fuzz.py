@@ -14,7 +14,6 @@ SCRIPT = Path(__file__).with_name("fuzz.py")
 @pytest.mark.parametrize(
     ("kinds", "files"),
     [
-        ("files", 36),
         pytest.param("files", 90 * MORE, marks=pytest.mark.slow),
         pytest.param("predictions", 100 * MORE, marks=pytest.mark.slow),
         pytest.param("bundles", 28 * MORE, marks=pytest.mark.slow),

@@ -114,6 +114,7 @@ def test_one_dataset_or_one_strategy(tmp_path, names, sets):
     assert "All pairs" not in told
 
 
+@pytest.mark.slow
 def test_two_tasks_are_two_sections(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, [*SETS, "5", "6"], regression=SETS[:3])
     report = make_report(study)
@@ -188,6 +189,7 @@ def _sorts(page):
     assert names == sorted(names, key=lambda name: int(name.rpartition("_")[2]))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
 def test_on_a_phone_rows_are_cards_and_nothing_scrolls_sideways(tmp_path):
     names = [f"AStrategyWithALongName_{i}" for i in range(12)]

@@ -136,6 +136,7 @@ print(search.cv_results_["mean_test_score"].tolist())
 """
 
 
+@pytest.mark.slow
 def test_a_killed_search_goes_on_where_it_was(tmp_path):
     script, path = tmp_path / "script.py", tmp_path / "scores"
     script.write_text(textwrap.dedent(KILLED))

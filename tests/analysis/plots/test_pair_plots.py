@@ -41,7 +41,7 @@ def assert_readable(figure, texts):
     assert not [1 for one, other in combinations(extents, 2) if one.overlaps(other)]
 
 
-@pytest.mark.parametrize("n", [3, 16, 40])
+@pytest.mark.parametrize("n", [3, 16, pytest.param(40, marks=pytest.mark.slow)])
 def test_every_name_and_number_can_be_read(n):
     found = compare(results(n))
     matrix = pairwise_matrix(found.pairs["signed rank"])

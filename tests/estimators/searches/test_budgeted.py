@@ -223,7 +223,10 @@ def test_a_search_with_optuna_has_no_honest_score():
         (RandomForestClassifier(random_state=0), (_Forest, "_new_tree"), [None]),
         (RandomForestClassifier(random_state=0), (_Forest, "_new_tree"), [1, 3, None]),
         (GradientBoostingClassifier(random_state=0), (_BoostedRun, "_stage"), [3]),
-        (GradientBoostingClassifier(random_state=0), (_BoostedRun, "_stage"), [1, 2, 5, 9]),
+        pytest.param(
+            *(GradientBoostingClassifier(random_state=0), (_BoostedRun, "_stage"), [1, 2, 5, 9]),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_search_in_parts_grows_its_ensembles_further(estimator, grows, depths, monkeypatch):

@@ -230,6 +230,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.slow
 def test_models_of_functions_and_classes_from_a_script_are_saved(orchestrator, tmp_path):
     script = tmp_path / "script.py"
     paths = orchestrator.hdf5_input_io.path, orchestrator.hdf5_output_io.path

@@ -75,6 +75,7 @@ def arrays(orchestrator):
     return arrays_of(StudyStore(orchestrator.hdf5_output_io.path))
 
 
+@pytest.mark.slow
 def test_the_same_arrays_as_on_one_machine(cluster, make):
     strategies = {
         "bayes": "GaussianNaiveBayes",
@@ -106,6 +107,7 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     assert_same(arrays(there), arrays(here))
 
 
+@pytest.mark.slow
 def test_cells_are_guarded_in_the_workers(cluster, make):
     """With the settings that Dask has by itself: its workers are daemonic processes."""
     from distributed import Client
@@ -461,9 +463,8 @@ RUN = """
 """
 
 
-@pytest.mark.parametrize(
-    "stop", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_cells_end_on_the_workers_when_the_run_does(cluster, make, databases, tmp_path, stop):
     trace = tmp_path / "trace"
     program = textwrap.dedent(RUN).format(
@@ -483,6 +484,7 @@ def test_cells_end_on_the_workers_when_the_run_does(cluster, make, databases, tm
         assert "make the same call again to go on" in told.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_command_line_takes_engine_and_scheduler(cluster, tmp_path):
     tmp_path.joinpath("study.toml").write_text(
         '[data]\ncollection = "starter"\ndatasets = ["iris"]\n'

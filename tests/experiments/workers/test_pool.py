@@ -467,6 +467,7 @@ def _until(holds, seconds=1800):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_hostile_learner_of_children_is_cleared_away(batch):
     outcomes = run(batch(Hostile("children")), timeout=1.5)
     assert words(outcomes) == ["timeout"] * 4
@@ -507,6 +508,7 @@ def test_the_limit_is_that_of_each_cell_and_waiting_does_not_count(batch, monkey
     assert words(outcomes) == ["done"] * 4
 
 
+@pytest.mark.slow
 def test_a_cell_that_only_waits_is_ended_by_the_clock(batch, monkeypatch):
     monkeypatch.setattr(worker_process, "CPU_WAITS", 1e-4)
     outcomes = run(batch(Deed(lambda: time.sleep(3600), None)), timeout=CpuSeconds(1e4))
