@@ -12,7 +12,7 @@ from mlaut.experiments import Orchestrator, RunOptions
 from mlaut.experiments.cells import memory
 from mlaut.experiments.engines.engine import InlineEngine, make_engine
 from mlaut.experiments.options import RunKeywords
-from mlaut.experiments.plans.run_options import cell_options, mistakes_in
+from mlaut.experiments.plans.run_options import cell_options, checked_options, mistakes_in
 from mlaut.files_io import FilesIO
 
 
@@ -54,6 +54,12 @@ def test_all_invalid_values_are_listed():
     assert mistakes_in(RunOptions(shard="2/3", retry={"SVC": "error"}), ["SVC"]) == []
     (mistake,) = mistakes_in(RunOptions(retry={"SVR": "error"}), ["SVC"])
     assert str(mistake) == "retry: strategy 'SVR' is not part of this run; check its name"
+
+
+def test_the_first_mistake_is_raised():
+    with pytest.raises(StudyError, match="^timeout 'soon'"):
+        checked_options({"timeout": "soon", "memory": "much"}, ["SVC"])
+    assert checked_options({"n_jobs": 2}, ["SVC"]) == RunOptions(n_jobs=2)
 
 
 def test_what_is_true_or_false_is_nothing_else():
