@@ -57,7 +57,7 @@ def test_all_invalid_values_are_listed():
 
 
 def test_the_first_mistake_is_raised():
-    with pytest.raises(StudyError, match="^timeout 'soon'"):
+    with pytest.raises(StudyError, match=r"^timeout 'soon'"):
         checked_options({"timeout": "soon", "memory": "much"}, ["SVC"])
     assert checked_options({"n_jobs": 2}, ["SVC"]) == RunOptions(n_jobs=2)
 
