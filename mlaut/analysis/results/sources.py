@@ -519,9 +519,12 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
 
 
 def _are_percentages(values: np.ndarray, score: MLautScore) -> bool:
-    """Return whether scores of a metric from 0 to 1 are percentages, in each row and column."""
+    """Return whether scores of a metric from 0 to 1 are percentages, in each row and column.
+
+    Numbers up to 10 may be ranks or grades.
+    """
     most = np.concatenate([np.fmax.reduce(values, axis) for axis in (0, 1)])
-    above = score.bounds == (0, 1) and not (most <= 1).any()
+    above = score.bounds == (0, 1) and not (most <= 1).any() and (most > 10).any()
     return bool(above and not ((values < 0) | (values > 100)).any())
 
 

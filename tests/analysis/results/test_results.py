@@ -428,7 +428,7 @@ def test_percentages_become_shares_with_a_note():
     assert results.metric.bounds == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("factor", [[100.0, 1.0], [100.0, 1000.0], [-100.0, 100.0]])
+@pytest.mark.parametrize("factor", [[100.0, 1.0], [100.0, 1000.0], [-100.0, 100.0], [3.0, 9.0]])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_percentages_beside_shares_are_refused(factor, axis):
     table = pd.DataFrame([[0.9, 0.8], [0.7, 0.6]], ["iris", "wine"], ["tree", "forest"])
