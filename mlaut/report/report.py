@@ -104,7 +104,7 @@ def make_report(
     only, datasets = ([names] if isinstance(names, str) else names for names in (only, datasets))
     choice = Choice(tuple(only), tuple(datasets), without)
     scored = _scored(study, metrics, greater_is_better, clusters)
-    if any(one.scores.equals((scored or [])[0].scores) for one in (scored or [])[1:]):
+    if scored and any(results.scores.equals(scored[0].scores) for results in scored[1:]):
         raise AnalysisError("the table has one set of scores, so it has one metric: give one")
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"

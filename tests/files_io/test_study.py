@@ -782,7 +782,7 @@ def test_a_record_of_a_cell_with_values_of_other_types_is_damage(study, details,
 
 
 def test_a_reader_of_a_run_that_ends_meanwhile_reads_the_file_again(study):
-    """What it has opened is torn, and the journal that explains it is gone."""
+    """The reader has opened a torn study, and the journal that explains it is gone."""
     iris = study.load_split("iris")
     broken_off(study, outcome(iris, "svc", seed=3))
     with h5py.File(study.path, "r+") as file:  # as a power cut leaves it

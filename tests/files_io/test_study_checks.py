@@ -1,4 +1,4 @@
-"""What `mlaut verify` finds in a study and beside it, without datasets and strategies."""
+"""Tests of what `mlaut verify` finds in a study and beside it, without datasets and strategies."""
 
 import dataclasses
 

@@ -172,9 +172,7 @@ def _usual(
     filled, words = table.notna().any(), cells.WORDS
     table = table.loc[:, filled | ~table.columns.str.startswith("Unnamed: ")]
     first = table.columns[0]
-    if (
-        first.startswith("Unnamed: ") or first == "index"
-    ):  # an index that was saved without its name
+    if first.startswith("Unnamed: ") or first == "index":  # an index saved without its name
         counts = table[first].tolist() in (list(range(len(table))), list(range(1, len(table) + 1)))
         named = {*map(cells.word_of, table)} & {*words["datasets"], *words["strategies"]}
         table = table.drop(columns=first) if counts else table

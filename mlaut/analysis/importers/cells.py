@@ -1,4 +1,4 @@
-"""What names and cells of a table of scores mean: marks, percent signs, failures, averages.
+"""Read names and cells of a table of scores: marks, percent signs, failures, averages.
 
 The words are in ``tables/words.toml``.
 """
@@ -15,6 +15,7 @@ import pandas as pd
 _FILE = Path(__file__).parent / "tables" / "words.toml"
 WORDS: dict[str, list[str]] = tomllib.loads(_FILE.read_text("utf-8"))
 _MARKS = r"\\(?:(?:text|math)(?:bf|it)|underline|emph|bf(?:series)?)\b|[*${}\\]|^\s*_+|_+\s*$"
+_ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
 _RANK = r"^(.*?)\s*\((\d+(?:\.\d+)?)\)\s*$"
 _DECIMAL_COMMA = r"[+-]?\d*,\d+"
 _NO_THOUSANDS = r"[+-]?(?:0?,\d+|\d+,(?!\d{3}$)\d+)"  # 1,234 may be more than a thousand
@@ -80,7 +81,8 @@ def without_averages(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return a table of strategies without columns that are averages of the others, and notes."""
     named = [str(name) for name in table if _is_summary(str(name))]
     others = table.drop(columns=named).select_dtypes("number")
-    middles, near = others.agg(["mean", "median", "std"], axis=1), 0.005 * others.abs().max().max()
+    middles = others.agg(["mean", "median", "std"], axis=1)
+    near = _ROUNDED * others.abs().max().max()
     gone = [n for n in named if any(np.allclose(table[n], middles[m], 0, near) for m in middles)]
     notes = [f"column {name!r} left out: it is an average of the others" for name in gone]
     return table.drop(columns=gone), notes

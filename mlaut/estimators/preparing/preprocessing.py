@@ -333,15 +333,15 @@ def explained_texts(X: Any) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        found, what = list[Any](), "prepares the columns of text"
+        columns, what = list[Any](), "prepares the columns of text"
         if "could not convert string to float" in str(error):
-            found = Preprocessor().text_columns(X)
+            columns = Preprocessor().text_columns(X)
         elif "NaN" in str(error) and isinstance(X, pd.DataFrame):
-            found, what = X.columns[X.isna().any()].tolist(), "seems to fill the gaps of columns"
-        if not found:
+            columns, what = X.columns[X.isna().any()].tolist(), "seems to fill the gaps of columns"
+        if not columns:
             raise
         raise StrategyError(
-            f"no step {what} ({', '.join(map(repr, found)):.200}): begin the pipeline with a "
+            f"no step {what} ({', '.join(map(repr, columns)):.200}): begin the pipeline with a "
             "ColumnTransformer, or give preprocessing=Preprocessor() to Generic_Estimator"
         ) from error
 
