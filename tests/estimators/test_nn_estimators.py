@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from mlaut.errors import DataError, DivergedError, OptionalPackageError, StrategyError
@@ -55,6 +56,20 @@ def small(task=CLASSIFICATION, **settings):
 def iris():
     X, y = load_iris(return_X_y=True)
     return (X - X.mean(axis=0)) / X.std(axis=0), np.array(["setosa", "versi", "virgin"])[y]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: small(CLASSIFICATION).predict(np.zeros((2, 3))),
+        lambda: small(CLASSIFICATION).predict_proba(np.zeros((2, 3))),
+        lambda: small(REGRESSION).predict(np.zeros((2, 3))),
+        lambda: small(REGRESSION).model_,
+    ],
+)
+def test_a_network_without_a_fit_says_so(ask):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        ask()
 
 
 # ---- the list of the paper

@@ -100,8 +100,7 @@ class _KerasEstimator(BaseEstimator):
 
     @property
     def _chosen_loss(self) -> Any:
-        is_auto = isinstance(self.loss, str) and self.loss == "auto"
-        return self._auto_loss if is_auto else self.loss
+        return self._auto_loss if str(self.loss) == "auto" else self.loss
 
     def _rescale(self, X: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
         """Change the last layer so that a straight line corrects the outputs of a regression."""
@@ -420,7 +419,8 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the label of the largest probability: shape (n_rows,)."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        positions = self.predict_proba(X).argmax(axis=1)  # tells first that there is no fit
+        return self.classes_[positions]
 
 
 class KerasRegressor(RegressorMixin, _KerasEstimator):
