@@ -1,7 +1,9 @@
 """One writer a database, whoever asks: processes, threads, links."""
 
+import contextlib
 import fcntl
 import json
+import multiprocessing
 import os
 import re
 import subprocess
@@ -168,7 +170,7 @@ def test_a_lock_that_its_holder_removed_meanwhile_is_taken_anew(tmp_path, monkey
         return handle
 
     monkeypatch.setattr(lock, "open_plain", open_plain)
-    with locked(path):
+    with locked(path, for_run=True):
         assert len(opened) == 2
         assert json.loads(lock_path(path).read_text())["pid"] == os.getpid()
         assert f"process {os.getpid()} on" in refused_elsewhere(path)
@@ -179,6 +181,65 @@ def refused_elsewhere(path):
     program = "import sys; from mlaut.files_io import StudyStore; StudyStore(sys.argv[1]).settle()"
     told = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
     return told.stderr.strip().rpartition("\n")[2]
+
+
+@contextlib.contextmanager
+def held_elsewhere(path):
+    """Hold the lock of a short change in another process; a line ends it."""
+    program = (
+        "import sys; from pathlib import Path; from mlaut.files_io.safe_files.lock import locked\n"
+        "with locked(Path(sys.argv[1])): print(1, flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        try:
+            assert other.stdout.readline() == b"1\n"
+            yield other
+        finally:
+            other.kill()
+
+
+def test_another_process_waits_for_a_short_change(tmp_path, monkeypatch):
+    path, waited = tmp_path / "input.h5", []
+    with held_elsewhere(path) as other:
+
+        def wait(seconds):
+            assert seconds < 1
+            waited.append(seconds)
+            if len(waited) == 2 * lock._TRIES:
+                other.communicate(b"\n")
+
+        monkeypatch.setattr(lock._changed, "wait", wait)
+        save(path, 1)
+    assert len(waited) == 2 * lock._TRIES
+    assert FilesIO(path).list_datasets()[0] == ["1"]
+
+
+def test_another_process_does_not_wait_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(lock, "_PATIENCE", 0.2)
+    path = tmp_path / "input.h5"
+    with held_elsewhere(path) as other:
+        message = rf"process {other.pid} on .* is writing to it since .*; wait until it ends"
+        with pytest.raises(StudyLockedError, match=message):
+            save(path, 1)
+
+
+def test_six_processes_that_add_to_one_database_all_do(tmp_path):
+    path = tmp_path / "input.h5"
+    context = multiprocessing.get_context("fork")
+
+    def add(number):
+        for k in range(3):
+            save(path, 10 * number + k)
+
+    writers = [context.Process(target=add, args=(number,)) for number in range(6)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 6
+    assert len(FilesIO(path).list_datasets()[0]) == 18
 
 
 def test_a_symbolic_link_is_the_study_that_it_leads_to(study, tmp_path):
@@ -245,7 +306,7 @@ def test_who_only_looks_keeps_no_writer_out(tmp_path, monkeypatch):
     path = tmp_path / "study.h5"
     looking = os.open(lock_path(path), os.O_RDWR | os.O_CREAT)
     fcntl.flock(looking, fcntl.LOCK_EX)
-    monkeypatch.setattr(lock.time, "sleep", lambda _: os.close(looking))
+    monkeypatch.setattr(lock._changed, "wait", lambda _: os.close(looking))
     with locked(path):
         assert holder_of(path)["pid"] == os.getpid()
 
@@ -272,7 +333,7 @@ def test_a_file_that_another_program_has_locked_is_not_waited_for_without_end(
 
 
 def test_a_thread_does_not_wait_for_another_one_without_end(study, monkeypatch):
-    monkeypatch.setattr(lock, "_THREADS", 0.2)
+    monkeypatch.setattr(lock, "_PATIENCE", 0.2)
     with (
         locked(study.path),
         pytest.raises(StudyLockedError, match=r"another thread .* for 0\.2 s"),

@@ -1,7 +1,7 @@
 """Locks of databases: one writer at a time; a lock names its holder and ends with its process.
 
-A holder is a thread of a process. Other processes are refused. Other threads of the same process
-wait for a short change, such as storing a dataset, and are refused while a run writes.
+A holder is a thread of a process. Other processes and other threads wait for a short change, such
+as storing a dataset, and are refused while a run writes.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ class _Held:
 
 # A writer tries again, because `holder_of` takes the lock for some microseconds to look at it.
 _TRIES, _PAUSE = 5, 0.02  # seconds
-_THREADS = 120.0  # seconds that a thread waits for a short change of another one
+_PATIENCE = 120.0  # seconds to wait for a short change of another thread or process
 _BEAT_SECONDS = 5.0  # between two beats: a network file system sends a message for each
 _held: dict[Path, _Held] = {}
 _changed = threading.Condition()
@@ -63,12 +63,13 @@ def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
     path : Path
         Path of the database.
     for_run : bool, default False
-        Whether the lock is held for a whole run; other threads are then refused instead of waiting.
+        Whether the lock is held for a whole run; others are then refused instead of waiting.
 
     Raises
     ------
     StudyLockedError
-        Another process holds the lock (the message names it), or a run in another thread.
+        A run in another process (the message names it) or thread holds the lock, or a short change
+        has taken two minutes.
     StoreError
         The folder is read-only, full or gone; the file has several names (hard links); or its lock
         is a link to another file.
@@ -112,7 +113,7 @@ def holder_of(path: Path) -> dict[str, Any] | None:
 
 
 def _take(path: Path, key: Path, for_run: bool) -> _Held:
-    me, until = threading.get_ident(), time.monotonic() + _THREADS
+    me, until = threading.get_ident(), time.monotonic() + _PATIENCE
     with _changed:
         while key in _held and _held[key].thread != me:
             if _held[key].for_run:
@@ -123,14 +124,14 @@ def _take(path: Path, key: Path, for_run: bool) -> _Held:
             if time.monotonic() > until:
                 raise StudyLockedError(
                     f"{path}: another thread of this process has been changing it for "
-                    f"{_THREADS:g} s; repeat the call when that has ended"
+                    f"{_PATIENCE:g} s; repeat the call when that has ended"
                 )
             _changed.wait(until - time.monotonic())
         if key in _held:
             held = _held[key]
             held.depth += 1
         else:
-            held = _held[key] = _Held(_acquire(path, key), me, for_run)
+            held = _held[key] = _Held(_acquire(path, key, for_run), me, for_run)
         return held
 
 
@@ -159,13 +160,13 @@ def _forget_in_child() -> None:
 os.register_at_fork(after_in_child=_forget_in_child)
 
 
-def _acquire(path: Path, name: Path) -> int:
+def _acquire(path: Path, name: Path, for_run: bool) -> int:
     try:
         handle = _flocked(path, name)
         try:
             _refuse_other_names(path)
             os.ftruncate(handle, 0)
-            os.pwrite(handle, json.dumps(_myself()).encode(), 0)
+            os.pwrite(handle, json.dumps({**_myself(), "for_run": for_run}).encode(), 0)
         except BaseException:
             name.unlink(missing_ok=True)
             os.close(handle)
@@ -176,7 +177,7 @@ def _acquire(path: Path, name: Path) -> int:
 
 
 def _flocked(path: Path, name: Path) -> int:
-    tries = _TRIES
+    tries, until = _TRIES, time.monotonic() + _PATIENCE
     while True:
         handle = open_plain(name, os.O_RDWR | os.O_CREAT, 0o644)
         try:
@@ -184,9 +185,10 @@ def _flocked(path: Path, name: Path) -> int:
         except BlockingIOError:
             who = _read_holder(handle)
             os.close(handle)
-            tries -= 1
+            is_short = who.get("for_run") is False and time.monotonic() < until
+            tries = _TRIES if is_short else tries - 1
             if tries:
-                time.sleep(_PAUSE)
+                _changed.wait(_PAUSE)  # other threads may take and give back their locks meanwhile
                 continue
             raise StudyLockedError(
                 f"{path}: process {who.get('pid', '?')} on {who.get('host', '?')} is writing to it "
@@ -211,7 +213,7 @@ def _refuse_other_names(path: Path) -> None:
         )
 
 
-def _myself() -> dict[str, str | int]:
+def _myself() -> dict[str, Any]:
     return {
         "pid": os.getpid(),
         "host": socket.gethostname(),
@@ -220,7 +222,7 @@ def _myself() -> dict[str, str | int]:
     }
 
 
-def _read_holder(handle: int) -> dict[str, str | int]:
+def _read_holder(handle: int) -> dict[str, Any]:
     try:
         return dict(json.loads(os.pread(handle, 4096, 0)))
     except (TypeError, ValueError):
