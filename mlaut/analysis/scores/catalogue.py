@@ -140,7 +140,7 @@ def metric(
     names = metric_names()
     if name in names:
         return _of_scikit(name)
-    hint = nearest(name, names) or "; mlaut.analysis.metric_names() lists them"
+    hint = nearest(name, names) or "; 'mlaut list metrics' lists those that are"
     raise AnalysisError(f"metric {shown(which)} is not known{hint}")
 
 
