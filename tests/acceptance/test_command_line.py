@@ -261,7 +261,7 @@ BAD = {
     "unknown parameter": (
         lambda _: None,
         "[strategies.parameters.GaussianNaiveBayes]\nparam_gird = {}\n[run]",
-        "unknown parameter 'param_gird' of GaussianNaiveBayes; did you mean 'param_grid'?",
+        "(params has those of its learner); did you mean 'param_grid'?",
         5,
     ),
 }

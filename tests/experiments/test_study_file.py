@@ -118,7 +118,7 @@ def test_absent_file(tmp_path):
         ("[strategies]\nnames = ['SVC']\n[strategies.parameters.SVM]\nC = 1", "did you mean 'SVC'"),
         (
             "[strategies]\nnames = ['SVC']\n[strategies.parameters.SVC]\nparams_grid = {}",
-            "unknown parameter 'params_grid' of SVC; did you mean 'param_grid'",
+            r"of SVC \(params has those of its learner\); did you mean 'param_grid'",
         ),
         ("[strategies]\nfile = 'own.py'", r"own\.py: cannot be read"),
     ],

@@ -111,8 +111,9 @@ def read_results(
         make = partial(Results.from_long, table, value=value, **keys, **how)
     else:
         table = table.set_index([name for name in (dataset, repeat, fold) if name is not None])
+        table, others = cells.of_metric(table, metric)
         table, averages = cells.without_averages(table)
-        notes, make = [*notes, *averages], partial(Results.from_table, table, **how)
+        notes, make = [*notes, *others, *averages], partial(Results.from_table, table, **how)
     results = _named(source, make)
     return replace(results, notes=(*results.notes, *notes))
 

@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.scores.catalogue import metric_names
+from mlaut.errors import AnalysisError
+
 _FILE = Path(__file__).parent / "tables" / "words.toml"
 WORDS: dict[str, list[str]] = tomllib.loads(_FILE.read_text("utf-8"))
 _MARKS = r"\\(?:(?:text|math)(?:bf|it)|underline|emph|bf(?:series)?)\b|[*${}\\]|^\s*_+|_+\s*$"
@@ -75,6 +78,30 @@ def without_summaries(table: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, 
         if len(out)
     ]
     return table[~rows].drop(columns=sizes), notes
+
+
+def of_metric(table: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return the columns of one metric of a table with columns like ``f1_svc``, ``mcc_svc``; notes.
+
+    Other tables, in which not all metrics have the same strategies, stay as they are.
+    """
+    names = sorted((*metric_names(), "time", "seconds"), key=len, reverse=True)
+    known = "|".join(names).replace("_", r"[\s_-]")
+    form = rf"({known})[\s_./:-]+(.+)|(.+?)[\s_./:(-]+({known})\)?"
+    found: dict[str, dict[str, str]] = {}
+    for name in map(str, table.select_dtypes("number")):
+        if not (parts := re.fullmatch(form, name, re.IGNORECASE)):
+            return table, []
+        of, strategy = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
+        found.setdefault(word_of(of), {})[strategy] = name
+    if len(found) < 2 or len({frozenset(columns) for columns in found.values()}) > 1:
+        return table, []
+    mine = found.pop(word_of(metric), None)
+    if mine is None:
+        raise AnalysisError(f"the columns are of {', '.join(found)}, and none is of {metric}")
+    gone = [name for other in found.values() for name in other.values()]
+    kept = table.drop(columns=gone).rename(columns={name: short for short, name in mine.items()})
+    return kept, [f"columns {', '.join(map(repr, gone))} left out: they are of other metrics"]
 
 
 def without_averages(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

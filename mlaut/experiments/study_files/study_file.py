@@ -568,7 +568,8 @@ def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
                 f"[strategies.parameters.{name}]"
             )
         defaults = by_name[name].get_params()
-        _refuse_unknown(parameters, defaults, f"{file.path}: unknown parameter", f" of {name}")
+        of = f" of {name} (params has those of its learner)"
+        _refuse_unknown(parameters, defaults, f"{file.path}: unknown parameter", of)
         by_name[name].set_params(**parameters)
     return tuned_as(strategies, file.run.search, file.run.budget)
 

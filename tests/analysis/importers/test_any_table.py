@@ -1,6 +1,7 @@
 """Tables as people and other programs save them: `read_results` reads, or refuses in one line."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,28 @@ def test_a_column_that_averages_the_others_is_no_strategy(tmp_path):
     assert note == "column 'Average' left out: it is an average of the others"
     named = SCORES.assign(mean=[0.3, 0.4, 0.5, 0.6])  # a baseline that predicts the mean
     assert is_the_table(saved(tmp_path, named), scores=named).notes == ()
+
+
+@pytest.mark.parametrize("form", ["{of}_{name}", "{name}.{of}", "{name} ({of})", "{of}: {name}"])
+@pytest.mark.parametrize("metric", ["f1_macro", "Balanced accuracy"])
+def test_columns_of_other_metrics_are_no_strategies(metric, form, tmp_path):
+    parts = [(metric, SCORES), ("f1", SCORES - 0.1), ("time", 100 * SCORES)]
+    table = pd.concat(
+        [each.rename(columns=lambda name: form.format(of=of, name=name)) for of, each in parts],  # noqa: B023
+        axis=1,
+    )
+    path = saved(tmp_path, table)
+    (note,) = is_the_table(path, metric).notes
+    gone = ", ".join(map(repr, table.columns[3:]))
+    assert note == f"columns {gone} left out: they are of other metrics"
+    message = "the columns are of .*, f1, time, and none is of mcc"
+    assert re.search(message, refusal(path, "mcc"))
+
+
+def test_a_strategy_may_be_called_after_a_metric(tmp_path):
+    names = {"forest": "accuracy_forest", "svm": "f1_svm", "bayes": "f1_bayes"}
+    renamed = SCORES.rename(columns=names)
+    assert is_the_table(saved(tmp_path, renamed), scores=renamed).notes == ()
 
 
 def test_a_column_of_sizes_is_no_strategy(tmp_path):

@@ -210,7 +210,7 @@ def test_area_under_the_precision_recall_curve():
 def test_unknown_and_incomplete_metrics():
     with pytest.raises(AnalysisError, match=r"'acuracy' is not known; did you mean 'accuracy'\?"):
         metric("acuracy")
-    with pytest.raises(AnalysisError, match="not known; .mlaut list metrics. lists those"):
+    with pytest.raises(AnalysisError, match=r"not known; .mlaut list metrics. lists those"):
         metric("xyzzy")
 
     class NoDirection(MLautScore):
