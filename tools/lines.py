@@ -27,7 +27,7 @@ BUDGETS = {
     "identity": 840,
     "leaderboard": 660,
     "placing": 190,
-    "report": 2_230,
+    "report": 2_232,
     "sharing": 2_305,
     OWN: 1_400,
 }

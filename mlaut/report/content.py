@@ -1,5 +1,6 @@
 """Content of a report: tables and sentences, independent of the format that shows them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from mlaut.report.records import Section, made
 from mlaut.report.state import ReadOnce, State, study_state
 from mlaut.report.tables import BUDGETS, RECORDS, TABLES
 
+_CHANGES = " left out: |count as missing|percentages"  # of what reading a table has changed
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
@@ -208,6 +210,8 @@ def results_content(
     read = [note for note in scored[0].notes if note.startswith("read as ")][:1]
     line = f"{counted(len(scored[0].datasets), 'dataset')}, "
     line += f"{''.join(read) or 'from a table of scores'}."
+    changes = [note for note in scored[0].notes if re.search(_CHANGES, note)]
+    line += "".join(f" {note[0].upper()}{note[1:]}." for note in changes)
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
     sections = _sections(scored, chosen_now(**terms))
     return Report(path, title or f"Comparison: {sections[0].title}", state, sections)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.arguments import shown
 from mlaut.analysis.scores.catalogue import metric_names
 from mlaut.errors import AnalysisError
 
@@ -73,7 +74,7 @@ def without_summaries(table: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, 
     sizes = [name for name in counts if name != dataset and word_of(name) in WORDS["sizes"]]
     sizes = [name for name in sizes if (counts[name].dropna() % 1 == 0).all()]
     notes = [
-        f"{what} {', '.join(map(repr, dict.fromkeys(out)))} left out: by the name no {no}"
+        f"{what} {', '.join(map(repr, dict.fromkeys(out)))} left out: by its name it is no {no}"
         for what, out, no in (("row", names[rows], "dataset"), ("column", sizes, "strategy"))
         if len(out)
     ]
@@ -101,7 +102,7 @@ def of_metric(table: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, list[str]
         raise AnalysisError(f"the columns are of {', '.join(found)}, and none is of {metric}")
     gone = [name for other in found.values() for name in other.values()]
     kept = table.drop(columns=gone).rename(columns={name: short for short, name in mine.items()})
-    return kept, [f"columns {', '.join(map(repr, gone))} left out: they are of other metrics"]
+    return kept, [f"columns left out: {shown(gone)}, which are of other metrics"]
 
 
 def without_averages(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
