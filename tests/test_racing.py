@@ -23,7 +23,7 @@ from mlaut.files_io import FilesIO, StudyStore
 from mlaut.racing import run_race
 from mlaut.records import Status
 from mlaut.report import make_report
-from mlaut.report.drawing import pictures
+from mlaut.report.drawing import figures
 
 N_DATASETS = 12
 OWN = """
@@ -442,7 +442,7 @@ def test_a_report_shows_the_race_and_no_test_of_the_full_table(raced):
     mean = of_guess["seconds"] / of_guess["cells"]
     assert of_guess["seconds left out"] == pytest.approx(mean * of_guess["cells left out"])
     assert any("No tests of the full table" in sentence for sentence in section.sentences)
-    assert "race" in pictures(section, "a")
+    assert "race" in figures(section)
 
 
 def test_a_kind_of_race_is_added_by_one_entry(folder, monkeypatch, capsys):
