@@ -111,14 +111,14 @@ def _duels(comparison: Comparison) -> pd.DataFrame | None:
     """Return wins, ties, losses and p of all pairs: numbers that no other strategy changes."""
     if comparison.results.clusters is not None:  # by single datasets
         return None
-    every, effect = comparison.to_frame(), "mean difference"
+    pairs, effect = comparison.pairs, "mean difference"
     columns = {"statistic": "wins", "ties": "ties", "losses": "losses"}
-    table = pd.DataFrame(every["sign"], columns=list(columns)).fillna(0).astype(int)
+    table = pd.DataFrame(pairs["sign"].to_frame(), columns=list(columns)).fillna(0).astype(int)
     table = table.rename(columns=columns)
     test = "trinomial" if comparison.results.incomparable else "signed rank"
     if not comparison.results.incomparable:
         table[comparison.effect_name(effect)] = comparison.effect("t", effect)["value"]
-    table[f"p {test}"] = every[test]["p (unadjusted)"]
+    table[f"p {test}"] = pairs[test].to_frame()["p (unadjusted)"]
     return table.rename_axis(_PAIR)
 
 

@@ -21,6 +21,7 @@ import pytest
 from mlaut.cli import main
 from mlaut.cli.output import show_rows
 from mlaut.files_io import StudyStore
+from mlaut.report.drawing import FIGURES
 
 STUDY = """
 [data]
@@ -158,7 +159,9 @@ def test_a_report_of_a_study_file_prints_its_methods(finished):
     assert "@article{wilcoxon1945," in told.stdout
 
 
-def test_report_on_screen_and_as_files(finished, tmp_path):
+def test_report_on_screen_and_as_files(finished, tmp_path, monkeypatch):
+    # figures take long, and tests of reports have them all
+    monkeypatch.setattr("mlaut.report.drawing.FIGURES", {"decision": FIGURES["decision"]})
     told = mlaut("report", "study.h5", folder=finished)
     assert "GaussianNaiveBayes" in told.stdout
     assert "Do not choose by these results: there are 3 datasets, and at least 7" in told.stdout

@@ -14,7 +14,7 @@ from mlaut.errors import AnalysisError
 from mlaut.files_io import StudyStore
 from mlaut.records import REGRESSION
 from mlaut.report import make_report
-from mlaut.report.drawing import pictures
+from mlaut.report.drawing import figures, pictures
 from mlaut.report.explorer.packing import Packer
 from mlaut.report.explorer.views import view
 from mlaut.report.page import as_html
@@ -112,8 +112,9 @@ def test_failures_are_told_and_conclusions_examined(tmp_path):
     assert section.tables["missing cells"]["counts as"].tolist() == ["last"] * 4
 
 
-def test_a_strategy_without_a_time_is_not_drawn_by_its_time(tmp_path):
+def test_a_strategy_without_a_time_is_not_drawn_by_its_time(tmp_path, draw_only):
     """Times are on a logarithmic axis, which has no 0."""
+    draw_only("times")
     study = made_up_study(tmp_path / "s.h5", NAMES, [f"set {i}" for i in range(6)])
     section = make_report(study).sections[0]
     assert pictures(section, "p")["times"].alternative.endswith("on: good.")
@@ -127,7 +128,7 @@ def crowned(section):
     return {one[1] for one in found if one}
 
 
-def test_failures_never_make_a_strategy_look_better(tmp_path):
+def test_failures_never_make_a_strategy_look_better(tmp_path, draw_only):
     """The best of all failed on 12 of 18 datasets: it is last there, and it leads nothing."""
     sets = [f"set {i}" for i in range(18)]
     whole = make_report(made_up_study(tmp_path / "whole.h5", NAMES, sets, folds=2)).sections[0]
@@ -150,6 +151,7 @@ def test_failures_never_make_a_strategy_look_better(tmp_path):
     assert summary["datasets without accuracy"].to_dict() == {"good": 12, "middling": 0, "poor": 0}
     assert np.isnan(summary.loc["good", "mean accuracy"])
     assert section.tables["losses"]["good"].isna().sum() == 12
+    draw_only("scores", "times")
     drawn = pictures(section, "p")
     assert re.search(r", those that lack datasets last: .*, good 0", drawn["scores"].alternative)
     assert drawn["times"].caption.endswith("Without a mean accuracy, and not shown: good.")
@@ -208,9 +210,10 @@ def test_errors_in_units_of_the_target_have_ranks_and_no_means(tmp_path):
         "average rank", "rank std error (c)", "rank low (c)", "rank high (c)", "training seconds",
     ]  # fmt: skip
     assert "mean" not in " ".join(pair_table(section.comparison, section.tables["pairs"]).columns)
-    drawn = pictures(section, "p")
+    drawn = figures(section)
     assert set(drawn) == {"decision", "ranks", "pairs", "duels", "profile", "times"}
-    assert "average rank" in drawn["times"].caption
+    _, caption, _ = drawn["times"]
+    assert "average rank" in caption
 
 
 def test_bounds_are_left_out_aloud_where_they_would_take_too_long(tmp_path, monkeypatch):
@@ -332,7 +335,8 @@ def test_what_opens_a_study_opens_its_report(complete):
     assert str(make_report(opened)) == str(make_report(complete.path))
 
 
-def test_warnings_of_fits_are_told(tmp_path):
+def test_warnings_of_fits_are_told(tmp_path, draw_only):
+    draw_only()
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, folds=2, warned=["middling", "poor"])
     report = make_report(study)
     text = as_text(report)

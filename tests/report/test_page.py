@@ -100,14 +100,16 @@ def test_structure_serves_those_who_do_not_see_it(page):
     assert max(b - a for a, b in pairwise(levels)) == 1
 
 
-def test_numbers_stand_unrounded_behind_what_is_read(tmp_path):
+def test_numbers_stand_unrounded_behind_what_is_read(tmp_path, draw_only):
+    draw_only()
     report = make_report(made_up_study(tmp_path / "s.h5", NAMES[:2], SETS))
     value = float(report.sections[0].tables["summary"].loc["good", "mean accuracy"])
     assert f'data-value="{value!r}">' in as_html(report)
 
 
 @pytest.mark.parametrize(("names", "sets"), [(NAMES, SETS[:1]), (NAMES[:1], SETS)])
-def test_one_dataset_or_one_strategy(tmp_path, names, sets):
+def test_one_dataset_or_one_strategy(tmp_path, draw_only, names, sets):
+    draw_only("scores", "pairs")
     told = as_html(make_report(made_up_study(tmp_path / "s.h5", names, sets)))
     assert "Tests need at least two strategies on two datasets." in told
     assert "Distribution of scores" in told
@@ -216,7 +218,8 @@ def test_on_a_phone_rows_are_cards_and_nothing_scrolls_sideways(tmp_path):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
-def test_figures_are_for_the_dark_and_paper_has_everything(tmp_path):
+def test_figures_are_for_the_dark_and_paper_has_everything(tmp_path, draw_only):
+    draw_only()
     study = made_up_study(tmp_path / "s.h5", NAMES[:2], [f"set {i}" for i in range(8)])
     (file,) = write_report(make_report(study), tmp_path / "report.html")
     figure = "getComputedStyle(document.querySelector('.picture svg')).filter"
@@ -234,7 +237,8 @@ def test_figures_are_for_the_dark_and_paper_has_everything(tmp_path):
         assert page.value(is_open) == [False] * 4
 
 
-def test_the_first_screen_answers(tmp_path):
+def test_the_first_screen_answers(tmp_path, draw_only):
+    draw_only("ranks")
     names = [f"Strategy {i:02}" for i in range(20)]
     study = made_up_study(tmp_path / "s.h5", names, [f"set {i}" for i in range(20)])
     report = make_report(study, title="Twenty & more", question="control: Strategy 19")
@@ -264,7 +268,10 @@ def test_the_first_screen_answers(tmp_path):
     assert rest == "5 more"
 
 
-def test_numbers_of_a_column_have_as_many_decimals_and_headers_stand_above_them(tmp_path):
+def test_numbers_of_a_column_have_as_many_decimals_and_headers_stand_above_them(
+    tmp_path, draw_only
+):
+    draw_only()
     study = made_up_study(tmp_path / "s.h5", NAMES, [f"set {i}" for i in range(8)])
     page = as_html(make_report(study))
     table = page[page.index("<table") : page.index("</table>")]
@@ -278,7 +285,8 @@ def test_numbers_of_a_column_have_as_many_decimals_and_headers_stand_above_them(
             assert len({len(text.partition(".")[2]) for text in shown}) == 1, (name, shown)
 
 
-def test_too_few_datasets_have_a_page_that_names_no_best(tmp_path):
+def test_too_few_datasets_have_a_page_that_names_no_best(tmp_path, draw_only):
+    draw_only("ranks")
     page = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS)))
     first = page[: page.index('<details class="part">')]
     assert "Do not choose by these results: there are 4 datasets, and at least 7 are" in first

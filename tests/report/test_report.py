@@ -22,7 +22,8 @@ TABLE = pd.DataFrame(
 ).clip(0, 1)
 
 
-def test_a_table_has_the_conclusions_of_compare():
+def test_a_table_has_the_conclusions_of_compare(draw_only):
+    draw_only()
     report = make_report(TABLE, "accuracy")
     assert report.sections[0].sentences == compare(TABLE, metric="accuracy").sentences()
     assert report.state.lines == ("12 datasets, from a table of scores.",)

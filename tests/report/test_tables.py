@@ -13,7 +13,9 @@ from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 
 
-def test_one_entry_shows_a_table_in_every_form(tmp_path, monkeypatch):
+def test_one_entry_shows_a_table_in_every_form(tmp_path, monkeypatch, draw_only):
+    draw_only()
+
     def by_word(section):
         return pd.DataFrame({"length": {name: len(name) for name in section.results.strategies}})
 
@@ -45,7 +47,8 @@ def test_entries_are_whole():
     assert afters - {""} <= {table.name for table in TABLES}
 
 
-def test_the_standing_has_the_probability_of_the_best_and_elo(tmp_path):
+def test_the_standing_has_the_probability_of_the_best_and_elo(tmp_path, draw_only):
+    draw_only()
     study = made_up_study(tmp_path / "s.h5", ["one", "two", "three"], [*"abcdef"])
     report = make_report(study)
     table = report.sections[0].tables["standing"]

@@ -18,7 +18,10 @@ def study(tmp_path_factory):
     return study
 
 
-def test_the_report_shows_scores_by_budget_and_where_a_budget_was_not_kept(study, tmp_path):
+def test_the_report_shows_scores_by_budget_and_where_a_budget_was_not_kept(
+    study, tmp_path, draw_only
+):
+    draw_only("budgets")
     report = study.report(tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert "How much tuning is enough" in page

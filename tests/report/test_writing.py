@@ -61,26 +61,39 @@ def test_a_folder_has_every_table_and_every_form(report, written):
     assert read == expected["signed rank", "p_value"].tolist()
 
 
-def test_a_folder_has_every_figure_and_its_latex_includes_them(report, tmp_path):
-    made = make_report(report.source, ["accuracy", "balanced_accuracy"], only=NAMES[1:])
-    written = {path.name for path in write_report(made, tmp_path)}
-    text = (tmp_path / "report.tex").read_text()
-    included = re.findall(r"\\includegraphics\[.*\]\{(.*)\}\n\\caption\{(.*)\}", text)
-    names = [name for name, _ in included]
-    per_metric = ["decision", "times", "scores", "ranks", "profile", "pairs", "duels", "intervals"]
-    metrics = ("accuracy", "balanced_accuracy")
-    assert names == [f"{metric}-{name}.pdf" for metric in metrics for name in per_metric]
-    captions = dict(included)
-    assert ". One dot per dataset; the mark is" in captions["accuracy-decision.pdf"]
-    assert "mean accuracy against mean seconds" in captions["accuracy-times.pdf"]
-    for name in names:
-        drawing = f"{name.removesuffix('.pdf')}.svg"
-        assert {name, drawing} <= written
-        assert (tmp_path / name).read_bytes()[:5] == b"%PDF-"
-        root = ElementTree.parse(tmp_path / drawing).getroot()
+def included(folder):
+    """Return the caption of each figure that the LaTeX of a folder includes, in its order."""
+    text = (folder / "report.tex").read_text()
+    return dict(re.findall(r"\\includegraphics\[.*\]\{(.*)\}\n\\caption\{(.*)\}", text))
+
+
+def test_a_folder_has_every_figure_and_its_latex_includes_them(report, written, tmp_path):
+    folder, paths = written
+    names = {path.name for path in paths}
+    captions = included(folder)
+    drawn = ["decision", "times", "scores", "ranks", "profile", "pairs", "duels", "intervals"]
+    assert [*captions] == [f"{name}.pdf" for name in drawn]
+    assert captions["decision.pdf"].endswith(". One dot per dataset.")
+    assert "mean accuracy against mean seconds" in captions["times.pdf"]
+    for name in drawn:
+        assert {f"{name}.pdf", f"{name}.svg"} <= names
+        assert (folder / f"{name}.pdf").read_bytes()[:5] == b"%PDF-"
+        root = ElementTree.parse(folder / f"{name}.svg").getroot()
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
     write_report(report, tmp_path / "alone.tex")
     assert "includegraphics" not in (tmp_path / "alone.tex").read_text()
+
+
+def test_figures_of_several_metrics_are_named_by_metric(report, tmp_path, draw_only):
+    draw_only("scores")
+    metrics = ("accuracy", "balanced_accuracy")
+    made = make_report(report.source, metrics, only=NAMES[1:])
+    names = {path.name for path in write_report(made, tmp_path)}
+    expected = [f"{metric}-{name}.pdf" for metric in metrics for name in ("decision", "scores")]
+    captions = included(tmp_path)
+    assert [*captions] == expected
+    assert ". One dot per dataset; the mark is" in captions["accuracy-decision.pdf"]
+    assert {*expected, *(name.replace(".pdf", ".svg") for name in expected)} <= names
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf"])
@@ -174,14 +187,16 @@ def test_latex_compiles(written, tmp_path):
     assert tmp_path.joinpath("paper.pdf").stat().st_size > 10_000
 
 
-def test_the_command_line_writes_a_page(report, tmp_path):
+def test_the_command_line_writes_a_page(report, tmp_path, draw_only):
+    draw_only()
     told = CliRunner().invoke(cli, ["report", str(report.study), "-o", str(tmp_path / "r.html")])
     assert told.exit_code == 0, told.output
     assert told.output.strip() == str(tmp_path / "r.html")
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_the_demo_ends_by_naming_the_page(report, tmp_path, monkeypatch):
+def test_the_demo_ends_by_naming_the_page(report, tmp_path, monkeypatch, draw_only):
+    draw_only()
     monkeypatch.setattr("mlaut.cli.runs.run_file", lambda *_given, **_how: None)
     monkeypatch.setattr(
         "mlaut.cli.runs.database_and_options", lambda _path: (report.study, {"metric": "accuracy"})
@@ -194,7 +209,8 @@ def test_the_demo_ends_by_naming_the_page(report, tmp_path, monkeypatch):
     assert page.exists()
 
 
-def test_a_report_in_a_folder_is_written_through_no_link(tmp_path):
+def test_a_report_in_a_folder_is_written_through_no_link(tmp_path, draw_only):
+    draw_only("scores")
     made = make_report(made_up_study(tmp_path / "s.h5", ["one", "two"], ["a", "b"]))
     other, folder = tmp_path / "diary.txt", tmp_path / "out"
     other.write_text("mine")
@@ -206,7 +222,8 @@ def test_a_report_in_a_folder_is_written_through_no_link(tmp_path):
     assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_no_text_of_a_study_is_a_formula_in_a_spreadsheet(tmp_path):
+def test_no_text_of_a_study_is_a_formula_in_a_spreadsheet(tmp_path, draw_only):
+    draw_only()
     names = ['=HYPERLINK("http://x","y")', "+1+1", "@SUM(A1)", "-good", "plain - one"]
     made = make_report(made_up_study(tmp_path / "s.h5", names, ["=a", "-1", "b"]))
     for path in write_report(made, tmp_path / "out"):

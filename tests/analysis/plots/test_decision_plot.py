@@ -216,11 +216,11 @@ def values_of(figure, decision, results):
 
 
 @pytest.mark.parametrize(
-    "first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 200, 20))]
+    "first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(10, 200, 10))]
 )
 def test_every_dot_is_drawn_or_told_at_its_edge_and_rows_have_the_order_of_the_table(first):
     told_in_all = 0
-    for seed in range(first, first + 20):
+    for seed in range(first, first + 10):
         results = random_table(seed)
         decision = compare(results, n_samples=0).decision()
         figure = decision_plot(decision, results)

@@ -168,10 +168,10 @@ def test_without_dropping_all_strategies_are_followed_to_the_end():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_strategy_without_a_difference_is_dropped_too_often(kind):
-    """150 races of four equal strategies: the standard error of 5 % is 1.8 points."""
+    """80 races of four equal strategies: the standard error of 5 % is 2.4 points."""
     rng = np.random.default_rng(1)
-    out = [not course(rng.random((30, 4)), kind=kind).left[0] for _ in range(150)]
-    assert np.mean(out) <= 0.05 + 2 * 0.018
+    out = [not course(rng.random((30, 4)), kind=kind).left[0] for _ in range(80)]
+    assert np.mean(out) <= 0.05 + 2 * 0.024
 
 
 def test_200_strategies_on_many_datasets_stay_finite():

@@ -207,8 +207,12 @@ def _notes(results: Results, wins: np.ndarray, seed: int) -> tuple[str, ...]:
     """Return notes on the samples, and on ratings that the likelihood does not bound."""
     from scipy.sparse.csgraph import connected_components
 
-    n_samples = len(wins) - 1
-    groups = [connected_components(sample > 0, connection="strong")[0] for sample in wins]
+    n_samples, won = len(wins) - 1, wins > 0
+    # nearly always one strategy wins a duel against each other one, and loses one against each
+    all_met = np.minimum(won.sum(axis=1), won.sum(axis=2)).max(axis=1) == wins.shape[1] - 1
+    groups = np.ones(len(wins), dtype=int)
+    for at in np.flatnonzero(~all_met):
+        groups[at] = connected_components(won[at], connection="strong")[0]
     notes = [f"{n_samples} samples of {len(results.datasets)} datasets, seed {seed}"]
     if groups[0] > 1:
         notes.append(
