@@ -18,15 +18,6 @@ from mlaut.files_io import StudyStore
 from mlaut.records import Status
 
 
-@pytest.fixture(scope="module")
-def scheduler():
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
-    ) as cluster:
-        yield cluster.scheduler_address
-
-
 @pytest.fixture
 def study(databases):
     """A study of three tables with three folds each, and its input database."""
@@ -181,8 +172,8 @@ class TestInline(Contract):
 
 class TestDask(Contract):
     @pytest.fixture
-    def options(self, scheduler):
-        return RunOptions(engine="dask", scheduler=scheduler, n_jobs=1)
+    def options(self, cluster):
+        return RunOptions(engine="dask", scheduler=cluster.scheduler_address, n_jobs=1)
 
 
 def named(**estimators):
