@@ -51,7 +51,7 @@ def test_a_study_that_is_not_there_yet_is_planned_without_making_it(study_file):
 
 
 def test_a_finished_study_is_planned_with_what_is_added(study_file):
-    run_study(study_file, verbose=0)
+    run_study(study_file, engine="inline", verbose=0)
     finished = plan_study(study_file)
     assert finished.plan.n_todo == 0
     assert {because for _, because, _ in reasons(finished)} == {"done"}
@@ -68,13 +68,13 @@ def test_a_finished_study_is_planned_with_what_is_added(study_file):
     assert rows["GaussianNaiveBayes", "new dataset"] == 6
     assert rows["GaussianNaiveBayes", "new repeats"] == 6
     assert rows["BernoulliNaiveBayes", "new strategy"] == 18
-    run_study(study_file, verbose=0)
+    run_study(study_file, engine="inline", verbose=0)
     now = study_file.with_name("study.h5").stat().st_blocks * 512
     assert now == pytest.approx(preview.forecast.bytes_then, rel=0.25)
 
 
 def test_another_split_would_be_refused(study_file):
-    run_study(study_file, verbose=0)
+    run_study(study_file, engine="inline", verbose=0)
     study_file.write_text(STUDY.replace("kfold(3)", "kfold(4)"))
     preview = plan_study(study_file)
     assert preview.plan.n_todo == 0

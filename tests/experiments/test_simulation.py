@@ -14,7 +14,7 @@ STRATEGIES = {
     "naive Bayes": BernoulliNB(),
     "tree": DecisionTreeClassifier(min_samples_leaf=2, random_state=0),
 }
-HOW = {"scheme": "repeated_kfold(5, 2)", "engine": "inline", "verbose": 0}
+HOW = {"scheme": "repeated_kfold(2, 2)", "engine": "inline", "verbose": 0}
 
 
 def small(generator):
@@ -27,7 +27,7 @@ def differences(path):
 
 def test_differences_are_those_of_scikit_learn_on_the_same_splits(tmp_path):
     summary = simulate_study(tmp_path / "null.h5", STRATEGIES, small, n_datasets=3, **HOW)
-    assert (summary.n_cells, summary.complete) == (60, True)
+    assert (summary.n_cells, summary.complete) == (24, True)
     from mlaut.files_io import FilesIO, StudyStore
 
     x, study = differences(summary.study), StudyStore(summary.study)
@@ -44,14 +44,14 @@ def test_differences_are_those_of_scikit_learn_on_the_same_splits(tmp_path):
                 ).mean()
                 for model in STRATEGIES.values()
             ]
-            run, fold = divmod(number, 5)
+            run, fold = divmod(number, 2)
             assert x[place, fold, run] == pytest.approx(right[1] - right[0])
 
 
 def test_more_datasets_leave_the_first_as_they_are(tmp_path):
     simulate_study(tmp_path / "a.h5", STRATEGIES, small, n_datasets=2, **HOW)
     more = simulate_study(tmp_path / "a.h5", STRATEGIES, small, n_datasets=4, **HOW)
-    assert (more.n_before, more.n_done) == (40, 80)
+    assert (more.n_before, more.n_done) == (16, 32)
     at_once = simulate_study(tmp_path / "b.h5", STRATEGIES, small, n_datasets=4, **HOW)
     np.testing.assert_array_equal(differences(more.study), differences(at_once.study))
     other = simulate_study(tmp_path / "c.h5", STRATEGIES, small, n_datasets=4, seed=1, **HOW)
@@ -59,12 +59,12 @@ def test_more_datasets_leave_the_first_as_they_are(tmp_path):
 
 
 def test_a_study_of_random_splits_is_calibrated_too(tmp_path):
-    how = HOW | {"scheme": "repeated_holdout(n_repeats=10)"}
+    how = HOW | {"scheme": "repeated_holdout(n_repeats=5)"}
     summary = simulate_study(tmp_path / "null.h5", STRATEGIES, small, n_datasets=6, **how)
     x = differences(summary.study)
-    assert x.shape == (6, 10)
+    assert x.shape == (6, 5)
     found = calibrate(x, ["corrected resampling"], test_to_train=0.5)
-    assert (found.n_datasets, found.folds) == (6, 10)
+    assert (found.n_datasets, found.folds) == (6, 5)
 
 
 def test_tables_from_which_one_learns_more_measure_power(tmp_path):
@@ -75,7 +75,7 @@ def test_tables_from_which_one_learns_more_measure_power(tmp_path):
         return table
 
     summary = simulate_study(tmp_path / "power.h5", STRATEGIES, parity, n_datasets=5, **HOW)
-    rates = rejection_rates(differences(summary.study), ["use all data"], df=9).frame
+    rates = rejection_rates(differences(summary.study), ["use all data"], df=3).frame
     assert rates.loc["use all data", 0.05] == 1
 
 
@@ -83,7 +83,7 @@ def test_what_went_wrong_is_said(tmp_path):
     with pytest.raises(StudyError, match="n_datasets = 0"):
         simulate_study(tmp_path / "null.h5", STRATEGIES, n_datasets=0)
     broken = STRATEGIES | {"tree": DecisionTreeClassifier(max_depth=-3)}
-    with pytest.raises(StudyError, match=r"20 of 40 cells failed, .* biased"):
+    with pytest.raises(StudyError, match=r"8 of 16 cells failed, .* biased"):
         simulate_study(tmp_path / "broken.h5", broken, small, n_datasets=2, **HOW)
 
 

@@ -1,6 +1,7 @@
 """Verification: what is wrong is found, what is right is not blamed, and drift is told."""
 
 import json
+import shutil
 from pathlib import Path
 
 import h5py
@@ -21,13 +22,20 @@ from mlaut.records import Status
 STRATEGIES = {"bayes": GaussianNB(), "random": Random()}
 
 
-@pytest.fixture
-def study(databases):
-    input_io, out_io = databases
+@pytest.fixture(scope="module")
+def made(made_databases, tmp_path_factory):
+    """A finished study beside its input, which each test gets a copy of."""
+    folder = shutil.copytree(made_databases, tmp_path_factory.mktemp("made") / "study")
+    input_io, out_io = (Data().open_hdf5(folder / name, "a") for name in ("input.h5", "study.h5"))
     paths = input_io.list_datasets("tables")[1][:2]
     Data().split_datasets(input_io, out_io, paths, scheme="kfold(3)")
     Orchestrator(input_io, out_io).run(STRATEGIES, engine="inline", verbose=0)
-    return StudyStore(out_io.path)
+    return out_io.path
+
+
+@pytest.fixture
+def study(made, databases):
+    return StudyStore(shutil.copy(made, databases[1].path))
 
 
 def whats(found):

@@ -45,7 +45,7 @@ def every_outcome():
     ]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(owners=st.lists(st.sets(st.integers(0, 2)), min_size=12, max_size=12))
 def test_parts_make_the_whole(tmp_path_factory, owners):
     folder = tmp_path_factory.mktemp("merge")

@@ -35,17 +35,25 @@ IRIS = "experiments/predictions/iris"
 LARGE = 2**40
 
 
-@pytest.fixture
-def study(tmp_path):
-    made = StudyStore(tmp_path / "study.h5")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a study, and another folder with the same, which each test gets a copy of."""
+    folder = tmp_path_factory.mktemp("made")
+    made = StudyStore(folder / "study.h5")
     made.save_splits([entry("iris", n_rows=30)])
     made.allocate([strategy("tree"), strategy("svc")])
     with made.writing({"seed": 0}) as writer:
         for name in ("tree", "svc"):
             for fold in range(2):
                 writer.write(outcome(entry("iris", n_rows=30), name, 0, fold))
-    shutil.copytree(tmp_path, tmp_path / "other")
-    return made
+    shutil.copytree(folder, folder / "other")
+    return folder
+
+
+@pytest.fixture
+def study(made, tmp_path):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return StudyStore(tmp_path / "study.h5")
 
 
 def change(study, how):

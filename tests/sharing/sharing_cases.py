@@ -9,6 +9,9 @@ from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 
 STRATIFIED = StratifiedKFold(3, shuffle=True, random_state=0)
 SHUFFLED = KFold(3, shuffle=True, random_state=0)
+# Two folds, for the tests of every family on every table: sharing treats all folds alike.
+HALVES = StratifiedKFold(2, shuffle=True, random_state=0)
+SHUFFLED_HALVES = KFold(2, shuffle=True, random_state=0)
 
 
 def _two_classes():

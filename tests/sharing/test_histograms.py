@@ -7,16 +7,16 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from .sharing_cases import (
     CLASSES,
+    HALVES,
     NUMBERS,
-    SHUFFLED,
-    STRATIFIED,
+    SHUFFLED_HALVES,
     both,
     check_all_shared,
     check_equal,
 )
 
 SEED = {"random_state": 0, "early_stopping": False}
-GRID = {"max_iter": [2, 6], "min_samples_leaf": [2, 20], "max_leaf_nodes": [4, None]}
+GRID = {"max_iter": [2, 4], "min_samples_leaf": [2, 20], "max_leaf_nodes": [4, None]}
 PREDICTED = {"return_train_score": True, "refit": False}
 
 
@@ -24,9 +24,7 @@ PREDICTED = {"return_train_score": True, "refit": False}
 def test_classes(table):
     estimator = HistGradientBoostingClassifier(**SEED)
     scoring = ["accuracy", "neg_log_loss"]
-    plain, sharing = both(
-        estimator, GRID, *CLASSES[table], STRATIFIED, scoring=scoring, **PREDICTED
-    )
+    plain, sharing = both(estimator, GRID, *CLASSES[table], HALVES, scoring=scoring, **PREDICTED)
     check_same_scores(plain, sharing)
 
 
@@ -36,7 +34,7 @@ def test_classes(table):
 )
 def test_numbers(table, settings):
     estimator = HistGradientBoostingRegressor(**SEED, **settings)
-    plain, sharing = both(estimator, GRID, *NUMBERS[table], SHUFFLED, **PREDICTED)
+    plain, sharing = both(estimator, GRID, *NUMBERS[table], SHUFFLED_HALVES, **PREDICTED)
     check_same_scores(plain, sharing)
 
 
@@ -44,7 +42,7 @@ def test_numbers(table, settings):
 def test_other_losses(loss):
     X, y = NUMBERS["ten columns"]
     estimator = HistGradientBoostingRegressor(loss=loss, **SEED)
-    plain, sharing = both(estimator, GRID, X, np.exp(y), SHUFFLED, **PREDICTED)
+    plain, sharing = both(estimator, GRID, X, np.exp(y), SHUFFLED_HALVES, **PREDICTED)
     check_same_scores(plain, sharing)
 
 
@@ -66,7 +64,7 @@ def mixed(n_rows=300):
 def test_categories_and_gaps(n_classes):
     X, y = mixed()
     estimator = HistGradientBoostingClassifier(categorical_features="from_dtype", **SEED)
-    plain, sharing = both(estimator, GRID, X, np.minimum(y, n_classes - 1), STRATIFIED, **PREDICTED)
+    plain, sharing = both(estimator, GRID, X, np.minimum(y, n_classes - 1), HALVES, **PREDICTED)
     check_same_scores(plain, sharing)
 
 
@@ -87,7 +85,7 @@ def test_gaps_and_categories_that_only_test_rows_have():
 def test_other_settings_are_cut_from_the_largest_too(settings):
     estimator = HistGradientBoostingClassifier(**SEED, **settings)
     grid = {"max_iter": [2, 4]}
-    plain, sharing = both(estimator, grid, *CLASSES["two classes"], STRATIFIED)
+    plain, sharing = both(estimator, grid, *CLASSES["two classes"], HALVES)
     check_equal(plain, sharing)
     check_all_shared(sharing)
 

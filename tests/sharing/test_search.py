@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from joblib import parallel_config
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_friedman1
@@ -67,9 +68,11 @@ def test_the_final_model_is_scikit_learns():
     assert sharing.n_features_in_ == X.shape[1]
 
 
-def test_several_jobs_give_the_same():
+@pytest.mark.parametrize("jobs", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_several_jobs_give_the_same(jobs):
     grid = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [1e-3, 1e-2, 0.1]}
-    plain, sharing = both(SVC(), grid, X, Y, STRATIFIED, n_jobs=2)
+    with parallel_config(jobs):
+        plain, sharing = both(SVC(), grid, X, Y, STRATIFIED, n_jobs=2)
     check_equal(plain, sharing)
     check_all_shared(sharing)
 
@@ -348,7 +351,7 @@ def test_one_candidate_needs_no_correction():
 def test_the_honest_score_survives_a_kill_and_needs_no_sharing(tmp_path, n_jobs):
     whole = SharingGridSearchCV(KNN, NEIGHBOURS, cv=STRATIFIED).fit(X, Y)
     for _ in range(2):
-        with search_limits(checkpoint=tmp_path / "scores"):
+        with search_limits(checkpoint=tmp_path / "scores"), parallel_config("threading"):
             again = SharingGridSearchCV(KNN, NEIGHBOURS, cv=STRATIFIED, n_jobs=n_jobs).fit(X, Y)
     assert again.sharing_["resumed"] == 4 * whole.n_splits_
     assert again.honest_score_ == whole.honest_score_

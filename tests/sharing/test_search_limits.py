@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid
@@ -93,8 +94,9 @@ def test_failures_and_several_metrics_are_kept_too(tmp_path):
     check_equal(*searches)
 
 
-def test_jobs_append_to_the_same_file(tmp_path):
-    with search_limits(checkpoint=tmp_path / "scores"):
+@pytest.mark.parametrize("jobs", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_jobs_append_to_the_same_file(tmp_path, jobs):
+    with search_limits(checkpoint=tmp_path / "scores"), parallel_config(jobs):
         SharingGridSearchCV(SVC(), GRID, cv=STRATIFIED, n_jobs=2).fit(X, Y)
         search = SharingGridSearchCV(SVC(), GRID, cv=STRATIFIED).fit(X, Y)
     assert search.sharing_["resumed"] == 27

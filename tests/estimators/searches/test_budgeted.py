@@ -221,7 +221,7 @@ def test_a_search_with_optuna_has_no_honest_score():
     ("estimator", "grows", "depths"),
     [
         (RandomForestClassifier(random_state=0), (_Forest, "_new_tree"), [None]),
-        (RandomForestClassifier(random_state=0), (_Forest, "_new_tree"), [1, 3, None]),
+        (RandomForestClassifier(random_state=0), (_Forest, "_new_tree"), [2, None]),
         (GradientBoostingClassifier(random_state=0), (_BoostedRun, "_stage"), [3]),
         pytest.param(
             *(GradientBoostingClassifier(random_state=0), (_BoostedRun, "_stage"), [1, 2, 5, 9]),
@@ -232,15 +232,15 @@ def test_a_search_with_optuna_has_no_honest_score():
 def test_a_search_in_parts_grows_its_ensembles_further(estimator, grows, depths, monkeypatch):
     grown, grow = [], getattr(*grows)
     monkeypatch.setattr(*grows, lambda *given: grown.append(1) or grow(*given))
-    space = {"n_estimators": [2, 5, 8, 11, 14], "max_depth": depths}
+    space = {"n_estimators": [2, 5, 8], "max_depth": depths}
     step = f"{type(estimator).__name__.lower()}__"
     for model, name in ((estimator, ""), (make_pipeline(StandardScaler(), estimator), step)):
         named = {name + parameter: values for parameter, values in space.items()}
         grown.clear()
         search = fitted("grid", named, model, budget="9h cpu", refit=False)
-        assert search.sharing_["shared"] == 4 * 5 * len(depths)
-        # Each of four folds needs 14 members: none is grown twice where only their number differs.
-        assert len(grown) == 4 * 14 or len(depths) > 1
+        assert search.sharing_["shared"] == 4 * 3 * len(depths)
+        # Each of four folds needs 8 members: none is grown twice where only their number differs.
+        assert len(grown) == 4 * 8 or len(depths) > 1
         alone = fitted("grid", named, model, budget="9h cpu", refit=False, share_work=False)
         for fold in range(4):
             key = f"split{fold}_test_score"

@@ -46,6 +46,7 @@ LABELS = np.where(NUMBERS > 0, "yes", "no")
 FOLDS = list(KFold(2, shuffle=True, random_state=0).split(X))
 SMALL = {"n_estimators": 2, "random_state": 0}
 SETTINGS = {**SMALL, "cv": 2, "param_grid": {}, "param_distributions": {}, "n_iter": 1}
+SETTINGS["thresholds"] = 5
 CLASSIFIERS = [
     RandomForestClassifier(**SMALL),
     ExtraTreesClassifier(**SMALL),

@@ -72,7 +72,7 @@ def test_models_of_scikit_learn_and_mlaut_are_loaded_without_trust(orchestrator)
         "RidgeRegression",
         "DecisionTreeRegressor",
     ]
-    orchestrator.run(strategies, save_models=True, n_jobs=2, verbose=0)
+    orchestrator.run(strategies, save_models=True, engine="inline", verbose=0)
     saved = records(orchestrator)
     assert {record["format"] for record in saved.values()} == {"skops"}
     assert len(assert_predicts_as_stored(orchestrator)) == 5 * 50 + 2 * 147
@@ -102,7 +102,7 @@ def test_every_listed_strategy_is_saved_safely_and_predicts_the_same(tmp_path):
 @needs_skops
 def test_what_is_not_harmless_is_a_pickle_that_needs_trust(orchestrator):
     orchestrator.dts_names = ["wine"]
-    orchestrator.run({"mine": Deed(list)}, save_models=True, n_jobs=1, verbose=0)
+    orchestrator.run({"mine": Deed(list)}, save_models=True, engine="inline", verbose=0)
     assert records(orchestrator)["mine", "wine"]["format"] == "pickle"
     with pytest.raises(StoreError, match=r"a pickled model can run any code.*pass trusted=True"):
         orchestrator.predict_all()
@@ -180,7 +180,7 @@ def test_networks_and_what_is_around_them_are_loaded_without_trust(orchestrator)
 
 def test_one_model_is_loaded_by_its_cell(orchestrator):
     orchestrator.dts_names = ["iris"]
-    orchestrator.run("GaussianNaiveBayes", save_models=True, n_jobs=1, verbose=0)
+    orchestrator.run("GaussianNaiveBayes", save_models=True, engine="inline", verbose=0)
     path = orchestrator.hdf5_output_io.path
     model = load_model(path, "iris", "GaussianNaiveBayes", trusted=True)
     X = orchestrator.hdf5_input_io.load_dataset("tables/iris").features
@@ -242,7 +242,7 @@ def test_models_of_functions_and_classes_from_a_script_are_saved(orchestrator, t
 
 def test_a_model_that_is_damaged_or_of_later_is_told(orchestrator):
     orchestrator.dts_names = ["iris"]
-    orchestrator.run("GaussianNaiveBayes", save_models=True, n_jobs=1, verbose=0)
+    orchestrator.run("GaussianNaiveBayes", save_models=True, engine="inline", verbose=0)
     path = orchestrator.hdf5_output_io.path
     record = records(orchestrator)["GaussianNaiveBayes", "iris"]
     with pytest.raises(StoreError, match=r"format 'onnx' of this model is unknown; update MLaut"):
@@ -263,7 +263,7 @@ def test_models_of_finished_cells_are_had_on_demand(orchestrator):
     """Fitted again from the stored seed; the study is otherwise what it was."""
     strategies = [RandomForestClassifier(n_estimators=3), "GaussianNaiveBayes"]
     orchestrator.dts_names = ["iris", "wine"]
-    orchestrator.run(strategies, n_jobs=1, verbose=0)
+    orchestrator.run(strategies, engine="inline", verbose=0)
     study = StudyStore(orchestrator.hdf5_output_io.path)
     before = {name: list(study.details(name)) for name in study.datasets}
     with pytest.raises(StudyError, match="or call save_models with the same strategies"):

@@ -6,25 +6,18 @@ from itertools import count
 
 import pytest
 from learners import Hostile, Random, Traced
+from sklearn.naive_bayes import GaussianNB
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import StudyError
 from mlaut.experiments import RunOptions
 from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.engines import dask_worker
 from mlaut.experiments.engines.engine import InlineEngine, make_engine
 from mlaut.experiments.plans.run_options import cell_options
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.files_io import StudyStore
 from mlaut.records import Status
-
-
-@pytest.fixture(scope="module")
-def scheduler():
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
-    ) as cluster:
-        yield cluster.scheduler_address
 
 
 @pytest.fixture
@@ -64,7 +57,7 @@ class Contract:
         return [one for part in make_engine(options).run(groups) for one in part]
 
     def test_a_cell_has_one_outcome_with_its_seed_and_its_duration(self, options, groups):
-        outcomes = self.run(options, groups(options, *named(good=Random())))
+        outcomes = self.run(options, groups(options, *named(good=GaussianNB())))
         assert len({outcome.cell for outcome in outcomes}) == len(outcomes) == 9
         for outcome in outcomes:
             assert outcome.status is Status.DONE
@@ -77,7 +70,7 @@ class Contract:
         assert all(outcome.reason and outcome.details["elapsed"] >= 0 for outcome in outcomes)
 
     def test_groups_are_taken_as_they_are_needed_and_none_waits_for_outcomes(self, options, groups):
-        batches, ended, taken = list(groups(options, *named(good=Random()))), [], []
+        batches, ended, taken = list(groups(options, *named(good=GaussianNB()))), [], []
 
         def one_by_one():
             for number, batch in enumerate(batches):
@@ -92,7 +85,7 @@ class Contract:
         assert len(ended) == 9
 
     def test_it_ends_where_groups_wait_and_no_cell_runs(self, options, groups):
-        batches = iter(groups(options, *named(good=Random())))
+        batches = iter(groups(options, *named(good=GaussianNB())))
 
         def waiting():
             yield next(batches)
@@ -103,7 +96,7 @@ class Contract:
 
     def test_it_does_not_take_all_groups_of_a_great_study(self, options, groups, monkeypatch):
         monkeypatch.setattr("mlaut.experiments.workers.batches._FAR", 10)
-        batches, taken = list(groups(options, *named(good=Random()))), count()
+        batches, taken = list(groups(options, *named(good=GaussianNB()))), count()
 
         def without_end():
             while True:
@@ -181,8 +174,9 @@ class TestInline(Contract):
 
 class TestDask(Contract):
     @pytest.fixture
-    def options(self, scheduler):
-        return RunOptions(engine="dask", scheduler=scheduler, n_jobs=1)
+    def options(self, cluster, monkeypatch):
+        monkeypatch.setattr(dask_worker, "_IDLE_SECONDS", 0.1)  # no further cells come
+        return RunOptions(engine="dask", scheduler=cluster.scheduler_address, n_jobs=1)
 
 
 def named(**estimators):

@@ -40,7 +40,7 @@ pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def processes():
     """Two workers in processes of their own, started as the command line of Dask does."""
     from distributed import LocalCluster
 
@@ -76,7 +76,7 @@ def arrays(orchestrator):
 
 
 @pytest.mark.slow
-def test_the_same_arrays_as_on_one_machine(cluster, make):
+def test_the_same_arrays_as_on_one_machine(processes, make):
     strategies = {
         "bayes": "GaussianNaiveBayes",
         "random": Random(),
@@ -84,7 +84,7 @@ def test_the_same_arrays_as_on_one_machine(cluster, make):
     }
     there, here = make("there", "kfold(2)"), make("here", "kfold(2)")
     summary = there.run(
-        strategies, engine="dask", scheduler=cluster.scheduler_address, timeout=1800, verbose=0
+        strategies, engine="dask", scheduler=processes.scheduler_address, timeout=1800, verbose=0
     )
     assert (summary.n_done, summary.complete) == (18, True)
     here.run(strategies, n_jobs=2, verbose=0)
@@ -99,16 +99,16 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     """The first strategy has one repeat to do, and the second both."""
     monkeypatch.setattr(batches, "_FAR", 1)  # the second is not known when the dataset is sent
     there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
-    there.run(Random(), n_jobs=1, verbose=0)
+    there.run(Random(), engine="inline", verbose=0)
     make("there", "repeated_kfold(2, 2)")
     strategies = {"Random": Random(), "bayes": "GaussianNaiveBayes"}
     there.run(strategies, engine="dask", scheduler=cluster, verbose=0)
-    here.run(strategies, n_jobs=1, verbose=0)
+    here.run(strategies, engine="inline", verbose=0)
     assert_same(arrays(there), arrays(here))
 
 
 @pytest.mark.slow
-def test_cells_are_guarded_in_the_workers(cluster, make):
+def test_cells_are_guarded_in_the_workers(processes, make):
     """With the settings that Dask has by itself: its workers are daemonic processes."""
     from distributed import Client
 
@@ -120,7 +120,7 @@ def test_cells_are_guarded_in_the_workers(cluster, make):
     }
     late = "sleep_in_c"  # alone under a limit, which others might be over on a busy machine
     orchestrator = make("study", "holdout")
-    with Client(cluster, set_as_default=False) as client:
+    with Client(processes, set_as_default=False) as client:
         before = client.run(os.getpid)
         summary = orchestrator.run(
             {**{deed: Hostile(deed) for deed in deeds if deed != late}, "good": Random()},
@@ -252,14 +252,19 @@ def _lines(path):
     ("scheme", "seconds", "kills"),
     [("kfold(6)", 0.1, 1), ("repeated_kfold(10, 4)", 3.0, 4)],
 )
-def test_workers_are_killed_and_every_cell_is_done(cluster, make, tmp_path, scheme, seconds, kills):
+def test_workers_are_killed_and_every_cell_is_done(
+    processes, make, tmp_path, scheme, seconds, kills
+):
     trace = tmp_path / "trace"
-    killer = Killer(cluster, trace, seconds, kills)
+    killer = Killer(processes, trace, seconds, kills)
     killer.start()
     orchestrator = make("study", scheme)
     try:
         summary = orchestrator.run(
-            [Traced(str(trace), seconds=0.3), Random()], engine="dask", scheduler=cluster, verbose=0
+            [Traced(str(trace), seconds=0.3), Random()],
+            engine="dask",
+            scheduler=processes,
+            verbose=0,
         )
     finally:
         killer.ends.set()
@@ -465,14 +470,14 @@ RUN = """
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
-def test_cells_end_on_the_workers_when_the_run_does(cluster, make, databases, tmp_path, stop):
+def test_cells_end_on_the_workers_when_the_run_does(processes, make, databases, tmp_path, stop):
     trace = tmp_path / "trace"
     program = textwrap.dedent(RUN).format(
         here=str(HERE),
         trace=str(trace),
         input=str(databases[0].path),
         output=str(make("study").hdf5_output_io.path),
-        scheduler=cluster.scheduler_address,
+        scheduler=processes.scheduler_address,
     )
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
     _until(lambda: _lines(trace) >= 2)
@@ -485,11 +490,11 @@ def test_cells_end_on_the_workers_when_the_run_does(cluster, make, databases, tm
 
 
 @pytest.mark.slow
-def test_command_line_takes_engine_and_scheduler(cluster, tmp_path):
+def test_command_line_takes_engine_and_scheduler(processes, tmp_path):
     tmp_path.joinpath("study.toml").write_text(
         '[data]\ncollection = "starter"\ndatasets = ["iris"]\n'
         '[strategies]\nnames = ["GaussianNaiveBayes"]\n'
-        f'[run]\nscheduler = "{cluster.scheduler_address}"\n'
+        f'[run]\nscheduler = "{processes.scheduler_address}"\n'
     )
     told = subprocess.run(
         [sys.executable, "-m", "mlaut", "run", "study.toml", "--set", "engine=dask", "--quiet"],

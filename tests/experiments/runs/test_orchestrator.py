@@ -166,8 +166,9 @@ def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, t
     done = int(sum((study.status(name)[0] == Status.DONE).sum() for name in study.datasets))
     assert 1 <= done < 9
     trace.unlink()
-    again = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    assert "18 of 18 cells done" in again.stdout
+    strategies = [Traced(str(trace), seconds=0.05), Random()]
+    again = Orchestrator(input_io, out_io).run(strategies, n_jobs=2, verbose=0)
+    assert "18 of 18 cells done" in str(again)
     assert len(trace.read_text().splitlines()) == 9 - done
     interrupted = arrays(study)
 
@@ -179,12 +180,10 @@ def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, t
         scheme="kfold(3)",
         seed=1,
     )
-    Orchestrator(input_io, fresh).run([Traced(str(trace)), Random()], n_jobs=1, verbose=0)
+    Orchestrator(input_io, fresh).run([Traced(str(trace)), Random()], engine="inline", verbose=0)
     assert_same(arrays(StudyStore(fresh.path)), interrupted)
     trace.unlink()
-    finished = Orchestrator(input_io, out_io).run(
-        [Traced(str(trace), seconds=0.05), Random()], verbose=0
-    )
+    finished = Orchestrator(input_io, out_io).run(strategies, verbose=0)
     assert (finished.n_before, dict(finished.counts)) == (18, {})
     assert not trace.exists()
 
@@ -214,8 +213,7 @@ def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason
 
     monkeypatch.setattr(GuardedProcess, "deadline", property(of_the_bad))
     input_io, out_io = databases
-    paths = input_io.list_datasets("tables")[1]
-    Data().split_datasets(hdf5_in=input_io, hdf5_out=out_io, dataset_paths=paths)
+    Data().split_datasets(input_io, out_io, ["tables/iris"])
     summary = Orchestrator(input_io, out_io, ["iris"]).run(
         {"bad": Hostile(deed), "good": Random()},
         n_jobs=1,
@@ -253,7 +251,7 @@ def _sleepers():
 def test_failed_cells_are_tried_again_on_request(orchestrator, tmp_path):
     missing = tmp_path / "nowhere" / "trace"
     strategies = {"traced": Traced(str(missing)), "random": Random()}
-    first = orchestrator.run(strategies, n_jobs=1, verbose=0)
+    first = orchestrator.run(strategies, engine="inline", verbose=0)
     assert first.counts == {Status.DONE: 9, Status.ERROR: 9}
     why = orchestrator.plan(strategies).why()
     assert [(row["strategy"], row["cells"], row["because"]) for row in why] == [
@@ -261,7 +259,7 @@ def test_failed_cells_are_tried_again_on_request(orchestrator, tmp_path):
         ("random", 9, "done"),
     ]
     missing.parent.mkdir()
-    second = orchestrator.run(strategies, n_jobs=1, retry={"traced": ["error"]}, verbose=0)
+    second = orchestrator.run(strategies, engine="inline", retry={"traced": ["error"]}, verbose=0)
     assert (second.counts, second.complete) == ({Status.DONE: 9}, True)
     assert (second.failed_before, "earlier runs" in str(second)) == (0, False)
     with pytest.raises(
@@ -284,7 +282,7 @@ def test_failures_that_are_not_tried_again_are_counted(orchestrator, tmp_path):
 
 def test_warnings_seconds_and_chosen_parameters_are_stored(orchestrator):
     orchestrator.dts_names = ["wine"]
-    orchestrator.run({"warns": Hostile("warn"), "knn": "K_Neighbours"}, n_jobs=1, verbose=0)
+    orchestrator.run({"warns": Hostile("warn"), "knn": "K_Neighbours"}, engine="inline", verbose=0)
     study = StudyStore(orchestrator.hdf5_output_io.path)
     by_name = {(d["strategy"], d["fold"]): d for d in study.details("wine")}
     assert by_name["warns", 0]["warnings"] == ["UserWarning: mind the gap (3 times)"]
@@ -300,15 +298,17 @@ def test_warnings_seconds_and_chosen_parameters_are_stored(orchestrator):
 
 
 def test_changed_parameters_are_refused_and_named(orchestrator):
-    orchestrator.run({"tree": DecisionTreeClassifier(max_depth=2, random_state=0)}, verbose=0)
+    orchestrator.run(
+        {"tree": DecisionTreeClassifier(max_depth=2, random_state=0)}, engine="inline", verbose=0
+    )
     before = arrays(StudyStore(orchestrator.hdf5_output_io.path))
     changed = {"tree": DecisionTreeClassifier(max_depth=3, random_state=0)}
     with pytest.raises(StudyError, match=r"'tree' was run with other .*max_depth: 2 -> 3"):
-        orchestrator.run(changed, verbose=0)
+        orchestrator.run(changed, engine="inline", verbose=0)
     assert_same(arrays(StudyStore(orchestrator.hdf5_output_io.path)), before)
-    summary = orchestrator.run(changed, overwrite_predictions=True, verbose=0)
+    summary = orchestrator.run(changed, overwrite_predictions=True, engine="inline", verbose=0)
     assert summary.counts == {Status.DONE: 9}
-    assert orchestrator.run(changed, verbose=0).counts == {}
+    assert orchestrator.run(changed, engine="inline", verbose=0).counts == {}
 
 
 def test_a_family_gives_what_fits_the_data(orchestrator):
@@ -322,15 +322,15 @@ def test_a_family_gives_what_fits_the_data(orchestrator):
 
 def test_added_strategy_runs_alone(orchestrator, tmp_path):
     trace = str(tmp_path / "trace")
-    orchestrator.run(Traced(trace), verbose=0)
-    summary = orchestrator.run([Traced(trace), Random()], verbose=0)
+    orchestrator.run(Traced(trace), engine="inline", verbose=0)
+    summary = orchestrator.run([Traced(trace), Random()], engine="inline", verbose=0)
     assert (summary.n_before, summary.counts) == (9, {Status.DONE: 9})
     assert len(Path(trace).read_text().splitlines()) == 9
 
 
 def test_models_are_saved_and_predict_again(orchestrator):
     strategies = ["GaussianNaiveBayes", ("own tree", DecisionTreeClassifier())]
-    orchestrator.run(strategies, save_models=True, n_jobs=1, verbose=0)
+    orchestrator.run(strategies, save_models=True, engine="inline", verbose=0)
     predicted = orchestrator.predict_all(trusted=True)
     for names in ("own tree", ["own tree"]):
         of_tree = predicted[predicted["strategy"] == "own tree"].reset_index(drop=True)
@@ -359,13 +359,13 @@ def test_models_are_saved_and_predict_again(orchestrator):
 
 def test_cells_that_were_done_without_a_model_are_named(orchestrator):
     strategies = ["GaussianNaiveBayes", "BaselineClassifier"]
-    assert orchestrator.run(strategies[0], n_jobs=1, verbose=0).n_unsaved == 0
-    done = orchestrator.run(strategies, n_jobs=1, verbose=0, save_models=True)
+    assert orchestrator.run(strategies[0], engine="inline", verbose=0).n_unsaved == 0
+    done = orchestrator.run(strategies, engine="inline", verbose=0, save_models=True)
     assert done.n_unsaved == done.n_before > 0
     assert f"{done.n_before} cells done before without a saved model; save_models" in str(done)
     assert done.to_dict()["without_model"] == done.n_before
-    assert orchestrator.save_models(n_jobs=1) == done.n_before
-    assert orchestrator.run(strategies, n_jobs=1, verbose=0, save_models=True).n_unsaved == 0
+    assert orchestrator.save_models(engine="inline") == done.n_before
+    assert orchestrator.run(strategies, engine="inline", verbose=0, save_models=True).n_unsaved == 0
 
 
 def test_a_study_that_is_open_for_reading_is_not_run(orchestrator):
@@ -386,7 +386,7 @@ def test_a_database_that_is_not_open_and_a_group_without_datasets_are_refused(or
 
 
 def test_predicting_again_without_models_says_how(orchestrator):
-    orchestrator.run("GaussianNaiveBayes", n_jobs=1, verbose=0)
+    orchestrator.run("GaussianNaiveBayes", engine="inline", verbose=0)
     with pytest.raises(StudyError, match="run with save_models=True"):
         orchestrator.predict_all(trusted=True)
 
@@ -407,7 +407,7 @@ def test_predicting_again_without_models_says_how(orchestrator):
 )
 def test_bad_request_is_one_line_and_changes_nothing(orchestrator, arguments, error, message):
     arguments = {"modelling_strategies": Random(), "verbose": 0, **arguments}
-    orchestrator.run({"kept": Random()}, n_jobs=1, verbose=0)
+    orchestrator.run({"kept": Random()}, engine="inline", verbose=0)
     before = arrays(StudyStore(orchestrator.hdf5_output_io.path))
     with pytest.raises(error, match=message) as raised:
         orchestrator.run(**arguments)
@@ -441,7 +441,7 @@ def test_planning_changes_nothing_and_says_what_a_run_does(orchestrator):
 
 def test_repeats_added_to_a_finished_study_run_alone(orchestrator, tmp_path):
     trace = tmp_path / "trace"
-    orchestrator.run(Traced(str(trace)), n_jobs=1, verbose=0)
+    orchestrator.run(Traced(str(trace)), engine="inline", verbose=0)
     before = arrays(StudyStore(orchestrator.hdf5_output_io.path))
     paths = orchestrator.hdf5_input_io.list_datasets("tables")[1]
     Data().split_datasets(
@@ -452,7 +452,7 @@ def test_repeats_added_to_a_finished_study_run_alone(orchestrator, tmp_path):
         seed=1,
     )
     trace.unlink()
-    summary = orchestrator.run(Traced(str(trace)), n_jobs=1, verbose=0)
+    summary = orchestrator.run(Traced(str(trace)), engine="inline", verbose=0)
     assert (summary.n_before, summary.counts) == (9, {Status.DONE: 9})
     assert len(trace.read_text().splitlines()) == 9
     after = arrays(StudyStore(orchestrator.hdf5_output_io.path))
@@ -469,7 +469,7 @@ def test_dataset_without_split_is_refused(orchestrator):
 
 
 def test_progress_in_a_log_is_plain_lines(orchestrator, capsys):
-    orchestrator.run({"bad": Hostile("raise")}, n_jobs=1, verbose=2)
+    orchestrator.run({"bad": Hostile("raise")}, engine="inline", verbose=2)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == (
         "mlaut: bad on breast_cancer (repeat 0, fold 0): error: RuntimeError: no such luck"

@@ -82,9 +82,9 @@ def test_labels_of_test_rows_are_nowhere_in_the_process_of_a_cell(place, batch, 
     fingerprint = input_io.dataset_info(path).fingerprint
     given = batch(Looks(place, y.view(np.uint64) ^ MASK))
     given = replace(given, dataset=DatasetRef(str(input_io.path), path, "d", fingerprint, ()))
-    outcomes = run(given)
-    assert [o.reason for o in outcomes] == [""] * 4
-    assert [o.predictions.tolist() for o in outcomes] == [[2.0] * 5] * 4
+    outcomes = run(given.part([(0, 0), (0, 3)]))
+    assert [o.reason for o in outcomes] == [""] * 2
+    assert [o.predictions.tolist() for o in outcomes] == [[2.0] * 5] * 2
 
 
 # ------------------------------------------------------------------------ times

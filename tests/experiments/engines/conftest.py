@@ -1,0 +1,17 @@
+"""A cluster for the tests of engines."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A worker with one thread in this process, which takes no seconds to start."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp://",
+        dashboard_address=None,
+    ) as cluster:
+        yield cluster
