@@ -111,7 +111,7 @@ def main() -> None:
                 missed.append(what)
             seconds = round(_cpu_seconds() - begun, 1)
             line = {"fault": what, "seed": seed, "cpu_seconds": seconds}
-            line["said"] = (lived.stderr.splitlines() or [""])[-1][:200]
+            line["said"] = (lived.stderr.strip().splitlines() or [""])[-1][:200]
             sys.stdout.write(json.dumps(line) + "\n")
             sys.stdout.flush()
     if missed:
