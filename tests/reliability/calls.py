@@ -71,10 +71,10 @@ def live_by_command(folder: Path, report: Callable[[str], object], files: Path) 
     import kills
 
     from mlaut.cli import main
-    from mlaut.experiments.engines import engine as engines
+    from mlaut.experiments.runs import execution
 
-    made = engines.make_engine
-    engines.make_engine = lambda *a: kills.Reporting(made(*a), "cells", report)
+    made = execution.make_engine
+    execution.make_engine = lambda *a: kills.Reporting(made(*a), "cells", report)
     study = kills.StudyStore(folder / "study.h5")
     splits = study.load_splits() if study.exists else {}
     grown = any(entry.split.n_repeats == 2 for entry in splits.values())

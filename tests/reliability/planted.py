@@ -45,7 +45,7 @@ FAULTS = (
     ("a file that is made anew is not synced before it has its name", "files_io/safe_files/hdf5.py",
      "    os.fsync(handle)\n    temporary.replace(real)", "    temporary.replace(real)"),
     ("a merge prefers the first study to one that is done", STORE + "study_merge.py",
-     "done, known != Status.DONE,", "False, known != Status.DONE,"),
+     "done, status != Status.DONE,", "False, status != Status.DONE,"),
     ("a reader does not see the journal", STORE + "study.py",
      "            live = index_journal(self.journal_path, str(file.attrs[\"study_id\"]))\n        "
      "for", "            pass\n        for"),
@@ -105,13 +105,13 @@ def main() -> None:
                 cwd=place,
                 env={"PATH": "/usr/bin:/bin", "PYTHONPATH": place, "OMP_NUM_THREADS": "1"},
             )
-            found = re.match(r"seed (\d+): (.*)", lived.stderr)
+            found = re.match(r"seed (\d+): ", lived.stderr)
             seed = int(found[1]) if found else None
             if seed is None:
                 missed.append(what)
             seconds = round(_cpu_seconds() - begun, 1)
             line = {"fault": what, "seed": seed, "cpu_seconds": seconds}
-            line["said"] = found[2][:200] if found else lived.stderr[-200:]
+            line["said"] = (lived.stderr.strip().splitlines() or [""])[-1][:200]
             sys.stdout.write(json.dumps(line) + "\n")
             sys.stdout.flush()
     if missed:

@@ -40,8 +40,9 @@ from mlaut.bundles import build_leaderboard, publish_study
 from mlaut.data.old_studies import convert_old_study
 from mlaut.errors import MlautError
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.engines import engine as engines
+from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.restructure import restructure
+from mlaut.experiments.runs import execution
 from mlaut.files_io import FilesIO, StudyStore, import_predictions, merge_studies
 from mlaut.racing import run_race
 
@@ -130,7 +131,7 @@ def rename(folder: Path) -> None:
 
 
 def race(folder: Path) -> None:
-    engines.make_engine = lambda *_: engines.InlineEngine()  # in this process, which is a fork
+    execution.make_engine = lambda *_: InlineEngine()  # in this process, which is a fork
     run_race(folder / "race" / "study.toml", verbose=0)
 
 

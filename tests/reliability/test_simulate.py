@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.slow
 def test_no_history_loses_anything():
-    first, n = 100, 25 * MORE
+    first, n = 100, 20 * MORE
     lived = subprocess.run(
         [sys.executable, SCRIPT, "--seeds", str(first), str(first + n)],
         capture_output=True,

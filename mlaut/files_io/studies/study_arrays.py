@@ -273,10 +273,14 @@ class StudyArrays:
 
     def torn(self) -> np.ndarray:
         """Return whether the checksum of each cell does not match: bool, shape (S, R, F)."""
-        torn = np.zeros(self.layout["status"][0], dtype=bool)
+        torn = self.half_written()
         for part in self.parts(PART):
-            torn[part] = self.read(part)[1]
+            torn[part] |= self.read(part)[1]
         return torn
+
+    def half_written(self) -> np.ndarray:
+        """Return whether a missing cell has a checksum: a killed writer left it, or damage."""
+        return (self._read("status") == Status.MISSING) & (self._read("checksum") > 0)
 
     def parts(self, n_bytes: int) -> Iterator[slice]:
         """Yield slices of strategies with at most ``n_bytes`` of rows, or with one strategy."""
@@ -305,9 +309,7 @@ def _in_order_of_table(values: np.ndarray, folds: np.ndarray) -> None:
     """Sort values (S, R, row, ...) from the stored order into that of the table, in place."""
     for repeat, order in enumerate(map(stored_order, folds)):
         for s in range(len(values)):
-            sorted_ = np.empty_like(values[s, repeat])
-            sorted_[order] = values[s, repeat]
-            values[s, repeat] = sorted_
+            values[s, repeat][order] = values[s, repeat].copy()
 
 
 class ArrayWriter:
