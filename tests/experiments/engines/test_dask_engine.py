@@ -96,12 +96,13 @@ def test_the_same_arrays_as_on_one_machine(processes, make):
 def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed(
     cluster, make, monkeypatch
 ):
-    """The first strategy has one repeat to do, and the second both."""
-    monkeypatch.setattr(batches, "_FAR", 1)  # the second is not known when the dataset is sent
+    """The first strategies have one repeat to do, and the last both."""
+    monkeypatch.setattr(batches, "_FAR", 1)  # the last is not known when the dataset is sent
     there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
-    there.run(Random(), engine="inline", verbose=0)
+    first = {name: Random() for name in ("one", "two", "three")}
+    there.run(first, engine="inline", verbose=0)
     make("there", "repeated_kfold(2, 2)")
-    strategies = {"Random": Random(), "bayes": "GaussianNaiveBayes"}
+    strategies = {**first, "bayes": "GaussianNaiveBayes"}
     there.run(strategies, engine="dask", scheduler=cluster, verbose=0)
     here.run(strategies, engine="inline", verbose=0)
     assert_same(arrays(there), arrays(here))
