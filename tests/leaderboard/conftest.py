@@ -3,7 +3,7 @@ import pytest
 from mlaut.report import drawing
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def few_figures():
     """Draw one figure in each report: tests of reports have all, which take a second."""
     with pytest.MonkeyPatch.context() as patch:

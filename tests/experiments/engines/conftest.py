@@ -3,9 +3,12 @@
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster():
-    """A worker with one thread in this process, which takes no seconds to start."""
+    """A worker with one thread in this process, which takes no seconds to start.
+
+    It ends with its module: its threads draw random numbers, which Hypothesis refuses elsewhere.
+    """
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=1,

@@ -203,7 +203,10 @@ def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, t
         ("leave", Status.CRASHED, "ended with exit code 0"),
     ],
 )
-def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason, monkeypatch):
+def test_failing_strategy_is_a_row_with_a_status(
+    databases, deed, status, reason, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("TEST_OF_CELLS", str(tmp_path))
     deadline = GuardedProcess.deadline.fget
 
     def of_the_bad(process):
@@ -228,7 +231,7 @@ def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason
     assert told["status"] == status.word
     assert summary.reasons[0][0] == f"bad: {status.word}: {told['reason']}"
     assert re.search(reason, told["reason"])
-    assert not _sleepers()
+    assert not _sleepers(tmp_path)
     again = Orchestrator(input_io, out_io, ["iris"]).run(
         {"bad": Hostile(deed), "good": Random()}, n_jobs=1, verbose=0
     )
@@ -236,12 +239,13 @@ def test_failing_strategy_is_a_row_with_a_status(databases, deed, status, reason
     assert "1 cell failed in earlier runs and was not tried again" in str(again)
 
 
-def _sleepers():
-    """Processes that the hostile learner has started and that are still there."""
-    found = []
+def _sleepers(tmp_path):
+    """Processes that the hostile learner of this test has started and that are still there."""
+    found, mark = [], f"TEST_OF_CELLS={tmp_path}\0".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if b"time.sleep(3600)" in (folder / "cmdline").read_bytes():
+            is_sleeper = b"time.sleep(3600)" in (folder / "cmdline").read_bytes()
+            if is_sleeper and mark in (folder / "environ").read_bytes():
                 found.append(folder.name)
         except OSError:
             continue
