@@ -77,9 +77,10 @@ class Study:
         *,
         seed: int | None = None,
     ) -> None:
-        self._path = (Path(path), Path(path).absolute())
+        given = Path(os.path.expanduser(path))
+        self._path = (given, given.absolute())
         self._elsewhere = ""
-        found = self._found_datasets() if datasets is None else Path(datasets)
+        found = self._found_datasets() if datasets is None else Path(os.path.expanduser(datasets))
         self._datasets_path = (found, found.absolute())
         self.seed = self._found_seed() if seed is None else seed
 

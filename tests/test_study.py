@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer, max_error, mean_pinball_loss
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator, Results, Study
-from mlaut.analysis import metric
+from mlaut.analysis import metric, read_results
 from mlaut.data import fetch
 from mlaut.errors import (
     AnalysisError,
@@ -26,6 +26,7 @@ from mlaut.errors import (
 from mlaut.files_io import FilesIO
 from mlaut.files_io import StudyStore as Store
 from mlaut.records import Status
+from mlaut.report import make_report, write_report
 
 STRATEGIES = ["BaselineClassifier", ("tree", DecisionTreeClassifier(random_state=0))]
 QUIET = {"engine": "inline", "verbose": 0}
@@ -271,6 +272,22 @@ def test_a_relative_path_names_the_same_files_in_another_folder(tmp_path, monkey
     assert study.datasets == ["iris"]
     assert study.run("BaselineClassifier", engine="inline", verbose=0).n_done == 1
     assert (study.path, [*Path().iterdir()]) == (tmp_path / "study.h5", [])
+
+
+def test_a_tilde_is_the_home_directory_and_part_of_other_names(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    study = Study("~/s.h5")
+    study.add_datasets(["starter/iris"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.datasets.h5"]
+    study.run(["BaselineClassifier"], split="kfold(2)", engine="inline", verbose=0)
+    assert Study("~/s.h5").status().n_cells == 2
+    table = "dataset,one,two\n" + "".join(f"d{k},0.{k},0.5\n" for k in range(6))
+    for name in ("table.csv", "~table.csv", "~$table.csv"):
+        Path(name).write_text(table)
+        assert read_results(name, "accuracy").scores.shape == (6, 2)
+    write_report(make_report("~/table.csv", "accuracy"), "~/report.md")
+    assert "6 datasets" in Path("report.md").read_text()
 
 
 def test_a_run_that_is_refused_for_its_strategies_splits_no_rows(study):

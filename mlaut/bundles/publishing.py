@@ -121,7 +121,7 @@ def publish_study(
     """
     source = _ToPublish.of(Path(study), datasets, code)
     _check(licence, include, date, Path(output))
-    target = Path(output)
+    target = Path(os.path.expanduser(output))
     with explained(target, "publishing"):
         target.parent.mkdir(parents=True, exist_ok=True)
         with unfinished(target, folder=True) as (work, _):

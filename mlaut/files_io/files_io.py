@@ -102,7 +102,7 @@ class FilesIO:
         *,
         overwrite: bool = False,
     ) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.expanduser(path))
         self.mode = mode or "a"
         if self.mode not in MODES:
             raise StoreError(

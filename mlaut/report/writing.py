@@ -133,7 +133,7 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
     AnalysisError
         The file has another ending, or cannot be written.
     """
-    path = Path(path)
+    path = Path(os.path.expanduser(path))
     try:
         if not path.suffix or path.is_dir():
             return tuple(_write_folder(report, path))

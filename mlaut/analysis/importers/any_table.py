@@ -83,7 +83,7 @@ def read_results(
     iris       0.9    0.95
     wine       0.8    0.85
     """
-    path = Path(source)
+    path = Path(os.path.expanduser(source))
     if path.is_dir() or board_of(path) is not None:
         if clusters:
             raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")

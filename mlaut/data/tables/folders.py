@@ -99,7 +99,7 @@ def load_folder(
     >>> tiny.name, tiny.target, tiny.frame["x"].tolist()
     ('tiny', 'class', [1.0, nan])
     """
-    folder = Path(folder)
+    folder = Path(os.path.expanduser(folder))
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; check the path")
     described = (folder / MANIFEST).exists()

@@ -175,7 +175,7 @@ def verify_study(
     StudyError
         Cells are to be fitted again, and the datasets or the strategies are not available.
     """
-    path, share = Path(path), _share(refit)
+    path, share = Path(os.path.expanduser(path)), _share(refit)
     if path.suffix == ".toml":
         file = read_study_file(path)
         strategies = choose_strategies(file) if strategies is None else strategies

@@ -212,7 +212,7 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     Traceback (most recent call last):
     mlaut.errors.StudyError: ...study.toml: unknown key 'shceme' in [split]; did you mean 'scheme'?
     """
-    path = Path(path)
+    path = Path(os.path.expanduser(path))
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

@@ -97,7 +97,7 @@ class StudyStore:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.expanduser(path))
 
     def __repr__(self) -> str:
         return f"StudyStore({str(self.path)!r})"

@@ -73,7 +73,7 @@ def merge_studies(
     nothing where the output is what it would make. Each value is read once, checked, and written
     once; memory is that of some strategies on one dataset.
     """
-    target, studies = Path(output), [StudyStore(path) for path in sources]
+    target, studies = Path(os.path.expanduser(output)), [StudyStore(path) for path in sources]
     if len(studies) < 2:
         raise StudyError(f"{target}: nothing to merge; name two studies or more")
     for study in studies:

@@ -44,7 +44,7 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     OptionalPackageError
         The file is a parquet file, and pyarrow is not installed.
     """
-    path = Path(path)
+    path = Path(os.path.expanduser(path))
     ending = ending_of(path.name)
     if not ending:
         raise DataError(f"{path}: not a table that can be read ({', '.join(READERS)})")
