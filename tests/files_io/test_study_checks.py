@@ -1,6 +1,5 @@
 """Tests of what `mlaut verify` finds in a study and beside it, without datasets and strategies."""
 
-import contextlib
 import dataclasses
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from studies import entry, outcome, strategy
 
 from mlaut.files_io import StudyStore
-from mlaut.files_io.outcomes.journal import Journal
 from mlaut.files_io.safe_files import hdf5
 from mlaut.files_io.safe_files.changes import change_path
 from mlaut.files_io.safe_files.hdf5 import change_h5, rewrite_h5
@@ -79,8 +77,6 @@ def _two_classes_of_one_name(file):
          "its truth is not finite"),
         (change(CELLS + "iris/seconds", lambda a: a + 1), "dataset 'iris'",
          "svc on iris (repeat 0, fold 0): its checksum does not hold; --mend clears it"),
-        (change(CELLS + "iris/status", lambda a: a * 0), "dataset 'iris'",
-         "svc on iris (repeat 0, fold 0): its checksum does not hold; --mend clears it"),
         (lambda file: file[CELLS + "iris/seed"].resize((3, 1, 2)), "dataset 'iris'",
          "seed is uint32 (3, 1, 2), and must be uint32 (2, 1, 2)"),
         (lambda file: file.pop(CELLS + "iris/seed"), "dataset 'iris'", "cannot be read ("),
@@ -93,17 +89,6 @@ def test_a_study_that_is_spoilt_is_told(study, spoil, where, what):
     found = list(problems_of(study))
     assert any(place == where and what in text for place, text in found), found
     assert not [text for _, text in found if "\n" in text]
-
-
-def test_a_cell_that_a_killed_writer_left_half_written_is_no_problem_once_it_is_settled(study):
-    with rewrite_h5(study.path) as file:
-        change(CELLS + "iris/status", lambda a: a * 0)(file)
-    assert len(list(problems_of(study))) == 3
-    with contextlib.closing(Journal(study.journal_path, study.id)):
-        assert list(problems_of(study)) == []
-    study.settle()
-    assert list(problems_of(study)) == []
-    assert not study.status("iris").any()
 
 
 @pytest.mark.parametrize(

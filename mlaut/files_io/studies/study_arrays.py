@@ -273,14 +273,10 @@ class StudyArrays:
 
     def torn(self) -> np.ndarray:
         """Return whether the checksum of each cell does not match: bool, shape (S, R, F)."""
-        torn = self.half_written()
+        torn = np.zeros(self.layout["status"][0], dtype=bool)
         for part in self.parts(PART):
-            torn[part] |= self.read(part)[1]
+            torn[part] = self.read(part)[1]
         return torn
-
-    def half_written(self) -> np.ndarray:
-        """Return whether a missing cell has a checksum: a killed writer left it, or damage."""
-        return (self._read("status") == Status.MISSING) & (self._read("checksum") > 0)
 
     def parts(self, n_bytes: int) -> Iterator[slice]:
         """Yield slices of strategies with at most ``n_bytes`` of rows, or with one strategy."""
@@ -309,7 +305,9 @@ def _in_order_of_table(values: np.ndarray, folds: np.ndarray) -> None:
     """Sort values (S, R, row, ...) from the stored order into that of the table, in place."""
     for repeat, order in enumerate(map(stored_order, folds)):
         for s in range(len(values)):
-            values[s, repeat][order] = values[s, repeat].copy()
+            sorted_ = np.empty_like(values[s, repeat])
+            sorted_[order] = values[s, repeat]
+            values[s, repeat] = sorted_
 
 
 class ArrayWriter:

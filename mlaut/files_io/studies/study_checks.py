@@ -49,7 +49,6 @@ def _dataset_problems(
         yield from _split_problems(arrays.entry)
         yield from _layout_problems(arrays, {entry.name for entry in strategies})
         block, torn = arrays.block()
-        torn |= (not study.journal_path.exists()) & arrays.half_written()
         for s, repeat, fold in np.argwhere(torn).tolist():
             cell = Cell(name, arrays.names[s], repeat, fold)
             yield f"{cell}: its checksum does not hold; --mend clears it"
