@@ -9,17 +9,8 @@ import pytest
 
 from mlaut import Study
 from mlaut.bundles import publish_study
-from mlaut.report import drawing
 
 STRATEGIES = ["BaselineClassifier", "GaussianNaiveBayes"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_figures():
-    """Draw one figure in each report: tests of reports have all, which take a second."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "FIGURES", {"decision": drawing.FIGURES["decision"]})
-        yield
 
 
 @pytest.fixture(scope="session")
