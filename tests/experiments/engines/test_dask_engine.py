@@ -21,6 +21,7 @@ from comparing import arrays as arrays_of
 from comparing import assert_same
 from learners import Hostile, Random, Traced
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import DataError, OptionalPackageError, StudyError
@@ -99,7 +100,8 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     """The first strategies have one repeat to do, and the last both."""
     monkeypatch.setattr(batches, "_FAR", 1)  # the last is not known when the dataset is sent
     there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
-    first = {name: Random() for name in ("one", "two", "three")}
+    # Learners without chance: threads of the cluster draw from the generator of this process too.
+    first = {f"tree {depth}": DecisionTreeClassifier(max_depth=depth) for depth in (1, 2, 3)}
     there.run(first, engine="inline", verbose=0)
     make("there", "repeated_kfold(2, 2)")
     strategies = {**first, "bayes": "GaussianNaiveBayes"}
