@@ -15,6 +15,6 @@ def cluster():
         threads_per_worker=1,
         processes=False,
         protocol="tcp://",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
     ) as cluster:
         yield cluster
