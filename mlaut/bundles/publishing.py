@@ -120,8 +120,8 @@ def publish_study(
     >>> folder.cleanup()
     """
     source = _ToPublish.of(Path(study), datasets, code)
-    _check(licence, include, date, Path(output))
     target = Path(os.path.expanduser(output))
+    _check(licence, include, date, target)
     with explained(target, "publishing"):
         target.parent.mkdir(parents=True, exist_ok=True)
         with unfinished(target, folder=True) as (work, _):

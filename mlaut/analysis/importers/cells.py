@@ -82,9 +82,9 @@ def without_summaries(table: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, 
 
 
 def of_metric(table: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the columns of one metric of a table with columns like ``f1_svc``, ``mcc_svc``; notes.
+    """Return a table without columns of other metrics, like ``f1_svc`` beside ``mcc_svc``; notes.
 
-    Other tables, in which not all metrics have the same strategies, stay as they are.
+    Tables stay as they are unless all metrics, named by all columns, have the same strategies.
     """
     names = sorted((*metric_names(), "time", "seconds"), key=len, reverse=True)
     known = "|".join(names).replace("_", r"[\s_-]")
@@ -95,11 +95,11 @@ def of_metric(table: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, list[str]
             return table, []
         of, strategy = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])
         found.setdefault(word_of(of), {})[strategy] = name
-    if len(found) < 2 or len({frozenset(columns) for columns in found.values()}) > 1:
+    if not metric or len(found) < 2 or len({frozenset(columns) for columns in found.values()}) > 1:
         return table, []
     mine = found.pop(word_of(metric), None)
     if mine is None:
-        raise AnalysisError(f"the columns are of {', '.join(found)}, and none is of {metric}")
+        raise AnalysisError(f"no column is of {metric}: choose {' or '.join(found)}")
     gone = [name for other in found.values() for name in other.values()]
     kept = table.drop(columns=gone).rename(columns={name: short for short, name in mine.items()})
     return kept, [f"columns left out: {shown(gone)}, which are of other metrics"]
