@@ -119,10 +119,22 @@ def test_messages_are_put_together_from_pieces():
     assert not inbox.partial
 
 
+SENT = frame(b"o", b"abc", b"secret")
+
+
 @pytest.mark.parametrize(
-    "sent", [b"x" * 20, frame(b"o", b"abc")[:-1] + b"x", frame(b"o", b"a" * 11)]
+    "sent",
+    [
+        b"x" * 20,
+        b"M" + SENT[1:],
+        SENT[:-1] + b"x",
+        SENT.replace(b">o", b">d"),
+        frame(b"o", b"abc", b"another secret"),
+        frame(b"o", b"a" * 11, b"secret"),
+    ],
+    ids=["noise", "another mark", "other content", "another kind", "another sender", "too long"],
 )
 def test_bytes_that_are_no_message_are_refused(sent):
-    """Another mark, another checksum, more than a message may have."""
+    assert list(Inbox(b"secret").messages(SENT, 10)) == [(b"o", b"abc")]
     with pytest.raises(GarbledError, match="wrote into the pipe"):
-        list(Inbox().messages(sent, 10))
+        list(Inbox(b"secret").messages(sent, 10))
