@@ -41,7 +41,7 @@ from mlaut.report.records import Section, made
 from mlaut.report.state import ReadOnce, State, study_state
 from mlaut.report.tables import BUDGETS, RECORDS, TABLES
 
-_CHANGES = " left out: |count as missing|percentages"  # of what reading a table has changed
+_CHANGES = " left out: |count as missing|percentages|taken as"  # what reading a table has changed
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "

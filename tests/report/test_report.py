@@ -56,12 +56,13 @@ def test_the_command_line_reports_a_csv_file(tmp_path):
 
 def test_what_reading_a_table_has_left_out_stands_on_the_first_screen(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_text("dataset,forest,svm,Average\na,90,80,85\nb,91,failed,91\nmean,90.5,80,85\n")
+    path.write_text(",forest,svm,Average\na,90,80,85\nb,91,failed,91\nmean,90.5,80,85\n")
     screen = " ".join(repr(make_report(path, "accuracy")).split())
     assert (
         "from a table of scores. The scores are percentages, and were divided by 100. Cells with a "
         "word count as missing: 'failed' (1). Row 'mean' left out: by its name it is no "
-        "dataset. Column 'Average' left out: it is an average of the others. Not recorded:"
+        "dataset. Rows are taken as datasets; if they are strategies, call the first column "
+        "'model'. Column 'Average' left out: it is an average of the others. Not recorded:"
     ) in screen
 
 

@@ -172,12 +172,13 @@ def _usual(
     table = table.rename(columns=lambda name: str(name).strip()).dropna(how="all")
     filled, words = table.notna().any(), cells.WORDS
     table = table.loc[:, filled | ~table.columns.str.startswith("Unnamed: ")]
-    first = table.columns[0]
+    first, guessed = table.columns[0], ""
     if first.startswith("Unnamed: ") or first == "index":  # an index saved without its name
         counts = table[first].tolist() in (list(range(len(table))), list(range(1, len(table) + 1)))
         named = {*map(cells.word_of, table)} & {*words["datasets"], *words["strategies"]}
         table = table.drop(columns=first) if counts else table
-        table = table if counts or named else table.rename(columns={first: "dataset"})
+        if not counts and not named:
+            table, guessed = table.rename(columns={first: "dataset"}), "the first column"
     names = {cells.word_of(name): name for name in reversed(table.columns)}
     dataset, strategy, measure = (
         next((names[name] for name in known if name in names), "")
@@ -196,7 +197,10 @@ def _usual(
         turned = turned.rename_axis("dataset").rename_axis(None, axis=1).reset_index()
         turned, notes = cells.without_summaries(turned, "dataset")
         return turned, "dataset", "", metric, [*missing, *notes]
-    dataset = dataset or (texts[0] if len(texts) == 1 else "")
+    if guessed or (not dataset and len(texts) == 1):
+        dataset = dataset or texts[0]
+        column = guessed or f"column {dataset!r}"
+        notes.append(f"rows are taken as datasets; if they are strategies, call {column} 'model'")
     if not dataset:
         raise AnalysisError(
             f"{source}: {', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear "

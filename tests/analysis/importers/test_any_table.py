@@ -129,6 +129,14 @@ def test_a_row_of_wins_is_no_dataset(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name", ["", "who"])
+def test_rows_that_nothing_names_are_taken_as_datasets_with_a_note(name, tmp_path):
+    column = f"column {name!r}" if name else "the first column"
+    (note,) = is_the_table(saved(tmp_path, SCORES.rename_axis(name or None))).notes
+    assert note == f"rows are taken as datasets; if they are strategies, call {column} 'model'"
+    assert is_the_table(saved(tmp_path, SCORES.T.rename_axis("model"))).notes == ()
+
+
 def test_a_column_that_averages_the_others_is_no_strategy(tmp_path):
     path = saved(tmp_path, SCORES.assign(Average=SCORES.mean(axis=1).round(3)))
     (note,) = is_the_table(path).notes
