@@ -87,6 +87,7 @@ def test_equal_scores_are_the_same_and_the_note_says_what_may_still_change():
     few = same_results(run(OLD[:2]), run(OLD[:2]))
     assert few.answer == "same"
     assert (few.frame["p same"] == 1).all()
+    assert few.sentence().startswith("Same on these datasets. Of 3 strategies, the same within")
 
 
 def test_a_score_that_one_run_lacks_is_no_rerun_that_is_the_same():

@@ -46,8 +46,10 @@ class Rerun(ResultTable):
 
     def sentence(self) -> str:  # noqa: D102 - inherited
         same, differ, unsure = ((self.frame["answer"] == x).sum() for x in (SAME, DIFFERS, UNSURE))
+        where = " on these datasets" * (self.answer == SAME and not self.frame["changed"].all())
+        strategies = counted(len(self.frame), "strategy", "strategies")
         return (
-            f"{self.answer.capitalize()}. Of {counted(len(self.frame), 'strategy', 'strategies')}, "
+            f"{self.answer.capitalize()}{where}. Of {strategies}, "
             f"the same within {number(self.rope)} of {self.metric}: {same}; different by more: "
             f"{differ}; undecided: {unsure}."
         )
