@@ -6,6 +6,8 @@ all processes, of
 - ten cells of naive Bayes on iris: a script with `mlaut.Study`, from the end of its import of
   scikit-learn to the end of the run, and all of `mlaut run`, less that import;
 - commands that read little, beside the imports that they cannot do without;
+- reports of a small study (3 strategies on the 25 datasets of the starter collection) on the screen
+  and as a page, and the page of a table of 100 datasets x 100 strategies;
 - 480 cells (8 tables x 6 learners x 10 folds) from the end of the import of scikit-learn: a loop of
   `cross_validate` that computes the accuracy and keeps nothing, and a study, with two workers,
   which stores its datasets and all predictions. The ratios are of the same round.
@@ -44,6 +46,18 @@ names = ["GaussianNaiveBayes"]
 [run]
 n_jobs = 1
 """
+SMALL = """
+[study]
+output = "small.h5"
+[data]
+input = "small.input.h5"
+collection = "starter"
+task = "Classification"
+[split]
+scheme = "holdout"
+[strategies]
+names = ["BaselineClassifier", "GaussianNaiveBayes", "BernoulliNaiveBayes"]
+"""
 COMMANDS = {
     "Python, NumPy, h5py, click": ["-c", "import click, h5py, numpy"],
     "`mlaut --help`": ["-m", "mlaut", "--help"],
@@ -51,6 +65,11 @@ COMMANDS = {
     "`mlaut status`": ["-m", "mlaut", "status", "study.h5"],
     "import of scikit-learn": ["-c", "import sklearn.naive_bayes"],
     "`mlaut run`, ten cells": ["-m", "mlaut", "run", "-q", "study.toml"],
+    "`mlaut report`, a small study": ["-m", "mlaut", "report", "small.h5"],
+    "its page": ["-m", "mlaut", "report", "small.h5", "-o", "small.html"],
+    "the page of a table of 100 x 100": [
+        *("-m", "mlaut", "report", "table.csv", "--metric", "accuracy", "-o", "table.html")
+    ],
 }
 
 
@@ -148,7 +167,18 @@ def main(rounds: int, n_jobs: int) -> None:
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home)
         (folder / "study.toml").write_text(STUDY)
-        of_command(COMMANDS["`mlaut run`, ten cells"], folder)  # compiles the modules
+        (folder / "small.toml").write_text(SMALL)
+        columns = [f"strategy {i}" for i in range(100)]
+        skill, random = np.linspace(0, 1, 100), np.random.default_rng(0)
+        scores = 0.5 + 0.1 * (skill + random.normal(size=(100, 100)) + random.normal(size=(100, 1)))
+        rows = [",".join(map(str, row)) for row in scores.clip(0, 1).round(4)]
+        lines = [f"dataset {i},{row}" for i, row in enumerate(rows)]
+        (folder / "table.csv").write_text("\n".join([",".join(["dataset", *columns]), *lines]))
+        subprocess.run(
+            [sys.executable, "-m", "mlaut", "run", "-q", "small.toml"], check=True, cwd=folder
+        )
+        for arguments in reversed(COMMANDS.values()):
+            of_command(arguments, folder)  # compiles the modules
         for _ in range(rounds):
             for name, arguments in COMMANDS.items():
                 taken[name].append(of_command(arguments, folder))
