@@ -31,6 +31,7 @@ from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.memory import CpuSeconds
 from mlaut.experiments.cells.messages import encode_outcome, frame
 from mlaut.experiments.workers import process as worker_process
+from mlaut.experiments.workers import worker
 from mlaut.experiments.workers.batches import BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.process import GuardedProcess
@@ -612,6 +613,25 @@ def test_garbage_in_the_pipes_costs_its_own_cells_only(batch, what, monkeypatch)
     assert found["Deed", 1] == "crashed"
     beside = [o for o in outcomes if o.cell.strategy == "GaussianNB"]
     assert predictions(beside) == predictions(run(good))
+
+
+def test_a_time_that_cannot_be_right_is_the_present_one():
+    """What the code of a strategy writes into the pipe of times puts off no limit."""
+    process = object.__new__(GuardedProcess)
+    process._clock, clock = multiprocessing.Pipe(duplex=False)
+    process._due, process._begun, process._sent = [None] * 4, [], time.monotonic()
+    made_up = [(np.nan, 1.0), (process._sent + 1e7, np.nan), (process._sent - 1, np.inf)]
+    with process._clock, clock:
+        os.set_blocking(process._clock.fileno(), False)
+        os.write(clock.fileno(), b"".join(worker.CLOCK.pack(*times) for times in made_up))
+        process._read_clock()
+        assert process._used_before == 0
+        os.write(clock.fileno(), worker.CLOCK.pack(process._sent, 0.25))
+        process._read_clock()
+    now = time.monotonic()
+    assert process._begun[3] == process._sent
+    assert all(process._sent <= begun <= now for begun in process._begun)
+    assert (len(process._begun), process._used_before) == (4, 0.25)
 
 
 def test_garbage_for_the_server_of_processes_costs_nothing(batch):
