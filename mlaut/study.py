@@ -555,7 +555,7 @@ class Study:
     ) -> list[str]:
         from mlaut.data import Data, is_reference, list_collections
 
-        text, data = os.fspath(place), Data()
+        text, data = os.path.expanduser(place), Data()
         options: dict[str, Any] = {"task": task, "roles": roles}
         if text in list_collections() and not Path(text).is_dir():
             return data.load_collection(text, hdf5_io=self._datasets_io("a"), **options)

@@ -288,6 +288,9 @@ def test_a_tilde_is_the_home_directory_and_part_of_other_names(tmp_path, monkeyp
         assert read_results(name, "accuracy").scores.shape == (6, 2)
     write_report(make_report("~/table.csv", "accuracy"), "~/report.md")
     assert "6 datasets" in Path("report.md").read_text()
+    Path("tables").mkdir()
+    Path("tables", "mine.csv").write_text("x,y\n" + "".join(f"{k},{k % 2}\n" for k in range(9)))
+    assert study.add_datasets("~/tables", target="y") == ["mine"]
 
 
 def test_a_run_that_is_refused_for_its_strategies_splits_no_rows(study):

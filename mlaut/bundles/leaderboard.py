@@ -60,7 +60,7 @@ def build_leaderboard(
         strategy of one name or in the predictions of a cell, or share no dataset; or the output is
         not a leaderboard.
     """
-    target = Path(output)
+    target = Path(os.path.expanduser(output))
     _check_output(target)
     entrants = _entrants(places, limit)
     _check_together(entrants)
@@ -107,7 +107,7 @@ def _entrants(places: Iterable[str | os.PathLike[str]], limit: int) -> list[Entr
 
 
 def _each(places: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
-    for place in (os.fspath(path) for path in places):
+    for place in map(os.path.expanduser, places):
         if is_bundle(place):
             yield place
         elif not Path(place).is_dir():

@@ -138,7 +138,7 @@ class Bundle:
 
 def is_bundle(place: str | os.PathLike[str]) -> bool:
     """Return whether a place is an address, a ``.zip``, or a folder with a manifest."""
-    text = os.fspath(place)
+    text = os.path.expanduser(place)
     return is_address(text) or text.endswith(".zip") or Path(text, MANIFEST).exists()
 
 

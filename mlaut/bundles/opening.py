@@ -49,7 +49,7 @@ Opener = Callable[[str], AbstractContextManager[BinaryIO]]
 
 def study_of(place: str | os.PathLike[str]) -> Path:
     """Return the path of a bundle's study, after a check of its digests, or the place itself."""
-    return open_bundle(place).study if is_bundle(place) else Path(place)
+    return open_bundle(place).study if is_bundle(place) else Path(os.path.expanduser(place))
 
 
 def open_bundle(place: str | os.PathLike[str], *, limit: int = MOST_BYTES) -> Bundle:
@@ -80,7 +80,7 @@ def open_bundle(place: str | os.PathLike[str], *, limit: int = MOST_BYTES) -> Bu
     Traceback (most recent call last):
     mlaut.errors.StoreError: https://[half: is no address (Invalid IPv6 URL); check it
     """
-    text = os.fspath(place)
+    text = os.path.expanduser(place)
     if is_address(text):
         bundle = _from_address(text, limit)
     elif text.endswith(".zip"):

@@ -119,7 +119,7 @@ def publish_study(
     ['BaselineClassifier', 'GaussianNaiveBayes']
     >>> folder.cleanup()
     """
-    source = _ToPublish.of(Path(study), datasets, code)
+    source = _ToPublish.of(Path(os.path.expanduser(study)), datasets, code)
     target = Path(os.path.expanduser(output))
     _check(licence, include, date, target)
     with explained(target, "publishing"):
@@ -175,7 +175,7 @@ class _ToPublish:
 
     @classmethod
     def of(cls, path: Path, datasets: Any, code: Any = None) -> _ToPublish:
-        texts = {} if code is None else {STRATEGIES: Path(code)}
+        texts = {} if code is None else {STRATEGIES: Path(os.path.expanduser(code))}
         title = ""
         if path.suffix == ".toml":
             from mlaut.experiments import read_study_file

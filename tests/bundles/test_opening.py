@@ -42,6 +42,12 @@ def test_a_folder(bundle, published):
     assert not is_bundle(bundle.parent)
 
 
+def test_a_folder_in_the_home_directory(published, monkeypatch):
+    monkeypatch.setenv("HOME", str(published.folder.parent))
+    assert open_bundle("~/bundle").study == published.folder / "study.h5"
+    assert study_of("~/study.h5") == published.folder.parent / "study.h5"
+
+
 def test_any_changed_byte_is_named(bundle):
     path = bundle / "scores.csv"
     data = bytearray(path.read_bytes())
