@@ -171,7 +171,7 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     for column, x in enumerate(np.sort(d, axis=0).T):
         sums = x.take(first)
         sums += x.take(second)
-        sums.sort()
+        sums.partition(at)
         means[:, column] = sums.take(at)
     means /= 2
     low, high = means[2:] if cut >= 0 else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
