@@ -298,11 +298,8 @@ def _budgets(section: Section) -> _Made | None:
         "for the choice after 1, 2, 4, ... candidates; dashed: the inner score, where no other is "
         f"known.{_best(ends)}"
     )
-    return (
-        budget_plot(section.budgets, look=_BEST),
-        caption,
-        f"{caption} At the end: {_list(ends)}.",
-    )
+    alternative = f"{caption} At the end: {_list(ends)}."
+    return budget_plot(section.budgets, look=_BEST), caption, alternative
 
 
 FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {

@@ -128,8 +128,7 @@ class Section:
         """Words that fill captions and headings."""
         correction = "" if self.comparison is None else self.comparison.correction
         reading = "" if self.decision is None else self.decision.reading()
-        metric = self.scored.metric.name
-        return {"metric": metric, "correction": correction, "reading": reading}
+        return {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
 
     @property
     def headline(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from mlaut.analysis import budget_use
 from mlaut.files_io import StudyStore
-from mlaut.files_io.outcomes.study_records import general_reason
+from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
 from mlaut.records import Block, Status
 from mlaut.report.records import PAGE, TEXT, ReportTable, made
@@ -111,8 +111,7 @@ def study_state(study: StudyStore) -> State:
         if score := entry.metadata.get("tunes_by"):
             scores.setdefault(str(score), []).append(entry.name)
     lines += [f"Tuned by {score}: {', '.join(names)}." for score, names in scores.items()]
-    warned = sum(bool(record.get("warnings")) for record in details)
-    if warned:
+    if warned := sum(bool(record.get("warnings")) for record in details):
         lines.append(f"{counted(warned, 'cell')} warned in fitting: see the table of warnings.")
     missing = counts.get(Status.MISSING, 0)
     partial = f"PARTIAL: {missing} of {n_cells} cells were not run yet; what follows may change."
@@ -132,12 +131,23 @@ class ReadOnce(StudyStore):
 
     def __init__(self, study: StudyStore) -> None:
         super().__init__(study.path)
-        n, entries = len(self.strategies), self.load_splits().values()
+        self._splits = super().load_splits()
+        n, entries = len(self.strategies), self._splits.values()
         self.few = n * sum(e.split.n_repeats * e.split.n_folds for e in entries) <= _MOST_CELLS
         numbers = n * sum(e.split.folds.size * (1 + len(e.classes)) for e in entries)
         self.small = numbers <= _MOST_PREDICTIONS
         self._blocks = {b.dataset: b for b in super().blocks()} if self.small else {}
         self._details = list(super().all_details()) if self.few else []
+
+    def load_splits(self, group: str | None = None) -> dict[str, SplitEntry]:
+        """Return the kept splits of all datasets, or read those of a group."""
+        return super().load_splits(group) if group else dict(self._splits)
+
+    def statuses(self, datasets: Any = None) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+        """Return the strategies and the status of cells of the kept blocks, or read them."""
+        if not self.small:
+            return super().statuses(datasets)
+        return {b.dataset: (b.strategies, b.status) for b in self.parts(datasets)}
 
     def all_details(self, *given: Any, **only: Any) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         """Yield the kept details; details of chosen datasets or statuses are read again."""
@@ -268,8 +278,7 @@ def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[Any, 
     the runs of a study differ, and none where it stores none.
     """
     both = pd.DataFrame({"old": _environment(old), "new": _environment(new)}).fillna("")
-    differing = both[both["old"] != both["new"]].rename_axis("what").reset_index()
-    return differing.to_dict("records")
+    return both[both["old"] != both["new"]].rename_axis("what").reset_index().to_dict("records")
 
 
 def _environment(study: StudyStore) -> dict[str, str]:
@@ -321,8 +330,7 @@ def _most_frequent(rows: pd.DataFrame, kinds: Sequence[Any]) -> pd.DataFrame | N
 
 def _budgets(stored: _OfStudy) -> pd.DataFrame | None:
     """Return the use of the budgets; None where every search was that of a whole grid."""
-    searched = (json.dumps(entry.identity) for entry in stored.study.strategies)
-    if not any("BudgetedSearch" in text for text in searched):
+    if not any("BudgetedSearch" in json.dumps(x.identity) for x in stored.study.strategies):
         return None
     return budget_use(stored.study)
 

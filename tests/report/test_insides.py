@@ -11,6 +11,7 @@ import pytest
 from made_up import made_up_study
 
 from mlaut.files_io import StudyStore
+from mlaut.files_io.studies import study_layout
 from mlaut.files_io.studies.study_arrays import StudyArrays
 from mlaut.records import Cell, Outcome, Status
 from mlaut.report import make_report, state
@@ -106,14 +107,32 @@ def test_a_report_and_its_page_read_each_dataset_once(tmp_path, monkeypatch):
             return real(self, **part)
 
         monkeypatch.setattr(StudyArrays, what, counted)
+    entry_of, entries = study_layout.entry_of, Counter()
+    monkeypatch.setattr(
+        study_layout, "entry_of", lambda f, name: entries.update([name]) or entry_of(f, name)
+    )
     report = make_report(study)
     assert "confusion" in str(insides.insides(report.source, Packer()))
     assert set(read.values()) == {1}
     assert len(read) == 2 * len(names)
+    assert entries == dict.fromkeys(names, 3)  # once for all splits, all blocks, all records
     for name in ("_MOST_PREDICTIONS", "_MOST_CELLS"):
         monkeypatch.setattr(state, name, 0)
     assert as_text(make_report(study)) == as_text(report)
     assert max(read.values()) > 2
+
+
+def test_what_is_kept_of_a_study_is_what_it_has(tmp_path):
+    failed = [("one", "B")]
+    study = made_up_study(tmp_path / "s.h5", ["A", "B"], ["one", "two"], failed=failed, folds=2)
+    kept, splits = ReadOnce(study), study.load_splits()
+    for names in (None, ["two"]):
+        both = kept.statuses(names), study.statuses(names)
+        assert str(both[0]) == str(both[1])
+    assert [entry.fingerprint for entry in kept.load_splits().values()] == [
+        splits[name].fingerprint for name in splits
+    ]
+    assert list(kept.load_splits("group")) == list(splits)
 
 
 def test_calibration_by_hand_and_any_number(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import mlaut
+import mlaut.estimators
 from mlaut.analysis import Results
 from mlaut.errors import AnalysisError
 from mlaut.files_io import StudyStore

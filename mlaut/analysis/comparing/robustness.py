@@ -48,14 +48,12 @@ class Robustness(Shown):
     @property
     def flips(self) -> pd.DataFrame:
         """Conclusions that are not the same under all treatments."""
-        if self.frame.empty:
-            return self.frame
-        differs = self.frame.apply(lambda row: len({text for text in row if text}) > 1, axis=1)
-        return self.frame[differs.astype(bool)]
+        rows = self.frame.to_numpy(dtype=object).tolist()
+        differs = pd.Series([len({*row} - {""}) > 1 for row in rows], self.frame.index, dtype=bool)
+        return self.frame[differs]
 
     def title(self) -> str:  # noqa: D102 - inherited
-        n = self.frame.shape[1]
-        treatments = counted(n, "treatment")
+        treatments = counted(self.frame.shape[1], "treatment")
         return f"{self.name} under {treatments} of {counted(self.n_missing, 'missing cell')}"
 
     def to_frame(self) -> pd.DataFrame:

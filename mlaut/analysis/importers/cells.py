@@ -86,11 +86,14 @@ def of_metric(table: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, list[str]
 
     Tables stay as they are unless all metrics, named by all columns, have the same strategies.
     """
+    columns = [str(name) for name in table.select_dtypes("number")]
+    if not all(re.search(r"[\s_./:(-]", name) for name in columns):
+        return table, []  # before scikit-learn is loaded for the names of its metrics
     names = sorted((*metric_names(), "time", "seconds"), key=len, reverse=True)
     known = "|".join(names).replace("_", r"[\s_-]")
     form = rf"({known})[\s_./:-]+(.+)|(.+?)[\s_./:(-]+({known})\)?"
     found: dict[str, dict[str, str]] = {}
-    for name in map(str, table.select_dtypes("number")):
+    for name in columns:
         if not (parts := re.fullmatch(form, name, re.IGNORECASE)):
             return table, []
         of, strategy = (parts[1], parts[2]) if parts[1] else (parts[4], parts[3])

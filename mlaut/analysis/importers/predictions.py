@@ -97,8 +97,7 @@ def _own_repeats(every: pd.DataFrame) -> pd.DataFrame:
     cells = every[["repeat", "fold", "row"]].drop_duplicates()
     if not cells.duplicated(["repeat", "row"]).any():
         return every
-    number = every.groupby(["repeat", "fold"]).ngroup()
-    return every.assign(repeat=number, fold=0)
+    return every.assign(repeat=every.groupby(["repeat", "fold"]).ngroup(), fold=0)
 
 
 def _split(name: str, every: pd.DataFrame) -> tuple[Split, pd.DataFrame]:

@@ -157,20 +157,22 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """
     n = len(d)
     n_means = n * (n + 1) // 2
-    first, second = np.triu_indices(n)
     cut = signed_rank_ppf(n, (1 - confidence) / 2)
-    middle = [(n_means - 1) // 2, n_means // 2]
-    ends = [cut, n_means - 1 - cut] if cut >= 0 else []
-    places = middle + ends
-    lowest, highest = min(places), max(places)
+    places = [(n_means - 1) // 2, n_means // 2]
+    places += [cut, n_means - 1 - cut] if cut >= 0 else []
+    first, second = np.triu_indices(n)
+    # of differences in order, so many means are surely not above, and not below, that of two
+    under = (first + 1) * (2 * second + 2 - first) // 2
+    over = (n - second) * (n + 1 - 2 * first + second) // 2
+    most = max(places) + 1
+    first, second = (x[(under <= most) & (over <= most)] for x in (first, second))
+    at = np.array(places) - np.count_nonzero(over > most)
     means = np.empty((len(places), d.shape[1]))
-    for column, x in enumerate(d.T):
+    for column, x in enumerate(np.sort(d, axis=0).T):
         sums = x.take(first)
         sums += x.take(second)
-        sums.partition(lowest)  # one after the other: numpy is slower with several places at once
-        sums[lowest:].partition(highest - lowest)
-        sums[lowest:highest].sort()
-        means[:, column] = sums.take(places)
+        sums.partition(at)
+        means[:, column] = sums.take(at)
     means /= 2
-    low, high = means[2:] if ends else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
+    low, high = means[2:] if cut >= 0 else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
     return Effect(means[:2].mean(axis=0), low, high, "inverted signed rank test")

@@ -59,8 +59,7 @@ def heat_map(
     ['B', 'A', 'C']
     """
     values, label = _distances(results)
-    rank = ranks_of(results).mean()
-    names = look.shown(list(rank.sort_values(kind="stable").index))
+    names = look.shown(list(ranks_of(results).mean().sort_values(kind="stable").index))
     shown = values[names]
     across, down = _clustered(shown.to_numpy()), _clustered(shown.to_numpy().T)
     if shown.iloc[:, down[0]].mean() < shown.iloc[:, down[-1]].mean():

@@ -96,8 +96,7 @@ def simplex_plot(
 
 def _draw_triangle(axes: Axes) -> None:
     """Draw the triangle, and the lines between the regions of the largest share."""
-    outline = _CORNERS[[0, 1, 2, 0]]
-    axes.plot(*outline.T, color="black", linewidth=1)
+    axes.plot(*_CORNERS[[0, 1, 2, 0]].T, color="black", linewidth=1)
     centre = _CORNERS.mean(axis=0)
     for side in (_CORNERS[[0, 1]], _CORNERS[[1, 2]], _CORNERS[[0, 2]]):
         axes.plot(*np.stack([centre, side.mean(axis=0)]).T, color=ORANGE, linewidth=1.4)
@@ -119,6 +118,5 @@ def _share_histogram(
         axes.set_title(text, loc=side, fontsize=FONT)  # type: ignore[arg-type]
     axes.set_xlim(0, 1)
     axes.set_yticks([])
-    label = fill(f"share of datasets on which {first} is better", 70)
-    style(axes, label, grid=None, left=False)
+    style(axes, fill(f"share of datasets on which {first} is better", 70), grid=None, left=False)
     return figure

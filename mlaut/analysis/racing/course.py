@@ -322,8 +322,7 @@ class Following:
 
     def _holm(self, log_sup: np.ndarray, family: np.ndarray) -> np.ndarray:
         adjusted = np.ones(log_sup.shape)
-        p = np.maximum(p_of(log_sup[family]), SMALLEST_P)
-        adjusted[family] = adjust(p, "holm")
+        adjusted[family] = adjust(np.maximum(p_of(log_sup[family]), SMALLEST_P), "holm")
         return adjusted
 
     def _note(self, p: np.ndarray, log_sup: np.ndarray, family: np.ndarray, equal: bool) -> None:

@@ -87,8 +87,7 @@ class _Futures:
         rng = np.random.default_rng(self._start.rounds)
         n = len(self._losses)
         while True:
-            drawn = {lag: rng.integers(0, seen, n) for lag, seen in self.seen.items()}
-            yield self._one(drawn)
+            yield self._one({lag: rng.integers(0, seen, n) for lag, seen in self.seen.items()})
 
     def _one(self, drawn: dict[int, np.ndarray]) -> _Future:
         race, spent = self._start.copy(), self.spent

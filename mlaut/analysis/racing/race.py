@@ -116,8 +116,7 @@ class Race(Shown):
     @property
     def left(self) -> tuple[str, ...]:
         """Strategies that may still be the best, or have an undecided pair."""
-        left = zip(self.strategies, self.course.left, strict=True)
-        return tuple(name for name, ok in left if ok)
+        return tuple(name for name, ok in zip(self.strategies, self.course.left, strict=True) if ok)
 
     @property
     def answered(self) -> bool:
@@ -245,8 +244,7 @@ class Race(Shown):
         worse = self.course.worse_p <= self.terms.alpha
         done = worse | worse.T | (self.course.equal_p <= self.terms.alpha)
         k, control = len(self.strategies), control_of(self.terms.question, self.strategies)
-        pairs = combinations(range(k), 2)
-        kept = [pair for pair in pairs if control is None or control in pair]
+        kept = [pair for pair in combinations(range(k), 2) if control is None or control in pair]
         return [(self.strategies[i], self.strategies[j]) for i, j in kept if done[i, j] == decided]
 
     def _words(self, decision: RaceDecision) -> str:

@@ -506,8 +506,7 @@ True or False, or the name of a metric
         return self._labels[1].view()
 
     def _frame(self, values: np.ndarray) -> pd.DataFrame:
-        rows = self._labels[0].view()
-        return pd.DataFrame(values, index=rows, columns=self._columns, copy=True)
+        return pd.DataFrame(values, index=self._labels[0].view(), columns=self._columns, copy=True)
 
     @cached_property
     def _means(self) -> np.ndarray:

@@ -457,11 +457,10 @@ class ScoreAveragePrecision(_Area):
 
 def _auc(marks: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """Return the share of (positive, negative) pairs in the right order, for marks (S, n)."""
-    from sklearn.metrics import roc_auc_score
-
     if weights is not None:
-        areas = [roc_auc_score(positive, row, sample_weight=weights) for row in marks]
-        return np.array(areas)
+        from sklearn.metrics import roc_auc_score
+
+        return np.array([roc_auc_score(positive, row, sample_weight=weights) for row in marks])
     n, n_negative = positive.sum(), (~positive).sum()
     ranks = ranked(marks.T)[positive].sum(axis=0)
     return (ranks - n * (n + 1) / 2) / (n * n_negative)

@@ -5,7 +5,11 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 
-from mlaut.analysis.methods.bayes.dirichlet import SignedRankSums, largest_component
+from mlaut.analysis.methods.bayes.dirichlet import (
+    SignedRankSums,
+    largest_component,
+    weight_blocks,
+)
 from mlaut.analysis.methods.bayes.sign_tests import (
     bayesian_sign_test,
     bayesian_signed_rank_test,
@@ -110,6 +114,20 @@ def test_expected_shares_are_exact(rope):
     assert draws.sum(axis=1) == pytest.approx(1)
     means = SignedRankSums(d[:, None], rope).means(0.5)
     assert means[0] == pytest.approx(draws.mean(axis=0), abs=0.003)
+
+
+@pytest.mark.parametrize("rope", [0.0, 0.5])
+def test_what_is_sure_is_the_largest_in_every_draw(rope):
+    rng = np.random.default_rng(4)
+    d = rng.normal(size=(40, 300)) + np.linspace(-2.5, 2.5, 300)
+    d[:, ::2] = d[:, ::2].round()  # ties, also of both signs
+    weights = next(weight_blocks(len(d), 0.5, 400, seed=1)).astype(np.float32)
+    sums = SignedRankSums(d, rope)
+    left, right = sums.sure(weights)
+    counts = np.array([sums.largest(at, list(weights)) for at in range(300)])
+    assert (counts[left, 0] == 400).all()
+    assert (counts[right, 2] == 400).all()
+    assert (left | right).sum() > 0.6 * (counts.max(axis=1) == 400).sum()
 
 
 @pytest.mark.parametrize("rope", [0.0, 0.1, 0.25])

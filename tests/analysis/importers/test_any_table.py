@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import read_results
+from mlaut.analysis.importers import cells
 from mlaut.errors import AnalysisError, DataError
 
 SCORES = pd.DataFrame(
@@ -28,6 +29,14 @@ def saved(tmp_path, table, name="table.csv", **how):
     else:
         table.to_csv(path, **how)
     return path
+
+
+def test_single_words_are_strategies_without_a_look_at_all_metrics(tmp_path, monkeypatch):
+    monkeypatch.setattr(cells, "metric_names", lambda: pytest.fail("the names were looked up"))
+    scores = read_results(saved(tmp_path, SCORES.rename(columns={"svm": "f1"})), "accuracy").scores
+    assert list(scores) == ["forest", "f1", "bayes"]
+    with pytest.raises(pytest.fail.Exception):
+        read_results(saved(tmp_path, SCORES.add_prefix("f1_")), "accuracy")
 
 
 def is_the_table(path, metric="accuracy", scores=SCORES):

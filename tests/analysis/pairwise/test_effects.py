@@ -85,6 +85,20 @@ def test_the_noncentrality_has_the_tail_also_for_a_huge_t(df):
         assert _noncentral_t(t, df, nc) == pytest.approx(np.full(4, tail), rel=1e-9)
 
 
+@pytest.mark.parametrize("n", [2, 6, 7, 24])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_hodges_lehmann_sorts_all_means_also_with_ties(n, confidence):
+    d = np.random.default_rng(n).normal(size=(n, 40))
+    d[:, 20:] = d[:, 20:].round()
+    means = np.sort([(d[i] + d[j]) / 2 for i in range(n) for j in range(i + 1)], axis=0)
+    found, cut = hodges_lehmann(d, confidence), signed_rank_ppf(n, (1 - confidence) / 2)
+    assert found.value.tolist() == np.median(means, axis=0).tolist()
+    ends = (
+        (means[cut], means[-1 - cut]) if cut >= 0 else (np.full(40, x) for x in (-np.inf, np.inf))
+    )
+    assert np.array_equal((found.low, found.high), tuple(ends))
+
+
 def test_an_effect_of_two_datasets_takes_one_pass_over_all_pairs(monkeypatch):
     """Closed forms and a bracketed root: a few evaluations, however extreme t is."""
     calls = []

@@ -179,8 +179,7 @@ def probability_of_best(
 def _places(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of better and of equal strategies in each draw: shape (draws, K)."""
     order = draws.argsort(axis=1)
-    ordered = np.take_along_axis(draws, order, axis=1)
-    new = np.diff(ordered, axis=1, prepend=-np.inf) > 0
+    new = np.diff(np.take_along_axis(draws, order, axis=1), axis=1, prepend=-np.inf) > 0
     places = np.arange(draws.shape[1])
     first = np.maximum.accumulate(np.where(new, places, 0), axis=1)
     last = np.roll(new, -1, axis=1)

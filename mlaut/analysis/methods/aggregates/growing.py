@@ -98,8 +98,7 @@ def new_records(
         needed = np.log((j - start + 1) ** 2 * np.pi**2 / (6 * alpha))
         ahead = "provisional" if (sums.sum(axis=1) > 0).all() else ""
         rival, least = results.strategies[int(logs.argmin())], logs.min()
-        claim = "record" if least >= needed else ahead
-        rows.append((rival, np.exp(least), np.exp(needed), claim))
+        rows.append((rival, np.exp(least), np.exp(needed), "record" if least >= needed else ahead))
     index = pd.Index(results.strategies[start:], name="strategy")
     frame = pd.DataFrame(rows, index=index, columns=["rival", "evidence", "needed", "claim"])
     records, ahead = (", ".join(index[frame["claim"] == x]) for x in ("record", "provisional"))

@@ -78,8 +78,7 @@ def _normalised(losses: np.ndarray, worst: np.ndarray) -> np.ndarray:
     best = losses.min(axis=1)
     half = losses / 2 - best[:, None] / 2  # halved, since a difference of huge losses overflows
     span = (worst / 2 - best / 2)[:, None]
-    inside = half < span
-    shares = np.divide(half, span, out=np.ones_like(half), where=inside)
+    shares = np.divide(half, span, out=np.ones_like(half), where=half < span)
     return np.where(half == 0, 0.0, shares)
 
 

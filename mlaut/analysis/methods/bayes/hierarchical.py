@@ -229,8 +229,7 @@ def _gamma_mixture(nu: float, reach: float, error: float) -> tuple[np.ndarray, n
     high = gammainccinv(shape, error / 10)
 
     def term(frequency: float) -> float:
-        ratio = loggamma(shape + 1j * frequency).real - gammaln(shape)
-        return float(ratio - np.log(error / 2))
+        return float(loggamma(shape + 1j * frequency).real - gammaln(shape) - np.log(error / 2))
 
     # At the upper end of the bracket the Fourier term is below e^-25.
     frequency = brentq(term, 1e-3, 20 + 10 * np.sqrt(shape))

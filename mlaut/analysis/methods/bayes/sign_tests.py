@@ -95,8 +95,7 @@ def sign_probabilities(
     """
     from scipy.special import betainc
 
-    d = _columns(differences)
-    alphas = _sign_alphas(d, rope, _checked_weight(prior))
+    alphas = _sign_alphas(_columns(differences), rope, _checked_weight(prior))
     shares = alphas / alphas.sum(axis=1, keepdims=True)
     if rope > 0:
         return largest_component(alphas), shares
@@ -260,8 +259,7 @@ def sign_posterior(
     >>> sign_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000).mean(axis=0).round(1)
     array([0.6, 0.2, 0.2])
     """
-    d = _one_column(differences)
-    alphas = _sign_alphas(d, rope, _checked_weight(prior))[0]
+    alphas = _sign_alphas(_one_column(differences), rope, _checked_weight(prior))[0]
     draws = np.random.default_rng(seed).standard_gamma(alphas, (n_samples, 3))
     return draws / draws.sum(axis=1, keepdims=True)
 

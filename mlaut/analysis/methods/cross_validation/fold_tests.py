@@ -106,8 +106,7 @@ def cv_test(
     if x.ndim != 2:
         raise AnalysisError(f"one table of differences is expected, not shape {x.shape}")
     first, second = strategies
-    given = x[:, 0] if row.resampling else x
-    statistic, used = cv_statistic(given, test, df, test_to_train)
+    statistic, used = cv_statistic(x[:, 0] if row.resampling else x, test, df, test_to_train)
     return TestResult(
         name=f"{test[:1].upper()}{test[1:]} test",
         strategies=(first, second),

@@ -179,8 +179,7 @@ def poisson_binomial_share(
     (0.9167, 0.7151, 0.9977)
     """
     p, prior = checked_probabilities(p), checked_prior(prior)
-    n = p.shape[-1]
-    mean = (p.sum(axis=-1) + prior) / (n + 2 * prior)
+    mean = (p.sum(axis=-1) + prior) / (p.shape[-1] + 2 * prior)
     q = poisson_binomial_pmf(p)
     tails = (0.5 - confidence / 2, 0.5 + confidence / 2)
     low, high = (_mixture_quantile(q, prior, tail) for tail in tails)

@@ -60,8 +60,7 @@ def lacoste_sign_test(
     """
     wins, losses, ties = (int(v) for v in checked_counts(wins=wins, losses=losses, ties=ties))
     p = float(sign_tail(np.array(wins), np.array(losses)))
-    share = risk_posterior(wins, wins + losses)
-    low, high = share.interval()
+    low, high = risk_posterior(wins, wins + losses).interval()
     return TestResult(
         name="Sign test (Lacoste)",
         strategies=tuple(strategies),
