@@ -87,7 +87,11 @@ def of_metric(table: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, list[str]
     Tables stay as they are unless all metrics, named by all columns, have the same strategies.
     """
     columns = [str(name) for name in table.select_dtypes("number")]
-    if not all(re.search(r"[\s_./:(-]", name) for name in columns):
+    words = [re.findall(r"[^\s_./:()-]+", name) or [""] for name in columns]
+    starts, ends = (Counter(parts[at] for parts in words) for at in (0, -1))
+    crossed = all(starts[parts[0]] > 1 and ends[parts[-1]] > 1 for parts in words)
+    several = len(starts) == 1 and not "".join(ends).isdigit()  # metrics of one strategy
+    if not (crossed or several or len(ends) == 1):
         return table, []  # before scikit-learn is loaded for the names of its metrics
     names = sorted((*metric_names(), "time", "seconds"), key=len, reverse=True)
     known = "|".join(names).replace("_", r"[\s_-]")

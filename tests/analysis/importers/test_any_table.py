@@ -170,6 +170,25 @@ def test_columns_of_other_metrics_are_no_strategies(metric, form, tmp_path):
     assert re.search(message, refusal(path, "mcc"))
 
 
+@pytest.mark.parametrize("form", ["{of}_svm", "svm ({of})"])
+def test_columns_of_other_metrics_of_one_strategy_are_left_out(form, tmp_path):
+    table = SCORES.set_axis([form.format(of=of) for of in ("accuracy", "f1", "mcc")], axis=1)
+    svm = table.iloc[:, [1]].set_axis(["svm"], axis=1)
+    (note,) = is_the_table(saved(tmp_path, table), "f1", svm).notes
+    assert note == f"columns left out: {table.columns[[0, 2]].tolist()}, which are of other metrics"
+
+
+@pytest.mark.parametrize(
+    "names", [["random forest", "linear svm", "naive bayes"], ["net 1", "net 2", "net 3"]]
+)
+def test_names_that_no_metric_shares_need_no_scikit_learn(names, tmp_path, monkeypatch):
+    monkeypatch.delattr(
+        cells, "metric_names"
+    )  # it loads scikit-learn, which takes most of a second
+    table = SCORES.set_axis(names, axis=1)
+    assert is_the_table(saved(tmp_path, table), scores=table).notes == ()
+
+
 def test_a_strategy_may_be_called_after_a_metric(tmp_path):
     names = {"forest": "accuracy_forest", "svm": "f1_svm", "bayes": "f1_bayes"}
     renamed = SCORES.rename(columns=names)
