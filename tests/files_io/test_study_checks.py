@@ -2,6 +2,8 @@
 
 import contextlib
 import dataclasses
+import itertools
+import os
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from mlaut.files_io.outcomes.journal import Journal
 from mlaut.files_io.safe_files import hdf5
 from mlaut.files_io.safe_files.changes import change_path
 from mlaut.files_io.safe_files.hdf5 import change_h5, rewrite_h5
+from mlaut.files_io.safe_files.lock import locked
 from mlaut.files_io.safe_files.texts import put_labels
 from mlaut.files_io.studies.models import models_folder, write_model
 from mlaut.files_io.studies.study_checks import journal_problems, problems_of, remains_of
@@ -119,10 +122,28 @@ def test_cells_that_have_lost_their_status_alone_are_told_and_mended(study):
         assert not file[CELLS + "iris/checksum"][...].any()
 
 
-def test_a_writer_that_was_killed_may_leave_a_cell_without_status_until_it_is_settled(study):
-    without_status(study)
+def test_each_changed_bit_of_a_status_is_told(study):
+    with study.reading() as file:
+        cells = file[CELLS + "iris/status"]
+        begin, size = cells.id.get_chunk_info(0).byte_offset, cells.size
+        np.testing.assert_array_equal(cells, [[[2, 0]], [[1, 1]]])
+    with study.path.open("r+b", buffering=0) as raw:
+        for place, bit in itertools.product(range(begin, begin + size), range(8)):
+            content = os.pread(raw.fileno(), 1, place)
+            os.pwrite(raw.fileno(), bytes([content[0] ^ 1 << bit]), place)
+            ((where, what),) = problems_of(study)
+            assert where == "dataset 'iris'"
+            assert what.endswith("--mend clears it"), (place, bit)
+            os.pwrite(raw.fileno(), content, place)
+    assert list(problems_of(study)) == []
+
+
+def test_a_cell_without_status_is_told_until_a_writer_has_settled_the_study(study):
+    expected = without_status(study)
     with contextlib.closing(Journal(study.journal_path, study.id)):
-        assert list(problems_of(study)) == []
+        with locked(study.path):
+            assert list(problems_of(study)) == []
+        assert list(problems_of(study)) == expected
     study.settle()
     assert list(problems_of(study)) == []
     assert not study.status("iris").any()

@@ -52,8 +52,8 @@ def _dataset_problems(
         for s, repeat, fold in np.argwhere(torn).tolist():
             cell = Cell(name, arrays.names[s], repeat, fold)
             yield f"{cell}: its checksum does not hold; --mend clears it"
-        # A writer that was killed leaves such a cell for a moment; the next one clears it.
-        lost = (not study.journal_path.exists()) & arrays.without_status()
+        # A run that clears cells has such ones for a moment.
+        lost = (holder_of(study.path) is None) & arrays.without_status()
         for s, repeat, fold in np.argwhere(lost).tolist():
             cell = Cell(name, arrays.names[s], repeat, fold)
             yield f"{cell}: its outcome is whole, but its status is lost; --mend clears it"
