@@ -1,15 +1,20 @@
 """Tests of what `mlaut verify` finds in a study and beside it, without datasets and strategies."""
 
+import contextlib
 import dataclasses
+import itertools
+import os
 
 import numpy as np
 import pytest
 from studies import entry, outcome, strategy
 
 from mlaut.files_io import StudyStore
+from mlaut.files_io.outcomes.journal import Journal
 from mlaut.files_io.safe_files import hdf5
 from mlaut.files_io.safe_files.changes import change_path
 from mlaut.files_io.safe_files.hdf5 import change_h5, rewrite_h5
+from mlaut.files_io.safe_files.lock import locked
 from mlaut.files_io.safe_files.texts import put_labels
 from mlaut.files_io.studies.models import models_folder, write_model
 from mlaut.files_io.studies.study_checks import journal_problems, problems_of, remains_of
@@ -89,6 +94,73 @@ def test_a_study_that_is_spoilt_is_told(study, spoil, where, what):
     found = list(problems_of(study))
     assert any(place == where and what in text for place, text in found), found
     assert not [text for _, text in found if "\n" in text]
+
+
+def without_status(study):
+    """Store outcomes of several statuses, take their status away, and return what verify says."""
+    statuses = [Status.ERROR, Status.DIVERGED, *[Status.DONE] * 2]
+    with study.writing() as writer:
+        writer.forget("iris", ["svc", "tree"], np.ones((2, 1, 2), dtype=bool))
+        for k, status in enumerate(statuses):
+            writer.write(outcome(IRIS, ["tree", "svc"][k // 2], fold=k % 2, status=status))
+    with rewrite_h5(study.path) as file:
+        change(CELLS + "iris/status", lambda a: a * 0)(file)
+        change(CELLS + "cpu/status", lambda a: a * 0)(file)
+    lost = "its outcome is whole, but its status is lost; --mend clears it"
+    cells = [f"{name} on iris (repeat 0, fold {k})" for name in ("tree", "svc") for k in range(2)]
+    return [("dataset 'cpu'", f"tree on cpu (repeat 0, fold 0): {lost}")] + [
+        ("dataset 'iris'", f"{cell}: {lost}") for cell in cells
+    ]
+
+
+def test_cells_that_have_lost_their_status_alone_are_told_and_mended(study):
+    expected = without_status(study)
+    assert list(problems_of(study)) == expected
+    assert study.mend() == {"cpu": 1, "iris": 4}
+    assert list(problems_of(study)) == []
+    with study.reading() as file:
+        assert not file[CELLS + "iris/checksum"][...].any()
+
+
+def test_each_changed_bit_of_a_status_is_told(study):
+    with study.reading() as file:
+        cells = file[CELLS + "iris/status"]
+        begin, size = cells.id.get_chunk_info(0).byte_offset, cells.size
+        np.testing.assert_array_equal(cells, [[[2, 0]], [[1, 1]]])
+    with study.path.open("r+b", buffering=0) as raw:
+        for place, bit in itertools.product(range(begin, begin + size), range(8)):
+            content = os.pread(raw.fileno(), 1, place)
+            os.pwrite(raw.fileno(), bytes([content[0] ^ 1 << bit]), place)
+            ((where, what),) = problems_of(study)
+            assert where == "dataset 'iris'"
+            assert what.endswith("--mend clears it"), (place, bit)
+            os.pwrite(raw.fileno(), content, place)
+    assert list(problems_of(study)) == []
+
+
+def test_a_cell_without_status_is_told_until_a_writer_has_settled_the_study(study):
+    expected = without_status(study)
+    with contextlib.closing(Journal(study.journal_path, study.id)):
+        with locked(study.path):
+            assert list(problems_of(study)) == []
+        assert list(problems_of(study)) == expected
+    study.settle()
+    assert list(problems_of(study)) == []
+    assert not study.status("iris").any()
+
+
+def test_what_lies_in_the_places_of_missing_cells_is_no_problem(study):
+    before = study.status("iris")
+    with rewrite_h5(study.path) as file:
+        for name in ("checksum", "seed", "seconds"):  # HDF5 gives them places it does not clear
+            change(CELLS + f"iris/{name}", lambda a, m=before == 0: _filled(a, m))(file)
+    assert list(problems_of(study)) == []
+    np.testing.assert_array_equal(study.status("iris"), before)
+
+
+def _filled(values, where):
+    values[where] = 1_127_114_099
+    return values
 
 
 @pytest.mark.parametrize(

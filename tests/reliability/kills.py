@@ -112,13 +112,13 @@ def plain(name: str) -> Generic_Estimator:
     return Generic_Estimator(Guess(), name=name, preprocessing=None)
 
 
-def tables() -> list[Dataset]:
+def tables(n_rows: int = 60) -> list[Dataset]:
     """Three small datasets."""
     made = []
     for k, name in enumerate(("first", "second", "third")):
         generator = np.random.default_rng(k)
-        frame = pd.DataFrame(generator.normal(size=(60, 3)), columns=["a", "b", "c"])
-        frame["y"] = np.where(frame["a"] + generator.normal(size=60) > 0, "yes", "no")
+        frame = pd.DataFrame(generator.normal(size=(n_rows, 3)), columns=["a", "b", "c"])
+        frame["y"] = np.where(frame["a"] + generator.normal(size=n_rows) > 0, "yes", "no")
         made.append(Dataset(name, frame, "y", "Classification"))
     return made
 

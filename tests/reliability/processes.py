@@ -1,9 +1,17 @@
-"""Processes that belong to a test, found by a mark in their environment."""
+"""Processes of tests: forks that do some work, and those with a mark in their environment."""
 
 from __future__ import annotations
 
+import os
+import signal
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
+
+from mlaut.errors import MlautError
+
+MOST_SECONDS = 600  # of work that takes some, on a machine that many use: then it hangs
 
 
 def marked(mark: str) -> list[int]:
@@ -26,3 +34,30 @@ def none_left(mark: str, seconds: float = 600.0) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def in_child(work: Callable[[], object]) -> tuple[str, str]:
+    """Do work in a fork; return how that ended ("done", "killed", "refused", ...), and text."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        how, text = "done", ""
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(MOST_SECONDS)
+            text = str(work() or "")
+        except MlautError as error:
+            how, text = "refused", str(error)
+        except BaseException:
+            how, text = "raised", traceback.format_exc()
+        os.write(writing, f"{how}\n{text}".encode()[: 2**15])
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told = pipe.read().decode(errors="replace")
+    status = os.waitpid(pid, 0)[1]
+    if os.WIFSIGNALED(status):
+        hung = os.WTERMSIG(status) != signal.SIGKILL
+        return ("hung" if hung else "killed"), f"signal {os.WTERMSIG(status)}"
+    how, _, text = told.partition("\n")
+    return how, text

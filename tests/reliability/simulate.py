@@ -21,8 +21,8 @@ is settled, with its details and saved model; that reader sees the statuses that
 and each cell that is done has, bit for bit, what it has in a life that nobody disturbed. A reader
 in the middle of a run sees each cell that was reported. At the end everything is run once more
 without faults: all arrays are those of the undisturbed life, of the merged shards too, and the race
-has decided the same. Then a byte of the study is changed: ``mlaut verify`` says so, or no result
-differs.
+has decided the same. Then bits of the study are changed, one at a time: ``mlaut verify`` says so,
+or no result differs.
 
 A history that fails is shrunk: steps and faults are left out as long as it still fails.
 
@@ -40,19 +40,21 @@ import argparse
 import gc
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import shutil
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 from unittest import mock
 
 import cloudpickle
@@ -63,7 +65,7 @@ import kills
 import powercuts
 import race_kills
 import shim
-from storm import in_child
+from processes import in_child
 
 from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.estimators.catalogue import registry
@@ -82,15 +84,17 @@ STUDIES = {"study": None, "left": "1/2", "right": "2/2"}
 STRATEGIES = ("one", "other", "third", "fourth", "fifth", "saved")
 MERGED = "both"
 MEMORY = "/dev/shm"  # a disk would wait for each sync, and what a power cut loses is drawn
-N_FOLDS = 12
+N_FOLDS = 80
 # Calls that change files before a fault: drawn so that early and late ones are as likely.
-MOST_CALLS = 4000
+MOST_CALLS = 20_000
 N_RACE_DATASETS = 4
-tables = cache(kills.tables)
+tables = cache(partial(kills.tables, 2 * N_FOLDS))
 SHARE_SYNCED = 0.3  # of the records of a journal
 SHARE_AGAIN = 0.03  # of the cells that are run again
-SHARE_LOOKS = 0.1  # of the instants between cells at which a reader looks
+SHARE_LOOKS = 0.02  # of the instants between cells at which a reader looks
+LARGEST_YOUNG = 100_000  # objects between two collections, each of which a fork would pay for
 HEADER = len(_header(""))  # bytes of a journal before its records
+N_DAMAGED = 10  # bits of each study, most of them in bytes that are not zero
 N_LOOKS = 6  # at the states that one log leaves; the history goes on with the last
 Step = list[Any]  # name, arguments, fault or None
 State = Mapping[Path, bytes | None]  # files below a folder; a folder is None
@@ -108,7 +112,7 @@ def draw(seed: int) -> list[Step]:
     rng = random.Random(seed)
     steps = []
     names = ["data", *["run"] * 6, "read", "settle", "compact", "merge", "race"]
-    drawn = [rng.choice(names) for _ in range(rng.randint(4, 12))]
+    drawn = [rng.choice(names) for _ in range(rng.randint(8, 20))]
     if "merge" in drawn:  # it needs shards, and a study with some of their cells
         runs = [["run", _draw_run(rng, study), _draw_fault(rng)] for study in STUDIES]
         steps = rng.sample(runs, len(runs))
@@ -134,7 +138,7 @@ def _draw_run(rng: random.Random, study: str) -> dict[str, Any]:
         "datasets": rng.randint(1, 3),
         "repeats": rng.randint(1, 2),
         "crashing": rng.choice([0.05, 0.5]),
-        "largest": rng.choice([10**3, 10**4, 10**8]),
+        "largest": rng.choice([5 * 10**3, 5 * 10**4, 10**8]),
     }
 
 
@@ -200,13 +204,18 @@ class SeededEngine:
     """Engine that runs cells here, in an order that a seed draws, and lets some of them crash.
 
     It takes up to three groups at a time, as workers do. When it is asked for the next outcomes,
-    the last are stored: it reports them. Now and then a reader in a fork looks at the study.
+    the last are stored: it reports them. Now and then a reader looks at the study.
     """
 
     def __init__(
-        self, path: Path, order: int | None, crashing: float, report: Callable[[str], object]
+        self,
+        path: Path,
+        order: int | None,
+        crashing: float,
+        report: Callable[[str], object],
+        ask: Callable[[Path, set[str]], str],
     ) -> None:
-        self._path, self._crashing, self._report = path, crashing, report
+        self._path, self._crashing, self._report, self._ask = path, crashing, report, ask
         self._rng = None if order is None else random.Random(order)
 
     def run(self, groups):
@@ -239,10 +248,9 @@ class SeededEngine:
                     text = f"{cell.dataset} {cell.strategy} {cell.repeat} {cell.fold}"
                     reported.add(text)
                     self._report(f"cell {text}")
-            if self._rng is not None and self._rng.random() < SHARE_LOOKS:
-                how, what = in_child(partial(look, self._path, {*reported}))
-                if how != "done":
-                    raise AssertionError(f"a reader in the middle: {how}: {what}")
+            looks = self._rng is not None and self._rng.random() < SHARE_LOOKS
+            if looks and (what := self._ask(self._path, reported)):
+                raise AssertionError(f"a reader in the middle: {what}")
 
     def _ended(self, outcome):
         """Return an outcome with a warning, which no array holds, or one that has crashed."""
@@ -269,6 +277,40 @@ def look(path: Path, reported: set[str]) -> None:
     missing = [*kills._lost(study, cells, "for a reader"), *bare(study, cells)]
     if missing:
         raise AssertionError("\n".join(missing))
+
+
+class Reader:
+    """A process that looks at studies while others write them; a fork for each look is slow."""
+
+    def __init__(self) -> None:
+        self._pipe, other = multiprocessing.Pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            self._pipe.close()
+            _answer(other)
+        other.close()
+
+    def ask(self, path: Path, reported: set[str]) -> str:
+        """Have it `look`; return what it has raised."""
+        self._pipe.send((path, reported))
+        return self._pipe.recv()
+
+    def end(self) -> None:
+        """End it, so that its CPU seconds count."""
+        self._pipe.close()
+        os.waitpid(self._pid, 0)
+
+
+def _answer(pipe) -> NoReturn:
+    while True:
+        try:
+            given = pipe.recv()
+        except EOFError:  # whoever could ask has ended
+            os._exit(0)
+        try:
+            pipe.send(look(*given) or "")
+        except BaseException:
+            pipe.send(traceback.format_exc())
 
 
 def bare(study, reported: Collection[str], reference=None) -> Iterator[str]:
@@ -307,7 +349,7 @@ def _seen_otherwise(before, after) -> Iterator[str]:
             yield f"{name}: {seen.tolist()} before it is settled, now {status.tolist()}"
 
 
-def do(step: Step, folder: Path, report: Callable[[str], object]) -> None:
+def do(step: Step, folder: Path, report: Callable[[str], object], ask: Any) -> None:
     """Do a step of a history."""
     name, given, _ = step
     path = folder / f"{given.get('study', MERGED)}.h5"
@@ -316,7 +358,7 @@ def do(step: Step, folder: Path, report: Callable[[str], object]) -> None:
     if name == "data":
         save(folder, **given)
     elif name == "run":
-        run(folder, report, **given)
+        run(folder, report, ask, **given)
     elif name == "merge":
         merge(folder, report, **given)
     elif name == "race":
@@ -356,6 +398,7 @@ def _sync_by_the_seed(rng: random.Random) -> None:
 def run(
     folder: Path,
     report: Callable[[str], object],
+    ask: Any,
     study: str,
     strategies: list[str],
     repeats: int,
@@ -379,7 +422,7 @@ def run(
         if asked:
             kills.Orchestrator(input_io, out_io).run(
                 asked,
-                engine=SeededEngine(path, order, crashing, report),
+                engine=SeededEngine(path, order, crashing, report, ask),
                 verbose=0,
                 save_models=models,
                 retry=["crashed", "error"],
@@ -433,7 +476,7 @@ class World:
         self.passed: set[bytes] = set()
         calm = kills._empty(folder / "reference")
         save(calm, len(tables()))
-        run(calm, len, "study", [*STRATEGIES], 2)
+        run(calm, len, None, "study", [*STRATEGIES], 2)
         self.reference = Read(calm / "study.h5")
         self.expected = kills.arrays(self.reference)
         race_kills.write_study(folder / "empty race", N_RACE_DATASETS, "")
@@ -441,6 +484,8 @@ class World:
         race(folder / "calm race")  # here, so that forks find what it imports and keeps
         self.race = race_kills.found(folder / "calm race")
         gc.freeze()
+        gc.set_threshold(LARGEST_YOUNG)
+        self.reader = Reader()
 
     def live(self, steps: list[Step], seed: int = 0) -> None:
         """Live a history, and raise `HistoryError` at the first thing that is wrong."""
@@ -479,7 +524,7 @@ class World:
             else:
                 shim.kill_at(here, number or 10**9, how or "before")
             told = os.open(told_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            do(step, here, lambda text: os.write(told, f"{text}\n".encode()))
+            do(step, here, lambda text: os.write(told, f"{text}\n".encode()), self.reader.ask)
             return (number or 10**9) - shim.calls_left()
 
         ended, text = in_child(work)
@@ -531,10 +576,7 @@ class World:
         return promised
 
     def _check(self, here: Path, reported: dict[str, set[str]], where: str) -> None:
-        paths = (path for path in here.rglob("*") if here / "race" not in path.parents)
-        state = {
-            path.relative_to(here): None if path.is_dir() else path.read_bytes() for path in paths
-        }
+        state = {p: content for p, content in _contents(here).items() if p.parts[0] != "race"}
         self._raise(state, {name: reported[name] for name in (*STUDIES, MERGED, "input")}, where)
 
     def _raise(self, state: State, reported: dict[str, set[str]], where: str) -> None:
@@ -570,11 +612,12 @@ class World:
                 yield from kills._lost(study, reported, "before it is settled")
                 if "of the journal changed" not in where:  # the details may have been there alone
                     yield from bare(study, reported)
-                seen = study.statuses()
+                seen, files = study.statuses(), _contents(folder)
                 study.settle()
-            study = Read(study.path)
-            yield from kills._lost(study, reported, "after it is settled")
-            yield from _seen_otherwise(seen, study.statuses())
+            if _contents(folder) != files:  # else it is read already
+                study = Read(study.path)
+                yield from kills._lost(study, reported, "after it is settled")
+                yield from _seen_otherwise(seen, study.statuses())
             yield from (f"{place}: {what}" for place, what in problems_of(study))
             yield from kills._torn(study, self.reference)
             if "of the journal changed" not in where:
@@ -598,7 +641,7 @@ class World:
             if name in begun or (shards and name == "merge")
         ]
         for step in last:
-            ended, text = in_child(partial(do, step, here, len))
+            ended, text = in_child(partial(do, step, here, len, self.reader.ask))
             if ended != "done":
                 raise HistoryError(f"at the end, {step[0]}: {ended}: {text}")
         for name in ["study", MERGED] if shards else ["study"]:
@@ -618,19 +661,33 @@ class World:
 
     def _damage(self, here: Path, rng: random.Random) -> None:
         path = here / "study.h5"
-        content = bytearray(path.read_bytes())
-        place, bit = rng.randrange(len(content)), 1 << rng.randrange(8)
-        content[place] ^= bit
-        path.write_bytes(content)
-        ended, text = in_child(partial(self._verified, path))
-        if ended not in ("done", "refused") or (ended == "refused" and "\n" in text):
-            raise HistoryError(f"bit {bit} of byte {place} changed: {ended}: {text}")
+        ended, text = in_child(partial(self._verified, path, path.read_bytes(), rng))
+        if ended != "done":
+            raise HistoryError(f"a bit is changed: {ended}: {text}")
 
-    def _verified(self, path: Path) -> None:
-        study = kills.StudyStore(path)
-        with warnings.catch_warnings(action="ignore"):
-            if not [*problems_of(study)]:
-                self._same(study, "verify has found nothing")
+    def _verified(self, path: Path, content: bytes, rng: random.Random) -> None:
+        """Raise an error if a changed bit changes a result and is not told in one line."""
+        used = np.flatnonzero(np.frombuffer(content, dtype=np.uint8))
+        for _ in range(N_DAMAGED):
+            place = rng.randrange(len(content)) if rng.random() < 0.2 else int(rng.choice(used))
+            bit = 1 << rng.randrange(8)
+            changed = bytearray(content)
+            changed[place] ^= bit
+            path.write_bytes(changed)
+            study, where = kills.StudyStore(path), f"bit {bit} of byte {place} changed"
+            try:
+                if not [*problems_of(study)]:
+                    self._same(study, f"{where}, and verify has found nothing")
+            except MlautError as error:
+                if "\n" in str(error):
+                    raise HistoryError(f"{where}: {error}") from error
+
+
+def _contents(folder: Path) -> State:
+    return {
+        path.relative_to(folder): None if path.is_dir() else path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+    }
 
 
 def _unread(folder: Path) -> Iterator[str]:
@@ -722,6 +779,7 @@ def simulate(
                 f"seed {seed}: {lost}\n(see {kept})\nshrunk: --history '{history}'\n{why}"
             ) from None
         lived, n_steps = lived + 1, n_steps + len(steps)
+    world.reader.end()
     return {
         "histories": lived,
         "steps": n_steps,

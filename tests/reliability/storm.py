@@ -13,12 +13,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import signal
 import sys
 import tempfile
-import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -34,11 +31,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import kills
 import race_kills
 import shim
+from processes import in_child
 
 from mlaut import Data, Orchestrator
 from mlaut.bundles import build_leaderboard, publish_study
 from mlaut.data.old_studies import convert_old_study
-from mlaut.errors import MlautError
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.restructure import restructure
@@ -46,7 +43,6 @@ from mlaut.experiments.runs import execution
 from mlaut.files_io import FilesIO, StudyStore, import_predictions, merge_studies
 from mlaut.racing import run_race
 
-MOST_SECONDS = 600  # of a command that takes one, on a machine that many use: then it hangs
 MOST_CALLS = 10**9
 
 # ---------------------------------------------------------------------- the commands
@@ -179,33 +175,6 @@ def _values(path: Path) -> object:
 
 
 # ------------------------------------------------------------------------ disturbing
-
-
-def in_child(work: Callable[[], object]) -> tuple[str, str]:
-    """Do work in a fork; return how that ended ("done", "killed", "refused", ...), and text."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if not pid:
-        how, text = "done", ""
-        try:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(MOST_SECONDS)
-            text = str(work() or "")
-        except MlautError as error:
-            how, text = "refused", str(error)
-        except BaseException:
-            how, text = "raised", traceback.format_exc()
-        os.write(writing, f"{how}\n{text}".encode()[: 2**15])
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        told = pipe.read().decode(errors="replace")
-    status = os.waitpid(pid, 0)[1]
-    if os.WIFSIGNALED(status):
-        hung = os.WTERMSIG(status) != signal.SIGKILL
-        return ("hung" if hung else "killed"), f"signal {os.WTERMSIG(status)}"
-    how, _, text = told.partition("\n")
-    return how, text
 
 
 def disturb(folder: Path, command: Callable[[Path], None], number: int, how: str) -> int:

@@ -272,11 +272,29 @@ class StudyArrays:
         return block, torn
 
     def torn(self) -> np.ndarray:
-        """Return whether the checksum of each cell does not match: bool, shape (S, R, F)."""
-        torn = np.zeros(self.layout["status"][0], dtype=bool)
+        """Return whether the checksum of each cell does not match: bool, shape (S, R, F).
+
+        It does not match either where it holds for the cell but for its status, which is missing.
+        """
+        torn = self.without_status()
         for part in self.parts(PART):
-            torn[part] = self.read(part)[1]
+            torn[part] |= self.read(part)[1]
         return torn
+
+    def without_status(self) -> np.ndarray:
+        """Return whether each cell holds a whole outcome, and its status alone is missing.
+
+        Other missing cells may hold anything: HDF5 does not clear the places that it gives them.
+        """
+        found = np.zeros(self.layout["status"][0], dtype=bool)
+        for part in self.parts(PART):
+            stored = self._read("checksum", part)
+            candidates = (self._read("status", part) == Status.MISSING) & (stored > 0)
+            if candidates.any():
+                values = {name: self._read(name, part) for name in self.layout}
+                values["status"] = np.where(candidates, _status_in(stored), Status.MISSING)
+                found[part] = candidates & (_checksums(self.entry.split, values) == stored)
+        return found
 
     def parts(self, n_bytes: int) -> Iterator[slice]:
         """Yield slices of strategies with at most ``n_bytes`` of rows, or with one strategy."""
@@ -287,10 +305,15 @@ class StudyArrays:
 
 
 def _whole(status: np.ndarray, checksum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    held = checksum & _STATUS_BITS
-    agrees = status == np.where(held > 0, held, Status.DIVERGED)
-    torn = (status != Status.MISSING) & ~(agrees & (checksum > 0))
+    agrees = (status == _status_in(checksum)) & (checksum > 0)
+    torn = (status != Status.MISSING) & ~agrees
     return np.where(torn, np.uint8(Status.MISSING), status), torn
+
+
+def _status_in(checksum: np.ndarray) -> np.ndarray:
+    """Return the status of each cell that its checksum holds."""
+    held = checksum & _STATUS_BITS
+    return np.where(held > 0, held, Status.DIVERGED)
 
 
 def stored_order(folds: np.ndarray) -> np.ndarray:

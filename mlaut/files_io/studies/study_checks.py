@@ -52,6 +52,11 @@ def _dataset_problems(
         for s, repeat, fold in np.argwhere(torn).tolist():
             cell = Cell(name, arrays.names[s], repeat, fold)
             yield f"{cell}: its checksum does not hold; --mend clears it"
+        # A run that clears cells has such ones for a moment.
+        lost = (holder_of(study.path) is None) & arrays.without_status()
+        for s, repeat, fold in np.argwhere(lost).tolist():
+            cell = Cell(name, arrays.names[s], repeat, fold)
+            yield f"{cell}: its outcome is whole, but its status is lost; --mend clears it"
         yield from _value_problems(block, foreign_sources(strategies))
         yield from _model_problems(study, name)
     except (KeyError, ValueError, TypeError, IndexError, OSError, MlautError) as error:
