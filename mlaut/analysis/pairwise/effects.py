@@ -12,8 +12,6 @@ import numpy as np
 from mlaut.analysis.common.numerics import student_quantile, wilson
 
 WILSON = "Wilson, effective sample size"
-_STEPS = 60  # of secants; most need 5, and 20 for two datasets
-_DONE = 1e-8  # relative size of the last step: the next one would be below the rounding
 
 
 class Effect(NamedTuple):
@@ -93,27 +91,18 @@ def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
 
 
 def _noncentrality(t: np.ndarray, df: int, tail: float) -> np.ndarray:
-    """Solve ``P(T <= t) = tail`` for the noncentrality of a t distribution, by secants.
-
-    The normal quantile of the probability is nearly linear in the noncentrality.
-    """
+    """Solve ``P(T <= t) = tail`` for the noncentrality of a t distribution."""
+    from scipy.optimize.elementwise import find_root
     from scipy.special import chdtri, ndtri
 
     # T = (Z + nc) / S. Neither Z nor S leaves these ranges but with probability tail / 4, so the
     # root is between the ends.
     far = tail / 4
     ends = np.sort(np.sqrt(chdtri(df, np.array([[1 - far], [far]])) / df) * t, axis=0)
-    low, high = ends[0] + ndtri(far), ends[1] - ndtri(far)
-    before, now = low, np.clip(t - ndtri(tail), low, high)
-    missed = ndtri(_noncentral_t(t, df, before)) - ndtri(tail)
-    for _ in range(_STEPS):
-        miss = ndtri(_noncentral_t(t, df, now)) - ndtri(tail)
-        change = np.where(miss == missed, np.inf, miss - missed)
-        step = miss * (now - before) / change
-        before, missed, now = now, miss, np.clip(now - step, low, high)
-        if (np.abs(step) <= _DONE * (1 + np.abs(now))).all():
-            break
-    return now
+    bracket = (ends[0] + ndtri(far), ends[1] - ndtri(far))
+    return np.asarray(
+        find_root(lambda nc, t: _noncentral_t(t, df, nc) - tail, bracket, args=(t,)).x
+    )
 
 
 def _noncentral_t(t: np.ndarray, df: int, nc: np.ndarray) -> np.ndarray:
