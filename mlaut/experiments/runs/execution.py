@@ -83,7 +83,7 @@ def carry_out(
             record["race"] = rounds.race.sealed()
         try:
             with (
-                interrupted_once(),
+                interrupted_once() as interrupted,
                 study.writing({**describe_environment(plan.strategies), **record}) as writer,
                 search_checkpoints.kept_checkpoints(checkpoints),
                 progress,
@@ -105,6 +105,8 @@ def carry_out(
                     search_checkpoints.forget_checkpoints(checkpoints, outcomes)
                     progress.update(outcomes)
                     reasons.update(_reason(outcome) for outcome in outcomes if outcome.reason)
+                    if interrupted:  # what ran at the signal has swallowed the exception
+                        raise KeyboardInterrupt
         except KeyboardInterrupt:
             done = progress.counts.total()
             raise RunInterrupted(

@@ -26,8 +26,11 @@ def _handled_by(handler: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def interrupted_once() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` at the first signal only: storing the outcomes goes on."""
+def interrupted_once() -> Iterator[list[int]]:
+    """Raise ``KeyboardInterrupt`` at the first signal only: storing the outcomes goes on.
+
+    Yields the signals that have come, since code in C may swallow the exception.
+    """
     seen: list[int] = []
 
     def interrupt(number: int, _: FrameType | None) -> None:
@@ -37,7 +40,7 @@ def interrupted_once() -> Iterator[None]:
         sys.stderr.write("mlaut: stopping; the finished cells are being stored\n")
 
     with _handled_by(interrupt):
-        yield
+        yield seen
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """A run on real datasets: right, resumable, and unmoved by what strategies do."""
 
+import contextlib
 import os
 import re
 import signal
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from comparing import arrays, assert_same
-from learners import Hostile, Random, Traced
+from learners import Deed, Hostile, Random, Traced
 from pandas.testing import assert_frame_equal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -29,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
-from mlaut.errors import StoreError, StrategyError, StudyError
+from mlaut.errors import RunInterrupted, StoreError, StrategyError, StudyError
 from mlaut.estimators import as_strategies
 from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.files_io import FilesIO, StudyStore
@@ -127,6 +128,17 @@ SCRIPT = """
     orchestrator = Orchestrator(data.open_hdf5({input!r}), data.open_hdf5({output!r}, mode="a"))
     print(orchestrator.run([Traced({trace!r}, seconds=0.05), Random()], n_jobs=2, verbose=0))
 """
+
+
+def test_an_interrupt_that_what_runs_has_swallowed_stops_the_run_after_its_cell(orchestrator):
+    def swallows():
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(RunInterrupted, match="stopped after 1 of 9 cells; all of them are stored"):
+        orchestrator.run(Deed(swallows, fold=None), engine="inline", verbose=0)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
+    assert sum((study.status(name) == Status.DONE).sum() for name in study.datasets) == 1
 
 
 @pytest.mark.parametrize(
