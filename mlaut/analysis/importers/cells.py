@@ -87,7 +87,7 @@ def of_metric(table: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, list[str]
     Tables stay as they are unless all metrics, named by all columns, have the same strategies.
     """
     columns = [str(name) for name in table.select_dtypes("number")]
-    words = [re.findall(r"[^\s_./:()-]+", name) or [""] for name in columns]
+    words = [re.findall(r"[^\s_./:()-]+", name.lower()) or [""] for name in columns]
     starts, ends = (Counter(parts[at] for parts in words) for at in (0, -1))
     crossed = all(starts[parts[0]] > 1 and ends[parts[-1]] > 1 for parts in words)
     several = len(starts) == 1 and not "".join(ends).isdigit()  # metrics of one strategy

@@ -29,7 +29,7 @@ def _handled_by(handler: Any) -> Iterator[None]:
 def interrupted_once() -> Iterator[list[int]]:
     """Raise ``KeyboardInterrupt`` at the first signal only: storing the outcomes goes on.
 
-    Yields the signals that have come, since code in C may swallow the exception.
+    It yields the list of the signals that have come: code in C may swallow the exception.
     """
     seen: list[int] = []
 

@@ -31,14 +31,6 @@ def saved(tmp_path, table, name="table.csv", **how):
     return path
 
 
-def test_single_words_are_strategies_without_a_look_at_all_metrics(tmp_path, monkeypatch):
-    monkeypatch.setattr(cells, "metric_names", lambda: pytest.fail("the names were looked up"))
-    scores = read_results(saved(tmp_path, SCORES.rename(columns={"svm": "f1"})), "accuracy").scores
-    assert list(scores) == ["forest", "f1", "bayes"]
-    with pytest.raises(pytest.fail.Exception):
-        read_results(saved(tmp_path, SCORES.add_prefix("f1_")), "accuracy")
-
-
 def is_the_table(path, metric="accuracy", scores=SCORES):
     results = read_results(path, metric)
     assert results.scores.columns.tolist() == scores.columns.tolist()
@@ -170,6 +162,13 @@ def test_columns_of_other_metrics_are_no_strategies(metric, form, tmp_path):
     assert re.search(message, refusal(path, "mcc"))
 
 
+def test_names_of_metrics_are_the_same_in_small_and_capital_letters(tmp_path):
+    names = ["Accuracy_svm", "accuracy_forest", "F1_svm", "f1_forest"]
+    table = pd.concat([SCORES[["svm", "forest"]]] * 2, axis=1).set_axis(names, axis=1)
+    (note,) = is_the_table(saved(tmp_path, table), scores=SCORES[["svm", "forest"]]).notes
+    assert note == "columns left out: ['F1_svm', 'f1_forest'], which are of other metrics"
+
+
 @pytest.mark.parametrize("form", ["{of}_svm", "svm ({of})"])
 def test_columns_of_other_metrics_of_one_strategy_are_left_out(form, tmp_path):
     table = SCORES.set_axis([form.format(of=of) for of in ("accuracy", "f1", "mcc")], axis=1)
@@ -179,14 +178,20 @@ def test_columns_of_other_metrics_of_one_strategy_are_left_out(form, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "names", [["random forest", "linear svm", "naive bayes"], ["net 1", "net 2", "net 3"]]
+    "names",
+    [
+        ["random forest", "linear svm", "naive bayes"],
+        ["net 1", "net 2", "net 3"],
+        ["forest", "f1", "bayes"],
+    ],
 )
 def test_names_that_no_metric_shares_need_no_scikit_learn(names, tmp_path, monkeypatch):
-    monkeypatch.delattr(
-        cells, "metric_names"
-    )  # it loads scikit-learn, which takes most of a second
+    # the names of its metrics would load it, which takes most of a second
+    monkeypatch.setattr(cells, "metric_names", lambda: pytest.fail("the names were looked up"))
     table = SCORES.set_axis(names, axis=1)
     assert is_the_table(saved(tmp_path, table), scores=table).notes == ()
+    with pytest.raises(pytest.fail.Exception):
+        read_results(saved(tmp_path, SCORES.add_prefix("f1_")), "accuracy")
 
 
 def test_a_strategy_may_be_called_after_a_metric(tmp_path):

@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from scipy.sparse import csgraph
 
 from mlaut.analysis import Results, average_ranks, elo_ratings
-from mlaut.analysis.methods.ratings.elo import _n_groups
 from mlaut.errors import AnalysisError, MissingCellsError
 
 
@@ -61,15 +59,6 @@ def test_separation_is_noted(losses):
     assert any("fall into 2 groups" in note for note in notes)
     mixed = elo_ratings(losses({"A": [0.0, 0.0, 0.0, 1.0], "B": [1.0, 1.0, 1.0, 0.0]})).notes
     assert any("samples some strategies win every duel" in note for note in mixed)
-
-
-def test_groups_are_strongly_connected_parts():
-    won = np.random.default_rng(0).random((300, 7, 7)) < np.linspace(0.05, 0.5, 300)[:, None, None]
-    parts = [csgraph.connected_components(one, connection="strong")[0] for one in won]
-    assert _n_groups(won).tolist() == parts
-    assert len(set(parts)) == 7
-    ring = np.roll(np.eye(9, dtype=bool), 1, axis=0)
-    assert _n_groups(np.stack([ring, np.tri(9, k=-1, dtype=bool)])).tolist() == [1, 9]
 
 
 def test_few_datasets_are_noted(losses, garcia):

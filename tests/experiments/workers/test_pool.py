@@ -616,7 +616,7 @@ def test_garbage_in_the_pipes_costs_its_own_cells_only(batch, what, monkeypatch)
 
 
 def test_a_time_that_cannot_be_right_is_the_present_one():
-    """What the code of a strategy writes into the pipe of times puts off no limit."""
+    """A strategy that writes into the pipe of times puts off no limit."""
     process = object.__new__(GuardedProcess)
     process._clock, clock = multiprocessing.Pipe(duplex=False)
     process._due, process._begun, process._sent = [None] * 4, [], time.monotonic()

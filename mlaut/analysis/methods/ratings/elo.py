@@ -203,25 +203,16 @@ def _fitted(wins: np.ndarray, start: np.ndarray) -> np.ndarray:
     return strengths
 
 
-def _n_groups(won: np.ndarray) -> np.ndarray:
-    """Return the number of groups whose members win against each other, also through others.
-
-    ``won`` is of bool and has the shape (samples, K, K).
-    """
-    reached = (won | np.eye(won.shape[1], dtype=bool)).astype(np.float32)
-    for _ in range(won.shape[1].bit_length()):  # each time over twice as many duels
-        reached = np.sign(reached @ reached)
-    size = (reached * reached.swapaxes(1, 2)).sum(axis=2)  # of the group of each strategy
-    return np.rint((1 / size).sum(axis=1)).astype(int)
-
-
 def _notes(results: Results, wins: np.ndarray, seed: int) -> tuple[str, ...]:
     """Return notes on the samples, and on ratings that the likelihood does not bound."""
-    n_samples, won, k = len(wins) - 1, wins > 0, wins.shape[1]
+    from scipy.sparse.csgraph import connected_components
+
+    n_samples, won = len(wins) - 1, wins > 0
     # nearly always one strategy wins a duel against each other one, and loses one against each
-    all_met = np.minimum(won.sum(axis=1), won.sum(axis=2)).max(axis=1) == k - 1
+    all_met = np.minimum(won.sum(axis=1), won.sum(axis=2)).max(axis=1) == wins.shape[1] - 1
     groups = np.ones(len(wins), dtype=int)
-    groups[~all_met] = _n_groups(won[~all_met])
+    for at in np.flatnonzero(~all_met):
+        groups[at] = connected_components(won[at], connection="strong")[0]
     notes = [f"{n_samples} samples of {len(results.datasets)} datasets, seed {seed}"]
     if groups[0] > 1:
         notes.append(
