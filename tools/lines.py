@@ -23,7 +23,7 @@ BUDGETS = {
     "data": 1_794,
     "estimators": 4_180,
     "experiments": 5_860,
-    "files_io": 5_050,
+    "files_io": 5_055,
     "identity": 840,
     "leaderboard": 660,
     "placing": 190,

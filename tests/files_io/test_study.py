@@ -294,6 +294,26 @@ def test_journal_is_put_back_after_a_crash(study, tmp_path):
         study.settle()
 
 
+def test_a_journal_that_cannot_be_removed_is_told_and_nothing_is_lost(study, monkeypatch):
+    real, told = Path.unlink, "journal: cannot be used while removing this journal, whose outcomes"
+
+    def unlink(path, missing_ok=False):
+        if path == study.journal_path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        real(path, missing_ok=missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", unlink)
+        with pytest.raises(StoreError, match=told), study.writing() as writer:  # at the end
+            writer.write(outcome(study.load_split("iris"), "svc"))
+        with pytest.raises(StoreError, match=told):  # by the next writer
+            study.settle()
+    assert study.journal_path.exists()
+    study.settle()
+    assert not study.journal_path.exists()
+    assert study.status("iris").sum() == len(study.details("iris")) == 1
+
+
 def test_torn_cell_is_cleared_after_a_crash(study):
     iris = study.load_split("iris")
     with study.writing() as writer:

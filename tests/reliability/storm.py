@@ -3,10 +3,10 @@
     python tests/reliability/storm.py [--places 1000] [--commands publish merge] [--seed 0]
 
 A command is given once undisturbed, and its calls are counted (``shim.c``). Then, in copies of the
-same folder, it is killed at places spread over its calls: before a call, after it, or when half of
-a write is written; and calls fail by errno (EIO, ENOSPC and EDQUOT from there on, EMFILE) or write
-half of what they should. A failing call may only end in a message of one line. Given again, the
-command must succeed, with the results of the undisturbed one and the same files.
+same folder, it is killed at places spread over its calls and at the last: before a call, after it,
+or when half of a write is written; and calls fail by errno (EIO, ENOSPC and EDQUOT from there on,
+EMFILE) or write half of what they should. A failing call may only end in a message of one line.
+Given again, the command must succeed, with the results of the undisturbed one and the same files.
 """
 
 from __future__ import annotations
@@ -202,8 +202,8 @@ def storm(name: str, folder: Path, places: int, seed: int, ways: Collection[str]
         expected = expected or found
         assert_same(found, expected, f"{name} by itself")
         figures[f"calls ({how})"] = n_calls
-        drawn = generator.permutation(n_calls)[:places] + 1
-        for number in sorted(drawn.tolist()):
+        drawn = {n_calls, *(generator.permutation(n_calls)[: places - 1] + 1).tolist()}
+        for number in sorted(drawn):
             way = str(generator.choice(shim.HOW)) if how == "kill" else how
             fresh(origin, here)
             ended, text = in_child(partial(disturb, here, command, number, way))

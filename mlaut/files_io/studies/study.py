@@ -57,6 +57,7 @@ from mlaut.files_io.outcomes.traces import unpack_trace
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.safe_files.lock import holder_of, locked
 from mlaut.files_io.safe_files.names import beside, from_h5, to_h5
+from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies import study_layout as layout
 from mlaut.files_io.studies.study_arrays import PART, ArrayWriter, StudyArrays, names_of
 from mlaut.files_io.studies.study_writer import StudyWriter, fold_in, forget_torn, put_again
@@ -538,7 +539,7 @@ class StudyStore:
             except BaseException:
                 self._settle()
                 raise
-            self.journal_path.unlink()
+            self._remove_journal()
 
     def settle(self) -> None:
         """Merge the journal of an interrupted run into the study file.
@@ -701,6 +702,10 @@ class StudyStore:
                 stacklevel=3,
             )
         else:
+            self._remove_journal()
+
+    def _remove_journal(self) -> None:
+        with explained(self.journal_path, "removing this journal, whose outcomes are stored"):
             self.journal_path.unlink()
 
 
