@@ -20,6 +20,7 @@ import pandas as pd
 from mlaut.bundles import metadata
 from mlaut.bundles.manifest import (
     DATASETS,
+    KINDS,
     MANIFEST,
     STRATEGIES,
     STUDY,
@@ -29,7 +30,7 @@ from mlaut.bundles.manifest import (
     file_record,
 )
 from mlaut.bundles.opening import open_bundle
-from mlaut.errors import MlautError, StudyError, with_checked_options
+from mlaut.errors import MlautError, StoreError, StudyError, with_checked_options
 from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
 from mlaut.files_io.safe_files.system_errors import explained
@@ -265,6 +266,8 @@ def _fill(
 
 def _with_files(bundle: Bundle) -> Bundle:
     files = {path.name: file_record(path) for path in sorted(bundle.folder.iterdir())}
+    if strays := sorted({*files} - {*KINDS}):  # of a lock that could not be removed
+        raise StoreError(f"{bundle.folder / strays[0]}: cannot be removed; make the call again")
     return replace(bundle, files=files)
 
 

@@ -1,9 +1,12 @@
 import csv
+import errno
 import json
+import os
 import re
 import shutil
 import tomllib
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +18,7 @@ from mlaut.analysis import Results
 from mlaut.bundles import open_bundle, publish_study
 from mlaut.bundles.manifest import KINDS
 from mlaut.bundles.publishing import _plain, check_private
-from mlaut.errors import StudyError
+from mlaut.errors import StoreError, StudyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.files_io import FilesIO, StrategyEntry
 from mlaut.files_io import StudyStore as Store
@@ -180,6 +183,22 @@ def test_nothing_is_left_where_publishing_fails(study, tmp_path):
 
 
 # --------------------------------------------------------------------- metadata
+
+
+def test_a_lock_that_cannot_be_removed_is_no_file_of_a_bundle(study, tmp_path, monkeypatch):
+    unlink = Path.unlink
+
+    def fail(path, missing_ok=False):
+        if path.suffix == ".lock":
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        unlink(path, missing_ok=missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", fail)
+        with pytest.raises(StoreError, match=r"lock: cannot be removed; make the call again"):
+            publish_study(study, tmp_path / "bundle", include="all")
+    publish_study(study, tmp_path / "bundle", include="all")
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
 
 
 def test_the_crate_describes_every_file(published):

@@ -175,6 +175,23 @@ def test_the_list_of_a_change_before_the_last_is_not_used(decided):
     np.testing.assert_array_equal(content(decided)["later"], NEW)
 
 
+def test_a_list_that_is_not_needed_goes_and_beside_a_damaged_file_it_stays(decided):
+    listed = change_path(decided)
+    old = listed.read_bytes()
+    with write_in_place(decided):
+        pass
+    listed.write_bytes(old)  # as if it could not have been removed
+    with write_in_place(decided):
+        pass
+    assert not listed.exists()
+    assert is_new(decided)
+    listed.write_bytes(old)
+    os.truncate(decided, decided.stat().st_size - 1)
+    with pytest.raises(StoreError, match="damaged|truncated"), write_in_place(decided):
+        pass
+    assert listed.exists()
+
+
 def signed(body):
     """Return a list of changes with a digest that holds, as whoever can run MLaut makes it."""
     return b"MLAUT-CHANGE-1\n" + hashlib.sha256(body).digest() + body

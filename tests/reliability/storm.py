@@ -149,6 +149,8 @@ def results(folder: Path) -> dict[str, object]:
     """Return what a command made: values of studies, contents of bundles, names of all files."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
+        if path.suffix == ".change":  # could not be removed, and goes with the next change
+            continue
         name = str(path.relative_to(folder))
         found[name] = None
         if path.suffix == ".h5" and path.is_file():

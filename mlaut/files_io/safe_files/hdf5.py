@@ -257,6 +257,10 @@ def _complete(real: Path) -> None:
         change = changes.read_change(real, handle)
         if change is not None:
             _finish(real, handle, change)
+            return
+        # A list that could not be removed. Beside a damaged file it stays: it may be what is left.
+        with contextlib.suppress(StoreError), _opened(real, "completing a change"):
+            changes.change_path(real).unlink()
 
 
 def accept_changes(path: str | os.PathLike[str]) -> None:
