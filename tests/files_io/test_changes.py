@@ -187,7 +187,7 @@ def test_a_list_that_is_not_needed_goes_and_beside_a_damaged_file_it_stays(decid
     assert is_new(decided)
     listed.write_bytes(old)
     os.truncate(decided, decided.stat().st_size - 1)
-    with pytest.raises(StoreError, match="damaged|truncated"), write_in_place(decided):
+    with pytest.raises(StoreError, match=r"damaged|truncated"), write_in_place(decided):
         pass
     assert listed.exists()
 
