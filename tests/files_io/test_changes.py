@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import hashlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from mlaut.files_io import StudyStore
 from mlaut.files_io.safe_files import changes, hdf5
 from mlaut.files_io.safe_files.changes import change_path, read_change
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
+from mlaut.files_io.safe_files.hdf5_output import FileObject
 from mlaut.files_io.safe_files.seal import BLOCK
 from mlaut.held import wait_for_lock
 
@@ -93,6 +95,37 @@ def test_a_change_that_fails_leaves_every_byte(path):
     with pytest.raises(ZeroDivisionError):
         fail()
     assert path.read_bytes() == before
+
+
+def test_an_interrupt_in_any_call_that_hdf5_makes_is_an_interrupt(path, monkeypatch):
+    """An exception in what C calls is another one when it comes back to Python."""
+    left = 0
+
+    def disturbed(real):
+        def call(*arguments):
+            nonlocal left
+            left -= 1
+            if not left:
+                raise KeyboardInterrupt
+            return real(*arguments)
+
+        return call
+
+    for name in ("seek", "tell", "read", "readinto", "write", "truncate", "flush"):
+        monkeypatch.setattr(FileObject, name, disturbed(getattr(FileObject, name)))
+    for number in itertools.count(1):
+        left = number
+        try:
+            with change_h5(path) as file:
+                grow(file)
+        except KeyboardInterrupt:
+            assert left <= 0
+            assert is_old(path)
+        else:
+            break
+    assert left > 0
+    assert number > 20
+    assert is_new(path)
 
 
 def test_what_an_interrupted_change_leaves_behind_the_end_is_not_read_as_values(path):

@@ -98,6 +98,8 @@ def carry_out(
                 writer.write(*raced_out)
                 for outcomes in ended:
                     beat(study.path)
+                    if interrupted:  # what failed may have failed by it
+                        outcomes = [x for x in outcomes if x.status != Status.ERROR]
                     writer.write(*(x for x in outcomes if UNSAVED not in x.details))
                     raise_if_unsaved(outcomes)
                     if rounds and outcomes:

@@ -48,13 +48,24 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
 
 @contextlib.contextmanager
 def explained(path: Path, doing: str) -> Iterator[None]:
-    """Turn an OSError of the block into a StoreError that explains it; others pass unchanged."""
+    """Turn an OSError of the block into a StoreError that explains it; others pass unchanged.
+
+    An interrupt (Ctrl-C) in what HDF5 calls becomes a SystemError on its way; it is raised again.
+    """
     try:
         yield
     except Exception as error:
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
         if (of_system := system_error_of(error)) is None:
             raise
         raise explain(of_system, path, doing) from error
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 @contextlib.contextmanager

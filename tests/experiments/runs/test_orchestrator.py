@@ -141,6 +141,18 @@ def test_an_interrupt_that_what_runs_has_swallowed_stops_the_run_after_its_cell(
     assert sum((study.status(name) == Status.DONE).sum() for name in study.datasets) == 1
 
 
+def test_a_cell_that_failed_by_an_interrupt_is_run_again(orchestrator):
+    def fails():
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise SystemError("returned a result with an exception set")
+
+    with pytest.raises(RunInterrupted, match="stopped after 0 of 9 cells"):
+        orchestrator.run(Deed(fails, fold=None), engine="inline", verbose=0)
+    study = StudyStore(orchestrator.hdf5_output_io.path)
+    assert not sum(study.status(name).sum() for name in study.datasets)
+
+
 @pytest.mark.parametrize(
     "stop",
     [
