@@ -23,7 +23,7 @@ BUDGETS = {
     "data": 1_794,
     "estimators": 4_180,
     "experiments": 5_862,
-    "files_io": 5_065,
+    "files_io": 5_070,
     "identity": 840,
     "leaderboard": 660,
     "placing": 190,

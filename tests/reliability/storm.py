@@ -204,8 +204,8 @@ def storm(name: str, folder: Path, places: int, seed: int, ways: Collection[str]
         expected = expected or found
         assert_same(found, expected, f"{name} by itself")
         figures[f"calls ({how})"] = n_calls
-        drawn = {n_calls, *(generator.permutation(n_calls)[: places - 1] + 1).tolist()}
-        for number in sorted(drawn):
+        drawn = generator.permutation(n_calls - 1)[: places - 1] + 1
+        for number in [*sorted(drawn.tolist()), n_calls]:
             way = str(generator.choice(shim.HOW)) if how == "kill" else how
             fresh(origin, here)
             ended, text = in_child(partial(disturb, here, command, number, way))

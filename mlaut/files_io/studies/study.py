@@ -689,7 +689,14 @@ class StudyStore:
             with write_in_place(self.path) as file:
                 logs = put_again(file, index)
             with write_in_place(self.path) as file:
-                forget_torn(file)
+                cleared = forget_torn(file)
+            if cleared:
+                warnings.warn(
+                    f"{self.path}: checksums of {counted(sum(cleared.values()), 'cell')} did not "
+                    "match (damage, or a power cut in their writing); the next run repeats them",
+                    StoreWarning,
+                    stacklevel=3,
+                )
             if index.packs:
                 with change_h5(self.path) as changed:
                     fold_in(changed, index.runs, logs)
