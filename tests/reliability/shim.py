@@ -21,6 +21,7 @@ KINDS = {
     "EMFILE": _OPEN,
     "short": _WRITE,
 }
+RARE = {"EIO-rare": KINDS["EIO"] & ~(_WRITE | _READ)}  # few enough to try them all
 
 
 def compiler() -> str | None:
@@ -65,10 +66,10 @@ def fail_at(folder: Path, number: int, error: str) -> None:
     folder : Path
     number : int
     error : str
-        Key of `KINDS`: the name of an errno, or "short" for a write of half of what it should.
+        Key of `KINDS` or `RARE`: an errno, or "short" for a write of half of what it should.
     """
-    place, code = os.fsencode(os.path.realpath(folder)), getattr(errno, error, 0)
-    _shim().watch_fail(place, ctypes.c_long(number), code, KINDS[error])
+    place, code = os.fsencode(os.path.realpath(folder)), getattr(errno, error.partition("-")[0], 0)
+    _shim().watch_fail(place, ctypes.c_long(number), code, (KINDS | RARE)[error])
 
 
 def log_to(folder: Path, file: Path) -> None:

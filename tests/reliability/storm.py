@@ -5,8 +5,9 @@
 A command is given once undisturbed, and its calls are counted (``shim.c``). Then, in copies of the
 same folder, it is killed at places spread over its calls and at the last: before a call, after it,
 or when half of a write is written; and calls fail by errno (EIO, ENOSPC and EDQUOT from there on,
-EMFILE) or write half of what they should. A failing call may only end in a message of one line.
-Given again, the command must succeed, with the results of the undisturbed one and the same files.
+EMFILE) or write half of what they should; ``--ways EIO-rare`` is EIO in calls that do not read or
+write. A failing call may only end in a message of one line. Given again, the command must succeed,
+with the results of the undisturbed one and the same files.
 """
 
 from __future__ import annotations
@@ -247,7 +248,7 @@ def main() -> None:
     parser.add_argument("--commands", nargs="+", default=list(COMMANDS), choices=list(COMMANDS))
     parser.add_argument("--places", type=int, default=1000)
     ways = "kill", *shim.KINDS
-    parser.add_argument("--ways", nargs="+", default=ways, choices=ways)
+    parser.add_argument("--ways", nargs="+", default=ways, choices=[*ways, *shim.RARE])
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     shim.begin_again_watched()
