@@ -266,7 +266,7 @@ def _fill(
 
 def _with_files(bundle: Bundle) -> Bundle:
     files = {path.name: file_record(path) for path in sorted(bundle.folder.iterdir())}
-    if strays := sorted({*files} - {*KINDS}):  # of a lock that could not be removed
+    if strays := sorted(files.keys() - KINDS.keys()):  # such as a lock that cannot be removed
         raise StoreError(f"{bundle.folder / strays[0]}: cannot be removed; make the call again")
     return replace(bundle, files=files)
 

@@ -182,9 +182,6 @@ def test_nothing_is_left_where_publishing_fails(study, tmp_path):
     assert not list((tmp_path / "out").iterdir())
 
 
-# --------------------------------------------------------------------- metadata
-
-
 def test_a_lock_that_cannot_be_removed_is_no_file_of_a_bundle(study, tmp_path, monkeypatch):
     unlink = Path.unlink
 
@@ -199,6 +196,9 @@ def test_a_lock_that_cannot_be_removed_is_no_file_of_a_bundle(study, tmp_path, m
             publish_study(study, tmp_path / "bundle", include="all")
     publish_study(study, tmp_path / "bundle", include="all")
     assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
+
+
+# --------------------------------------------------------------------- metadata
 
 
 def test_the_crate_describes_every_file(published):

@@ -1,7 +1,10 @@
 """Small studies for the tests of the store."""
 
+import contextlib
+
 import numpy as np
 
+from mlaut.errors import StoreError
 from mlaut.files_io import SplitEntry, StrategyEntry
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
 
@@ -66,3 +69,12 @@ def assert_same_block(one, other):
             np.testing.assert_array_equal(left, right, err_msg=name)
             assert left.dtype == right.dtype, name
     np.testing.assert_array_equal(one.split.folds, other.split.folds)
+
+
+def broken_off(study, *outcomes):
+    """Write outcomes, and leave the journal behind as a killed run does."""
+    with contextlib.suppress(StoreError), study.writing() as writer:
+        for one in outcomes:
+            writer.write(one)
+        raise StoreError("as when the disk is full: the journal stays")
+    assert study.journal_path.exists()

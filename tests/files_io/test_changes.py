@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import h5py
 import numpy as np
@@ -208,12 +209,17 @@ def test_the_list_of_a_change_before_the_last_is_not_used(decided):
     np.testing.assert_array_equal(content(decided)["later"], NEW)
 
 
-def test_a_list_that_is_not_needed_goes_and_beside_a_damaged_file_it_stays(decided):
+def test_a_list_that_is_not_needed_goes_and_beside_a_damaged_file_it_stays(decided, monkeypatch):
     listed = change_path(decided)
     old = listed.read_bytes()
     with write_in_place(decided):
         pass
     listed.write_bytes(old)  # as if it could not have been removed
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", Mock(side_effect=OSError(errno.EIO, "Input/output error")))
+        with write_in_place(decided):
+            pass
+    assert listed.exists()
     with write_in_place(decided):
         pass
     assert not listed.exists()

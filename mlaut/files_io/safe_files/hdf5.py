@@ -258,8 +258,8 @@ def _complete(real: Path) -> None:
         if change is not None:
             _finish(real, handle, change)
             return
-        # A list that could not be removed. Beside a damaged file it stays: it may be what is left.
-        with contextlib.suppress(StoreError), _opened(real, "completing a change"):
+        # A list that could not be removed does no harm. It stays beside a file that has damage.
+        with contextlib.suppress(OSError, StoreError), _opened(real, "completing a change"):
             changes.change_path(real).unlink()
 
 

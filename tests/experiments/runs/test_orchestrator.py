@@ -119,17 +119,6 @@ def test_workers_order_and_engine_change_no_bit(databases, orchestrator, tmp_pat
         assert_same(arrays(StudyStore(out_io.path)), reference)
 
 
-SCRIPT = """
-    import sys
-    sys.path.insert(0, {here!r})
-    from learners import Random, Traced
-    from mlaut import Data, Orchestrator
-    data = Data()
-    orchestrator = Orchestrator(data.open_hdf5({input!r}), data.open_hdf5({output!r}, mode="a"))
-    print(orchestrator.run([Traced({trace!r}, seconds=0.05), Random()], n_jobs=2, verbose=0))
-"""
-
-
 def test_an_interrupt_that_what_runs_has_swallowed_stops_the_run_after_its_cell(orchestrator):
     def swallows():
         with contextlib.suppress(KeyboardInterrupt):
@@ -151,6 +140,17 @@ def test_a_cell_that_failed_by_an_interrupt_is_run_again(orchestrator):
         orchestrator.run(Deed(fails, fold=None), engine="inline", verbose=0)
     study = StudyStore(orchestrator.hdf5_output_io.path)
     assert not sum(study.status(name).sum() for name in study.datasets)
+
+
+SCRIPT = """
+    import sys
+    sys.path.insert(0, {here!r})
+    from learners import Random, Traced
+    from mlaut import Data, Orchestrator
+    data = Data()
+    orchestrator = Orchestrator(data.open_hdf5({input!r}), data.open_hdf5({output!r}, mode="a"))
+    print(orchestrator.run([Traced({trace!r}, seconds=0.05), Random()], n_jobs=2, verbose=0))
+"""
 
 
 @pytest.mark.parametrize(
