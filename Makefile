@@ -57,12 +57,11 @@ branches: $(VENV)/tested  ## that tests reach every branch of files_io and exper
 	COVERAGE_FILE=$(VENV)/branches/data $(BIN)/python -m coverage report -m --skip-covered --fail-under=100 || \
 	  { echo "No test reaches these: write one, remove them, or add '# pragma: no cover - reason'"; exit 1; }
 
-lint: $(VENV)/linted  ## style, types, import contracts and code lines
+lint: $(VENV)/linted  ## style, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tools/lines.py
 	if [ -x $(BIN)/hadolint ]; then $(BIN)/hadolint Dockerfile; fi
 
 docs: $(VENV)/documented  ## the site, in docs/_build/html
