@@ -68,10 +68,11 @@ def prospects(table: VerdictTable) -> str:
         least = f"{more} more {unit(table, more)}"
         if table.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
-        return f"These {units} already disagree: even {least} may not be enough to tell."
+        return f"No strategy is first on all of these {units}: {least} may not be enough to tell."
     seen = table.outlook
-    if seen is None:
-        return f"More {units} are not needed for these verdicts." if table.leader else ""
+    if seen is None:  # with the fewest datasets, one more could still change a verdict
+        enough = table.leader and n > table.least
+        return f"More {units} are not needed for these verdicts." if enough else ""
     first, second = table.leader, seen.rival
     again, share = f"{n} more {units} like these", f"({100 * seen.chance:.0f} %)"
     if seen.chance >= _PROBABLE:

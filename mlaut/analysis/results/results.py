@@ -437,6 +437,16 @@ True or False, or the name of a metric
         strategies = tuple(self.strategies[k] for k in columns)
         return replace(self, strategies=strategies, reasons=reasons, **chosen)
 
+    @cached_property
+    def in_order(self) -> Results:
+        """These results with the datasets in the order of their names.
+
+        A random draw belongs to a place of its array. Functions that draw begin with this order, so
+        that the same table has the same numbers however its rows are sorted.
+        """
+        names = sorted(self.datasets)
+        return self if names == list(self.datasets) else self.select(datasets=names)
+
     def complete(self, *, datasets: int = 1, strategies: int = 1) -> pd.DataFrame:
         """Return ``losses``; raise an error if a cell is missing or there are too few of them.
 

@@ -23,7 +23,7 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
     score, else one more than the place of its reason.
     """
     assert section.decision is not None
-    scored, chosen = section.scored, section.decision.chosen.analysis
+    scored, chosen = section.scored.in_order, section.decision.chosen.analysis
     shape, whole = scored.cells.shape, scored.cells.size <= _MOST_CELLS
     cells = scored.cells if whole else scored.scores.to_numpy()[:, :, None, None]
     expected = scored.expected if whole else np.ones((shape[0], 1, 1), dtype=bool)

@@ -142,6 +142,7 @@ def probability_of_best(
     C            0.00       0.0           2.99  3.0   3.0
     """
     check_sources(results)
+    results = results.in_order
     values = results.by_source(values_of(results, aggregate, baseline))
     n, k = values.shape
     top = min(top, k)
