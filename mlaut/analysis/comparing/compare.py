@@ -125,7 +125,7 @@ def compare(
         Confidence of all intervals.
     rope : float, default 0
         Half width of the region of practical equivalence of the Bayesian tests, in units of the
-        metric.
+        table: percentage points for a table of percentages.
     n_samples : int, default 5000
         Number of draws of the Bayesian signed rank test; with 0 the test is not computed. Its
         result states the Monte Carlo error.
@@ -163,7 +163,8 @@ def compare(
     k, n = len(results.strategies), len(results.datasets)
     cd = critical_difference(k, n, alpha=alpha) if independent else math.nan
     valued = with_means(results)
-    options: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "rope": rope}
+    options: dict[str, Any] = {"alpha": alpha, "confidence": confidence}
+    options["rope"] = results.region(rope)
     options |= {"n_samples": n_samples, "seed": seed, "zeros": zeros, "method": method}
     pairs = _pairs(results, valued, options)
     adjusted = {

@@ -317,7 +317,8 @@ def _resolved(chosen: Chosen, results: Results) -> Chosen:
         )
     if results.clusters is not None and test == "trinomial":
         test = "sign"
-    return replace(chosen, analysis=replace(analysis, metric=metric.name, test=test))
+    rope = results.region(analysis.rope)
+    return replace(chosen, analysis=replace(analysis, metric=metric.name, test=test, rope=rope))
 
 
 def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
@@ -330,7 +331,7 @@ def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
             f"the test {analysis.test!r} cannot be used here "
             f"({compared.results.incomparable or 'it was not computed'}): choose one of {known}"
         )
-    if key in compared.bayesian and analysis.rope != compared.rope:
+    if key in compared.bayesian and analysis.rope != compared.results.region(compared.rope):
         raise AnalysisError(
             f"the {key} test was computed with rope = {compared.rope:g} and not "
             f"{analysis.rope:g}: compare with that rope"

@@ -147,6 +147,18 @@ class Chosen:
         """Return whether the analysis was chosen before the first result."""
         return self.when.endswith(_BEFORE)
 
+    def usual(self, metric: MLautScore) -> bool:
+        """Return whether no analysis was stored and no term of the default one was changed."""
+        given = {
+            name: getattr(self.analysis, name) for name in ("secondary", "missing", "clusters")
+        }
+        test = default_test(metric)
+        test = (
+            "sign" if test == "trinomial" and self.analysis.test == "sign" else test
+        )  # of sources
+        default = Analysis(metric=metric.name, test=test, **given)
+        return self.when == _NOW and differences(default, replace(self.analysis, least=0)) == ""
+
     @classmethod
     def of(cls, study: StudyStore) -> Self | None:
         """Return the stored analysis of a study, or None if it has none.

@@ -62,12 +62,13 @@ class VerdictTable:
         ``average rank`` is followed by the mean of the metric in its own direction (not for errors
         in the units of each target). If ``first`` is one strategy, there are ``won``, ``tied``,
         ``lost`` and ``difference`` or ``ratio`` against it (`margins`). With a leader there is
-        ``reason``: a sentence if these numbers seem to contradict the verdict, else empty. ``training seconds``, if known, is the
-        mean over datasets of the seconds to tune and fit once. ``failures`` is the number of
-        datasets on which a cell was run and failed, ``datasets`` the number with a result. With
-        enough datasets there are ``P(best)``, and ``groups`` or ``ranks``. In ``groups``,
-        strategies that share a letter are not shown to differ. With more than 12 strategies,
-        ``ranks`` has the lowest and the highest rank that each can have.
+        ``reason``: a sentence if these numbers seem to contradict the verdict, else empty.
+        ``training seconds``, if known, is the mean over datasets of the seconds to tune and fit
+        once. ``failures`` is the number of datasets on which a cell was run and failed,
+        ``datasets`` the number with a result. With enough datasets there are ``P(best)``, and
+        ``groups`` or ``ranks``. In ``groups``, strategies that share a letter are not shown to
+        differ. With more than 12 strategies, ``ranks`` has the lowest and the highest rank that
+        each can have.
     leader : str
         The strategy with the best average rank of those that may be the best; or the control.
         Empty where nothing is decided.

@@ -69,6 +69,8 @@ class Results(Shown):
     gaps : tuple of str
         Phrases on what was left out or filled in for missing cells, which the first sentence of
         every conclusion includes.
+    percent : bool
+        Whether the scores were percentages, and were divided by 100.
     load_block : callable or None
         Returns the block of predictions of a dataset; None for results from a table.
 
@@ -105,6 +107,7 @@ True or False, or the name of a metric
     contaminated: np.ndarray | None = None
     ranks_only: str = ""
     gaps: tuple[str, ...] = ()
+    percent: bool = False
     load_block: Callable[[str], Block] | None = None
 
     def __post_init__(self) -> None:
@@ -316,6 +319,30 @@ True or False, or the name of a metric
     def losses(self) -> pd.DataFrame:
         """Mean loss of each strategy on each dataset; NaN where one of its cells is missing."""
         return self._frame(self._means[1])
+
+    def region(self, rope: float) -> float:
+        """Return the half width of a region of equivalence, in the units of ``scores``.
+
+        A table of percentages has regions of percentage points.
+
+        Raises
+        ------
+        AnalysisError
+            The region is as wide as the metric itself, so that all scores would be equal.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"A": [90.0, 80.0], "B": [85.0, 81.0]})
+        >>> Results.from_table(table, metric="accuracy").region(1.0)
+        0.01
+        """
+        within = rope / 100 if self.percent else rope
+        if within and within >= self.metric.span:
+            raise AnalysisError(
+                f"rope = {rope:g} is as wide as {self.metric.name} itself, so that any two "
+                "strategies would be equal: give a difference that does not matter to you"
+            )
+        return within
 
     @property
     def incomparable(self) -> str:

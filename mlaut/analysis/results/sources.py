@@ -367,6 +367,7 @@ def of_table(
         "n_train": sizes[1],
         "clusters": of_dataset if column else None,
         "notes": ("the scores are percentages, and were divided by 100",) * percent,
+        "percent": percent,
     }
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from mlaut.analysis import Results
 from mlaut.analysis.common.display import SCENARIOS
+from mlaut.analysis.common.tests import FLIPPED
 from mlaut.records import NOT_RUN, Status
 from mlaut.report.explorer.packing import Packer
 from mlaut.report.records import Section
@@ -44,6 +45,7 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
         "alpha": chosen.alpha,
         "least": chosen.least,
         "control": chosen.question.startswith("control"),
+        "jointly": not chosen.question.startswith("control") and chosen.test in FLIPPED,
         "strategies": scored.strategies,
         "verdicts": section.decision.frame["verdict"].to_dict(),
         "datasets": scored.datasets,
