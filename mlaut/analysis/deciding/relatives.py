@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from mlaut.analysis.deciding.words import SAY_SO
 
-_MARKED = re.compile(r"(.*?[^\W\d]{2}[^/]*?)/|(.*?[^\W\d]{2}.*?)[\s_.:-]")  # solar/H, heart-va
+_MARKED = re.compile(r"([^/]+)/|(.*?[^\W\d]{2}.*?)[\s_.:-]")  # solar/H, heart-va
 _NUMBERED = re.compile(r"(.*[^\W\d]{2})\d+$|(.*[a-z])[A-Z]$")  # ecg1, CricketX
 _PLAIN = {"data", "dataset", "ds", "fold", "id", "no", "nr", "openml", "problem", "set", "table"}
 _PLAIN |= {"task", "test", "uci", "pmlb", "statlog"}  # collections and numbers, and no source

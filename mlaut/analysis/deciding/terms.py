@@ -149,15 +149,10 @@ class Chosen:
 
     def usual(self, metric: MLautScore) -> bool:
         """Return whether no analysis was stored and no term of the default one was changed."""
-        given = {
-            name: getattr(self.analysis, name) for name in ("secondary", "missing", "clusters")
-        }
-        test = default_test(metric)
-        test = (
-            "sign" if test == "trinomial" and self.analysis.test == "sign" else test
-        )  # of sources
-        default = Analysis(metric=metric.name, test=test, **given)
-        return self.when == _NOW and differences(default, replace(self.analysis, least=0)) == ""
+        own, test = self.analysis, default_test(metric)
+        test = "sign" if test == "trinomial" and own.test == "sign" else test  # that of sources
+        free = {name: getattr(own, name) for name in ("secondary", "missing", "clusters", "least")}
+        return self.when == _NOW and own == Analysis(metric=metric.name, test=test, **free)
 
     @classmethod
     def of(cls, study: StudyStore) -> Self | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlaut.analysis.common.display import number
-from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
@@ -58,7 +58,8 @@ def answer(table: VerdictTable) -> str:
         parts.append(f"{same} {be(equal)} practically as good ({rope})")
     ahead = {one for name in table.first for one in table.copies_of(name)}
     if near := _described(table, [name for name in table.named(OPEN) if name not in ahead]):
-        parts.append(f"{listed(near)} {OPEN}")
+        few = listed(near) if len(near) <= MOST_CHOSEN else f"{len(near)} others"
+        parts.append(f"{few} {OPEN}")
     for verdict in (UNDECIDED, LIKELY):
         if names := table.named(verdict):
             few = listed(names) if len(names) <= MOST_CHOSEN else str(len(names))
@@ -80,9 +81,11 @@ def _too_few(table: VerdictTable) -> str:
     name = table.first[0]
     others = table.frame.drop(index=name)
     on_all = bool((others["lost"] == table.n).all()) if "lost" in others else False
-    where = f"on all {table.n} datasets" if on_all else f"by average rank on {table.n} datasets"
-    size = sizes(table, list(map(str, others.index)))
-    text = f"{few}: {name} is first {where}" + (f" (the others: {size})" if size else "")
+    every = "both" if table.n == 2 else f"all {table.n}"
+    where = f"on {every} datasets" if on_all else f"by average rank on {table.n} datasets"
+    size, rest = sizes(table, list(map(str, others.index))), "the others"
+    rest = str(others.index[0]) if len(others) == 1 else rest
+    text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
     return f"{text}. Other datasets may have another order. {_NOW}, {_first(table)}."
 
 
@@ -282,7 +285,8 @@ def terms(table: VerdictTable) -> str:
         else f"level {level} for all claims together"
     )
     rope = f", practically equal within {number(analysis.rope)}" if analysis.rope else ""
-    flipped = " by flips of whole sources" if table.n_sources and analysis.test != "t" else ""
+    flipped = " of all pairs jointly" * (analysis.test in FLIPPED and not table.control)
+    flipped += " by flips of whole sources" if table.n_sources and analysis.test != "t" else ""
     return (
         f"The question is {question}, by {table.metric}, with {TESTS[analysis.test].words}"
         f"{flipped}, {sure}{rope}; cells without a result: {analysis.missing}; at least "
