@@ -95,7 +95,7 @@ def test_latex_cites_what_the_bibliography_has():
     cited = re.findall(r"\\cite\{(\w+)\}", found.to_latex())
     assert tuple(cited) == found.keys
     assert re.findall(r"^@\w+\{(\w+),$", found.to_bibtex(), re.MULTILINE) == cited
-    assert "rank test \\cite{wilcoxon1945}: two-sided" in found.to_latex()
+    assert "rank test \\cite{wilcoxon1945} with flips of whole datasets: jointly" in found.to_latex()
     bib = found.to_bibtex()
     assert bib.count("{") == bib.count("}")
     assert "doi = {10.2307/3001968}" in bib
@@ -107,8 +107,8 @@ def test_a_table_for_a_paper():
     assert text.startswith(
         "\\begin{table}\n\\centering\n\\caption{Our study. 4 strategies on N = 12 datasets, by "
         "average rank (1 is best); accuracy: higher is better; bold: the best. Strategies that "
-        "share a letter are not shown to differ (Wilcoxon signed rank test, holm correction, level "
-        "0.05).}\\label{tab:ours}\n"
+        "share a letter are not shown to differ (Wilcoxon signed rank test, all pairs jointly, "
+        "level 0.05).}\\label{tab:ours}\n"
     )
     assert text.endswith("\\bottomrule\n\\end{tabular}\n\\end{table}")
     lines = text.split("\n")

@@ -243,7 +243,7 @@ def test_the_forecast_comes_true_as_often_as_it_says():
     """The prior is of small differences: most strategies that one compares are close."""
     rng, said, came = np.random.default_rng(2), [], []
     while len(said) < 1500:
-        d = rng.normal(rng.normal(0, 0.25), 1, 40)
+        d = rng.normal(rng.normal(0, 0.3), 1, 40)
         if stats.ttest_1samp(d[:20], 0).pvalue > 0.05:
             said.append(chance_to_tell(d[:20], 20))
             came.append(stats.ttest_1samp(d, 0).pvalue <= 0.05)
