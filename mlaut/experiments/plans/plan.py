@@ -136,6 +136,11 @@ class Plan(Displayed):
         return count_cells(statuses, where=where)
 
     @property
+    def first_names(self) -> dict[str, str]:
+        """First name of each strategy, from which seeds are derived."""
+        return {entry.name: entry.first_name for entry in self.entries}
+
+    @property
     def n_cells(self) -> int:
         """Number of requested cells, done or not."""
         return self.before.n_cells
@@ -291,7 +296,7 @@ def plan_run(
         size_reasons=exceeded_size_limits(infos, splits, requested, limited, retry),
     )
     if options.shard:
-        plan = _share_of(plan, Shard.parse(options.shard))
+        plan = _share_of(replace(plan, entries=tuple(entries)), Shard.parse(options.shard))
     used = {name for names in requested.values() for name in names}
     now = {name: installed_version(name) for name in LEARNERS} if plan.n_todo else None
     return replace(
@@ -339,7 +344,8 @@ def _with_scores(
 
 
 def _share_of(plan: Plan, shard: Shard) -> Plan:
-    shares = shard.cells({p.entry.name: (p.entry, p.strategies) for p in plan.datasets})
+    wanted = {p.entry.name: (p.entry, p.strategies) for p in plan.datasets}
+    shares = shard.cells(wanted, plan.first_names)
     datasets = (
         replace(planned, todo=planned.todo & share, share=share)
         for planned, share in zip(plan.datasets, shares.values(), strict=True)

@@ -1,0 +1,136 @@
+"""A renamed study: its cells keep their seeds, so they can be fitted again, merged and extended."""
+
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import mlaut
+from mlaut.bundles import extend_bundle, publish_study
+from mlaut.cli import main
+from mlaut.experiments import load_model, verify_study
+from mlaut.files_io import StudyStore, merge_studies
+
+OPTIONS = {"engine": "inline", "verbose": 0}
+
+
+def _forest(name="forest", n=3):
+    return (name, RandomForestClassifier(n))
+
+
+def _study(path, **options):
+    study = mlaut.Study(path)
+    study.add_datasets(["starter/iris", "starter/glass"])
+    study.run([_forest()], split="kfold(2)", **OPTIONS, **options)
+    return study
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return _study(tmp_path_factory.mktemp("made") / "study.h5")
+
+
+@pytest.fixture
+def study(made, tmp_path):
+    for path in (made.path, made.datasets_path):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return mlaut.Study(tmp_path / made.path.name)
+
+
+def _rename(study, what, *names):
+    for old, new in zip(names, names[1:], strict=False):
+        main(["study", "rename", str(study.path), f"--{what}", old, new])
+        if what == "dataset":
+            main(["study", "rename", str(study.datasets_path), f"--{what}", old, new])
+
+
+def _drifts(path, *names):
+    given = [_forest(name) for name in names]
+    found = verify_study(path, refit=1, strategies=given, engine="inline")
+    assert found.problems == found.left_out == ()
+    return found.refitted, found.drifts
+
+
+def _seeds(study):
+    return {name: numbers["seed"].tolist() for name, numbers in StudyStore(study.path).numbers()}
+
+
+@pytest.mark.parametrize("names", [("glas",), ("glas", "broken glass"), ("glas", "glass")])
+def test_cells_of_a_renamed_dataset_are_fitted_again_as_stored(study, names):
+    _rename(study, "dataset", "glass", *names)
+    assert _drifts(study.path, "forest") == (4, ())
+    assert study.save_models([_forest()], engine="inline") == 4
+
+
+@pytest.mark.parametrize("names", [("wood",), ("wood", "trees"), ("wood", "forest")])
+def test_cells_of_a_renamed_strategy_are_fitted_again_as_stored(study, names):
+    _rename(study, "strategy", "forest", *names)
+    assert _drifts(study.path, names[-1]) == (4, ())
+    assert study.save_models([_forest(names[-1])], engine="inline") == 4
+
+
+def test_new_cells_have_the_seeds_that_they_would_have_without_renaming(study, tmp_path):
+    study.run([_forest("later")], **OPTIONS)
+    study.run([_forest()], split="repeated_kfold(2, 2)", **OPTIONS)
+    whole = _seeds(study)
+    (tmp_path / "other").mkdir()
+    other = _study(tmp_path / "other" / "study.h5")
+    _rename(other, "dataset", "glass", "glas")
+    _rename(other, "strategy", "forest", "wood")
+    other.run([_forest("later")], **OPTIONS)
+    other.run([_forest("wood")], split="repeated_kfold(2, 2)", **OPTIONS)
+    assert _seeds(other) == {"iris": whole["iris"], "glas": whole["glass"]}
+    assert _drifts(other.path, "wood", "later") == (12, ())
+
+
+def test_cells_of_earlier_versions_keep_the_seeds_of_their_new_names(study, monkeypatch):
+    _rename(study, "dataset", "glass", "glas")
+    with monkeypatch.context() as earlier:
+        earlier.setattr("mlaut.files_io.SplitEntry.first_name", property(lambda e: e.name))
+        study.run([_forest("later")], **OPTIONS)
+    assert _drifts(study.path, "forest", "later") == (8, ())
+
+
+def test_renamed_studies_are_merged_compacted_published_and_extended(study, tmp_path):
+    _rename(study, "dataset", "glass", "glas")
+    _rename(study, "strategy", "forest", "wood")
+    (tmp_path / "other").mkdir()
+    other = mlaut.Study(tmp_path / "other" / "study.h5")
+    other.add_datasets(mlaut.data.load_starter(["glass"])[0], name="glas")
+    other.run([_forest("wood")], split="kfold(2)", **OPTIONS)
+    StudyStore(other.path).restructure(strategies={"wood": "copse"})
+    for sources in ([study.path, other.path], [other.path, study.path]):
+        merged = merge_studies(sources, tmp_path / f"merged-{sources[0].parent.name}.h5")
+        merged.compact()
+        found = verify_study(
+            merged.path,
+            refit=1,
+            strategies=[_forest("wood"), _forest("copse")],
+            hdf5_input_io=mlaut.Data().open_hdf5(study.datasets_path, "r"),
+            engine="inline",
+        )
+        assert (found.refitted, found.drifts, found.problems) == (6, (), ())
+    publish_study(study.path, tmp_path / "bundle", include="all")
+    extend_bundle(tmp_path / "bundle", [_forest("mine")], tmp_path / "mine.h5", **OPTIONS)
+    assert _drifts(tmp_path / "mine.h5", "mine") == (4, ())
+    joined = merge_studies([study.path, tmp_path / "mine.h5"], tmp_path / "joined.h5")
+    assert verify_study(joined.path).ok
+
+
+def test_shards_that_are_renamed_have_the_same_cells(tmp_path):
+    shards = []
+    for number in (1, 2):
+        (tmp_path / str(number)).mkdir()
+        study = _study(tmp_path / str(number) / "s.h5", shard=f"{number}/2")
+        _rename(study, "dataset", "glass", "a")
+        _rename(study, "strategy", "forest", "wood")
+        assert study.run([_forest("wood")], shard=f"{number}/2", **OPTIONS).n_tried == 0
+        shards.append(study.path)
+    merged = merge_studies(shards, tmp_path / "merged.h5")
+    assert [(merged.status(name) == 1).all() for name in ("iris", "a")] == [True, True]
+
+
+def test_a_new_strategy_of_a_former_name_leaves_saved_models_alone(study):
+    study.save_models([_forest()], engine="inline")
+    _rename(study, "strategy", "forest", "wood")
+    study.run([_forest("forest", 5)], save_models=True, **OPTIONS)
+    models = [load_model(study.path, "iris", name, trusted=True) for name in ("wood", "forest")]
+    assert [model["estimator"].n_estimators for model in models] == [3, 5]
