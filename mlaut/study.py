@@ -145,7 +145,7 @@ class Study:
         DataError
             A text is no collection, no reference and no folder, or a table cannot be used.
         StoreError
-            The file has a dataset of that name with other content.
+            The file has a dataset of that name with other content, whatever its source.
         """
         from mlaut.data import with_roles
         from mlaut.experiments.workers.start import start_server
@@ -541,7 +541,9 @@ class Study:
         from mlaut.files_io import FilesIO
 
         self._check_where()
-        return FilesIO(self.datasets_path, mode)
+        opened = FilesIO(self.datasets_path, mode)
+        opened.names_differ = True
+        return opened
 
     def _names(self, paths: Iterable[str]) -> list[str]:
         return [info.name for info in self._datasets_io("r").infos_of(paths)]

@@ -95,6 +95,9 @@ class FilesIO:
     >>> folder.cleanup()
     """
 
+    names_differ = False
+    """Whether a name that is stored in one group is refused in another, as in a `Study`."""
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -413,16 +416,24 @@ class FilesIO:
         """
         self.check_writable()
         group = _parts(save_loc)
+        known = dict(zip(*self.list_datasets(), strict=True)) if self.names_differ else {}
         new: dict[str, Dataset] = {}
+        paths = []
         for dataset in map(checked, datasets):
             path = "/" + "/".join([*group, to_h5(dataset.name)])
+            if path not in known.values() and dataset.name in known:
+                path = known[dataset.name]
+                if self.fingerprints([path]) == (dataset.fingerprint,):
+                    paths.append(path)
+                    continue
             if path in new:
                 raise DataError(f"dataset {dataset.name!r}: given twice for {path}; rename one")
             new[path] = dataset
+            paths.append(path)
         # A killed writer left the lock file, or another process writes now.
         was_locked = lock_path(self.path).exists()
         if set(self._compare(new, overwrite)[1]) == set(new) and not was_locked:
-            return tuple(new)
+            return tuple(paths)
         with locked(self.path):
             # Compare again: now no other process writes.
             replaced, unchanged = self._compare(new, overwrite)
@@ -435,7 +446,7 @@ class FilesIO:
             else:
                 with write_in_place(self.path):  # completes what a killed writer had decided
                     pass
-        return tuple(new)
+        return tuple(paths)
 
     def copy_to(self, path: str | os.PathLike[str]) -> FilesIO:
         """Write a copy of the database, and return it open for changes."""

@@ -53,8 +53,8 @@ def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[Dataset
         if other != info.path:
             raise DataError(
                 f"{hdf5_in.path}: {other} and {info.path} have the same name, and a study "
-                "knows a dataset by its name; leave one out, or store it under another name, as in "
-                "'openml/d/61?name=iris-2'"
+                "knows a dataset by its name; leave one out, or remove one: "
+                f"'mlaut study remove {hdf5_in.path} --dataset {info.path}'"
             )
     return infos
 

@@ -448,7 +448,7 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
     if section.collection and section.folder:
         raise StudyError(f"{file.path}: [data] names a collection and a folder; keep one of them")
     input_io = data.open_hdf5(file.input, mode="a" if fills_input(file) else "r")
-    if references := _references(file):
+    if references := references_of(file):
         data.load(references, hdf5_io=input_io, roles=section.roles)
         return input_io, chosen_datasets(file, input_io)
     group = _group(file)
@@ -473,10 +473,10 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
 
 def fills_input(file: StudyFile) -> bool:
     """Return whether the file names a source (collection, folder, reference) for its datasets."""
-    return bool(file.data.collection or file.data.folder or _references(file))
+    return bool(file.data.collection or file.data.folder or references_of(file))
 
 
-def _references(file: StudyFile) -> list[str]:
+def references_of(file: StudyFile) -> list[str]:
     """Return the datasets of the file that are references."""
     from mlaut.data import is_reference
 
@@ -501,7 +501,7 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
 
     names, paths = input_io.list_datasets(_group(file))
     paths_of = {name: [path] for name, path in zip(names, paths, strict=True)}
-    paths_of |= {text: find_stored(input_io, text) for text in _references(file)}
+    paths_of |= {text: find_stored(input_io, text) for text in references_of(file)}
     _refuse_unknown(
         dict.fromkeys(file.data.datasets), paths_of, f"{file.path}: no dataset", f" in {file.input}"
     )
