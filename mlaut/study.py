@@ -7,6 +7,7 @@ calls the packages that do it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysi
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from mlaut.analysis import Comparison, Race, Results
     from mlaut.bundles import Bundle
     from mlaut.experiments import RunSummary, StudyStatus
-    from mlaut.files_io import FilesIO
+    from mlaut.files_io import FilesIO, SplitEntry
     from mlaut.files_io import StudyStore as Store
     from mlaut.report import Report
 
@@ -248,11 +249,14 @@ class Study:
         strategies : strategies
             Names, scikit-learn estimators or pipelines, ``(name, estimator)`` pairs, or lists of
             these (`mlaut.estimators.as_strategies`).
-        split : str, splitter or list of pairs, optional
-            How rows are assigned to folds, for example ``"kfold(10)"``
-            (`mlaut.Data.split_datasets`). Default: the split that a dataset has in the study; for
-            a new dataset the scheme of the others; for a new study the split that was stored with
-            the dataset, else a hold-out of a third of the rows.
+        split : str, splitter, list of pairs, or mapping of these by dataset, optional
+            How rows are assigned to folds, for example ``"kfold(10)"``, or ``{"visits":
+            "group_kfold(5)", "*": "kfold(5)"}``, or ``"kfold_by_role(5)"``, which keeps groups and
+            times apart where a dataset has them (`mlaut.Data.split_datasets`). Beside new datasets,
+            those that are split already keep their split, and a warning says so if it differs.
+            Default: the split that a dataset has in the study; for a new dataset the scheme of the
+            others; for a new study the split that was stored with the dataset, else a hold-out of a
+            third of the rows.
         stratify : bool, default True
             Whether each fold has the same share of each class.
         race : mapping, optional
@@ -571,9 +575,8 @@ class Study:
         return load(text, hdf5_io=self._datasets_io("a"), overwrite=overwrite, **options)
 
     def _orchestrator(self, split: Any, stratify: bool) -> Any:
-        from mlaut.data import Data
         from mlaut.experiments import Orchestrator
-        from mlaut.experiments.study_files.study_file import warn_left_out
+        from mlaut.experiments.study_files.study_file import split_told
         from mlaut.files_io import FilesIO
 
         if not self.datasets:
@@ -584,30 +587,40 @@ class Study:
         stored = self._store.load_splits() if self._store.exists else {}
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
         names, paths = datasets.list_datasets()
+        new = [path for name, path in zip(names, paths, strict=True) if name not in stored]
         if not split:
-            paths = [path for name, path in zip(names, paths, strict=True) if name not in stored]
+            paths, split = new, self._scheme_of(stored) if new else ""
+        how, kept = {"stratify": stratify, "seed": self.seed}, list["SplitEntry"]()
         if paths:
-            split = split or self._scheme_of({entry.split.scheme for entry in stored.values()})
-            unusable = list[DataError]()
-            Data().split_datasets(
-                datasets, study, paths, split, stratify=stratify, seed=self.seed, unusable=unusable
+            split_told(datasets, study, paths, scheme=split, kept=kept, **how)
+        known = ", ".join(dict.fromkeys(entry.split.scheme for entry in kept))
+        if paths and len(kept) == len(paths):
+            raise StudyError(
+                f"{self.path}: its datasets are split already, and otherwise ({known}); leave "
+                "split out, write to a new study, or give up their outcomes: "
+                "Data.split_datasets(..., overwrite=True)"
             )
-            warn_left_out(unusable)
+        if kept:
+            of = ", ".join(entry.name for entry in kept)
+            warnings.warn(f"{of}: their stored split stays ({known})", UserWarning, stacklevel=4)
         return Orchestrator(datasets, study, seed=self.seed)
 
-    def _scheme_of(self, stored: set[str]) -> str:
+    def _scheme_of(self, stored: Mapping[str, SplitEntry]) -> str:
         """Return the split scheme of the stored datasets, which new datasets get too."""
         from mlaut.data import parse_scheme
 
-        if not stored:
+        schemes = {entry.split.scheme for entry in stored.values()}
+        if not schemes:
             return ""
         try:
-            (scheme,) = stored
+            (scheme,) = schemes
             parse_scheme(scheme)
         except (ValueError, DataError):
+            new = ", ".join(name for name in self.datasets if name not in stored)
             raise StudyError(
-                f"{self.path}: its datasets are split as {', '.join(sorted(stored))}; name the "
-                "split of the new ones, for example split='kfold(10)', in a study of their own"
+                f"{self.path}: its datasets are split as {', '.join(sorted(schemes))}; name the "
+                f"split of the new ones ({new}), for example split='kfold_by_role(5)': those that "
+                "are split keep what they have"
             ) from None
         return scheme
 

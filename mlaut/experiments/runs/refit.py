@@ -117,7 +117,9 @@ def fitted_again(
         for cell in of_run:
             group = cell.dataset, cell.strategy, first_names[cell][1]
             places.setdefault(group, []).append((cell.repeat, cell.fold))
-        groups = ((entries[name], strategy, tuple(at)) for (name, strategy, _), at in places.items())
+        groups = (
+            (entries[name], strategy, tuple(at)) for (name, strategy, _), at in places.items()
+        )
         options = CellOptions(threads, models=models)
         batches = make_batches(groups, strategies, input_io.path, seed, options)
         seeded = (

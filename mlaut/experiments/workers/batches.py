@@ -97,7 +97,9 @@ class Batch:
     @property
     def loading_seed(self) -> int:
         """Seed with which the strategy is unpickled, the same for all datasets."""
-        return cell_seed(self.seed, Cell("", self.first_names[1] if self.first_names else self.name))
+        return cell_seed(
+            self.seed, Cell("", self.first_names[1] if self.first_names else self.name)
+        )
 
     @property
     def test_sizes(self) -> list[int]:

@@ -76,8 +76,9 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
     digest = hashlib.sha256(content).hexdigest()
     stem = Path(to_h5(cell.dataset), to_h5(cell.strategy), f"r{cell.repeat}-f{cell.fold}")
     name = stem.with_name(stem.name + suffix)
-    if (folder / name).exists():  # perhaps of a cell that was renamed since
-        name = stem.with_name(f"{stem.name}-{digest[:12]}{suffix}")
+    record = {"file": name.as_posix(), "sha256": digest}
+    if (folder / name).exists() and not is_recorded(folder, record):
+        name = stem.with_name(f"{stem.name}-{digest[:12]}{suffix}")  # that may be a renamed cell's
     for inner in (folder, *(folder / above for above in name.parents)):
         refuse_link(inner)
     path = folder / name
@@ -88,7 +89,7 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
             os.fsync(handle)
             temporary.replace(path)
             fsync_folder(path.parent)  # the study will record it, so it must survive a power cut
-    return {"file": name.as_posix(), "sha256": digest}
+    return {**record, "file": name.as_posix()}
 
 
 def model_path(folder: Path, record: Mapping[str, Any]) -> Path:
