@@ -7,8 +7,10 @@ calls the packages that do it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysi
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -33,16 +35,17 @@ if TYPE_CHECKING:
 class Study:
     """Benchmark study: datasets, strategies run on all of their folds, and their comparison.
 
-    An existing study is opened, and a run continues where the last one stopped. Nothing is written
-    before a dataset is added.
+    An existing study is opened, and a run continues where the last one stopped, also one of
+    ``mlaut run study.toml``. Nothing is written before a dataset is added.
 
     Parameters
     ----------
     path : path-like
         The HDF5 file of the study: splits, strategies and outcomes.
     datasets : path-like, optional
-        The HDF5 file of the datasets. Default: the file of the last run, if it lies inside the
-        folder of the study, and for a new study ``<name>.datasets.h5`` in that folder.
+        The HDF5 file of the datasets. Default: ``<name>.datasets.h5`` in the folder of the study;
+        if there is none, the file of the last run, if it lies inside that folder: of it, the study
+        has the datasets that were run and those that are added.
     seed : int, optional
         Seed of the splits and of the cells. Default: that of the last run, or 0 for a new study.
 
@@ -81,6 +84,7 @@ class Study:
         given = Path(os.path.expanduser(path))
         self._path = (given, given.absolute())
         self._elsewhere = ""
+        self._added: set[str] | None = None
         found = self._found_datasets() if datasets is None else Path(os.path.expanduser(datasets))
         self._datasets_path = (found, found.absolute())
         self.seed = self._found_seed() if seed is None else seed
@@ -101,8 +105,19 @@ class Study:
     @property
     def datasets(self) -> list[str]:
         """Names of the datasets in the study's file of datasets, in stored order."""
+        return self._named_paths()[0]
+
+    def _named_paths(self) -> tuple[list[str], list[str]]:
+        """Return names and paths of the datasets of the study in its file of datasets."""
         self._check_where()
-        return self._datasets_io("r").list_datasets()[0] if self.datasets_path.exists() else []
+        if not self.datasets_path.exists():
+            return [], []
+        names, paths = self._datasets_io("r").list_datasets()
+        if self._added is None:  # a file of this study alone, or one that was named
+            return names, paths
+        places = {entry.path for entry in self._store.load_splits().values()} | self._added
+        of_study = [one for one in zip(names, paths, strict=True) if one[1] in places]
+        return [name for name, _ in of_study], [path for _, path in of_study]
 
     def add_datasets(
         self,
@@ -293,19 +308,26 @@ class Study:
         checked_options(options, names)  # what is refused stores no split
         orchestrator = self._orchestrator(split, stratify)
         if race is None:  # the terms of a race are its analysis
-            self._seal(names)
+            self._seal(names, told=verbose > 0)
         done: RunSummary = orchestrator.run(
             strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
         )
         return done
 
-    def _seal(self, names: Sequence[str]) -> None:
+    def _seal(self, names: Sequence[str], told: bool) -> None:
         """Store the analysis before the first result, with present facts about the study."""
         from mlaut.analysis.deciding.terms import store_analysis
         from mlaut.files_io.tables.datasets import clusters_of
 
+        unchosen = told and not self._store.analyses
         clusters = clusters_of(self._datasets_io("r").dataset_infos())
-        store_analysis(self._store, names, self._tasks, clusters, analysis=Analysis(), keep=True)
+        about = (self._store, names, self._tasks, clusters)
+        chosen = store_analysis(*about, analysis=Analysis(), keep=True)
+        if unchosen and chosen.metric:
+            sys.stderr.write(
+                f"mlaut: primary metric: {chosen.metric}, as none was chosen; reports name a later "
+                "change, so choose before the first run: study.analysis(metric=...)\n"
+            )
 
     def save_models(self, strategies: Any = None, **options: Any) -> int:
         """Save the fitted models of done cells, if `run` has saved none.
@@ -387,10 +409,12 @@ class Study:
         return import_predictions(self._store, rows, **about)
 
     def status(self) -> StudyStatus:
-        """Return the progress of the study, also while it runs."""
-        from mlaut.experiments import study_status
+        """Return the progress of the study, also while it runs, and before its first run."""
+        from mlaut.experiments.following.status import nothing_run, study_status
 
-        return study_status(self.path)
+        return (
+            study_status(self.path) if self._store.exists else nothing_run(self.path, self.datasets)
+        )
 
     def race(self) -> Race:
         """Return the present state of the race of the study, also while it runs.
@@ -427,6 +451,59 @@ class Study:
         self._check_run()
         chosen = metric or self.analysis().metric or self._default_metric()
         return Results.from_study(self.path, chosen, **options)
+
+    def predictions(
+        self, dataset: str, strategies: str | Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Return what strategies predicted for each test row of a dataset.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the dataset.
+        strategies : str or sequence of str, optional
+            Names of strategies; default all of the study. Only theirs are read.
+
+        Returns
+        -------
+        DataFrame
+            One row per strategy and test row of each done cell, by strategy, repeat and row:
+            ``dataset``, ``strategy``, ``repeat``, ``fold``, ``row`` (position in the dataset,
+            from 0), ``truth``, ``prediction`` (labels or numbers), and for classification
+            ``confidence.<label>``, the probability of each class (float32; NaN where a strategy
+            has none). The index is that of the dataset's table; without its file of datasets, the
+            row. `import_predictions` takes such a table.
+
+        Raises
+        ------
+        StudyError
+            The study has no such dataset or strategy, or none of these cells is done.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pandas as pd
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> study = Study(folder.name + "/study.h5")
+        >>> table = pd.DataFrame(
+        ...     {"age": [50, 61, 38, 70, 44, 67], "ill": ["no", "yes"] * 3}, index=[*"ABCDEF"]
+        ... )
+        >>> study.add_datasets(table, name="patients", target="ill")
+        ['patients']
+        >>> _ = study.run("GaussianNaiveBayes", split="kfold(2)", engine="inline", verbose=0)
+        >>> found = study.predictions("patients")
+        >>> found[["fold", "row", "truth", "prediction", "confidence.yes"]].head(3).round(2)
+        >>> folder.cleanup()
+        """
+        from mlaut.files_io.studies.predictions import predictions_of
+
+        self._check_run()
+        entry, index = self._store.load_splits().get(dataset), None
+        if entry and not self._elsewhere and self.datasets_path.exists():
+            with suppress(DataError):  # the file may lack it by now
+                stored = self._datasets_io("r").load_columns(entry.path)
+                index = stored.frame.index if stored.fingerprint == entry.fingerprint else None
+        return predictions_of(self._store, dataset, strategies, index)
 
     def compare(self, metric: str | Any = "", **options: Any) -> Comparison:
         """Compare all strategies by estimates, tests and probabilities.
@@ -503,6 +580,7 @@ class Study:
             from mlaut.experiments.checking.verify import recorded_input
 
             recorded, self._elsewhere = recorded_input(self._store)
+            self._added = set() if recorded else None
             return recorded or beside
         # Looking for datasets also refuses files of MLaut 0.1 and 0.2.
         if FilesIO(self.path, "r").list_datasets()[0]:
@@ -550,6 +628,10 @@ class Study:
         return opened
 
     def _names(self, paths: Iterable[str]) -> list[str]:
+        """Return the names of datasets that were added."""
+        paths = list(paths)
+        if self._added is not None:
+            self._added.update(paths)
         return [info.name for info in self._datasets_io("r").infos_of(paths)]
 
     def _load(
@@ -586,11 +668,13 @@ class Study:
             )
         stored = self._store.load_splits() if self._store.exists else {}
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
-        names, paths = datasets.list_datasets()
+        names, paths = self._named_paths()
         new = [path for name, path in zip(names, paths, strict=True) if name not in stored]
         if not split:
             paths, split = new, self._scheme_of(stored) if new else ""
-        how, kept = {"stratify": stratify, "seed": self.seed}, list["SplitEntry"]()
+        seeds = {entry.split.seed for entry in stored.values()} - {None}
+        seed = seeds.pop() if len(seeds) == 1 else self.seed  # a study file has one for splits
+        how, kept = {"stratify": stratify, "seed": seed}, list["SplitEntry"]()
         if paths:
             split_told(datasets, study, paths, scheme=split, kept=kept, **how)
         known = ", ".join(dict.fromkeys(entry.split.scheme for entry in kept))

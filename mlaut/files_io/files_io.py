@@ -31,7 +31,7 @@ from mlaut.files_io.tables.datasets import (
     what_changed,
 )
 from mlaut.markup import counted, table_html
-from mlaut.records import Block, Dataset
+from mlaut.records import Dataset
 
 MODES = ("r", "a", "w")
 RESERVED = ("splits", "experiments")  # groups of a study, which may share the file
@@ -303,6 +303,7 @@ class FilesIO:
         StudyError
             The database holds no study, or not this dataset.
         """
+        from mlaut.files_io.studies.predictions import labelled
         from mlaut.files_io.studies.study import StudyStore
 
         block = StudyStore(self.path).block(dataset)
@@ -310,9 +311,9 @@ class FilesIO:
         repeats, rows = np.nonzero(folds >= 0)
         keys = [repeats, folds[repeats, rows], rows]
         index = pd.MultiIndex.from_arrays(keys, names=["repeat", "fold", "row"])
-        columns = {"truth": _labels(block.truth[rows], block)}
+        columns = {"truth": labelled(block.truth[rows], block)}
         for name, predicted in zip(block.strategies, block.predictions, strict=True):
-            columns[name] = _labels(predicted[repeats, rows], block)
+            columns[name] = labelled(predicted[repeats, rows], block)
         return pd.DataFrame(columns, index=index).sort_index()
 
     # ---------------------------------------------------------------- writing
@@ -601,13 +602,6 @@ class FilesIO:
             hint = nearest(path, names) or f"; it has {len(names)}, see list_datasets()"
             raise DataError(f"{self.path}: no dataset {dataset_path!r}{hint}")
         return file[path]
-
-
-def _labels(stored: np.ndarray, block: Block) -> Any:
-    """Return stored predictions as labels of classes, or as numbers."""
-    if not block.classes:
-        return stored
-    return pd.Series(block.classes).reindex(np.where(stored < 0, -1, stored)).array
 
 
 def _parts(path: str) -> list[str]:

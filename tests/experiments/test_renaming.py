@@ -1,11 +1,16 @@
-"""A renamed study: its cells keep their seeds, so they can be fitted again, merged and extended."""
+"""Renaming: cells keep their seeds, a name is that of one dataset, and what comes back is said."""
 
+from itertools import pairwise
+
+import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import mlaut
+from mlaut import Data
 from mlaut.bundles import extend_bundle, publish_study
 from mlaut.cli import main
+from mlaut.errors import DataError, StoreError
 from mlaut.experiments import load_model, verify_study
 from mlaut.files_io import StudyStore, merge_studies
 
@@ -36,7 +41,7 @@ def study(made, tmp_path):
 
 
 def _rename(study, what, *names):
-    for old, new in zip(names, names[1:], strict=False):
+    for old, new in pairwise(names):
         main(["study", "rename", str(study.path), f"--{what}", old, new])
 
 
@@ -132,3 +137,84 @@ def test_a_new_strategy_of_a_former_name_leaves_saved_models_alone(study):
     study.run([_forest("forest", 5)], save_models=True, **OPTIONS)
     models = [load_model(study.path, "iris", name, trusted=True) for name in ("wood", "forest")]
     assert [model["estimator"].n_estimators for model in models] == [3, 5]
+
+
+# ------------------------------------------------------------- datasets of one name
+
+ONE = pd.DataFrame({"x": range(12), "target": ["a", "b"] * 6})
+OTHER = ONE.assign(x=1)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "tables").mkdir()
+    for name, table in (("one", OTHER), ("two", ONE)):
+        table.to_csv(tmp_path / "tables" / f"{name}.csv", index=False)
+    return tmp_path / "tables"
+
+
+def test_a_study_takes_a_name_once_whatever_its_source(tmp_path, folder):
+    study = mlaut.Study(tmp_path / "study.h5")
+    study.add_datasets(ONE, name="one")
+    with pytest.raises(StoreError, match="/one exists and differs: other values in column 'x'"):
+        study.add_datasets(folder)
+    assert study.datasets == ["one"]
+    study.add_datasets(folder, overwrite=True)
+    assert study.add_datasets(ONE, name="two") == ["two"]
+    assert study.add_datasets(folder) == study.datasets == ["one", "two"]
+    with pytest.raises(StoreError, match="/starter/iris exists and differs"):
+        study.add_datasets(["starter/iris", "sklearn/iris"])
+
+
+def test_removing_and_renaming_takes_one_of_several_datasets_of_a_name(tmp_path, capsys):
+    path = tmp_path / "in.h5"
+    io = Data().open_hdf5(path, "a")
+    for group, table in (("/", ONE), ("/tabs", OTHER), ("/more", ONE)):
+        io.save_datasets([mlaut.data.from_frame(table, "target", name="one")], group)
+    study = mlaut.Study(tmp_path / "study.h5", datasets=path)
+    with pytest.raises(DataError, match=r"'mlaut study remove .* --dataset /one'"):
+        study.run("GaussianNaiveBayes", **OPTIONS)
+    for command in (["remove"], ["rename"]):
+        new = ["first"] if command == ["rename"] else []
+        with pytest.raises(SystemExit):
+            main(["study", *command, str(path), "--dataset", "one", *new])
+        said = capsys.readouterr().err
+        assert (
+            "3 datasets are called 'one'; name one by its path: /more/one or /one or /tabs" in said
+        )
+    main(["study", "remove", str(path), "--dataset", "/more/one"])
+    main(["study", "rename", str(path), "--dataset", "/one", "first"])
+    assert io.list_datasets()[1] == ["/first", "/tabs/one"]
+
+
+def test_a_study_file_removes_the_dataset_of_its_own_group(tmp_path, folder):
+    text = '[data]\nfolder = "tables"\n[strategies]\nnames = ["BaselineClassifier"]\n'
+    (tmp_path / "study.toml").write_text(text + "[run]\nengine = 'inline'\n")
+    main(["run", "-q", str(tmp_path / "study.toml")])
+    io = Data().open_hdf5(tmp_path / "input.h5", "a")
+    io.save_datasets([mlaut.data.from_frame(ONE, "target", name="one")], "others")
+    main(["study", "remove", str(tmp_path / "study.toml"), "--dataset", "one"])
+    assert io.list_datasets()[1] == ["/others/one", "/tables/two"]
+    assert StudyStore(tmp_path / "study.h5").datasets == ("two",)
+
+
+def test_what_the_next_run_adds_again_is_said(study, tmp_path, folder, capsys):
+    path = tmp_path / "s.toml"
+    text = '[study]\noutput = "new.h5"\n[strategies]\nnames = ["BaselineClassifier"]\n[data]\n'
+    path.write_text(text + 'folder = "tables"\n[run]\nengine = "inline"\n')
+    main(["run", "-q", str(path)])
+    capsys.readouterr()
+    for arguments, said in (
+        (["rename", "--dataset", "one", "uno"], "one is still in tables: the next run will add it"),
+        (["remove", "--dataset", "two"], "two is still in tables: the next run will add it again"),
+        (["rename", "--strategy", "BaselineClassifier", "b"], "s.toml still names it: change that"),
+    ):
+        main(["study", arguments[0], str(path), *arguments[1:]])
+        assert said in capsys.readouterr().out
+    main(["study", "remove", str(study.path), "--dataset", "iris"])
+    said = capsys.readouterr().out
+    assert f"'mlaut study remove {study.datasets_path} --dataset iris' removes it" in said
+    assert "iris" in study.datasets
+    (folder / "one.csv").unlink()
+    main(["study", "rename", str(path), "--dataset", "uno", "one"])
+    assert "still" not in capsys.readouterr().out

@@ -63,7 +63,7 @@ def test_a_scheme_by_role_gives_each_dataset_what_its_roles_need(study, capsys):
 
 
 def test_a_mapping_names_the_scheme_of_each_dataset(study):
-    split = {name: "kfold_by_role(3)" for name in ("timed", "both")}
+    split = dict.fromkeys(("timed", "both"), "kfold_by_role(3)")
     split |= {"grouped": "group_kfold(4)", "grouped too": "group_kfold(4)", "*": "kfold(3)"}
     schemes = _run(study, split)
     assert schemes == {
@@ -98,9 +98,9 @@ def test_new_datasets_get_the_scheme_that_is_given_and_old_ones_keep_theirs(stud
 
 
 def test_one_warning_names_all_datasets(study):
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UnusableWarning) as told, pytest.warns(LeakWarning):
         _run(study, "group_kfold(3)")
-    left_out, late = told
+    late, left_out = told
     assert left_out.category is UnusableWarning
     assert "dataset 'other' (the same for 'plain', 'timed'): group_kfold" in str(left_out.message)
     assert late.category is LeakWarning
