@@ -492,7 +492,11 @@ class Study:
         ['patients']
         >>> _ = study.run("GaussianNaiveBayes", split="kfold(2)", engine="inline", verbose=0)
         >>> found = study.predictions("patients")
-        >>> found[["fold", "row", "truth", "prediction", "confidence.yes"]].head(3).round(2)
+        >>> found[["fold", "row", "truth", "prediction", "confidence.yes"]].head(3)
+           fold  row truth prediction  confidence.yes
+        A     0    0    no        yes             1.0
+        B     1    1   yes         no             0.0
+        C     1    2    no         no             0.0
         >>> folder.cleanup()
         """
         from mlaut.files_io.studies.predictions import predictions_of

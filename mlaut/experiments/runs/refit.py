@@ -59,7 +59,7 @@ def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimato
         if given is None:
             strategy = _find_registered(entry, study)
         if strategy is None:
-            left_out.append(f"{entry.name}: this strategy is not known here; name the study file")
+            left_out.append(f"{entry.name}: {_unknown(entry, candidates, given)}")
         elif not strategy_entries([strategy], study)[0].is_same(entry):
             left_out.append(f"{entry.name}: its parameters are not those that are stored")
         else:
@@ -67,6 +67,15 @@ def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimato
     if not usable:
         raise StudyError(f"{study.path}: nothing can be fitted again: {'; '.join(left_out)}")
     return usable, left_out
+
+
+def _unknown(entry: StrategyEntry, candidates: Mapping[str, Any], given: Any) -> str:
+    """Return why no strategy has the name of a stored one, in words."""
+    if given is None:
+        return "this strategy is not known here; name the study file"
+    former = [name for name in entry.named if name in candidates]
+    hint = f"; it was renamed, and {former[0]!r} is: rename that, too" if former else ""
+    return f"no strategy of this name is given{hint}"
 
 
 def _find_registered(entry: StrategyEntry, study: StudyStore) -> MlautEstimator | None:
