@@ -412,9 +412,8 @@ class Study:
         """Return the progress of the study, also while it runs, and before its first run."""
         from mlaut.experiments.following.status import nothing_run, study_status
 
-        return (
-            study_status(self.path) if self._store.exists else nothing_run(self.path, self.datasets)
-        )
+        has_run = self._store.exists and self._store.strategies
+        return study_status(self.path) if has_run else nothing_run(self.path, self.datasets)
 
     def race(self) -> Race:
         """Return the present state of the race of the study, also while it runs.
