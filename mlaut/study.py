@@ -671,8 +671,10 @@ class Study:
             )
         stored = self._store.load_splits() if self._store.exists else {}
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
-        names, paths = self._named_paths()
-        new = [path for name, path in zip(names, paths, strict=True) if name not in stored]
+        taken = {entry.path for entry in stored.values()}  # perhaps renamed in the study alone
+        named = zip(*self._named_paths(), strict=True)
+        places = {path: name for name, path in named if name in stored or path not in taken}
+        paths, new = list(places), [path for path, name in places.items() if name not in stored]
         if not split:
             paths, split = new, self._scheme_of(stored) if new else ""
         seeds = {entry.split.seed for entry in stored.values()} - {None}

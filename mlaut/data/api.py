@@ -377,28 +377,32 @@ class Data:
         schemes = schemes_of(hdf5_in, infos, scheme, test_size, stratify, groups)
         entries = []
         for info in infos:
-            old, entry, leaks = known.get(info.name), None, list[str]()
-            same = old is not None and old.fingerprint == info.fingerprint
-            if info.name not in schemes and not same:
+            old = known.get(info.name)
+            if old is not None and old.fingerprint != info.fingerprint:
+                old = None  # the study refuses the new entry, or replaces the old one
+            if info.name not in schemes and old is None:
                 raise DataError(
                     f"split: no scheme for {info.name!r}; name one, or one for all others as '*'"
                 )
-            if same and (
+            if old and (
                 info.name not in schemes or is_split(old, info, schemes[info.name], seed, groups)
             ):
                 entries.append(old)
                 continue
+            keeps = None if kept is None else old
             try:
                 entry, leaks = split_entry(hdf5_in, info, schemes[info.name], seed, groups)
             except DataError as error:
-                if not (same and kept is not None):
+                if keeps is None:
                     if unusable is None:
                         raise
                     unusable.append(error)
                     continue
-            if same and kept is not None and not (entry and extends(old, entry)):
-                kept.append(old)
-                entry, leaks = old, []
+                entry, leaks = keeps, []
+            if keeps is not None and not (entry is not keeps and extends(keeps, entry)):
+                entry, leaks = keeps, []
+            if kept is not None and entry is keeps:
+                kept.append(entry)
             entries.append(entry)
             found[info.name] = leaks
         warn_of_leaks(found)

@@ -123,9 +123,12 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
                 remark = f"({counted(counts[old], 'cell')} with an outcome)"
             if file:
                 remark += _still_named(file, what, old)
-            elif not file and what == "dataset" and not new and study.exists and own.exists():
-                here = f"'mlaut study remove {own} --dataset {old}'"
-                remark += f"; the next run will add it again from {own}, where {here} removes it"
+            elif what == "dataset" and not new and study.exists and own.exists():
+                if old in FilesIO(own).list_datasets()[0]:
+                    call = f"'mlaut study remove {own} --dataset {old}'"
+                    remark += (
+                        f"; {own} has it, so the next run will add it again: {call} removes it"
+                    )
             lines.append(f"{place}: {what} {old} {f'is now {new}' if new else 'removed'} {remark}")
     return lines
 

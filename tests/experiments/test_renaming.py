@@ -214,7 +214,14 @@ def test_what_the_next_run_adds_again_is_said(study, tmp_path, folder, capsys):
     main(["study", "remove", str(study.path), "--dataset", "iris"])
     said = capsys.readouterr().out
     assert f"'mlaut study remove {study.datasets_path} --dataset iris' removes it" in said
-    assert "iris" in study.datasets
+    main(["study", "remove", str(study.datasets_path), "--dataset", "iris"])
+    assert study.datasets == ["glass"]
     (folder / "one.csv").unlink()
     main(["study", "rename", str(path), "--dataset", "uno", "one"])
     assert "still" not in capsys.readouterr().out
+
+
+def test_a_dataset_that_is_renamed_in_the_study_alone_is_not_added_again(study):
+    StudyStore(study.path).restructure(datasets={"glass": "glas"})
+    assert study.run([_forest()], split="kfold(2)", **OPTIONS).tried.n_cells == 0
+    assert StudyStore(study.path).datasets == ("glas", "iris")

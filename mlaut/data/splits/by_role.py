@@ -133,11 +133,18 @@ class TimeSeries:
 
 
 @dataclass(frozen=True)
-class GroupTimeSeries(TimeSeries):
+class GroupTimeSeries:
     """Time series scheme that trains on no row of the groups that it tests.
 
     Each fold tests the same rows as `TimeSeries`. Of the rows that it trains on, those of the
     tested groups are left out, and those of the time of the first test row.
+
+    Attributes
+    ----------
+    n_folds : int, default 5
+        Number of successive test sets.
+    gap : int, default 0
+        Number of rows between the training and the test rows that are left out.
 
     Examples
     --------
@@ -148,14 +155,22 @@ class GroupTimeSeries(TimeSeries):
     [[-1, -1, 0, -2], [-2, -1, -1, 0]]
     """
 
+    n_folds: int = 5
+    gap: int = 0
     roles: ClassVar[tuple[str, ...]] = ("group", "time")
 
+    def __post_init__(self) -> None:
+        self._plain()
+
     def __str__(self) -> str:
-        return f"group_{super().__str__()}"
+        return f"group_{self._plain()}"
+
+    def _plain(self) -> TimeSeries:
+        return TimeSeries(self.n_folds, self.gap)
 
     def folds(self, truth: np.ndarray, groups: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Return the code of each row in each pair: shape (n_folds, n_rows), int16."""
-        folds = super().folds(truth, times)
+        folds = self._plain().folds(truth, times)
         for number, codes in enumerate(folds, start=1):
             tested = codes == 0
             known = np.isin(groups, groups[tested]) | (times >= times[tested].min())

@@ -239,7 +239,8 @@ def _named(name: str, first: str, scheme: HoldOut | KFold) -> str:
 
 # ---------------------------------------------------------------- from a text
 
-Scheme = HoldOut | KFold | GroupFolds | LeaveOneGroupOut | TimeSeries | ByRole
+Roled = GroupFolds | LeaveOneGroupOut | TimeSeries | GroupTimeSeries
+Scheme = HoldOut | KFold | Roled | ByRole
 
 SCHEMES: dict[str, Scheme] = {
     "holdout": HoldOut(),
@@ -374,7 +375,7 @@ def make_split(
     values = {"group": groups, "time": times}
     if isinstance(scheme, ByRole):
         scheme = scheme.of(task, [role for role, of_rows in values.items() if of_rows is not None])
-    if isinstance(scheme, GroupFolds | LeaveOneGroupOut | TimeSeries):
+    if isinstance(scheme, Roled):
         return _split_by_role(truth, scheme, seed, values)
     if not isinstance(scheme, HoldOut | KFold):
         return _split_by_splitter(truth, scheme, seed, key, groups, table)
@@ -399,7 +400,7 @@ def make_split(
 
 def _split_by_role(
     truth: np.ndarray,
-    scheme: GroupFolds | LeaveOneGroupOut | TimeSeries,
+    scheme: Roled,
     seed: int,
     values: Mapping[str, Any],
 ) -> Split:

@@ -63,8 +63,9 @@ def schemes_of(
         if key in given:
             chosen = None if may_be_own and not given[key] else drawn[key]
             roles = {*info.roles, *(["group"] if groups else [])}
-            by_role = isinstance(chosen, ByRole)
-            schemes[info.name] = chosen.of(info.task, roles) if by_role else chosen
+            if isinstance(chosen, ByRole):
+                chosen = chosen.of(info.task, roles)
+            schemes[info.name] = chosen
     return schemes
 
 

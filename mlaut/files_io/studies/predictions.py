@@ -47,12 +47,14 @@ def predictions_of(
         for s, strategy in enumerate(block.strategies):
             if strategy in chosen:
                 part = _of_strategy(block, s)
-                part.insert(0, "strategy", _constant(strategy, known, len(part)))
+                part.insert(
+                    0, "strategy", pd.Series(strategy, part.index, pd.CategoricalDtype(known))
+                )
                 parts.append(part)
     if not any(map(len, parts)):
         raise StudyError(f"{study.path}: no cell of dataset {dataset!r} is done yet; run it first")
     table = pd.concat(parts, ignore_index=True)
-    table.insert(0, "dataset", _constant(dataset, [dataset], len(table)))
+    table.insert(0, "dataset", pd.Series(dataset, table.index, pd.CategoricalDtype([dataset])))
     rows = table["row"].to_numpy()
     table.index = pd.Index(rows) if index is None else index[rows]
     return table
@@ -83,7 +85,3 @@ def labelled(stored: np.ndarray, block: Block) -> pd.api.extensions.ExtensionArr
     if not block.classes:
         return stored
     return pd.Series(block.classes).reindex(np.where(stored < 0, -1, stored)).array
-
-
-def _constant(value: str, values: Sequence[str], n: int) -> pd.Categorical:
-    return pd.Categorical.from_codes(np.full(n, values.index(value)), values)
