@@ -88,6 +88,7 @@ class Study:
         found = self._found_datasets() if datasets is None else Path(os.path.expanduser(datasets))
         self._datasets_path = (found, found.absolute())
         self.seed = self._found_seed() if seed is None else seed
+        self._seed_given = seed is not None
 
     def __repr__(self) -> str:
         return f"Study({str(self.path)!r}, datasets={str(self.datasets_path)!r})"
@@ -678,7 +679,8 @@ class Study:
         if not split:
             paths, split = new, self._scheme_of(stored) if new else ""
         seeds = {entry.split.seed for entry in stored.values()} - {None}
-        seed = seeds.pop() if len(seeds) == 1 else self.seed  # a study file has one for splits
+        of_file = not self._seed_given and len(seeds) == 1  # a study file has one for splits
+        seed = seeds.pop() if of_file else self.seed
         how, kept = {"stratify": stratify, "seed": seed}, list["SplitEntry"]()
         if paths:
             split_told(datasets, study, paths, scheme=split, kept=kept, **how)

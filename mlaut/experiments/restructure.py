@@ -116,6 +116,7 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
             renamed = datasets[name]
             io.delete_dataset(at) if renamed is None else io.rename_dataset(at, renamed)
     lines = []
+    added_again = FilesIO(own).list_datasets()[0] if own.exists() and not file else ()
     for what, names in changes.items():
         for old, new in names.items():
             remark = "by an earlier call"
@@ -123,12 +124,9 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
                 remark = f"({counted(counts[old], 'cell')} with an outcome)"
             if file:
                 remark += _still_named(file, what, old)
-            elif what == "dataset" and not new and study.exists and own.exists():
-                if old in FilesIO(own).list_datasets()[0]:
-                    call = f"'mlaut study remove {own} --dataset {old}'"
-                    remark += (
-                        f"; {own} has it, so the next run will add it again: {call} removes it"
-                    )
+            elif what == "dataset" and not new and study.exists and old in added_again:
+                call = f"'mlaut study remove {own} --dataset {old}'"
+                remark += f"; {own} has it, so the next run will add it again: {call} removes it"
             lines.append(f"{place}: {what} {old} {f'is now {new}' if new else 'removed'} {remark}")
     return lines
 
