@@ -95,7 +95,9 @@ def test_latex_cites_what_the_bibliography_has():
     cited = re.findall(r"\\cite\{(\w+)\}", found.to_latex())
     assert tuple(cited) == found.keys
     assert re.findall(r"^@\w+\{(\w+),$", found.to_bibtex(), re.MULTILINE) == cited
-    assert "rank test \\cite{wilcoxon1945} with flips of whole datasets: jointly" in found.to_latex()
+    assert (
+        "rank test \\cite{wilcoxon1945} with flips of whole datasets: jointly" in found.to_latex()
+    )
     bib = found.to_bibtex()
     assert bib.count("{") == bib.count("}")
     assert "doi = {10.2307/3001968}" in bib
