@@ -20,6 +20,7 @@ from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
+from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.strategy.generic_estimator import check_methods
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
 from mlaut.files_io.tables.tables_of_others import one_target
@@ -206,7 +207,8 @@ def _predict(
     """Fit a copy of an estimator, and write its predictions into a block."""
     (X, target), test = table, at[-1]
     try:
-        model = clone(estimator).fit(_safe_indexing(X, train), target.to_numpy()[train])
+        model = take_every_name(clone(estimator))
+        model.fit(_safe_indexing(X, train), target.to_numpy()[train])
         rows = _safe_indexing(X, test)
         block.predictions[at] = checked_predictions(model.predict(rows), block.classes, len(test))
         if probabilities and block.probabilities is not None:

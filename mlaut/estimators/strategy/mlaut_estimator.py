@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
+from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
     check_clone,
@@ -475,7 +476,7 @@ class MlautEstimator(BaseEstimator):
         if y is None:
             raise DataError(f"{self.name} requires y to be passed, but the target y is None")
         shape = self._shape_of(X, np.asarray(y))
-        model = self.assemble(shape)
+        model = take_every_name(self.assemble(shape))
         step = "" if self.preprocessing is None else "estimator__"
         weights = {"sample_weight": weight_argument(model)} if "sample_weight" in fit_params else {}
         given = {weights.get(name) or f"{step}{name}": it for name, it in fit_params.items()}

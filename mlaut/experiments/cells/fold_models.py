@@ -26,6 +26,7 @@ from sklearn.pipeline import Pipeline
 from mlaut.data.splits.targets import positions
 from mlaut.errors import StrategyError
 from mlaut.estimators import DataShape, MlautEstimator
+from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import drawn_seeds, unset_seeds
 from mlaut.estimators.preparing.columns import are_plain_numbers
@@ -329,7 +330,7 @@ def new_model(
     template = templates[key]
     if template is not None:
         return template.copy(seed), template.traits
-    model = strategy.assemble(shape, random_state=seed, n_jobs=n_jobs)
+    model = take_every_name(strategy.assemble(shape, random_state=seed, n_jobs=n_jobs))
     return model, Traits.of(model)
 
 
