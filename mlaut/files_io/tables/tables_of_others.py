@@ -92,8 +92,8 @@ def _by_columns(frame: Any) -> pd.DataFrame:
 def _column(series: Any) -> Any:
     dtype, kind = series.dtype, type(series.dtype).__name__
     if kind in ("Categorical", "Enum"):
-        levels = series.cat.get_categories().to_list()
-        return pd.Categorical(series.to_list(), categories=levels)
+        seen = series.drop_nulls().unique(maintain_order=True).to_list()
+        return pd.Categorical(series.to_list(), categories=getattr(dtype, "categories", seen))
     if kind == "Date":
         return series.to_numpy().astype("M8[ms]")
     if kind == "Datetime" and dtype.time_zone:
