@@ -104,6 +104,9 @@ def _are_of_groups(folds: Any) -> bool:
 
 def needs_groups(model: Any) -> bool:
     """Return whether folds in a model need the groups of rows."""
+    parts = model.get_params(deep=True).values()
+    if not any(hasattr(part, "split") and not isinstance(part, str) for part in parts):
+        return False
     return group_argument(model) is not None or _consumes(model, "fit", "groups")
 
 
@@ -171,5 +174,5 @@ def _consumes(part: Any, method: str, name: str) -> bool:
     with config_context(enable_metadata_routing=True):
         try:
             return bool(get_routing_for_object(part).consumes(method, [name]))
-        except NotImplementedError:  # a meta-estimator that does not route
-            return False
+        except (NotImplementedError, ValueError):
+            return False  # a meta-estimator that does not route, or a fit of other arguments

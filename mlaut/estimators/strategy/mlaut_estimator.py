@@ -265,9 +265,7 @@ class MlautEstimator(BaseEstimator):
 
     def needs_groups(self) -> bool:
         """Return whether folds among the parameters need the group of each row."""
-        parts = self.get_params(deep=True).values()
-        folds = any(hasattr(part, "split") and not isinstance(part, str) for part in parts)
-        return folds and needs_groups(self.assemble(self._reference_shape()))
+        return needs_groups(self.assemble(self._reference_shape()))
 
     def describe(self) -> dict[str, Any]:
         """Return the wrapped estimator, preprocessing, tuning and limits as plain JSON values."""
