@@ -33,12 +33,13 @@ def take_every_name(model: Any) -> Any:
 
 
 def _changed(learner: Any) -> Any:
-    learner.__class__ = _taking_every_name(type(learner))
+    cls: Any = type(learner)
+    learner.__class__ = _taking_every_name(cls)
     return learner
 
 
 @cache
-def _taking_every_name(cls: type) -> type:
+def _taking_every_name(cls: Any) -> Any:
     """Return a class that looks like another, and gives other names to the columns of tables."""
     own: dict[str, Any] = {
         name: _renaming(getattr(cls, name)) for name in _METHODS if hasattr(cls, name)
@@ -92,6 +93,6 @@ def plain_names(names: list[Any], refused: str) -> list[str] | None:
 
 def _reduced(self: Any, protocol: Any) -> Any:  # noqa: ARG001
     """Pickle a learner as one of the class that it was."""
-    twin = object.__new__(type(self).__bases__[0])
+    twin: Any = object.__new__(type(self).__bases__[0])
     twin.__dict__.update(vars(self))
     return _changed, (twin,)
