@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -71,10 +70,17 @@ def test_a_subclass_with_another_fit_is_run(study):
 
 
 def test_files_with_names_of_the_standard_library_stop_no_worker(tmp_path):
-    (tmp_path / "queue.py").write_text("raise RuntimeError('this is no module')\n")
-    script = "from mlaut.experiments.workers.start import start_process as s; s(print).join()"
-    path = Path(sys.executable)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "queue.py").write_text("raise RuntimeError('this is no module')\n")
+    script = tmp_path / "script.py"  # as the command mlaut, it has another folder on its path
+    script.write_text(
+        "from mlaut.experiments.workers.start import start_process\nstart_process(print).join()\n"
+    )
     done = subprocess.run(
-        [path, "-P", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, script],
+        cwd=tmp_path / "work",
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
