@@ -192,7 +192,7 @@ def is_foreign(model: Any) -> bool:
     """Return whether a part of a model with ``fit`` is neither from scikit-learn nor from MLaut."""
     return any(
         cls.__module__.partition(".")[0] not in _TAKES_EVERY_LABEL
-        for cls in {type(part) for part in _parts(model)}
+        for cls in {type(part) for part in parts_of(model)}
     )
 
 
@@ -205,10 +205,10 @@ def refuses_texts_of_numpy(model: Any) -> bool:
     >>> refuses_texts_of_numpy(SelfTrainingClassifier(GaussianNB()))
     True
     """
-    return any(isinstance(part, SelfTrainingClassifier) for part in _parts(model))
+    return any(isinstance(part, SelfTrainingClassifier) for part in parts_of(model))
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def parts_of(value: Any) -> Iterator[Any]:
     """Yield all estimators in a model: itself, its parameters, and the values of its grids."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         if hasattr(value, "fit"):
@@ -218,4 +218,4 @@ def _parts(value: Any) -> Iterator[Any]:
         value = list(value.values())
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _parts(item)
+            yield from parts_of(item)

@@ -102,6 +102,11 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
             return super().__sklearn_clone__()
         except RuntimeError:  # a learner that `clone` refuses
             return copy.deepcopy(self)
+        except TypeError as error:  # of a lock, a connection, an open file
+            raise StrategyError(
+                f"a parameter of {type(self.estimator).__name__} cannot be copied for each fit "
+                f"({error}); give what describes it, and make the object in fit"
+            ) from error
 
     def _required(self) -> dict[str, Any]:
         return {"estimator": self.estimator, "properties": self.properties}

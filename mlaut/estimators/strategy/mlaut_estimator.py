@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
+from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
     check_clone,
@@ -34,7 +35,7 @@ from mlaut.estimators.libraries.parameters import (
 )
 from mlaut.estimators.preparing.labels import as_fitted, fit_classifier
 from mlaut.estimators.preparing.preprocessing import describe_preprocessing, explained_texts
-from mlaut.estimators.preparing.weights import weight_argument
+from mlaut.estimators.preparing.weights import group_argument, needs_groups, weight_argument
 from mlaut.estimators.searches.budgeted import BudgetedSearch
 from mlaut.estimators.searches.spaces import is_finite, spaces_of, with_ranges
 from mlaut.estimators.searches.tuning import GridSearch, TuningFolds
@@ -262,6 +263,10 @@ class MlautEstimator(BaseEstimator):
         """
         return weight_argument(self.assemble(self._reference_shape())) is not None
 
+    def needs_groups(self) -> bool:
+        """Return whether folds among the parameters need the group of each row."""
+        return needs_groups(self.assemble(self._reference_shape()))
+
     def describe(self) -> dict[str, Any]:
         """Return the wrapped estimator, preprocessing, tuning and limits as plain JSON values."""
         core = self._core(self._reference_shape())
@@ -475,10 +480,13 @@ class MlautEstimator(BaseEstimator):
         if y is None:
             raise DataError(f"{self.name} requires y to be passed, but the target y is None")
         shape = self._shape_of(X, np.asarray(y))
-        model = self.assemble(shape)
+        model = take_every_name(self.assemble(shape))
         step = "" if self.preprocessing is None else "estimator__"
-        weights = {"sample_weight": weight_argument(model)} if "sample_weight" in fit_params else {}
-        given = {weights.get(name) or f"{step}{name}": it for name, it in fit_params.items()}
+        known = {"sample_weight": weight_argument, "groups": group_argument}
+        given = {
+            (name in known and known[name](model)) or f"{step}{name}": values
+            for name, values in fit_params.items()
+        }
         given = category_arguments(model, X) | given
         with explained_texts(X):
             if shape.n_classes:

@@ -303,7 +303,9 @@ def plan_run(
     return replace(
         plan,
         refusals=(*plan.refusals, *_without_weights(infos, requested, strategies)),
-        notes=_with_scores(plan.notes, strategies, metric),
+        notes=_with_groups(
+            _with_scores(plan.notes, strategies, metric), infos, requested, strategies
+        ),
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
         versions=study.mixed_versions(now) if study else "",
@@ -354,6 +356,24 @@ def _with_scores(
             contrast = "" if chosen else f", not by the study's {metric}"
             texts[tuned.name] = f"tunes by {score}{contrast}"
     return {name: (*own, *([texts[name]] if name in texts else [])) for name, own in notes.items()}
+
+
+def _with_groups(
+    notes: Mapping[str, tuple[str, ...]],
+    infos: Sequence[DatasetInfo],
+    requested: Mapping[str, Sequence[str]],
+    strategies: Iterable[MlautEstimator],
+) -> dict[str, tuple[str, ...]]:
+    """Return the notes with what becomes of folds in a strategy that need groups of rows."""
+    roles = [(info.roles, item) for info, item in zip(infos, requested.items(), strict=True)]
+    texts = dict(notes)
+    for name in (s.name for s in strategies if s.needs_groups()):
+        without = [
+            dataset for has, (dataset, names) in roles if name in names and "group" not in has
+        ]
+        failing = f"; fails without a column of that role: {', '.join(without)}" if without else ""
+        texts[name] = (*texts.get(name, ()), f"its own folds get the role group{failing}")
+    return texts
 
 
 def _share_of(plan: Plan, shard: Shard) -> Plan:

@@ -208,6 +208,8 @@ def test_area_under_the_precision_recall_curve():
 
 
 def test_unknown_and_incomplete_metrics():
+    with pytest.raises(AnalysisError, match="did you mean 'neg_median_absolute_error'"):
+        metric("medae")
     with pytest.raises(AnalysisError, match=r"'acuracy' is not known; did you mean 'accuracy'\?"):
         metric("acuracy")
     with pytest.raises(AnalysisError, match=r"not known; .mlaut list metrics. lists those"):
