@@ -32,6 +32,7 @@ from mlaut.estimators.libraries.parameters import (
     set_n_jobs,
     without,
 )
+from mlaut.estimators.libraries.session import SETTINGS, session_settings
 from mlaut.estimators.preparing.labels import as_fitted, fit_classifier
 from mlaut.estimators.preparing.preprocessing import describe_preprocessing, explained_texts
 from mlaut.estimators.preparing.weights import weight_argument
@@ -213,14 +214,16 @@ class MlautEstimator(BaseEstimator):
         """Return the objects that `identity` describes: the class and its assembled model.
 
         Seeds that CatBoost gets from its cell are included, since its parameters do not show them,
-        and so are digests of frozen estimators.
+        and so are digests of frozen estimators, and what the session has changed in libraries.
         """
         model = self.assemble(self._reference_shape())
         seeds = {"seeds": sorted(unset)} if (unset := hidden_seeds(model)) else {}
         set_output = getattr(self.preprocessing, "_sklearn_output_config", {})  # by set_output
         output = {"output": dict(set_output)} if set_output else {}
         learned = {"learned": digests} if (digests := digests_of_frozen(model)) else {}
-        return {"strategy": type(self), "assembled": model, **seeds, **output, **learned}
+        session = {SETTINGS: settings} if (settings := session_settings()) else {}
+        whole = {"strategy": type(self), "assembled": model}
+        return {**whole, **seeds, **output, **learned, **session}
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of `identity`, in hexadecimal."""

@@ -11,7 +11,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter, time  # bound before a strategy could replace them
@@ -21,6 +21,7 @@ import numpy as np
 
 from mlaut.errors import DivergedError, MlautError, StoreError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
+from mlaut.estimators.libraries.session import in_session
 from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.related_rows import relate, relation_of_fold
 from mlaut.estimators.searches.traces import search_in, trace_of
@@ -62,6 +63,8 @@ class CellOptions:
         Folder in which the scores of a search are kept while it runs; None keeps none.
     trace_predictions : bool, default False
         Whether to fit also what smaller budgets would have chosen, and to predict with it.
+    settings : mapping of str to object
+        What the session of the run has changed in libraries (`session_settings`).
     """
 
     threads: int = 1
@@ -70,6 +73,7 @@ class CellOptions:
     tuning_timeout: float | None = None
     checkpoints: Path | None = None
     trace_predictions: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def cell_seed(seed: int, cell: Cell) -> int:
@@ -159,7 +163,7 @@ def run_cell(
 
 @contextlib.contextmanager
 def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
-    """Limit threads and memory, and seed the global generators that some estimators use."""
+    """Limit threads and memory, seed the global generators, and set what the session has set."""
     from joblib import parallel_config
 
     np.random.seed(seed)  # noqa: NPY002
@@ -168,6 +172,7 @@ def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
     with (
         limited_threads(options.threads),
         parallel_config(backend=backend),
+        in_session(options.settings),
         limits.limited_memory(options.memory),
     ):
         yield

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mlaut.estimators import MlautEstimator
+from mlaut.estimators.libraries.session import SETTINGS
 from mlaut.estimators.strategy.scoring import tuned_by
 from mlaut.files_io import StrategyEntry, StudyStore
 from mlaut.identity.digests import digest
@@ -81,15 +82,19 @@ def _entry(strategy: MlautEstimator, stored: StrategyEntry | None) -> StrategyEn
     return StrategyEntry(strategy.name, digest(identified.identity), identified.identity, metadata)
 
 
+def described_change(old: StrategyEntry, new: StrategyEntry) -> str:
+    """Return the first differences between two identities, in one line."""
+    what = changed_parameters(old, new)
+    return "; ".join(what[:3]) + ("; ..." if len(what) > 3 else "")
+
+
 def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
     """Return the differences between two identities, each as ``parameter: old -> new``."""
     before, after = _flat(old.identity), _flat(new.identity)
-    nothing = "(absent)"
-    both = ((key, before.get(key, nothing), after.get(key, nothing)) for key in before | after)
     return [
-        f"{_as_written(key)}: {_short(old)} -> {_short(new)}"
-        for key, old, new in sorted(both)
-        if old != new
+        f"{_as_written(key)}: {_short(key, before)} -> {_short(key, after)}"
+        for key in sorted(before | after)
+        if before.get(key) != after.get(key)
     ]
 
 
@@ -103,13 +108,17 @@ def _as_written(key: str) -> str:
     """
     head, _, rest = key.partition("assembled.")
     if head or not rest:
-        return key.removeprefix("parameters.")
+        return key.removeprefix("parameters.").removeprefix(_SETTINGS)
     parts = [part for part in rest.split(".") if part not in ("parameters", "steps")]
     return "__".join(parts[1:] if parts[0] == "estimator" and parts[1:] else parts)
 
 
-def _short(text: str) -> str:
-    """Return the first 12 digits of a SHA-256 digest, and any other text unchanged."""
+_SETTINGS = f"{SETTINGS}."
+
+
+def _short(key: str, values: Mapping[str, str]) -> str:
+    """Return a value: of a SHA-256 digest the first 12 digits, any other text unchanged."""
+    text = values.get(key, "default" if key.startswith(_SETTINGS) else "(absent)")
     return text[:12] if re.fullmatch("[0-9a-f]{64}", text) else text
 
 

@@ -15,7 +15,7 @@ from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import (
     as_stored,
-    changed_parameters,
+    described_change,
     metrics_of,
     strategy_entries,
 )
@@ -476,7 +476,7 @@ def make_plan(
     statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
     before = {entry.name: entry for entry in study.strategies} if study else {}
     changed = {
-        new.name: _describe_change(before[new.name], new)
+        new.name: described_change(before[new.name], new)
         for new in entries
         if new.name in before and not before[new.name].is_same(new)
     }
@@ -534,11 +534,6 @@ def _cells_to_do(
         run[s, [*retry.get(name, ()), *(() if name in large else _NOT_TRIED)]] = True
     todo: np.ndarray = run[np.arange(len(names))[:, None, None], now]
     return todo
-
-
-def _describe_change(old: StrategyEntry, new: StrategyEntry) -> str:
-    what = changed_parameters(old, new)
-    return "; ".join(what[:3]) + ("; ..." if len(what) > 3 else "")
 
 
 def _refused(name: str, what: str) -> StudyError:

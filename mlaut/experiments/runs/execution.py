@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import RunInterrupted, StoreError
+from mlaut.estimators.libraries.session import SETTINGS, session_settings
 from mlaut.experiments.cells import search_checkpoints
 from mlaut.experiments.engines.engine import make_engine
 from mlaut.experiments.options import RunOptions
@@ -145,7 +146,8 @@ def _of_race(rounds: Rounds) -> tuple[Iterable[Group | None], list[Outcome]]:
 def run_record(study: StudyStore, database: Path, options: RunOptions, seed: int) -> dict[str, Any]:
     """Return what a study stores of the arguments of a run."""
     path = os.path.relpath(database, study.path.parent)
-    return {**options.record(), "seed": seed, "input": path}
+    session = {SETTINGS: settings} if (settings := session_settings()) else {}
+    return {**options.record(), "seed": seed, "input": path, **session}
 
 
 def _forget(writer: StudyWriter, plan: Plan) -> None:
