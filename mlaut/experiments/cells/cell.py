@@ -6,6 +6,7 @@ Nothing here opens a study.
 import contextlib
 import hashlib
 import json
+import os
 import random
 import sys
 import traceback
@@ -65,6 +66,8 @@ class CellOptions:
         Whether to fit also what smaller budgets would have chosen, and to predict with it.
     settings : mapping of str to object
         What the session of the run has changed in libraries (`session_settings`).
+    path : tuple of str, default that of this process
+        Folders in which the session of the run finds modules (``sys.path``).
     """
 
     threads: int = 1
@@ -74,6 +77,7 @@ class CellOptions:
     checkpoints: Path | None = None
     trace_predictions: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
+    path: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))
 
 
 def cell_seed(seed: int, cell: Cell) -> int:

@@ -70,9 +70,8 @@ def usable_strategies(
             now = None if strategy is None else strategy_entries([strategy], study)[0]
         if strategy is None or now is None:
             unknown = "this strategy is not known here; name the study file"
-            if given is not None:
-                unknown = f"{source or 'what was given'} does not define {entry.name!r}"
-            left_out.append(f"{entry.name}: {unknown}")
+            told = f"{source} does not define {entry.name!r}" if source else unknown
+            left_out.append(f"{entry.name}: {told}")
         elif not now.is_same(entry):
             what = "; ".join([described_change(entry, now), *_other_versions(study)])
             left_out.append(f"{entry.name}: its parameters are not those that are stored ({what})")
