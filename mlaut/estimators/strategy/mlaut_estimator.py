@@ -206,9 +206,24 @@ class MlautEstimator(BaseEstimator):
         """
         return self.identified().identity
 
-    def identified(self) -> Description:
-        """Return the identity together with the places where a change of code goes unnoticed."""
-        return describe(self.made_of())
+    def identified(self, *, former: bool = False) -> Description:
+        """Return the identity together with the places where a change of code goes unnoticed.
+
+        Raises
+        ------
+        StrategyError
+            A module of the user has other code or values in its file, which processes of a run
+            import, than here.
+        """
+        described = describe(self.made_of(), former=former)
+        if described.edited:
+            names = ", ".join(sorted(described.edited))
+            raise StrategyError(
+                f"strategy {self.name!r}: what this session has of {names} is not what its file "
+                "says, and processes of a run read the file; restart Python, or "
+                f"importlib.reload it and make the strategy again"
+            )
+        return described
 
     def made_of(self) -> dict[str, Any]:
         """Return the objects that `identity` describes: the class and its assembled model.

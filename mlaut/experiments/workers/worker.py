@@ -87,7 +87,6 @@ def prepare(
         Function that returns the labels of the training rows of a cell, from the cell and the
         number of these rows; default those of the table.
     """
-
     _find_modules(batch)
 
     def run(cell: Cell) -> Outcome:
