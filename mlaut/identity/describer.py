@@ -138,7 +138,7 @@ class Describer:
             tuple(sorted(self._unseen)),
             frozenset(self._libraries),
             frozenset(self._modules),
-            frozenset(self._edited | set(filter(edits.has_changed, self._modules))),
+            frozenset(self._edited or filter(edits.has_changed, self._modules)),
         )
 
     def _is_library(self, module: str) -> bool:

@@ -219,9 +219,9 @@ class MlautEstimator(BaseEstimator):
         if described.edited:
             names = ", ".join(sorted(described.edited))
             raise StrategyError(
-                f"strategy {self.name!r}: what this session has of {names} is not what its file "
-                "says, and processes of a run read the file; restart Python, or "
-                f"importlib.reload it and make the strategy again"
+                f"strategy {self.name!r}: the file of {names} is not what this session has loaded "
+                "of it (it was edited, or a value was set here), and processes of a run read the "
+                "file; restart Python, or importlib.reload it and make the strategy again"
             )
         return described
 
