@@ -8,6 +8,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from mlaut.estimators.libraries.looking import has
+
 TAKES_NO_WEIGHTS = (
     "its fit takes no sample_weight; leave it out, or give the column of weights the role ignore"
 )
@@ -48,14 +50,14 @@ def weight_argument(model: Any) -> str | None:
     if routes_weights(model):
         return "sample_weight"
     if isinstance(model, Pipeline):
-        if any(hasattr(step, "fit_resample") for _, step in model.steps):
+        if any(has(step, "fit_resample") for _, step in model.steps):
             return None
         name, last = model.steps[-1]
         inner = weight_argument(last)
         return inner and f"{name}__{inner}"
     if isinstance(model, TransformedTargetRegressor):
         return weight_argument(model.regressor)
-    if hasattr(model, "estimator") and any(hasattr(model, space) for space in _SPACES):
+    if has(model, "estimator") and any(has(model, space) for space in _SPACES):
         return weight_argument(model.estimator)
     return "sample_weight" if has_fit_parameter(model, "sample_weight") else None
 

@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
+from mlaut.estimators.libraries.looking import has, looked_at
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
     check_clone,
@@ -215,7 +216,8 @@ class MlautEstimator(BaseEstimator):
             A module of the user has other code or values in its file, which processes of a run
             import, than here.
         """
-        described = describe(self.made_of(), former=former)
+        with looked_at(self.name):
+            described = describe(self.made_of(), former=former)
         if described.edited:
             names = ", ".join(sorted(described.edited))
             raise StrategyError(
@@ -278,7 +280,8 @@ class MlautEstimator(BaseEstimator):
         >>> [strategy.takes_weights() for strategy in as_strategies(["SVC", "K_Neighbours"])]
         [True, False]
         """
-        return weight_argument(self.assemble(self._reference_shape())) is not None
+        with looked_at(self.name):
+            return weight_argument(self.assemble(self._reference_shape())) is not None
 
     def describe(self) -> dict[str, Any]:
         """Return the wrapped estimator, preprocessing, tuning and limits as plain JSON values."""
@@ -540,7 +543,7 @@ class MlautEstimator(BaseEstimator):
         return self.estimator_.decision_function(X)
 
     def _has(self, method: str) -> bool:
-        return hasattr(self.estimator_ if "estimator_" in vars(self) else self.assemble(), method)
+        return has(self.estimator_ if "estimator_" in vars(self) else self.assemble(), method)
 
     @property
     def classes_(self) -> np.ndarray:
@@ -618,7 +621,7 @@ _SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
 
 def _is_search(model: Any) -> bool:
     """Return whether a model is a search of scikit-learn, or has the attributes of one."""
-    return all(hasattr(model, name) for name in ("estimator", "cv", "refit"))
+    return all(has(model, name) for name in ("estimator", "cv", "refit"))
 
 
 def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:

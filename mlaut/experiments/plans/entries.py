@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mlaut.estimators import MlautEstimator
+from mlaut.estimators.libraries.looking import looked_at
 from mlaut.estimators.libraries.session import SETTINGS
 from mlaut.estimators.strategy.scoring import tuned_by
 from mlaut.files_io import StrategyEntry, StudyStore
@@ -29,7 +30,11 @@ def as_stored(
     """
     stored = {entry.name: entry for entry in study.strategies} if study else {}
     metrics = dict.fromkeys(filter(None, (metric, *metrics_of(study))))
-    return tuple(_as_stored(one, study, stored.get(one.name), metrics) for one in strategies)
+    forms = []
+    for one in strategies:
+        with looked_at(one.name):
+            forms.append(_as_stored(one, study, stored.get(one.name), metrics))
+    return tuple(forms)
 
 
 def metrics_of(study: StudyStore | None) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.catalogue.registry import check_packages
+from mlaut.estimators.libraries.looking import looked_at
 from mlaut.estimators.searches.words import parse_budget
 from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions
@@ -426,7 +427,10 @@ def exceeded_size_limits(
     for info, (dataset, names) in zip(infos, wanted.items(), strict=True):
         split = splits[dataset]
         shape = len(split.split.rows(0, 0)[0]), info.n_features, len(split.classes)
-        reasons = {name: limits[name](*shape) for name in names if name in limits}
+        reasons = {}
+        for name in limits.keys() & {*names}:
+            with looked_at(name):
+                reasons[name] = limits[name](*shape)
         exceeded[dataset] = {name: reason for name, reason in reasons.items() if reason}
     return exceeded
 

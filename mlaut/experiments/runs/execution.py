@@ -111,11 +111,11 @@ def carry_out(
                     if interrupted:  # what ran at the signal has swallowed the exception
                         raise KeyboardInterrupt
         except KeyboardInterrupt:
-            done = progress.counts.total()
-            raise RunInterrupted(
-                f"stopped after {done} of {counted(plan.n_todo, 'cell')}; all of them are stored "
-                f"in {study.path}: make the same call again to go on"
-            ) from None
+            done, of_all = progress.counts.total(), counted(plan.n_todo, "cell")
+            so_far = f"stopped before the first of {of_all} had ended"
+            if done:
+                so_far = f"stopped after {done} of {of_all}; all of them are stored in {study.path}"
+            raise RunInterrupted(f"{so_far}: make the same call again to go on") from None
     search_checkpoints.sweep_checkpoints(study)
     return RunSummary(
         study=study.path,
