@@ -297,7 +297,7 @@ class Describer:
             functions = {n: f for n, f in functions.items() if syntax.is_inside(f, cls)}
             inside = {name for f in functions.values() for name in f.__code__.co_freevars}
             # If cloudpickle has loaded the class, the globals of its methods lack its bases.
-            names = ChainMap(*(f.__globals__ for f in functions.values()), space)
+            names = ChainMap(*(f.__globals__ for f in functions.values()), dict(space))
             self._follow(names_read(node), names, inside)
             form: dict[str, Any] = {"syntax": syntax.members(node)}
         else:

@@ -58,9 +58,9 @@ def test_engines_fit_what_the_session_would_fit(orchestrator):
 def test_a_study_goes_on_only_with_its_settings(orchestrator):
     orchestrator.run(strategies(), engine="inline", verbose=0)
     change = r"with other parameters \(sklearn.transform_output: default -> pandas\); restore them"
-    with sklearn.config_context(transform_output="pandas"):
-        with pytest.raises(StudyError, match=change):
-            orchestrator.run(strategies(), engine="inline", verbose=0)
+    pandas = sklearn.config_context(transform_output="pandas")
+    with pandas, pytest.raises(StudyError, match=change):
+        orchestrator.run(strategies(), engine="inline", verbose=0)
     with sklearn.config_context(display="text", print_changed_only=False):  # they change no fit
         assert orchestrator.run(strategies(), engine="inline", verbose=0).complete
 

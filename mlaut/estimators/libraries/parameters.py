@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.libraries.library import library_of
-from mlaut.estimators.libraries.looking import has
+from mlaut.estimators.looking import has
 from mlaut.estimators.names import nearest
 
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from mlaut.estimators.libraries.looking import has
+from mlaut.estimators.looking import has
 
 Pair = tuple[np.ndarray, np.ndarray]
 

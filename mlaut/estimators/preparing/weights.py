@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from mlaut.estimators.libraries.looking import has
+from mlaut.estimators.looking import has
 
 TAKES_NO_WEIGHTS = (
     "its fit takes no sample_weight; leave it out, or give the column of weights the role ignore"

@@ -15,9 +15,9 @@ from sklearn.utils import get_tags
 from mlaut.errors import StrategyError
 from mlaut.estimators.libraries.early_stopping import EarlyStopping
 from mlaut.estimators.libraries.library import library_of
-from mlaut.estimators.libraries.looking import has, looked_at
 from mlaut.estimators.libraries.native import coding_of
 from mlaut.estimators.libraries.parameters import settable
+from mlaut.estimators.looking import has, looked_at
 from mlaut.estimators.preparing import NATIVE
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.strategy.metadata import Properties

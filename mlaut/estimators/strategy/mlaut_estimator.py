@@ -21,7 +21,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
-from mlaut.estimators.libraries.looking import has, looked_at
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
     check_clone,
@@ -34,6 +33,7 @@ from mlaut.estimators.libraries.parameters import (
     without,
 )
 from mlaut.estimators.libraries.session import SETTINGS, session_settings
+from mlaut.estimators.looking import has, looked_at
 from mlaut.estimators.preparing.labels import as_fitted, fit_classifier
 from mlaut.estimators.preparing.preprocessing import describe_preprocessing, explained_texts
 from mlaut.estimators.preparing.weights import weight_argument

@@ -170,16 +170,16 @@ def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
     """Limit threads and memory, seed the global generators, and set what the session has set."""
     from joblib import parallel_config
 
-    np.random.seed(seed)  # noqa: NPY002
-    random.seed(seed)
     backend = "sequential" if options.threads == 1 else "threading"
-    with (
-        limited_threads(options.threads),
-        parallel_config(backend=backend),
-        in_session(options.settings),
-        limits.limited_memory(options.memory),
-    ):
-        yield
+    with in_session(options.settings):  # it may import what draws random numbers
+        np.random.seed(seed)  # noqa: NPY002
+        random.seed(seed)
+        with (
+            limited_threads(options.threads),
+            parallel_config(backend=backend),
+            limits.limited_memory(options.memory),
+        ):
+            yield
 
 
 def limited_threads(threads: int) -> contextlib.AbstractContextManager[object]:

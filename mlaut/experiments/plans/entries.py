@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mlaut.estimators import MlautEstimator
-from mlaut.estimators.libraries.looking import looked_at
 from mlaut.estimators.libraries.session import SETTINGS
+from mlaut.estimators.looking import looked_at
 from mlaut.estimators.strategy.scoring import tuned_by
 from mlaut.files_io import StrategyEntry, StudyStore
 from mlaut.identity import names_in, without_modules

@@ -10,7 +10,7 @@ import numpy as np
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.catalogue.registry import check_packages
-from mlaut.estimators.libraries.looking import looked_at
+from mlaut.estimators.looking import looked_at
 from mlaut.estimators.searches.words import parse_budget
 from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions

@@ -16,7 +16,7 @@ import numpy as np
 from mlaut.errors import StrategyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.library import with_libraries
-from mlaut.estimators.libraries.looking import looked_at
+from mlaut.estimators.looking import looked_at
 from mlaut.experiments.cells.cell import CellOptions
 from mlaut.experiments.workers.copies import shares_process
 from mlaut.files_io import SplitEntry
