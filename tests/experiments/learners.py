@@ -198,3 +198,10 @@ def computes(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
+
+
+class Unsent(Random):
+    """Cannot be pickled."""
+
+    def __reduce_ex__(self, protocol):
+        raise RuntimeError("not to be sent")
