@@ -20,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import StrategyError
+from mlaut.estimators.looking import has
 
 _TAKES_EVERY_LABEL = ("sklearn", "mlaut")
 _MOST_WARNINGS = 1000  # per fit, so that a classifier that warns in a loop cannot fill the memory
@@ -210,8 +211,8 @@ def refuses_texts_of_numpy(model: Any) -> bool:
 
 def parts_of(value: Any) -> Iterator[Any]:
     """Yield all estimators in a model: itself, its parameters, and the values of its grids."""
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        if hasattr(value, "fit"):
+    if has(value, "get_params") and not isinstance(value, type):
+        if has(value, "fit"):
             yield value
         value = value.get_params(deep=False)
     if isinstance(value, Mapping):

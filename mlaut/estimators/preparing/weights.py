@@ -11,6 +11,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from mlaut.errors import StrategyError
+from mlaut.estimators.looking import has
 
 TAKES_NO_WEIGHTS = (
     "its fit takes no sample_weight; leave it out, or give the column of weights the role ignore"
@@ -55,7 +56,7 @@ def weight_argument(model: Any) -> str | None:
     if routes_weights(model):
         return "sample_weight"
     if isinstance(model, Pipeline):
-        if any(hasattr(step, "fit_resample") for _, step in model.steps):
+        if any(has(step, "fit_resample") for _, step in model.steps):
             return None
         name, last = model.steps[-1]
         inner = weight_argument(last)
@@ -90,12 +91,12 @@ def group_argument(model: Any) -> str | None:
 
 
 def _is_search(model: Any) -> bool:
-    return hasattr(model, "estimator") and any(hasattr(model, space) for space in _SPACES)
+    return has(model, "estimator") and any(has(model, space) for space in _SPACES)
 
 
 def _are_of_groups(folds: Any) -> bool:
     """Return whether folds need groups: as scikit-learn says, or by the signature of own code."""
-    if not hasattr(folds, "split") or isinstance(folds, str):
+    if not has(folds, "split") or isinstance(folds, str):
         return False
     if type(folds).__module__.partition(".")[0] in ("sklearn", "mlaut"):
         return _consumes(folds, "split", "groups")
@@ -105,7 +106,7 @@ def _are_of_groups(folds: Any) -> bool:
 def needs_groups(model: Any) -> bool:
     """Return whether folds in a model need the groups of rows."""
     parts = model.get_params(deep=True).values()
-    if not any(hasattr(part, "split") and not isinstance(part, str) for part in parts):
+    if not any(has(part, "split") and not isinstance(part, str) for part in parts):
         return False
     return group_argument(model) is not None or _consumes(model, "fit", "groups")
 

@@ -627,9 +627,12 @@ def own_strategies(path: Path) -> Any:
     import runpy
     import traceback
 
+    from mlaut.identity.syntax import keep_space
+
     name = str(path)
     try:
         defined = runpy.run_path(name)
+        keep_space(defined)
     except OSError as error:
         raise StudyError(
             f"{path}: cannot be read ({error.strerror}); check [strategies] file"
