@@ -3,12 +3,16 @@
 import io
 import re
 from collections.abc import Callable, Sized
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+import mlaut.analysis.plots  # the first: it loads matplotlib whatever MPLBACKEND says
+
+# isort: split
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
+from matplotlib import style
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -91,7 +95,7 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
     dict of str to Picture
         Pictures by their names in `FIGURES`.
     """
-    with rc_context(_STYLE):
+    with _own_style():
         return {
             name: Picture(*FIGURES[name][1:], _svg(figure, f"{prefix}-{name}-"), *texts)
             for name, (figure, *texts) in figures(section).items()
@@ -103,7 +107,8 @@ _Made = tuple[Figure, str, str]
 
 def figures(section: Section) -> dict[str, _Made]:
     """Return figure, caption and alternative of each name in `FIGURES` that there is data for."""
-    drawn = {name: make(section) for name, (make, *_) in FIGURES.items()}
+    with _own_style():
+        drawn = {name: make(section) for name, (make, *_) in FIGURES.items()}
     return {name: parts for name, parts in drawn.items() if parts is not None}
 
 
@@ -114,10 +119,15 @@ def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
         for line in dots:
             line.set_rasterized(True)
     about, target = dict.fromkeys(_ABOUT[form]), io.BytesIO()
-    with rc_context(_STYLE):
+    with _own_style():
         figure.savefig(target, format=form, transparent=transparent, metadata=about, dpi=_DPI)
     data = target.getvalue()  # the names stand in comments of an SVG
     return printable(data.decode()).encode() if form == "svg" else data
+
+
+def _own_style() -> AbstractContextManager[None]:
+    """Return matplotlib's defaults with `_STYLE`: no setting of a user changes a report."""
+    return style.context(["default", _STYLE])
 
 
 def _scores(section: Section) -> _Made | None:
