@@ -378,3 +378,11 @@ def test_bootstrap_of_test_points_needs_them(losses):
     results = losses({"A": [0.1, 0.2]})
     with pytest.raises(AnalysisError, match="these results come from a table"):
         mean_estimates(results, scenario="(a)", method="bootstrap")
+
+
+def test_losses_of_zero_on_every_dataset_have_the_freedom_of_all_their_points():
+    table = pd.DataFrame({"A": [0.0, 0.0, 0.0]}, index=["a", "b", "c"])
+    results = Results.from_table(table, metric="error", n_test=40)
+    squared = stats.t.ppf(0.975, 3 * 39) ** 2 / 120  # Wilson's interval of 0 of 120 points
+    row = mean_estimates(results, scenario="(a)").frame.loc["A"]
+    assert row["high"] == pytest.approx(squared / (1 + squared))
