@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import Perceptron, Ridge
+from sklearn.linear_model import LinearRegression, Perceptron, Ridge
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -172,3 +172,19 @@ def test_the_area_under_the_curve_by_the_delta_method():
     assert 0 < on_folds.low < on_folds.value < on_folds.high
     same = error_difference(KNN, KNN, X, Y, "auc", method="CV Wald")
     assert (same.low, same.value, same.high) == (0, 0, 0)
+
+
+def test_an_estimate_without_a_value_or_without_a_width_has_its_reason():
+    X, line, constant = np.arange(40.0)[:, None], 2 * np.arange(40.0), np.ones(40)
+    single = "the losses have no variation, so the interval is a single point, which is too narrow"
+    for metric in ("rmse", "mse"):
+        exact = error_interval(LinearRegression(), X, constant, metric)
+        assert (exact.value, exact.standard_error, exact.low, exact.high) == (0, 0, 0, 0)
+        assert exact.notes == (single,)
+    none = error_interval(LinearRegression(), X, constant, "r2")
+    assert np.isnan(none.value)
+    reason = "no value, because of at least one test set: the truth of the test set is constant"
+    assert none.notes == (reason,)
+    assert str(none).endswith(f"Note: {reason}")
+    noisy = line + np.random.default_rng(0).normal(size=40)
+    assert error_interval(LinearRegression(), X, noisy, "rmse").notes == ()
