@@ -115,7 +115,7 @@ True or False, or the name of a metric
             i, k = np.argwhere(np.isinf(self.cells))[0][:2]
             raise AnalysisError(
                 f"the score of {self.strategies[k]!r} on {self.datasets[i]!r} is infinite: "
-                "make it NaN, and say how missing cells are treated"
+                "leave it empty (NaN), so that it counts as missing"
             )
 
     def __setstate__(self, state: dict[str, Any]) -> None:

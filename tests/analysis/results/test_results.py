@@ -124,7 +124,10 @@ def test_a_metric_that_is_defined_nowhere_is_named_with_the_reason(tmp_path):
         (WIDE * 200, {"metric": "accuracy"}, "within 0 and 1, and 'tree' has 180 on 'iris'"),
         (WIDE.rename(columns={"tree": "forest"}), {}, "strategy 'forest' comes more than once"),
         (WIDE.rename(index={"wine": "iris"}), {}, "several rows for 'iris'"),
-        (WIDE.replace(0.9, np.inf), {}, "score of 'tree' on 'iris' is infinite"),
+        (WIDE.replace(0.9, np.inf), {}, "score of 'tree' on 'iris' is infinite: leave it empty"),
+        (WIDE.replace(0.9, np.inf), {"metric": "r2"}, "score of 'tree' on 'iris' is infinite"),
+        (WIDE * 1e200, {}, r"as large as \de\+199, and squares .*: change the units, or leave it"),
+        (WIDE * 1e-165, {}, r"no score is larger than \de-166, and .* change the units"),
         (WIDE.assign(name="x"), {}, r"'name' of the table holds .*, for example 'x'"),
         (WIDE[[]], {}, "not an empty one"),
         (WIDE.iloc[:0], {}, "not an empty one"),
@@ -379,10 +382,14 @@ def test_levels_are_known_by_their_names():
 
 
 def test_a_row_without_a_name_is_refused():
-    with pytest.raises(AnalysisError, match="row 1 of the table has no dataset"):
+    with pytest.raises(
+        AnalysisError, match=r"row 1 of the table \(the first is 0\) has no dataset"
+    ):
         Results.from_table(table_of(pd.Index(["iris", np.nan])), metric="accuracy")
     rows = pd.DataFrame({"dataset": ["a", None], "strategy": ["A", "A"], "loss": [1.0, 2.0]})
-    with pytest.raises(AnalysisError, match="row 1 of the table has no 'dataset'"):
+    with pytest.raises(
+        AnalysisError, match=r"row 1 of the table \(the first is 0\) has no 'dataset'"
+    ):
         Results.from_long(rows, value="loss", greater_is_better=False)
 
 
