@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-import mlaut.analysis.plots  # the first: it loads matplotlib whatever MPLBACKEND says
-
 # isort: split
 import numpy as np
 import pandas as pd

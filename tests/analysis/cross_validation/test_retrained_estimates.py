@@ -62,7 +62,7 @@ def test_intervals_of_few_datasets_hold_their_level(sd):
     index = pd.MultiIndex.from_product([range(len(sd)), range(3)])
     table = pd.DataFrame(x.reshape(-1, 4000), index, columns=[f"s{i}" for i in range(4000)])
     frame = retrained_mean_estimates(Results.from_table(table, greater_is_better=False)).frame
-    covered = ((frame["low"] < 0) & (0 < frame["high"])).mean()
+    covered = ((frame["low"] < 0) & (frame["high"] > 0)).mean()
     assert 0.935 < covered < 0.97
 
 
