@@ -1,19 +1,16 @@
 """Figures of a report as SVG, each with its text alternative."""
 
+from __future__ import annotations
+
 import io
 import re
 from collections.abc import Callable, Sized
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-# isort: split
 import numpy as np
 import pandas as pd
-from matplotlib import style
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from mlaut.analysis import (
     Comparison,
@@ -35,6 +32,9 @@ from mlaut.analysis.plots.rank_plots import best_median_first
 from mlaut.markup import counted, printable
 from mlaut.report.records import Section
 from mlaut.report.tables import BUDGETS
+
+if TYPE_CHECKING:  # `mlaut.analysis.plots` must load matplotlib first
+    from matplotlib.figure import Figure
 
 MOST_ROWS = 15  # strategies of the first figure, which must fit the first screen
 _MOST_DRAWN = 30  # strategies of the other figures; the explorer of the page draws all of them
@@ -100,7 +100,7 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
         }
 
 
-_Made = tuple[Figure, str, str]
+_Made = tuple["Figure", str, str]
 
 
 def figures(section: Section) -> dict[str, _Made]:
@@ -112,6 +112,8 @@ def figures(section: Section) -> dict[str, _Made]:
 
 def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
     """Return the bytes of a figure as ``svg`` or ``pdf``: always the same, no control signs."""
+    from matplotlib.lines import Line2D
+
     dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
     if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
         for line in dots:
@@ -125,6 +127,8 @@ def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
 
 def _own_style() -> AbstractContextManager[None]:
     """Return matplotlib's defaults with `_STYLE`: no setting of a user changes a report."""
+    from matplotlib import style
+
     return style.context(["default", _STYLE])
 
 
@@ -339,6 +343,8 @@ def _list(values: pd.Series) -> str:
 def _svg(figure: Figure, prefix: str) -> str:
     """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
     if (layout := figure.get_layout_engine()) is not None:
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+
         FigureCanvasSVG(figure)
         figure.dpi = 72  # points, the unit of SVG
         layout.execute(figure)

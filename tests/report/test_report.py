@@ -116,6 +116,15 @@ def test_the_sources_of_a_table_in_json_come_from_a_csv_file(tmp_path):
     assert "there are 5 sources, and at least" in " ".join(shown.output.split())
 
 
+def test_nothing_is_concluded_where_nothing_is_tested(tmp_path):
+    rows = ["dataset,near,nb,rf", *(f"{name},0.9,failed,failed" for name in "abc")]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    (section,) = make_report(tmp_path / "t.csv", "accuracy").sections
+    assert section.robustness is None
+    (line,) = section.headline
+    assert line.startswith("Tests need at least two strategies on two datasets (2 of 3 strategies")
+
+
 def test_what_a_table_needs():
     with pytest.raises(
         AnalysisError, match="does not say what its scores are: give metric='accuracy'"

@@ -21,7 +21,8 @@ from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report, write_report
 from mlaut.report.drawing import figures, file_of, pictures
-from mlaut.report.terminal import as_text
+from mlaut.report.shown import ShownTable
+from mlaut.report.terminal import _lines_of, as_text
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
 SETS = [f"set_{i}" for i in range(6)]
@@ -285,3 +286,14 @@ def _is_number(text):
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize(("n", "told"), [(7, ""), (9, ": column 8"), (40, "")])
+def test_columns_without_room_are_named_and_leave_no_blank_line(n, told):
+    frame = pd.DataFrame([[1.0] * n], [("long " * 20).strip()], [f"column {k}" for k in range(n)])
+    lines = [*_lines_of(ShownTable.of(frame))]
+    assert max(map(len, lines)) <= 100
+    assert "" not in lines
+    assert ("further column" in lines[-1]) == (n > 7)
+    assert lines[-1].endswith(told)
+    assert lines[0].split()[-1] == f"{min(n, 8) - 1}"
