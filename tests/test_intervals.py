@@ -129,7 +129,7 @@ def test_labels_with_another_index_are_those_of_the_rows_in_turn():
         ({"y": np.c_[Y, Y]}, DataError, r"targets of shape \(178, 2\); a dataset has one target"),
         ({"y": Y[::-1]}, DataError, r"X and y have their rows in different orders; pass y.loc"),
         ({"y": Y * np.nan}, DataError, "missing"),
-        ({"metric": "mse"}, AnalysisError, "squared is for Regression"),
+        ({"metric": "mse"}, AnalysisError, "mse is for Regression"),
         ({"metric": "pr_auc", "split": "holdout"}, AnalysisError, "means over test points"),
         ({"metric": "auc", "split": "nested_cv(3, 1)"}, AnalysisError, "not by nested CV"),
         ({"method": "nested CV"}, AnalysisError, "'nested CV' is for nested_cv, and"),

@@ -1,6 +1,7 @@
 """Content of a report: tables and sentences, independent of the format that shows them."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -57,6 +58,9 @@ _TREATMENTS = {
     "failures last": "counting failures as last",
     "drop datasets": "leaving out datasets with a missing cell",
 }
+
+
+NO_FILE = "results"  # name of the study of a report on results in memory
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ class Report:
         One section for each metric.
     source : ReadOnce or None
         The study, from which a page reads what lies behind the scores; None for a table.
+    options : str
+        Metrics and their direction as options of ``mlaut report``, if they were given.
     """
 
     study: Path
@@ -139,6 +145,15 @@ class Report:
     state: State
     sections: tuple[Section, ...]
     source: ReadOnce | None = None
+    options: str = ""
+
+    @property
+    def command(self) -> str:
+        """Return the call that writes every table of the report."""
+        if self.source is None and self.study == Path(NO_FILE):
+            return "mlaut.report.write_report(report, 'tables/')"
+        parts = ("mlaut report", shlex.quote(self.study.name), self.options, "-o tables/")
+        return " ".join(filter(None, parts))
 
     @property
     def studied(self) -> str:

@@ -201,7 +201,7 @@ def test_bad_choices(toy):
 def test_wilson_is_for_zeros_and_ones(make_block):
     block = make_block([1.0, 2.0, 3.0], [[1.0, 2.5, 3.0]], np.zeros(3), task=REGRESSION)
     results = Results.from_blocks([block], "squared")
-    with pytest.raises(AnalysisError, match="squared is not one: choose 't' or 'bootstrap'"):
+    with pytest.raises(AnalysisError, match="mse is not one: choose 't' or 'bootstrap'"):
         dataset_estimates(results, method="wilson")
 
 
