@@ -16,7 +16,14 @@ from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.sources import as_table, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.report.content import NO_FILE, Choice, Report, results_content, study_content, with_records
+from mlaut.report.content import (
+    NO_FILE,
+    Choice,
+    Report,
+    results_content,
+    study_content,
+    with_records,
+)
 
 
 def make_report(
