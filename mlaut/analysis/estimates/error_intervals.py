@@ -35,6 +35,7 @@ _TOO_SHORT = (
     "uncertain its error is: this interval is too short (docs/intervals.md)"
 )
 _SINGLE = "the losses have no variation, so the interval is a single point, which is too narrow"
+_ROOT = "the root over all test points; the tables of scores have the mean over test sets of roots"
 _NO_POINTS = (
     "this method is for metrics that are means over test points, and for 'rmse' and 'auc' (delta "
     "method; not by nested CV): choose method='corrected t' on folds, or another metric"
@@ -482,6 +483,9 @@ def error_intervals(
             done = block.done[rows].all(axis=(1, 2), where=tested)
             told = _notes(metric, ends, [warned[row] for row in rows])
             short = tuple(np.where(done, told, "").tolist())
+            if metric.name == "rmse" and points is not None and tested.sum() > 1:
+                notes[_ROOT] = None
+                short = tuple(text or _ROOT for text in short)
             notes[f"{name} ({chosen.source}): {estimand(chosen, block.split)}"] = None
         columns = turned(ends, results, as_scores)._asdict() | {"method": name, "note": short}
         frames[dataset] = pd.DataFrame(columns, index=pd.Index(results.strategies))

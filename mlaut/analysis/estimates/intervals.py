@@ -155,11 +155,7 @@ def _of_seen(results: Results) -> tuple[np.ndarray, np.ndarray, bool]:
     by_points = results.variances is not None and results.n_test is not None
     if by_points or (folds[folds > 0] < 2).any():
         return results.standard_errors.to_numpy(), _test_points(results), False
-    expected, count = results.expected[:, None], np.maximum(folds, 1)[:, None]
-    losses = np.where(expected, results.cell_losses, 0)
-    away = np.where(expected, losses - losses.sum(axis=3, keepdims=True) / count[..., None], 0)
-    of_repeats = np.sqrt(np.square(away).sum(axis=3) / np.maximum(count - 1, 1) / count)
-    errors = of_repeats.sum(axis=2) / (folds > 0).sum(axis=1, keepdims=True)
+    errors = results.errors_of_sets.to_numpy()
     return errors, _in_one_repeat(results.expected.astype(int)), True
 
 

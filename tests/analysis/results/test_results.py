@@ -11,7 +11,14 @@ from pandas.testing import assert_frame_equal
 from sklearn.metrics import fbeta_score, make_scorer
 
 from mlaut import Study
-from mlaut.analysis import Results, average_ranks, compare, metric, treat_missing
+from mlaut.analysis import (
+    Results,
+    average_ranks,
+    compare,
+    critical_difference_diagram,
+    metric,
+    treat_missing,
+)
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import REGRESSION, Status
 from mlaut.report import make_report
@@ -551,3 +558,31 @@ def test_a_metric_that_is_given_no_probabilities_says_so(name, given):
     with pytest.raises(AnalysisError, match="needs probabilities") as raised:
         metric(name).calculate(np.array([0, 1]), given)
     assert "\n" not in str(raised.value)
+
+
+def test_latex_has_standard_errors_for_every_metric():
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(4)], names=["dataset", "fold"])
+    table = pd.DataFrame({"A_1": np.arange(8) / 10}, index=index)
+    for word in ("rmse", "pr_auc"):
+        results = Results.from_table(table, metric=word)
+        sets = np.std([0, 0.1, 0.2, 0.3], ddof=1) / 2
+        assert results.errors_of_sets["A_1"].tolist() == pytest.approx([sets, sets])
+        text = results.to_latex(errors=True)
+        assert "A\\_1" in text
+        assert "0.15 (0.065)" in text
+        assert text.endswith("standard errors of scenario (a), from the test sets of a repeat")
+    points = Results.from_table(table, metric="accuracy", n_test=25)
+    error = points.standard_errors.loc["wine", "A_1"]
+    assert f"0.55 ({error:.2g})" in points.to_latex(errors=True)
+    single = Results.from_table(table.iloc[[0, 4]].droplevel(1), metric="rmse")
+    with pytest.raises(AnalysisError, match=r"rmse of a single test set .*: leave errors out, or"):
+        single.to_latex(errors=True)
+
+
+def test_missing_cells_name_a_treatment_that_every_function_can_have():
+    table = WIDE.astype(float).copy()
+    table.iloc[0, 0] = np.nan
+    results = Results.from_table(table, greater_is_better=False)
+    with pytest.raises(MissingCellsError, match=r"by treat_missing\(results, 'failures last'\)"):
+        critical_difference_diagram(results)
+    assert not len(treat_missing(results, "failures last").missing)
