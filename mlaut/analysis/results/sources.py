@@ -432,6 +432,7 @@ def of_long(
             f"the table has {rows}, the first: {first}; drop one of each two, or give each a name, "
             "or a fold, of its own"
         )
+    _check_cells(table[index[0]].nunique(), table[index[-1]].nunique())
     wide = table.set_index(index)[value].unstack()  # noqa: PD010 - pivot_table would average
     order = [pd.unique(table[index[0]]), pd.unique(table[index[-1]])]
     wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
@@ -442,6 +443,16 @@ def of_long(
         labels = table.drop_duplicates(index[:-1]).set_index(index[:-1])[column]
         wide = wide.assign(**{_LABEL: labels.set_axis(labels.index.set_names(list(keys)))})
     return of_table(wide, metric, greater_is_better, _LABEL if column else "")
+
+
+def _check_cells(n_datasets: int, n_strategies: int) -> None:
+    """Raise `AnalysisError` where a long table is too large to be made wide."""
+    if n_datasets * n_strategies > _MOST_CELLS:
+        raise AnalysisError(
+            f"the table names {n_datasets} datasets and {n_strategies} strategies, which have "
+            f"{n_datasets * n_strategies:,} cells, and at most {_MOST_CELLS:,} are read: check "
+            "which columns have their names"
+        )
 
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
@@ -558,6 +569,7 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
     return np.isfinite(values) & ((values < low - slack) | (values > high + slack))
 
 
+_MOST_CELLS = 50_000_000  # 400 MB for each array of them
 _LARGEST = 1e150  # score: its square is below the largest number, which is about 1e308
 # names that other programs use for folds and repeats in an index
 _SOURCES = ("source", "cluster", "group")  # columns with the source of a dataset

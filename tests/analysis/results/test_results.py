@@ -586,3 +586,14 @@ def test_missing_cells_name_a_treatment_that_every_function_can_have():
     with pytest.raises(MissingCellsError, match=r"by treat_missing\(results, 'failures last'\)"):
         critical_difference_diagram(results)
     assert not len(treat_missing(results, "failures last").missing)
+
+
+def test_tables_that_are_too_large_are_refused_in_one_line():
+    names = [f"s{i}" for i in range(2001)]
+    many = pd.DataFrame(np.random.default_rng(0).random((2, 2001)), columns=names)
+    line = r"2001 strategies have 2,001,000 pairs, and at most 2000 strategies are compared at once"
+    with pytest.raises(AnalysisError, match=line):
+        compare(many, metric="accuracy")
+    long = pd.DataFrame({"dataset": names * 13, "strategy": range(26_013), "score": 0.5})
+    with pytest.raises(AnalysisError, match=r"names 2001 datasets and 26013 .* 52,052,013 cells"):
+        Results.from_long(long, value="score", metric="accuracy")
