@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from mlaut.analysis.common.arguments import checked, positions
 from mlaut.analysis.common.display import SCENARIOS, number, p_text
@@ -446,7 +447,8 @@ def multi_comparison_matrix(
     beyond, width = max(0.0, *ends), _WIDTH * len(across) + longest + 0.5
     size = max(width, 4.5) + beyond, _HEIGHT * len(down) + longest + 0.9
     figure, axes = canvas(ax, figsize, size)
-    if ax is None and (layout := figure.get_layout_engine()) is not None:
+    layout = figure.get_layout_engine()
+    if ax is None and isinstance(layout, ConstrainedLayoutEngine):
         layout.set(rect=(0, 0, 1 - beyond / size[0], 1))
     axes.imshow(_colours(advantage[at]), aspect="auto", interpolation="none")
     _write(axes, pairs, advantage, at, alpha)
