@@ -255,7 +255,7 @@ def kind_of(split: Split) -> str:
     scheme = split.scheme.lower()
     if split.n_main < split.n_repeats:
         return scheme.partition("(")[0]
-    if scheme.startswith(("time_series", "timeseries")):
+    if scheme.startswith(("time_series", "timeseries", "group_time_series")):
         return ""
     if "group" in scheme or " by " in scheme:
         return "folds of groups" if split.n_folds * split.n_repeats > 1 else ""

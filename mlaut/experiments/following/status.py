@@ -5,10 +5,12 @@ The status can be read while a run writes. Predictions are not read.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from mlaut.experiments.plans.ledger import (
     Ledger,
@@ -78,9 +80,11 @@ class StudyStatus(Displayed, Ledger):
         }
 
     def _lines(self) -> list[str]:
+        n_datasets = counted(len(self.datasets), "dataset")
+        if not self.strategies:
+            return [f"{self.path}: nothing run yet: {n_datasets}", *self.remains]
         lines = [
-            f"{self.path}: {f'shard {self.shard}, ' if self.shard else ''}"
-            f"{counted(len(self.datasets), 'dataset')}, "
+            f"{self.path}: {f'shard {self.shard}, ' if self.shard else ''}{n_datasets}, "
             f"{counted(len(self.strategies), 'strategy', 'strategies')}, "
             f"{counted(self.n_cells, 'cell')}: {counts_text(self.total) or 'none yet'}"
         ]
@@ -98,6 +102,12 @@ class StudyStatus(Displayed, Ledger):
 
     def _rows(self) -> list[dict[str, Any]]:
         return self.rows()
+
+
+def nothing_run(path: Path, datasets: Sequence[str]) -> StudyStatus:
+    """Return the status of a study before its first run."""
+    ledger = count_cells({name: ((), np.zeros((0, 0, 0), dtype=np.uint8)) for name in datasets})
+    return StudyStatus(**vars(ledger), path=path, running=holder_of(path), unsettled=False)
 
 
 def study_status(path: str | os.PathLike[str]) -> StudyStatus:

@@ -136,6 +136,11 @@ class Plan(Displayed):
         return count_cells(statuses, where=where)
 
     @property
+    def first_names(self) -> dict[str, str]:
+        """First name of each strategy, from which seeds are derived."""
+        return {entry.name: entry.first_name for entry in self.entries}
+
+    @property
     def n_cells(self) -> int:
         """Number of requested cells, done or not."""
         return self.before.n_cells
@@ -289,9 +294,10 @@ def plan_run(
         entries=entries,
         replace_changed=options.overwrite_predictions,
         size_reasons=exceeded_size_limits(infos, splits, requested, limited, retry),
+        searches=_other_searches(study, options),
     )
     if options.shard:
-        plan = _share_of(plan, Shard.parse(options.shard))
+        plan = _share_of(replace(plan, entries=tuple(entries)), Shard.parse(options.shard))
     used = {name for names in requested.values() for name in names}
     now = {name: installed_version(name) for name in LEARNERS} if plan.n_todo else None
     return replace(
@@ -303,6 +309,18 @@ def plan_run(
         versions=study.mixed_versions(now) if study else "",
         limits=_limits_of_searches(strategies, {g[1] for g in plan.groups()}, options),
     )
+
+
+def _other_searches(study: StudyStore | None, options: RunOptions) -> str:
+    """Return the searches of earlier runs that differ from the present one, in words."""
+    runs = study.runs if study else ()
+    stored = {(run["search"], run.get("budget")) for run in runs if run.get("search")}
+    texts = (
+        f"search={search!r}" + (f", budget={budget!r}" if budget else "")
+        for search, budget in sorted(stored - {(options.search, options.budget)}, key=str)
+    )
+    told = " or ".join(texts)
+    return f"; an earlier run had {told}" if told else ""
 
 
 def _limits_of_searches(
@@ -339,7 +357,8 @@ def _with_scores(
 
 
 def _share_of(plan: Plan, shard: Shard) -> Plan:
-    shares = shard.cells({p.entry.name: (p.entry, p.strategies) for p in plan.datasets})
+    wanted = {p.entry.name: (p.entry, p.strategies) for p in plan.datasets}
+    shares = shard.cells(wanted, plan.first_names)
     datasets = (
         replace(planned, todo=planned.todo & share, share=share)
         for planned, share in zip(plan.datasets, shares.values(), strict=True)
@@ -450,6 +469,7 @@ def make_plan(
     entries: Sequence[StrategyEntry] = (),
     replace_changed: bool = False,
     size_reasons: Mapping[str, Mapping[str, TooLarge | str]] | None = None,
+    searches: str = "",
 ) -> Plan:
     """Return the plan of a run: requested cells, minus done cells; change nothing.
 
@@ -471,6 +491,8 @@ def make_plan(
         For each dataset, the strategies whose size limit it exceeds, with the reason, as
         `plan_run` has them. A cell that was skipped before is run if its strategy
         is not among them.
+    searches : str
+        Searches of earlier runs, in words, for strategies that are refused since theirs differs.
     """
     stored = study.load_splits() if study else {}
     statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
@@ -484,7 +506,8 @@ def make_plan(
         new.name: tuple(f"cannot inspect {where}" for where in new.metadata.get("unseen", ()))
         for new in entries
     }
-    refusals = [] if replace_changed else [_refused(name, what) for name, what in changed.items()]
+    texts = {name: what + searches * ("Search" in what) for name, what in changed.items()}
+    refusals = [] if replace_changed else [_refused(name, what) for name, what in texts.items()]
     planned = []
     for dataset, names in wanted.items():
         old, present = stored.get(dataset), (splits or stored)[dataset]

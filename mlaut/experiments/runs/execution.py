@@ -77,7 +77,7 @@ def carry_out(
     has_ended = rounds and not groups and not raced_out
     if not has_ended and (plan.n_todo or plan.n_skipped):
         checkpoints = search_checkpoints.checkpoints_folder(study.path)
-        batches = make_batches(groups, plan.strategies, database, seed, settings)
+        batches = make_batches(groups, plan.strategies, database, seed, settings, plan.first_names)
         record = run_record(study, database, options, seed)
         if rounds:
             record["race"] = rounds.race.sealed()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
-from mlaut.experiments.cells.cell import CellOptions
+from mlaut.experiments.cells.cell import CellOptions, cell_seed
 from mlaut.experiments.cells.saved_models import read_saved
 from mlaut.experiments.engines.engine import Engine, make_engine
 from mlaut.experiments.options import RunOptions
@@ -58,7 +59,7 @@ def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimato
         if given is None:
             strategy = _find_registered(entry, study)
         if strategy is None:
-            left_out.append(f"{entry.name}: this strategy is not known here; name the study file")
+            left_out.append(f"{entry.name}: {_unknown(entry, candidates, given)}")
         elif not strategy_entries([strategy], study)[0].is_same(entry):
             left_out.append(f"{entry.name}: its parameters are not those that are stored")
         else:
@@ -66,6 +67,15 @@ def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimato
     if not usable:
         raise StudyError(f"{study.path}: nothing can be fitted again: {'; '.join(left_out)}")
     return usable, left_out
+
+
+def _unknown(entry: StrategyEntry, candidates: Mapping[str, Any], given: Any) -> str:
+    """Return why no strategy has the name of a stored one, in words."""
+    if given is None:
+        return "this strategy is not known here; name the study file"
+    former = [name for name in entry.named if name in candidates]
+    hint = f"; it was renamed, and {former[0]!r} is: rename that, too" if former else ""
+    return f"no strategy of this name is given{hint}"
 
 
 def _find_registered(entry: StrategyEntry, study: StudyStore) -> MlautEstimator | None:
@@ -107,18 +117,25 @@ def fitted_again(
     """
     runs, entries = RunHistory(study), study.load_splits()
     by_run: dict[tuple[int, int], list[Cell]] = {}
+    first_names = {cell: runs.seeded_by(cell) for cell in cells}
     for cell in cells:
-        run = runs.of(cell)
-        key = int(run.get("seed", 0)), int(run.get("threads", 1))
+        key = first_names[cell][0], int(runs.of(cell).get("threads", 1))
         by_run.setdefault(key, []).append(cell)
     for (seed, threads), of_run in by_run.items():
-        places: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        places: dict[tuple[str, str, tuple[str, str]], list[tuple[int, int]]] = {}
         for cell in of_run:
-            places.setdefault((cell.dataset, cell.strategy), []).append((cell.repeat, cell.fold))
-        groups = ((entries[name], strategy, tuple(at)) for (name, strategy), at in places.items())
+            group = cell.dataset, cell.strategy, first_names[cell][1]
+            places.setdefault(group, []).append((cell.repeat, cell.fold))
+        groups = (
+            (entries[name], strategy, tuple(at)) for (name, strategy, _), at in places.items()
+        )
         options = CellOptions(threads, models=models)
         batches = make_batches(groups, strategies, input_io.path, seed, options)
-        for outcomes in engine.run(batches):
+        seeded = (
+            batch and replace(batch, first_names=names)
+            for batch, (_, _, names) in zip(batches, places, strict=True)
+        )
+        for outcomes in engine.run(seeded):
             raise_if_unsaved(outcomes)
             yield from outcomes
 
@@ -155,7 +172,11 @@ class RunHistory:
         self._runs = sorted(study.runs, key=_began)
         self._began = [_began(run) for run in self._runs]
         started = USAGE.index("started")
-        self._started = {name: numbers["usage"][..., started] for name, numbers in study.numbers()}
+        self._started, self._seeds = {}, {}
+        for name, numbers in study.numbers():
+            self._started[name], self._seeds[name] = numbers["usage"][..., started], numbers["seed"]
+        self._datasets = study.load_splits()
+        self._strategies = {entry.name: entry for entry in study.strategies}
         self._names = {name: names for name, (names, _) in study.statuses().items()}
         self._now = describe_environment()
 
@@ -165,6 +186,20 @@ class RunHistory:
         started = self._started[cell.dataset][s, cell.repeat, cell.fold]
         at = int(np.searchsorted(self._began, started, side="right")) - 1
         return self._runs[max(at, 0)] if self._runs else {}
+
+    def seeded_by(self, cell: Cell) -> tuple[int, tuple[str, str]]:
+        """Return what the stored seed of a cell is derived from: the seed of a run, and names.
+
+        Names are those that dataset and strategy had when the cell was run. A seed that is derived
+        from no run gives those of a new cell.
+        """
+        dataset, strategy = self._datasets[cell.dataset], self._strategies[cell.strategy]
+        s = self._names[cell.dataset].index(cell.strategy)
+        stored = int(self._seeds[cell.dataset][s, cell.repeat, cell.fold])
+        of_run = int(self.of(cell).get("seed", 0))
+        seeds = dict.fromkeys([of_run, *(int(run.get("seed", 0)) for run in self._runs)])
+        found = origin_of_seed(stored, cell, seeds, dataset, strategy)
+        return found or (of_run, (dataset.first_name, strategy.first_name))
 
     def changes(self, cell: Cell) -> dict[str, tuple[str, str]]:
         """Return the versions that differ between the run of a cell and now, as (then, now)."""
@@ -176,6 +211,18 @@ class RunHistory:
             for name in sorted({*then, *now})
             if then.get(name) != now.get(name)
         }
+
+
+def origin_of_seed(
+    stored: int, cell: Cell, seeds: Iterable[int], dataset: SplitEntry, strategy: StrategyEntry
+) -> tuple[int, tuple[str, str]] | None:
+    """Return the seed of a study, and the names of a cell then, that give its stored seed."""
+    for seed in seeds:
+        for names in product((*dataset.named, dataset.name), (*strategy.named, strategy.name)):
+            key = replace(cell, dataset=names[0], strategy=names[1])
+            if cell_seed(seed, key) == stored:
+                return seed, names
+    return None
 
 
 def _began(run: Mapping[str, Any]) -> float:

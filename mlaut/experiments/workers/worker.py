@@ -24,7 +24,7 @@ import cloudpickle
 import numpy as np
 
 from mlaut.experiments.cells import memory as limits
-from mlaut.experiments.cells.cell import cell_seed, limited_threads, run_cell
+from mlaut.experiments.cells.cell import limited_threads, run_cell
 from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.experiments.cells.messages import encode_outcome, frame, largest_outcome
 from mlaut.experiments.workers.batches import Batch
@@ -91,7 +91,7 @@ def prepare(
     def run(cell: Cell) -> Outcome:
         rows = Split(batch.folds[cell.repeat][None]).rows(0, cell.fold)
         training_labels = labels(cell, len(rows[0])) if labels else None
-        seed = cell_seed(batch.seed, cell)
+        seed = batch.seed_of(cell)
         return run_cell(cell, strategy, table, rows, seed, batch.options, training_labels)
 
     return run
@@ -273,7 +273,7 @@ class _InCopies:
 
 def _loaded(batch: Batch) -> Callable[[], Any]:
     """Return a function that returns the strategy, unpickled with its own seed in any process."""
-    seed = cell_seed(batch.seed, Cell("", batch.name))
+    seed = batch.loading_seed
     np.random.seed(seed)  # noqa: NPY002
     random.seed(seed)
     try:

@@ -73,7 +73,12 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
     StoreError
         The disk is full, or a folder that it would be written to is a link.
     """
-    name = Path(to_h5(cell.dataset), to_h5(cell.strategy), f"r{cell.repeat}-f{cell.fold}{suffix}")
+    digest = hashlib.sha256(content).hexdigest()
+    stem = Path(to_h5(cell.dataset), to_h5(cell.strategy), f"r{cell.repeat}-f{cell.fold}")
+    name = stem.with_name(stem.name + suffix)
+    record = {"file": name.as_posix(), "sha256": digest}
+    if (folder / name).exists() and not is_recorded(folder, record):
+        name = stem.with_name(f"{stem.name}-{digest[:12]}{suffix}")  # that may be a renamed cell's
     for inner in (folder, *(folder / above for above in name.parents)):
         refuse_link(inner)
     path = folder / name
@@ -84,7 +89,7 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
             os.fsync(handle)
             temporary.replace(path)
             fsync_folder(path.parent)  # the study will record it, so it must survive a power cut
-    return {"file": name.as_posix(), "sha256": hashlib.sha256(content).hexdigest()}
+    return {**record, "file": name.as_posix()}
 
 
 def model_path(folder: Path, record: Mapping[str, Any]) -> Path:
