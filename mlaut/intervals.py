@@ -29,7 +29,7 @@ from mlaut.files_io.tables.tables_of_others import one_target
 from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status
 from mlaut.sharing.private import _safe_indexing
 
-_METRICS = {CLASSIFICATION: "misclassification", REGRESSION: "absolute"}
+_METRICS = {CLASSIFICATION: "misclassification", REGRESSION: "mae"}
 
 
 def error_interval(
@@ -55,7 +55,7 @@ def error_interval(
     y : array-like, shape (n_rows,)
     metric : str or MLautScore, optional
         See `mlaut.analysis.metric`; a score is turned into a loss. Default ``"misclassification"``
-        for classifiers and ``"absolute"`` for regressors. Metrics that are means over test points,
+        for classifiers and ``"mae"`` for regressors. Metrics that are means over test points,
         ``"rmse"`` and ``"auc"`` (delta method) have intervals from test points. All others have
         intervals from folds by ``"corrected t"``, which on folds is the default for AUC, too.
     split : str, scheme or scikit-learn splitter, default "kfold(10)"

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import Perceptron, Ridge
+from sklearn.linear_model import LinearRegression, Perceptron, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -131,7 +131,7 @@ def test_labels_with_another_index_are_those_of_the_rows_in_turn():
         ({"y": np.c_[Y, Y]}, DataError, r"targets of shape \(178, 2\); a dataset has one target"),
         ({"y": Y[::-1]}, DataError, r"X and y have their rows in different orders; pass y.loc"),
         ({"y": Y * np.nan}, DataError, "missing"),
-        ({"metric": "mse"}, AnalysisError, "squared is for Regression"),
+        ({"metric": "mse"}, AnalysisError, "mse is for Regression"),
         ({"metric": "pr_auc", "split": "holdout"}, AnalysisError, "means over test points"),
         ({"metric": "auc", "split": "nested_cv(3, 1)"}, AnalysisError, "not by nested CV"),
         ({"method": "nested CV"}, AnalysisError, "'nested CV' is for nested_cv, and"),
@@ -218,3 +218,19 @@ def test_folds_of_groups_in_a_learner_get_the_groups():
     groups = np.arange(60) // 4
     found = error_interval(search, X, X[:, 0] > 0, split="group_kfold(5)", groups=groups)
     assert found.value < 0.2
+
+
+def test_an_estimate_without_a_value_or_without_a_width_has_its_reason():
+    X, line, constant = np.arange(40.0)[:, None], 2 * np.arange(40.0), np.ones(40)
+    single = "the losses have no variation, so the interval is a single point, which is too narrow"
+    for metric in ("rmse", "mse"):
+        exact = error_interval(LinearRegression(), X, constant, metric)
+        assert (exact.value, exact.standard_error, exact.low, exact.high) == (0, 0, 0, 0)
+        assert exact.notes == (single,)
+    none = error_interval(LinearRegression(), X, constant, "r2")
+    assert np.isnan(none.value)
+    reason = "no value, because of at least one test set: the truth of the test set is constant"
+    assert none.notes == (reason,)
+    assert str(none).endswith(f"Note: {reason}")
+    noisy = line + np.random.default_rng(0).normal(size=40)
+    assert error_interval(LinearRegression(), X, noisy, "rmse").notes == ()

@@ -450,7 +450,11 @@ def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> 
         raise AnalysisError(
             f"{shown(chosen)} does not name a {word}; there are {', '.join(names[:8])}"
         )
-    places = [position(word, name, names) for name in chosen]
+    known = {name: place for place, name in enumerate(names)}
+    places = [
+        known[name] if isinstance(name, str) and name in known else position(word, name, names)
+        for name in chosen
+    ]
     if not places:
         raise AnalysisError(f"no {word} was chosen; there are {', '.join(names[:8])}")
     return places

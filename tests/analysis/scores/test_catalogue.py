@@ -423,3 +423,9 @@ def test_names_from_elsewhere_say_whether_they_have_a_unit(name, has_unit):
 )
 def test_the_direction_of_a_name_is_known_or_asked_for(name, greater):
     assert direction(name) is greater
+
+
+@pytest.mark.parametrize("word", ["mae", "mse", "rmse", "r2", "accuracy"])
+def test_the_usual_word_of_a_metric_comes_back(word):
+    assert metric(word).name == metric(word.upper()).name == word
+    assert (metric("absolute").name, metric("squared").name) == ("mae", "mse")
