@@ -1,7 +1,7 @@
 """Public functions that set up a study: open databases, load datasets, and split them."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -206,6 +206,7 @@ class Data:
         hdf5_group: str | None = None,
         overwrite: bool = False,
         roles: Mapping[str, Any] | None = None,
+        missing: Mapping[str, Sequence[str]] | None = None,
         unusable: list[DataError] | None = None,
     ) -> list[str]:
         """Store the CSV, ARFF and parquet tables of a folder in a database.
@@ -227,7 +228,7 @@ class Data:
             Replace stored datasets of the same name whose content differs.
         roles : mapping, optional
             Columns that are no features, by role (`mlaut.data.with_roles`).
-        unusable : list, optional
+        missing, unusable
             As in `mlaut.data.load_folder`.
 
         Returns
@@ -241,7 +242,8 @@ class Data:
             A table cannot be read or used; the message names file, dataset and column.
         """
         opened(hdf5_io).check_writable()
-        tables = load_folder(folder, task=task, names=names, roles=roles, unusable=unusable)
+        how: dict[str, Any] = {"roles": roles, "missing": missing, "unusable": unusable}
+        tables = load_folder(folder, task=task, names=names, **how)
         group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
         return list(hdf5_io.save_datasets(tables, group, overwrite=overwrite))
 

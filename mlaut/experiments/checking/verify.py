@@ -180,10 +180,12 @@ def verify_study(
     StudyError
         Cells are to be fitted again, and the datasets or the strategies are not available.
     """
-    path, share = Path(os.path.expanduser(path)), _share(refit)
+    path, share, source = Path(os.path.expanduser(path)), _share(refit), ""
     if path.suffix == ".toml":
         file = read_study_file(path)
-        strategies = choose_strategies(file) if strategies is None else strategies
+        if strategies is None:
+            strategies = choose_strategies(file)
+            source = file.strategies.file or path.name
         hdf5_input_io = hdf5_input_io or (FilesIO(file.input) if file.input.exists() else None)
         path = file.output
     study = StudyStore(path)
@@ -218,7 +220,7 @@ def verify_study(
         return checked
     if hdf5_input_io is None:
         raise StudyError(f"{path}: fitting cells again needs the datasets; name their database")
-    usable, left_out = usable_strategies(study, strategies)
+    usable, left_out = usable_strategies(study, strategies, source)
     options = RunOptions(engine=engine, n_jobs=n_jobs)
     cells = _sample(study, [strategy.name for strategy in usable], share, seed)
     drifts = _refit(study, hdf5_input_io, usable, cells, make_engine(options))

@@ -18,6 +18,7 @@ from mlaut.experiments.plans.ledger import (
     counts_text,
     counts_words,
     rows_by_reason,
+    without_numbers,
 )
 from mlaut.experiments.plans.shards import held_shard, requested_cells
 from mlaut.files_io import StudyStore
@@ -194,16 +195,19 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     list of dict
         One row per strategy, status and reason: ``strategy``, ``status``, ``cells``, ``datasets``
         (the first three), ``reason``, ``traceback`` (of the first of these cells; empty if none
-        was stored).
+        was stored). Reasons that differ only in numbers have one row, with the first of them.
     """
     study = StudyStore(path)
     tracebacks: dict[tuple[str, str, str], str] = {}
+    first: dict[tuple[str, str, str], str] = {}
 
     def found() -> Iterator[tuple[dict[str, str], str, dict[str, int]]]:
         for dataset, records in study.all_details(only=[s for s in Status if s != Status.DONE]):
             for record in records:
                 reason = {name: record[name] for name in ("strategy", "status")}
-                reason["reason"] = general_reason(record)
+                text = general_reason(record)
+                kind = (*reason.values(), without_numbers(text))
+                reason["reason"] = first.setdefault(kind, text)
                 tracebacks.setdefault(tuple(reason.values()), record.get("traceback", ""))
                 yield reason, dataset, {"cells": 1}
         requested = requested_cells(study, held_shard(study))

@@ -10,12 +10,13 @@ import numpy as np
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.catalogue.registry import check_packages
+from mlaut.estimators.looking import looked_at
 from mlaut.estimators.searches.words import parse_budget
 from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import (
     as_stored,
-    changed_parameters,
+    described_change,
     metrics_of,
     strategy_entries,
 )
@@ -303,7 +304,9 @@ def plan_run(
     return replace(
         plan,
         refusals=(*plan.refusals, *_without_weights(infos, requested, strategies)),
-        notes=_with_scores(plan.notes, strategies, metric),
+        notes=_with_groups(
+            _with_scores(plan.notes, strategies, metric), infos, requested, strategies
+        ),
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
         versions=study.mixed_versions(now) if study else "",
@@ -354,6 +357,24 @@ def _with_scores(
             contrast = "" if chosen else f", not by the study's {metric}"
             texts[tuned.name] = f"tunes by {score}{contrast}"
     return {name: (*own, *([texts[name]] if name in texts else [])) for name, own in notes.items()}
+
+
+def _with_groups(
+    notes: Mapping[str, tuple[str, ...]],
+    infos: Sequence[DatasetInfo],
+    requested: Mapping[str, Sequence[str]],
+    strategies: Iterable[MlautEstimator],
+) -> dict[str, tuple[str, ...]]:
+    """Return the notes with what becomes of folds in a strategy that need groups of rows."""
+    roles = [(info.roles, item) for info, item in zip(infos, requested.items(), strict=True)]
+    texts = dict(notes)
+    for name in (s.name for s in strategies if s.needs_groups()):
+        without = [
+            dataset for has, (dataset, names) in roles if name in names and "group" not in has
+        ]
+        failing = f"; fails without a column of that role: {', '.join(without)}" if without else ""
+        texts[name] = (*texts.get(name, ()), f"its own folds get the role group{failing}")
+    return texts
 
 
 def _share_of(plan: Plan, shard: Shard) -> Plan:
@@ -445,7 +466,10 @@ def exceeded_size_limits(
     for info, (dataset, names) in zip(infos, wanted.items(), strict=True):
         split = splits[dataset]
         shape = len(split.split.rows(0, 0)[0]), info.n_features, len(split.classes)
-        reasons = {name: limits[name](*shape) for name in names if name in limits}
+        reasons = {}
+        for name in limits.keys() & {*names}:
+            with looked_at(name):
+                reasons[name] = limits[name](*shape)
         exceeded[dataset] = {name: reason for name, reason in reasons.items() if reason}
     return exceeded
 
@@ -498,7 +522,7 @@ def make_plan(
     statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
     before = {entry.name: entry for entry in study.strategies} if study else {}
     changed = {
-        new.name: _describe_change(before[new.name], new)
+        new.name: described_change(before[new.name], new)
         for new in entries
         if new.name in before and not before[new.name].is_same(new)
     }
@@ -557,11 +581,6 @@ def _cells_to_do(
         run[s, [*retry.get(name, ()), *(() if name in large else _NOT_TRIED)]] = True
     todo: np.ndarray = run[np.arange(len(names))[:, None, None], now]
     return todo
-
-
-def _describe_change(old: StrategyEntry, new: StrategyEntry) -> str:
-    what = changed_parameters(old, new)
-    return "; ".join(what[:3]) + ("; ..." if len(what) > 3 else "")
 
 
 def _refused(name: str, what: str) -> StudyError:

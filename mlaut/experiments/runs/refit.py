@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,11 +16,12 @@ import numpy as np
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
+from mlaut.estimators.libraries.session import SETTINGS, in_session
 from mlaut.experiments.cells.cell import CellOptions, cell_seed
 from mlaut.experiments.cells.saved_models import read_saved
 from mlaut.experiments.engines.engine import Engine, make_engine
 from mlaut.experiments.options import RunOptions
-from mlaut.experiments.plans.entries import as_stored, strategy_entries
+from mlaut.experiments.plans.entries import as_stored, described_change, strategy_entries
 from mlaut.experiments.runs.execution import raise_if_unsaved, run_record
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.experiments.workers.environment import describe_environment
@@ -27,6 +29,7 @@ from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore
 from mlaut.files_io.outcomes.study_records import OF_OUTCOME, USAGE
 from mlaut.files_io.safe_files.lock import beat
 from mlaut.files_io.studies.models import model_path, models_folder, prepare_models
+from mlaut.files_io.studies.study import LEARNERS
 from mlaut.identity.distributions import installed_version
 from mlaut.records import Block, Cell, Outcome, Status
 
@@ -36,14 +39,20 @@ if TYPE_CHECKING:
 _NAMED = 3  # greatest number of cells that an error message names
 
 
-def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimator], list[str]]:
+def usable_strategies(
+    study: StudyStore, given: Any, source: str = ""
+) -> tuple[list[MlautEstimator], list[str]]:
     """Return the strategies that equal those of the study, and why others cannot be used.
+
+    A strategy is compared as it is in a session with the settings of its run (`settings_of`).
 
     Parameters
     ----------
     study : Study
     given : strategies or None
         Candidates, as ``Orchestrator.run`` takes them; None takes those that come with MLaut.
+    source : str, default ""
+        Name of the file that defines the candidates.
 
     Raises
     ------
@@ -51,17 +60,20 @@ def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimato
         No strategy of the study can be used.
     """
     usable, left_out = [], []
-    candidates = (
-        {} if given is None else {s.name: s for s in as_stored(as_strategies(given), study)}
-    )
+    candidates = {s.name: s for s in (() if given is None else as_strategies(given))}
     for entry in study.strategies:
         strategy = candidates.get(entry.name)
-        if given is None:
-            strategy = _find_registered(entry, study)
-        if strategy is None:
-            left_out.append(f"{entry.name}: {_unknown(entry, candidates, given)}")
-        elif not strategy_entries([strategy], study)[0].is_same(entry):
-            left_out.append(f"{entry.name}: its parameters are not those that are stored")
+        with in_session(settings_of(entry)):
+            if strategy is not None:
+                strategy = as_stored([strategy], study)[0]
+            elif given is None:
+                strategy = _find_registered(entry, study)
+            now = None if strategy is None else strategy_entries([strategy], study)[0]
+        if strategy is None or now is None:
+            left_out.append(f"{entry.name}: {_unknown(entry, candidates, given, source)}")
+        elif not now.is_same(entry):
+            what = "; ".join([described_change(entry, now), *_other_versions(study)])
+            left_out.append(f"{entry.name}: its parameters are not those that are stored ({what})")
         else:
             usable.append(strategy)
     if not usable:
@@ -69,13 +81,33 @@ def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimato
     return usable, left_out
 
 
-def _unknown(entry: StrategyEntry, candidates: Mapping[str, Any], given: Any) -> str:
+def _unknown(entry: StrategyEntry, candidates: Mapping[str, Any], given: Any, source: str) -> str:
     """Return why no strategy has the name of a stored one, in words."""
     if given is None:
         return "this strategy is not known here; name the study file"
     former = [name for name in entry.named if name in candidates]
     hint = f"; it was renamed, and {former[0]!r} is: rename that, too" if former else ""
-    return f"no strategy of this name is given{hint}"
+    missing = (
+        f"{source} does not define {entry.name!r}"
+        if source
+        else "no strategy of this name is given"
+    )
+    return f"{missing}{hint}"
+
+
+def settings_of(entry: StrategyEntry) -> Mapping[str, Any]:
+    """Return what the session in which a strategy was run had changed in libraries."""
+    settings = entry.identity.get(SETTINGS)
+    return settings if isinstance(settings, Mapping) else {}
+
+
+def _other_versions(study: StudyStore) -> Iterator[str]:
+    """Yield each library of learners that has another version now than in the last run."""
+    stored = study.runs[-1].get("versions", {}) if study.runs else {}
+    for name in LEARNERS:
+        then, now = stored.get(name), installed_version(name) or "none"
+        if then not in (None, now):
+            yield f"{name} {then} -> {now}"
 
 
 def _find_registered(entry: StrategyEntry, study: StudyStore) -> MlautEstimator | None:
@@ -101,7 +133,7 @@ def fitted_again(
     engine: Engine,
     models: Path | None = None,
 ) -> Iterator[Outcome]:
-    """Fit cells again, with the seed and the threads of their run, and yield their outcomes.
+    """Fit cells again, with seed, threads and settings of their run, and yield their outcomes.
 
     Parameters
     ----------
@@ -116,12 +148,14 @@ def fitted_again(
         Folder in which fitted models are saved; default none is saved.
     """
     runs, entries = RunHistory(study), study.load_splits()
-    by_run: dict[tuple[int, int], list[Cell]] = {}
+    settings = {entry.name: settings_of(entry) for entry in study.strategies}
+    by_run: dict[tuple[int, int, str], list[Cell]] = {}
     first_names = {cell: runs.seeded_by(cell) for cell in cells}
     for cell in cells:
-        key = first_names[cell][0], int(runs.of(cell).get("threads", 1))
+        session = json.dumps(settings[cell.strategy], sort_keys=True)
+        key = first_names[cell][0], int(runs.of(cell).get("threads", 1)), session
         by_run.setdefault(key, []).append(cell)
-    for (seed, threads), of_run in by_run.items():
+    for (seed, threads, session), of_run in by_run.items():
         places: dict[tuple[str, str, tuple[str, str]], list[tuple[int, int]]] = {}
         for cell in of_run:
             group = cell.dataset, cell.strategy, first_names[cell][1]
@@ -129,7 +163,7 @@ def fitted_again(
         groups = (
             (entries[name], strategy, tuple(at)) for (name, strategy, _), at in places.items()
         )
-        options = CellOptions(threads, models=models)
+        options = CellOptions(threads, models=models, settings=json.loads(session))
         batches = make_batches(groups, strategies, input_io.path, seed, options)
         seeded = (
             batch and replace(batch, first_names=names)
@@ -339,6 +373,7 @@ def predict_again(
     import pandas as pd
 
     folder, parts = models_folder(study.path), []
+    settings = {entry.name: settings_of(entry) for entry in study.strategies}
     for entry in splits.values():
         details = study.details(entry.name)
         records = [r for r in details if "model" in r and (names is None or r["strategy"] in names)]
@@ -350,7 +385,8 @@ def predict_again(
             model = read_saved(folder, record["model"], trusted=trusted)
             test = entry.split.rows(record["repeat"], record["fold"])[1]
             cell = {key: record[key] for key in ("dataset", "strategy", "repeat", "fold")}
-            predicted = model.predict(dataset.features.iloc[test])
+            with in_session(settings.get(record["strategy"], {})):
+                predicted = model.predict(dataset.features.iloc[test])
             part = {**cell, "row": test, "truth": truth[test], "prediction": predicted}
             parts.append(pd.DataFrame(part))
     if not parts:

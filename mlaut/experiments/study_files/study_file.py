@@ -64,6 +64,8 @@ class DataSection:
 
     ``[data.roles]`` names columns that are no features, as in ``group = "patient"``, and another
     ``target``; ``[data.roles.NAME]`` does so for one dataset (`mlaut.data.with_roles`).
+    ``[data.missing]`` names the texts that are gaps in a CSV of the folder, as in
+    ``countries = ["?"]``; the empty field always is one.
     """
 
     input: str = "input.h5"
@@ -73,6 +75,7 @@ class DataSection:
     datasets: tuple[str, ...] = ()
     task: str = ""
     roles: Mapping[str, Any] = field(default_factory=dict)
+    missing: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -481,9 +484,8 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
     elif section.folder:
         folder = file.path.parent / section.folder
         unusable = list[DataError]()
-        data.load_folder(
-            folder, hdf5_io=input_io, hdf5_group=group, roles=section.roles, unusable=unusable
-        )
+        how: dict[str, Any] = {"roles": section.roles, "missing": section.missing}
+        data.load_folder(folder, hdf5_io=input_io, hdf5_group=group, unusable=unusable, **how)
         warn_left_out(unusable)
     return input_io, chosen_datasets(file, input_io)
 
@@ -625,9 +627,12 @@ def own_strategies(path: Path) -> Any:
     import runpy
     import traceback
 
+    from mlaut.identity.syntax import keep_space
+
     name = str(path)
     try:
         defined = runpy.run_path(name)
+        keep_space(defined)
     except OSError as error:
         raise StudyError(
             f"{path}: cannot be read ({error.strerror}); check [strategies] file"

@@ -14,8 +14,10 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from mlaut.errors import StrategyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.library import with_libraries
+from mlaut.estimators.looking import looked_at
 from mlaut.experiments.cells.cell import CellOptions, cell_seed
 from mlaut.experiments.workers.copies import shares_process
 from mlaut.files_io import SplitEntry
@@ -284,6 +286,29 @@ class BatchQueue:
         return here or self._seen.get((group.name,), (0, 0.0))
 
 
+def _pickled(strategy: MlautEstimator) -> bytes:
+    """Return the pickle of a strategy; of one that cannot be pickled, what fails in its cells."""
+    try:
+        with looked_at(strategy.name):
+            return cloudpickle.dumps(with_libraries(strategy))
+    except StrategyError as error:
+        return cloudpickle.dumps(_Unsent(str(error)))
+
+
+class _Unsent:
+    """Stand-in of a strategy that cannot be pickled: unpickling it raises the reason."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __reduce__(self) -> Any:
+        return _refuse, (self._reason,)
+
+
+def _refuse(reason: str) -> None:
+    raise StrategyError(reason)
+
+
 def make_batches(
     groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]] | None],
     strategies: Sequence[MlautEstimator],
@@ -296,7 +321,7 @@ def make_batches(
 
     ``first_names`` has those of the strategies that were renamed.
     """
-    pickled = {one.name: cloudpickle.dumps(with_libraries(one)) for one in strategies}
+    pickled = {one.name: _pickled(one) for one in strategies}
     share = {s.name for s in strategies if shares_process(s, pickled[s.name])}
     path = str(database.absolute())
     for group in groups:

@@ -87,6 +87,7 @@ def prepare(
         Function that returns the labels of the training rows of a cell, from the cell and the
         number of these rows; default those of the table.
     """
+    _find_modules(batch)
 
     def run(cell: Cell) -> Outcome:
         rows = Split(batch.folds[cell.repeat][None]).rows(0, cell.fold)
@@ -95,6 +96,11 @@ def prepare(
         return run_cell(cell, strategy, table, rows, seed, batch.options, training_labels)
 
     return run
+
+
+def _find_modules(batch: Batch) -> None:
+    """Let this process find the modules that the session of the run finds, after its own."""
+    sys.path += [folder for folder in batch.options.path if folder not in sys.path]
 
 
 # ------------------------------------------------------------------- the process
@@ -273,6 +279,7 @@ class _InCopies:
 
 def _loaded(batch: Batch) -> Callable[[], Any]:
     """Return a function that returns the strategy, unpickled with its own seed in any process."""
+    _find_modules(batch)
     seed = batch.loading_seed
     np.random.seed(seed)  # noqa: NPY002
     random.seed(seed)

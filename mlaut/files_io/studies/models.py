@@ -24,6 +24,7 @@ from mlaut.held import is_held, unfinished
 from mlaut.records import Cell
 
 _DIGEST = re.compile("[0-9a-f]{64}")
+_LONGEST = 240  # bytes of the name of a folder
 _UNFINISHED = re.compile(r"\.(.*\.)?[0-9a-f]{8,16}\.tmp")
 
 
@@ -74,7 +75,7 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
         The disk is full, or a folder that it would be written to is a link.
     """
     digest = hashlib.sha256(content).hexdigest()
-    stem = Path(to_h5(cell.dataset), to_h5(cell.strategy), f"r{cell.repeat}-f{cell.fold}")
+    stem = Path(_part(cell.dataset), _part(cell.strategy), f"r{cell.repeat}-f{cell.fold}")
     name = stem.with_name(stem.name + suffix)
     record = {"file": name.as_posix(), "sha256": digest}
     if (folder / name).exists() and not is_recorded(folder, record):
@@ -90,6 +91,14 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
             temporary.replace(path)
             fsync_folder(path.parent)  # the study will record it, so it must survive a power cut
     return {**record, "file": name.as_posix()}
+
+
+def _part(name: str) -> str:
+    """Return the name of a folder for a dataset or a strategy; systems take at most 255 bytes."""
+    part = to_h5(name)
+    if len(part.encode()) <= _LONGEST:
+        return part
+    return f"{part[: _LONGEST // 6]}-{hashlib.sha256(part.encode()).hexdigest()}"
 
 
 def model_path(folder: Path, record: Mapping[str, Any]) -> Path:
