@@ -63,7 +63,7 @@ def said(decision: Decision) -> dict[str, list[str]]:
     for part in answer.split("; "):
         for pattern, verdict in (
             (r"use (?:one of )?(.*?)(?: in place of .*)?$", "use"),
-            (r"^.*, (.*) (?:leads|are first together)$", "may be best"),
+            (r"^On datasets like these, (.*) (?:leads|are first together)$", "may be best"),
             (r"^(.*) may be best$", "may be best"),
             (r"^(.*) (?:is|are) probably worse$", "probably worse"),
             (r"^(.*) (?:is|are) practically as good$", "as good"),

@@ -119,11 +119,12 @@ def _choice(table: VerdictTable) -> str:
 
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
     """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
-    by_mean = [name for name in names if name in table.by_mean or "ratio" in table.frame]
-    size = sizes(table, by_mean)
-    rest = [name for name in names if name not in by_mean]
-    often = f"{listed(rest, MOST_CHOSEN)} more often" if size and rest else "more often worse"
-    parts = [size] * bool(size) + [often] * (bool(rest) and "lost" in table.frame)
+    often = table.frame["failures"] >= OFTEN * table.n  # those `sizes` names apart
+    rest = [] if "ratio" in table.frame else [n for n in names if n not in table.by_mean]
+    rest = [name for name in rest if not often[name]]
+    size = sizes(table, [name for name in names if name not in rest])
+    more = f"{listed(rest, MOST_CHOSEN)} more often" if size else "more often worse"
+    parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
     return f" ({'; '.join(parts)})" if parts else ""
 
 

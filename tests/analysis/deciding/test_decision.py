@@ -128,8 +128,8 @@ def test_too_few_datasets_decide_nothing():
     found = decided(table(n=5, A=0.0, B=0.3, C=0.4))
     assert not found.decided
     assert found.headline() == (
-        "Too few datasets to be sure (5, and it takes 6): A is first on all 5 datasets (the others: "
-        "accuracy 0.3 to 0.4 below A). Other datasets may have another order. If you must choose "
+        "Too few datasets to be sure (5, and it takes 6): A is first on all 5 datasets (the "
+        "others: accuracy 0.3 to 0.4 below A). Other datasets may have another order. If you must choose "
         "now, use A.",
     )
     assert found.frame.loc["B", ["won", "tied", "lost"]].tolist() == [0, 0, 5]
