@@ -404,8 +404,8 @@ def _against(
     place = None if control is None else names.index(control)
 
     def shows(better: np.ndarray) -> np.ndarray:
-        one: np.ndarray = better.any(axis=0) if place is None else better[place] | better[:, place]
-        return one
+        either = better.any(axis=0) if place is None else better[place] | better[:, place]
+        return np.asarray(either)
 
     each = {
         how: shows(shown_better(pairs, names, analysis.alpha, control))
@@ -528,8 +528,8 @@ def _checks(
     """Return the answers to the question by other tests, treatments and metrics."""
     analysis, names = draft.chosen.analysis, list(compared.results.strategies)
     control = draft.leader if draft.control else None
-    more = (USE,) if control else (LIKELY, YARDSTICK)
-    claimed = {name for verdict in (AVOID, *more) for name in draft.named(verdict)}
+    claims = (AVOID, USE) if control else (AVOID, LIKELY, YARDSTICK)
+    claimed = {name for verdict in claims for name in draft.named(verdict)}
     checks = []
     for how, pairs in others.items():
         both = [name for name in names if name in pairs.strategies]

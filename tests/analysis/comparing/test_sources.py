@@ -125,7 +125,8 @@ def test_a_decision_counts_sources_in_both_ways():
     assert not few.decided
     assert few.answer() == (
         "Too few sources to be sure (5, and it takes 6): A is first on all 15 datasets (B: "
-        "accuracy 0.2 below A). Other datasets may have another order. If you must choose now, use A."
+        "accuracy 0.2 below A). Other datasets may have another order. If you must choose now, "
+        "use A."
     )
     rmse = compare(FRAME, metric="rmse").decision()
     assert rmse.chosen.analysis.test == "sign"

@@ -129,7 +129,8 @@ def test_too_few_datasets_decide_nothing():
     assert not found.decided
     assert found.headline() == (
         "Too few datasets to be sure (5, and it takes 6): A is first on all 5 datasets (the "
-        "others: accuracy 0.3 to 0.4 below A). Other datasets may have another order. If you must choose "
+        "others: accuracy 0.3 to 0.4 below A). Other datasets may have another order. If you must "
+        "choose "
         "now, use A.",
     )
     assert found.frame.loc["B", ["won", "tied", "lost"]].tolist() == [0, 0, 5]
