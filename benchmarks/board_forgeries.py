@@ -21,6 +21,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from mlaut_boards.board import Board, init_board
+from mlaut_boards.judging import judge_entry
+from mlaut_boards.refits import refit_entry
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -33,7 +36,6 @@ from mlaut.bundles import Bundle, extend_bundle
 from mlaut.bundles.publishing import _sealed, _with_files
 from mlaut.experiments.study_files.study_file import own_strategies
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.leaderboard import Board, init_board, judge_entry, refit_entry
 from mlaut.records import Cell, Outcome, Status
 
 SEED = 11

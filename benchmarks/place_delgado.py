@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from mlaut_boards.placing.placement import place_study
+from mlaut_boards.placing.published_places import reproduction
 
 from mlaut.analysis import Results, published
-from mlaut.analysis.placing import reproduction
 from mlaut.data import load_folder
-from mlaut.placing.placement import place_study
 
 MOST_ROWS = 2_000
 SAME = {"RandomForestClassifier": "rf_caret", "SVC": "svm_C"}

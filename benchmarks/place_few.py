@@ -25,11 +25,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from mlaut_boards.placing.few_datasets import PlacingCourse, choose_datasets, course_of
 from scipy.stats import t as student
 
 from mlaut.analysis import Results
-from mlaut.analysis.placing import choose_datasets
-from mlaut.analysis.placing.few_datasets import PlacingCourse, course_of
 from mlaut.errors import AnalysisError
 
 SIZES = (5, 10, 20, 30)

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from mlaut_boards.placing.placement import place_study
 
 from mlaut.analysis import Results
-from mlaut.placing.placement import place_study
 
 MOST_ROWS = 2_000
 BUDGET = "10"

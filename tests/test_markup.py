@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from mlaut_boards.pages import build_leaderboard
 from sklearn.dummy import DummyClassifier
 
 import mlaut
 from mlaut import Study
 from mlaut.analysis import Results
-from mlaut.bundles import build_leaderboard, publish_study
+from mlaut.bundles import publish_study
 from mlaut.markup import csv_text, json_text
 from mlaut.report import make_report, write_report
 

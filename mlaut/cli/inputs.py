@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlaut.errors import MlautError
+from mlaut.errors import AnalysisError, MlautError
 from mlaut.experiments.options import RunOptions
 from mlaut.records import Analysis
 
@@ -115,3 +116,12 @@ def race_of(database: Path) -> StudyRace | None:
     from mlaut.analysis.racing.study_race import StudyRace
 
     return StudyRace.of(study)
+
+
+def read_pairs(file: Path, what: str) -> dict[str, str]:
+    """Return the second column of a CSV file by the first one, without the row of names."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = [row for row in csv.reader(lines) if row]
+    if not rows or {len(row) for row in rows} != {2}:
+        raise AnalysisError(f"{file}: two columns are needed, {what}")
+    return {name.strip(): value.strip() for name, value in rows[1:]}

@@ -1,13 +1,19 @@
 """Commands that read, check, join and compact studies."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mlaut.cli.inputs import PATH, database_and_options, dropped_from, race_of, with_settings
+from mlaut.cli.inputs import (
+    PATH,
+    database_and_options,
+    dropped_from,
+    race_of,
+    read_pairs,
+    with_settings,
+)
 from mlaut.cli.output import Answer, as_json, one_line, records, show, show_rows, show_table
 from mlaut.errors import AnalysisError, nearest
 from mlaut.markup import counted
@@ -134,17 +140,6 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
     "'keep' (default), 'drop strategies', 'drop datasets', or the name of a strategy whose scores "
     "replace theirs.",
 )
-@click.option(
-    "--since",
-    metavar="DATE or STRATEGY",
-    help="Also tell which strategies were new records when they came, from this one on.",
-)
-@click.option(
-    "--submitted",
-    metavar="FILE.csv",
-    help="With --since: a CSV file of strategies and their dates; default: the dates with which "
-    "names begin, or the order of the table.",
-)
 @click.option("--title", help="Title of the report; default: that of the study file.")
 @click.option(
     "--missing",
@@ -160,12 +155,11 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     """Report what a study decides, and its numbers.
 
     The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, a
-    table of scores of another program (CSV, TSV, ARFF, parquet, JSON, Excel) with its metric, or a
-    file or folder of a leaderboard (fev, GIFT-Eval, MTEB, tsml, HELM, SWE-bench, Every Eval Ever,
-    lm-eval, mlr3), which is recognised. The question,
-    test, level, metric and treatment of a study are chosen before its first result; options that
-    differ are named in the report, and so is what is left out: by --only, --without, --datasets,
-    or since the study file no longer names a strategy.
+    table of scores of another program (CSV, TSV, ARFF, parquet, JSON, Excel) with its metric, or
+    files of a leaderboard, which the plug-in mlaut-boards recognises. The question, test, level,
+    metric and treatment of a study are chosen before its first result; options that differ are
+    named in the report, and so is what is left out: by --only, --without, --datasets, or since the
+    study file no longer names a strategy.
 
     \b
     mlaut report study.h5
@@ -174,7 +168,6 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report study.h5 --methods
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
-    mlaut report swe-bench/verified --since 2026-01-01
     """
     from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
@@ -185,8 +178,6 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     options |= {name: value for name, value in given.items() if value not in (None, ())}
     if (given["clusters"] or "").endswith(".csv"):
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
-    if given["submitted"]:
-        options["submitted"] = _read_pairs(Path(given["submitted"]), "strategies and their dates")
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     result = make_report(database, **options)
@@ -204,15 +195,6 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     return answer
 
 
-def _read_pairs(file: Path, what: str) -> dict[str, str]:
-    """Return the second column of a CSV file by the first one, without the row of names."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = [row for row in csv.reader(lines) if row]
-    if not rows or {len(row) for row in rows} != {2}:
-        raise AnalysisError(f"{file}: two columns are needed, {what}")
-    return {name.strip(): value.strip() for name, value in rows[1:]}
-
-
 def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     """Return the source of each dataset, from a CSV file of datasets and their sources.
 
@@ -224,7 +206,7 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     from mlaut.files_io import StudyStore
     from mlaut.files_io.tables.tables import ending_of
 
-    sources = _read_pairs(file, "datasets and their sources")
+    sources = read_pairs(file, "datasets and their sources")
     named = [] if ending_of(database.name) else StudyStore(database).datasets
     if lacking := [name for name in named if not sources.get(name)]:
         hint = nearest(lacking[0], sources)

@@ -28,7 +28,6 @@ from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.compare import pairs_by_test
 from mlaut.analysis.deciding.decision import decide_study, primary_test
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
-from mlaut.analysis.methods.aggregates import new_records
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
@@ -39,7 +38,7 @@ from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.records import Section, made
 from mlaut.report.state import ReadOnce, State, study_state
-from mlaut.report.tables import BUDGETS, RECORDS, TABLES
+from mlaut.report.tables import BUDGETS, TABLES
 
 _CHANGES = " left out: |count as missing|percentages|taken as"  # what reading a table has changed
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
@@ -215,17 +214,6 @@ def results_content(
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
     sections = _sections(scored, chosen_now(**terms))
     return Report(path, title or f"Comparison: {sections[0].title}", state, sections)
-
-
-def with_records(report: Report, since: str | None, submitted: Mapping[str, str] | None) -> Report:
-    """Return a report that also says which strategies were new records, if either is given."""
-    if since is None and submitted is None:
-        return report
-    first, *others = report.sections
-    alpha = 0.05 if first.decision is None else first.decision.chosen.analysis.alpha
-    records = new_records(first.results, submitted, since=since, alpha=alpha)
-    first = replace(first, records=records, tables={**first.tables, RECORDS: records.frame})
-    return replace(report, sections=(first, *others))
 
 
 def _sections(

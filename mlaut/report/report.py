@@ -14,7 +14,7 @@ from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.sources import as_table, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.report.content import Choice, Report, results_content, study_content, with_records
+from mlaut.report.content import Choice, Report, results_content, study_content
 
 
 def make_report(
@@ -25,8 +25,6 @@ def make_report(
     greater_is_better: bool | None = None,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
     contaminated: str = KEEP,
-    since: str | None = None,
-    submitted: Mapping[str, str] | None = None,
     title: str = "",
     only: Iterable[str] = (),
     without: Iterable[str] = (),
@@ -61,9 +59,6 @@ def make_report(
     contaminated : str, default "keep"
         Treatment of scores of strategies that were trained on the dataset, where a leaderboard
         declares them: `mlaut.analysis.results.contamination.treat_contaminated`.
-    since, submitted : str, mapping of str to str, optional
-        With one of them, the report says which strategies were new records when they came:
-        ``since`` and ``order`` of `mlaut.analysis.methods.aggregates.new_records`.
     title : str
         Title of the report; default that of the study, or the name of the file.
     only, without : iterable of str, optional
@@ -109,15 +104,13 @@ def make_report(
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else "results"
         scored = [treat_contaminated(results, contaminated) for results in scored]
-        content = results_content(name, scored, title, terms, choice)
-    else:
-        primary: dict[str, Any] = {}
-        if metrics:
-            primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])}
-        if isinstance(clusters, Mapping | pd.Series) and len(clusters):
-            primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
-        content = study_content(open_study(study), title, primary | terms, choice)
-    return with_records(content, since, submitted)
+        return results_content(name, scored, title, terms, choice)
+    primary: dict[str, Any] = {}
+    if metrics:
+        primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])}
+    if isinstance(clusters, Mapping | pd.Series) and len(clusters):
+        primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
+    return study_content(open_study(study), title, primary | terms, choice)
 
 
 def _scored(

@@ -12,10 +12,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from mlaut_boards.pages import build_leaderboard
 
 import mlaut
 from mlaut.analysis.importers import read_openml_runs, read_sktime
-from mlaut.bundles import build_leaderboard, open_bundle, publish_study, verify_bundle
+from mlaut.bundles import open_bundle, publish_study, verify_bundle
 from mlaut.bundles.opening import study_of
 from mlaut.files_io import StudyStore, merge_studies
 

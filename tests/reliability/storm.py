@@ -32,10 +32,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import kills
 import race_kills
 import shim
+from mlaut_boards.pages import build_leaderboard
 from processes import in_child
 
 from mlaut import Data, Orchestrator
-from mlaut.bundles import build_leaderboard, publish_study
+from mlaut.bundles import publish_study
 from mlaut.data.old_studies import convert_old_study
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.engines.engine import InlineEngine

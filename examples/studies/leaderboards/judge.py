@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mlaut_boards.growing import new_records
+
 from mlaut.analysis import read_results, treat_missing
-from mlaut.analysis.methods.aggregates import new_records, skill_table
+from mlaut.analysis.methods.aggregates import skill_table
 from mlaut.analysis.results.contamination import treat_contaminated
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis.importers import automlbenchmark, cells, openml, sktime_results, tabarena
-from mlaut.analysis.importers.boards import board_of, objects, read_board
+from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
+from mlaut.analysis.importers.json_files import objects
 from mlaut.analysis.importers.reading import choose, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
@@ -45,8 +46,8 @@ def read_results(
     Parameters
     ----------
     source : path-like
-        CSV, TSV, ARFF, parquet, JSON or Excel file, or the files of a leaderboard
-        (`mlaut.analysis.importers.boards.read_board`). Other tables have one of three forms. A wide
+        CSV, TSV, ARFF, parquet, JSON or Excel file, or files of a leaderboard, which a plug-in
+        reads. Other tables have one of three forms. A wide
         table has a column with the names of datasets (``dataset``, ``task``, ``problem``), a column
         of scores for each strategy, and columns ``fold`` and ``repeat`` if there are several rows
         for a dataset. In a turned table, rows are strategies (named by a column ``strategy``,
@@ -84,10 +85,23 @@ def read_results(
     wine       0.8    0.85
     """
     path = Path(os.path.expanduser(source))
-    if path.is_dir() or board_of(path) is not None:
-        if clusters:
-            raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
-        return read_board(path, metric, greater_is_better=greater_is_better)
+    results = read_by_plugin(path, metric, greater_is_better)
+    if results is not None and clusters:
+        raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
+    if results is None:
+        with boards_named(path):
+            results = _of_table(source, path, metric, greater_is_better, clusters)
+    return results
+
+
+def _of_table(
+    source: str | os.PathLike[str],
+    path: Path,
+    metric: str | None,
+    greater_is_better: bool | None,
+    clusters: str,
+) -> Results:
+    """Return the results of a table of a known program, or of any other."""
     table = _table_of(path)
     if table.empty:
         raise AnalysisError(f"{source}: a table without rows; check the file")

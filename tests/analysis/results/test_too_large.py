@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut.bundles.site import _of_strategy
 
 from mlaut.analysis import Results, compare, rank_table, treat_missing
 from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.methods.aggregates.stability import _ranks_by_fold
 from mlaut.analysis.racing.race import race
 from mlaut.analysis.results.scales import ranks_by_fold, ranks_of
-from mlaut.bundles.site import _of_strategy
 from mlaut.files_io.outcomes.study_records import general_reason
 from mlaut.records import NOT_RUN, Status, TooLarge
 
