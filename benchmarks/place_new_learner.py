@@ -41,7 +41,7 @@ strategies = {"HistGradientBoosting": HistGradientBoostingClassifier(random_stat
 """
 CALL = """
 import sys
-from mlaut.placing.placement import place_study
+from mlaut_boards.placing.placement import place_study
 found = place_study(
     sys.argv[1], "delgado2014", budget=sys.argv[2], check=["lda_R"], verbose=0,
     few={"arm": sys.argv[3], "audit": sys.argv[3] == "designed"},

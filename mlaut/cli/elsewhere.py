@@ -8,6 +8,7 @@ import click
 
 from mlaut.cli.inputs import PATH, database_and_options
 from mlaut.cli.output import Answer, show
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
 
 
@@ -52,7 +53,7 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
     nowhere = [d.name for d in bundle.datasets if not (d.included or d.reference)]
     if outside:
         show(f"{len(outside)} of {len(bundle.datasets)} tables are named by digest, not included")
-    if study.suffix != ".toml" and (file := study_file_beside(study)):
+    if kind_of(study) is Kind.STUDY and (file := study_file_beside(study)):
         show(f"{file} is not in it: 'mlaut publish {file}' lets others fit its strategies again")
     if nowhere:
         show(f"nobody can load {', '.join(nowhere)}: --include all puts tables into the bundle")

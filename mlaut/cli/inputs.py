@@ -12,6 +12,7 @@ import click
 
 from mlaut.errors import AnalysisError, MlautError
 from mlaut.experiments.options import RunOptions
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.records import Analysis
 
 if TYPE_CHECKING:
@@ -53,14 +54,13 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
     """Return the path of the study's database, and the report options of its study file."""
-    if path.suffix != ".toml":
-        from mlaut.bundles.manifest import is_bundle
-
-        if not is_bundle(path):
-            return path, {}
+    kind = kind_of(path)
+    if kind is Kind.BUNDLE:
         from mlaut.bundles.opening import open_bundle
 
         return open_bundle(path).study, {}
+    if kind is not Kind.STUDY_FILE:
+        return path, {}
     from mlaut.experiments import read_study_file
 
     file = read_study_file(path)
@@ -89,7 +89,7 @@ def dropped_from(path: Path) -> dict[str, str]:
     from mlaut.experiments.study_files.study_file import choose_strategies
     from mlaut.files_io import StudyStore
 
-    if path.suffix != ".toml":
+    if kind_of(path) is not Kind.STUDY_FILE:
         return {}
     file = read_study_file(path)
     if file.strategies.file or not file.strategies.names or not file.output.exists():

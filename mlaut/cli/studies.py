@@ -16,6 +16,7 @@ from mlaut.cli.inputs import (
 )
 from mlaut.cli.output import Answer, as_json, one_line, records, show, show_rows, show_table
 from mlaut.errors import AnalysisError, nearest
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
 from mlaut.optional import need
 
@@ -204,10 +205,9 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
         The file has other columns than these two, or names no source of a dataset of the study.
     """
     from mlaut.files_io import StudyStore
-    from mlaut.files_io.tables.tables import ending_of
 
     sources = read_pairs(file, "datasets and their sources")
-    named = [] if ending_of(database.name) else StudyStore(database).datasets
+    named = [] if kind_of(database) is Kind.RESULTS else StudyStore(database).datasets
     if lacking := [name for name in named if not sources.get(name)]:
         hint = nearest(lacking[0], sources)
         raise AnalysisError(f"{file}: no source for the dataset {lacking[0]!r}{hint}")
@@ -254,7 +254,6 @@ def verify(
     """
     from mlaut.analysis import Results
     from mlaut.bundles import verify_bundle
-    from mlaut.bundles.manifest import is_bundle
     from mlaut.errors import StudyError
     from mlaut.experiments import verify_study
     from mlaut.experiments.cells.memory import parse_bytes
@@ -262,7 +261,7 @@ def verify(
 
     arguments["hdf5_input_io"] = FilesIO(database) if database else None
     cleared, about = 0, ""
-    if is_bundle(study):
+    if kind_of(study) is Kind.BUNDLE:
         if mend or seal:
             raise StudyError(f"{study}: a bundle is not changed; mend a copy of its study")
         arguments |= {"limit": parse_bytes(limit) or 0, "trusted": trust}
@@ -324,17 +323,17 @@ def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
     mlaut study same old.h5 new.h5
     mlaut study same published.csv mine.h5 --metric accuracy --rope 0.005
     """
-    from mlaut.analysis.importers.any_table import is_results, read_results
+    from mlaut.analysis import read_results
     from mlaut.analysis.methods.aggregates import same_results
     from mlaut.files_io import StudyStore
     from mlaut.report.state import environment_differences
     from mlaut.study import Study
 
     paths = [database_and_options(path)[0] for path in (old, new)]
-    stores = [StudyStore(path) for path in paths if not is_results(path)]
+    stores = [StudyStore(path) for path in paths if kind_of(path) is Kind.STUDY]
     runs = [
         read_results(path, metric, greater_is_better=given["greater_is_better"])
-        if is_results(path)
+        if kind_of(path) is Kind.RESULTS
         else Study(path).results(metric or "")
         for path in paths
     ]

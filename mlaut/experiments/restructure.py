@@ -7,6 +7,7 @@ from mlaut.errors import StudyError, nearest
 from mlaut.estimators.names import check_name
 from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.safe_files.hdf5 import write_in_place
 from mlaut.files_io.safe_files.names import to_h5
 from mlaut.markup import counted
@@ -33,7 +34,7 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
         A name is unknown, or the new name is taken; nothing is changed.
     """
     paths = (place, place)
-    if place.suffix == ".toml":
+    if kind_of(place) is Kind.STUDY_FILE:
         file = read_study_file(place)
         paths = file.output, file.input
     for name in filter(None, (*datasets.values(), *strategies.values())):

@@ -19,6 +19,7 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.analysis.importers.reading": ("Format", "choose", "in_one_line"),
         "mlaut.analysis.importers.json_files": ("objects",),
         "mlaut.files_io.tables.tables": ("stem_of",),
+        "mlaut.files_io.kinds": ("Kind", "kind_of"),
         "mlaut.analysis.results.contamination": ("with_contaminated",),
         "mlaut.analysis.results.missing": ("with_reason",),
         "mlaut.analysis.results.sources": ("TableMetric",),
@@ -55,7 +56,7 @@ __getattr__, __dir__, __all__ = attach(
         ),
         # bundles
         "mlaut.bundles.extending": ("datasets_io", "disagreement", "strategies_of_bundle"),
-        "mlaut.bundles.manifest": ("DATASETS", "BundledDataset", "is_bundle"),
+        "mlaut.bundles.manifest": ("DATASETS", "BundledDataset"),
         "mlaut.bundles.opening": ("read_small",),
         # files
         "mlaut.files_io.safe_files.system_errors": ("explained",),

@@ -34,7 +34,6 @@ from mlaut.bundles.extending import disagreement as disagreement
 from mlaut.bundles.extending import strategies_of_bundle as strategies_of_bundle
 from mlaut.bundles.manifest import BundledDataset as BundledDataset
 from mlaut.bundles.manifest import DATASETS as DATASETS
-from mlaut.bundles.manifest import is_bundle as is_bundle
 from mlaut.bundles.opening import read_small as read_small
 from mlaut.cli.inputs import PATH as PATH
 from mlaut.cli.inputs import database_and_options as database_and_options
@@ -53,6 +52,8 @@ from mlaut.experiments.runs.refit import usable_strategies as usable_strategies
 from mlaut.experiments.study_files.study_file import choose_strategies as choose_strategies
 from mlaut.experiments.study_files.study_file import own_strategies as own_strategies
 from mlaut.experiments.study_files.study_file import prepare_data as prepare_data
+from mlaut.files_io.kinds import Kind as Kind
+from mlaut.files_io.kinds import kind_of as kind_of
 from mlaut.files_io.outcomes.study_records import extends as extends
 from mlaut.files_io.outcomes.study_records import foreign_sources as foreign_sources
 from mlaut.files_io.outcomes.study_records import merged_strategies as merged_strategies

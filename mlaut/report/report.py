@@ -8,12 +8,12 @@ import pandas as pd
 
 from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
-from mlaut.analysis.importers.any_table import is_results
 from mlaut.analysis.results.contamination import KEEP, treat_contaminated
 from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.sources import as_table, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.report.content import Choice, Report, results_content, study_content
 
 
@@ -128,12 +128,10 @@ def _scored(
         return [results_of(source, clusters=clusters)]
     if isinstance(source, pd.DataFrame):
         return [results_of(source, name, greater_is_better, clusters) for name in metrics or [""]]
-    if isinstance(source, str | os.PathLike) and is_results(source):
+    if isinstance(source, str | os.PathLike) and kind_of(source) is Kind.RESULTS:
         options["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, name, **options) for name in metrics or [None]]
         return read if options["clusters"] else [results_of(x, clusters=clusters) for x in read]
-    if str(source).endswith((".txt", ".md", ".tex", ".html", ".ods")):
-        raise AnalysisError(f"{source}: not a form of table that is read: save it as CSV")
     if greater_is_better is not None:
         raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
     if isinstance(clusters, str):

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from mlaut_boards.pages import build_leaderboard
 
 import mlaut
 from mlaut.analysis.importers import read_openml_runs, read_sktime
@@ -50,11 +49,6 @@ def verified(bundle: Path) -> None:
     """Verify as ``mlaut verify`` does, with cells that are fitted again."""
     opened, found = verify_bundle(bundle, refit="20%", engine="inline")
     str(opened), str(found)
-
-
-def ranked(bundle: Path) -> None:
-    """Make a leaderboard of the bundle."""
-    build_leaderboard([bundle], bundle.parent / "site")
 
 
 def merged(bundle: Path) -> None:

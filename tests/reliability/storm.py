@@ -32,7 +32,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 import kills
 import race_kills
 import shim
-from mlaut_boards.pages import build_leaderboard
 from processes import in_child
 
 from mlaut import Data, Orchestrator
@@ -68,8 +67,6 @@ def prepare(folder: Path, commands: Collection[str]) -> None:
         shutil.copyfile(folder / "study.h5", study.path)
         for version in range(4):  # what is replaced is room that can be freed
             study.allocate([strategy(name, version) for name in many], replace=True)
-    if "leaderboard" in commands:
-        publish_study(folder / "study.h5", folder / "published", include="all", title="A study")
     if "race" in commands:
         race_kills.write_study(folder / "race", 6, race_kills.RACES[0])
 
@@ -84,10 +81,6 @@ def _run(folder: Path, name: str, *strategies: object, **options: object) -> Non
 
 def publish(folder: Path) -> None:
     publish_study(folder / "study.h5", folder / "bundle", include="all", title="A study")
-
-
-def rank(folder: Path) -> None:
-    build_leaderboard([folder / "published"], folder / "site")
 
 
 def convert(folder: Path) -> None:
@@ -135,7 +128,6 @@ def race(folder: Path) -> None:
 
 COMMANDS: dict[str, Callable[[Path], None]] = {
     "publish": publish,
-    "leaderboard": rank,
     "convert": convert,
     "import": predictions,
     "merge": merge,

@@ -17,9 +17,9 @@ from mlaut.analysis.importers.reading import choose, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.kinds import EXCEL, JSON, NO_TABLES
 from mlaut.files_io.tables.tables import ending_of, read_table
 
-_EXCEL, _JSON = (".xlsx", ".xls"), (".json", ".jsonl")
 # 0.79 +- 0.01, 0.79 ± 0.01, 0.79 (0.01), $0.79 \\pm 0.01$, 0.79_{0.01}
 _MEAN_AND_SPREAD = re.compile(
     r"[\s$*]*-?[\d.,]+\s*%?\s*(\+-|\+/-|±|\(|\\pm|_)[\s{]*[\d.,]+[\s%)}$*]*"
@@ -132,15 +132,11 @@ def _of_table(
     return replace(results, notes=(*results.notes, *notes))
 
 
-def is_results(source: str | os.PathLike[str]) -> bool:
-    """Return whether `read_results` takes a path: a folder, or a file that ends like a table."""
-    path = Path(source)
-    return path.is_dir() or bool(ending_of(path.name)) or path.suffix.lower() in (*_EXCEL, *_JSON)
-
-
 def _table_of(path: Path) -> pd.DataFrame:
     """Return the table in a file of any kind: those of `read_table`, JSON, or Excel."""
-    if path.suffix.lower() in _EXCEL:
+    if path.suffix.lower() in NO_TABLES:
+        raise AnalysisError(f"{path}: not a form of table that is read: save it as CSV")
+    if path.suffix.lower() in EXCEL:
         try:
             return pd.read_excel(path)
         except Exception as error:  # parsers raise many types of errors on a damaged file
@@ -148,7 +144,7 @@ def _table_of(path: Path) -> pd.DataFrame:
                 f"{path}: cannot be read as Excel ({' '.join(str(error).split())}); check the "
                 "file, or save the table as CSV"
             ) from error
-    if path.suffix.lower() not in _JSON:
+    if path.suffix.lower() not in JSON:
         return _with_names(_without_twins(path, read_table(path)))
     rows = list(objects(path))
     content = rows[0] if path.suffix.lower() == ".json" else rows

@@ -21,6 +21,7 @@ from mlaut.experiments.plans.ledger import count_cells, counts_text, counts_word
 from mlaut.experiments.runs.refit import RunHistory, difference, fitted_again, usable_strategies
 from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
 from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study_checks import journal_problems, problems_of, remains_of
 from mlaut.markup import Displayed, counted
@@ -176,7 +177,7 @@ def verify_study(
         Cells are to be fitted again, and the datasets or the strategies are not available.
     """
     path, share = Path(os.path.expanduser(path)), _share(refit)
-    if path.suffix == ".toml":
+    if kind_of(path) is Kind.STUDY_FILE:
         file = read_study_file(path)
         strategies = choose_strategies(file) if strategies is None else strategies
         hdf5_input_io = hdf5_input_io or (FilesIO(file.input) if file.input.exists() else None)

@@ -244,9 +244,14 @@ def export(study: Path, logs: Path | None, models: Path | None, metric: str, **h
     "the order of the table.",
 )
 @click.option("--metric", help="Metric of the scores; default: that of the board or the study.")
+@click.option(
+    "--greater-is-better/--less-is-better",
+    default=None,
+    help="Direction of a table's metric that MLaut does not know.",
+)
 @click.option("--alpha", default=0.05, show_default=True, help="Level of all claims together.")
 def new(
-    results: Path, since: str | None, submitted: Path | None, metric: str | None, alpha: float
+    results: Path, since: str | None, submitted: Path | None, alpha: float, **how: Any
 ) -> Answer:
     """Tell which strategies of a board were new records when they came.
 
@@ -259,7 +264,7 @@ def new(
     from mlaut_boards.growing import new_records
 
     database, options = database_and_options(results)
-    report = make_report(database, **options | ({"metric": metric} if metric else {}))
+    report = make_report(database, **options | {k: x for k, x in how.items() if x is not None})
     dates = read_pairs(submitted, "strategies and their dates") if submitted else None
     found = new_records(report.sections[0].results, dates, since=since, alpha=alpha)
     show(found)

@@ -10,10 +10,11 @@ from mlaut.downloads import MOST_BYTES
 from mlaut.errors import StudyError
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore, merge_studies
 from mlaut.plugins import (
+    Kind,
     disagreement,
     explained,
     extends,
-    is_bundle,
+    kind_of,
     merged_strategies,
     problems_of,
     unfinished,
@@ -111,12 +112,14 @@ def _entrants(places: Iterable[str | os.PathLike[str]], limit: int) -> list[Entr
 
 def _each(places: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     for place in map(os.path.expanduser, places):
-        if is_bundle(place):
+        if kind_of(place) is Kind.BUNDLE:
             yield place
         elif not Path(place).is_dir():
             raise StudyError(f"{place}: no bundle, and no folder of bundles; check the path")
         else:
-            yield from (str(path) for path in sorted(Path(place).iterdir()) if is_bundle(path))
+            yield from (
+                str(path) for path in sorted(Path(place).iterdir()) if kind_of(path) is Kind.BUNDLE
+            )
 
 
 def _check_together(entrants: Sequence[Entrant]) -> None:

@@ -1,5 +1,6 @@
 """New records: evidence by all flips, the error over all claims, and the winner's curse."""
 
+import json
 from dataclasses import replace
 from itertools import product
 
@@ -90,20 +91,19 @@ def test_submissions_come_in_the_order_of_their_dates():
             new_records(losses, wrong)
 
 
-def test_a_report_has_the_records_since_a_date(tmp_path):
+def test_the_command_has_the_records_since_a_date(tmp_path):
     rng = np.random.default_rng(1)
     table = pd.DataFrame(np.add(related(rng, 3), [5.0, 0.0, 0.2]), columns=["a", "b", "c"])
     table.rename_axis("dataset").rename(index="d{}".format).to_csv(tmp_path / "board.csv")
     (tmp_path / "dates.csv").write_text("model,date\nc,2026-02-01\na,2026-01-01\nb,2026-03-01\n")
-    given = ["report", f"{tmp_path}/board.csv", "--metric", "cost", "--less-is-better"]
-    given += ["--submitted", f"{tmp_path}/dates.csv", "--since", "2026-02-01"]
+    given = ["leaderboard", "records", f"{tmp_path}/board.csv", "--metric", "cost"]
+    given += ["--less-is-better", "--submitted", f"{tmp_path}/dates.csv", "--since", "2026-02-01"]
     done = CliRunner().invoke(cli, given)
     assert done.exit_code == 0, done.output
     text = " ".join(done.output.split())
-    assert "Of 2 submissions from c on, new records when they came: c; ahead, prov" in text
-    done = CliRunner().invoke(cli, [*given, "--format", "full"])
-    assert "new records:" in done.output
-    assert "evidence" in done.output
+    assert "f 2 submissions from c on, new records when they came: c; ahead, prov" in text
+    rows = json.loads(CliRunner().invoke(cli, [*given, "--json"]).stdout)
+    assert [(row["strategy"], row["claim"]) for row in rows][0] == ("c", "record")
 
 
 def test_a_submission_that_is_ahead_without_evidence_is_provisional():

@@ -11,7 +11,7 @@ from mlaut.analysis import PUBLISHED, Results, metric_names, published, read_res
 from mlaut.errors import AnalysisError
 from mlaut.experiments import read_study_file
 from mlaut.files_io import StudyStore
-from mlaut.plugins import is_results, parse_budget
+from mlaut.plugins import Kind, kind_of, parse_budget
 from mlaut_boards.placing.few_datasets import Placing, course_of, families_of
 from mlaut_boards.placing.protocols import BENCHMARK, Protocol
 from mlaut_boards.placing.published_places import place, reproduction
@@ -49,12 +49,12 @@ def place_study(
     check : collection of str, optional
         Published strategies that the protocol runs again; default all that it can run.
     missing : str, default "row mean"
-        Treatment of cells that were not published; see `mlaut.analysis.placing.place`.
+        Treatment of cells that were not published; see `published_places.place`.
     budget : str, optional
         Number of datasets, such as ``"10"``; or time, such as ``"2h cpu"``, for which ``few`` has
         costs in seconds. A protocol is then run on these datasets only, look by look.
     few : mapping, optional
-        Options with a budget, and ``seed``; see `mlaut.analysis.placing.place`.
+        Options with a budget, and ``seed``; see `published_places.place`.
     verbose : int, default 1
         0 shows nothing of a run, 1 the progress, 2 also each failure.
     **changes
@@ -89,7 +89,8 @@ def place_study(
         )
     board: str | Results = against
     options["strategies"], tuned = [*(strategies or ())] or None, "not by"
-    if path.suffix == ".toml" and against == BENCHMARK:
+    kind = kind_of(path)
+    if kind is Kind.STUDY_FILE and against == BENCHMARK:
         protocol = Protocol(path, check, **changes)
         names = [strategy.name for strategy in protocol.strategies]
         options["strategies"] = options["strategies"] or names
@@ -101,8 +102,8 @@ def place_study(
         else:
             results = Results.from_study(protocol.run(verbose=verbose), theirs.metric)
     else:
-        path = read_study_file(path).output if path.suffix == ".toml" else path
-        read = read_results if is_results(path) else Results.from_study
+        path = read_study_file(path).output if kind is Kind.STUDY_FILE else path
+        read = read_results if kind is Kind.RESULTS else Results.from_study
         results = read(path, PUBLISHED[against].metric)
     checked = reproduction(results, against, same) if same else None
     placed = place(results, board, missing=missing, **options)

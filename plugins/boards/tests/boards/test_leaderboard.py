@@ -348,7 +348,7 @@ def test_a_board_is_a_new_folder_of_one_task(tmp_path):
 
 @pytest.fixture(scope="module")
 def forger(tmp_path_factory):
-    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+    sys.path.insert(0, str(Path(__file__).parents[4] / "benchmarks"))
     import board_forgeries
 
     folder = tmp_path_factory.mktemp("forged")
@@ -368,7 +368,6 @@ def test_forged_entries_are_refused_and_honest_ones_are_not(forger, kind):
 
 @pytest.mark.slow
 def test_the_workflows_judge_a_proposal_and_record_it(board, tmp_path):
-    sys.path.insert(0, str(Path(__file__).parent))
     from local_host import Host
 
     host, work = Host(tmp_path / "host"), tmp_path / "work"

@@ -3,18 +3,23 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from mlaut_boards.pages import build_leaderboard
+from mlaut_boards.site import _of_strategy
 from sklearn.tree import DecisionTreeClassifier
 
+from mlaut.analysis import Results
 from mlaut.bundles import extend_bundle
 from mlaut.bundles.publishing import _sealed, _with_files
 from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.files_io import StrategyEntry
 from mlaut.files_io import StudyStore as Store
+from mlaut.plugins import ranks_of
 
 ODD = '<b>tree "&'
 
@@ -199,3 +204,18 @@ def test_no_bundle(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["leaderboard", "page", str(tmp_path / "nowhere"), "-o", str(tmp_path / "site")])
     assert "no bundle, and no folder of bundles; check the path" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_a_page_ranks_hostile_ties_as_the_analysis_does(gap):
+    table = pd.DataFrame({"A": [0.3, 1.0, 0.9], "B": [0.1 + 0.2, 1.0, 0.8], "C": [0.2, 0.5, 0.8]})
+    table = table.assign(D=[np.nan, 1.0, 0.9]) if gap else table
+    results = Results.from_table(table, metric="loss", greater_is_better=False)
+    ranks = ranks_of(results)
+    assert ranks["A"].tolist()[:1] == [2.5]
+    for name in table:
+        column = [
+            cells[1].text
+            for _, cells in _of_strategy(SimpleNamespace(scored=results), name).shown.rows
+        ]
+        np.testing.assert_allclose(pd.to_numeric(pd.Series(column), errors="coerce"), ranks[name])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mlaut.placing import protocols
+from mlaut_boards.placing import protocols
 from sklearn.ensemble import RandomForestClassifier
 
 STUDY = """
