@@ -72,7 +72,7 @@ class _CommandGroup(click.Group):
         if args[0] in _FORMER and args[0] not in self.commands:
             raise click.UsageError(f"{name} is now 'mlaut {_FORMER[args[0]]}'")
         if args[0] in _OF_BOARDS and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(without_plugin(f"{name} is", "boards"))
+            raise click.UsageError(without_plugin(f"{name} is in", "boards"))
         return super().resolve_command(ctx, args)
 
 

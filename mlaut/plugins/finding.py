@@ -49,11 +49,11 @@ def without_plugin(what: str, plugin: str) -> str:
 
     Examples
     --------
-    >>> without_plugin("'mlaut leaderboard' is", "boards")
+    >>> without_plugin("'mlaut leaderboard' is in", "boards")
     "'mlaut leaderboard' is in the plug-in mlaut-boards: 'pip install ./plugins/boards' in a copy \
 of MLaut's repository"
     """
     return (
-        f"{what} in the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}' in a copy of "
+        f"{what} the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}' in a copy of "
         "MLaut's repository"
     )

@@ -94,6 +94,7 @@ def read_results(
     return results
 
 
+@in_one_line
 def _of_table(
     source: str | os.PathLike[str],
     path: Path,

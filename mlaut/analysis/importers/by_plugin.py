@@ -59,5 +59,5 @@ def _of_boards() -> str:
     return (
         ""
         if "boards" in found("readers")
-        else f"; {without_plugin('leaderboards are read', 'boards')}"
+        else f"; {without_plugin('leaderboards are read by', 'boards')}"
     )

@@ -270,7 +270,7 @@ def test_a_metric_is_chosen_by_its_name_on_the_board(tmp_path):
 
 def test_a_folder_of_another_form_and_a_damaged_file_are_refused_in_one_line(tmp_path):
     with pytest.raises(
-        AnalysisError, match="a folder, and no plug-in knows the form of its files$"
+        AnalysisError, match=r"a folder, and no plug-in knows the form of its files$"
     ):
         read_results(tmp_path)
     write(tmp_path / "x.json", '{"model_info": ')

@@ -103,7 +103,7 @@ def test_the_command_has_the_records_since_a_date(tmp_path):
     text = " ".join(done.output.split())
     assert "f 2 submissions from c on, new records when they came: c; ahead, prov" in text
     rows = json.loads(CliRunner().invoke(cli, [*given, "--json"]).stdout)
-    assert [(row["strategy"], row["claim"]) for row in rows][0] == ("c", "record")
+    assert (rows[0]["strategy"], rows[0]["claim"]) == ("c", "record")
 
 
 def test_a_submission_that_is_ahead_without_evidence_is_provisional():
