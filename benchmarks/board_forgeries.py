@@ -6,6 +6,8 @@ The board has ten small datasets and four strategies. Honest entries are runs of
 other numbers of threads, in a process with another environment, and with another Python. A forged
 entry begins with an honest run or with its code, and is consistent: its manifest has the right
 digests, its scores are those of its predictions, and its study has no problem.
+
+It needs the plug-in mlaut-boards: pip install ./plugins/boards
 """
 
 import argparse

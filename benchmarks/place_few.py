@@ -8,6 +8,8 @@ published learner is new in turn: its whole family is left out of the pool, of t
 the list and the calibration. Families are those of the benchmark, or by correlation of ranks.
 ``parts`` measures lists on boards that have a random four fifths of the datasets: coverage on one
 board depends on the list that it happens to have.
+
+It needs the plug-in mlaut-boards: pip install ./plugins/boards
 """
 
 from __future__ import annotations

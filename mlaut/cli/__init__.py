@@ -47,8 +47,8 @@ _OF_BOARDS = ("leaderboard", "place")  # commands of the plug-in mlaut-boards
 class _CommandGroup(click.Group):
     """Commands, also those of plug-ins; a former name raises an error that states the present one.
 
-    An entry point ``study.place`` in the group ``mlaut.commands`` is the command `mlaut study
-    place`, and one without a dot is a command of `mlaut`.
+    An entry point ``study.place`` in the group ``mlaut.commands`` is the command ``place``
+    below `mlaut study`, and one without a dot is a command of `mlaut`.
     """
 
     def of_plugins(self) -> dict[str, click.Command]:

@@ -49,9 +49,9 @@ def without_plugin(what: str, plugin: str) -> str:
 
     Examples
     --------
-    >>> without_plugin("'mlaut leaderboard' is in", "boards")
-    "'mlaut leaderboard' is in the plug-in mlaut-boards: 'pip install ./plugins/boards' in a copy \
-of MLaut's repository"
+    >>> print(without_plugin("boards are read by", "boards"))
+    boards are read by the plug-in mlaut-boards: 'pip install ./plugins/boards' in a copy of \
+MLaut's repository
     """
     return (
         f"{what} the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}' in a copy of "

@@ -448,7 +448,7 @@ def test_the_first_page_has_at_most_12_commands_and_fits_80_columns(tmp_path):
     ]
     lines = [line for group in groups for line in group.splitlines()[1:]]
     assert len(lines) <= 12
-    assert {line.split()[0] for line in lines} | {"study", "leaderboard"} == {
+    assert {line.split()[0] for line in lines} | {"study"} == {
         name for name in every_command() if " " not in name
     }
     assert [line for line in lines if "..." in line] == []  # click cuts what is too long

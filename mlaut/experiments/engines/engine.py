@@ -130,11 +130,8 @@ def make_engine(options: RunOptions) -> Engine:
     check_engine(options)
     engine: Any = options.engine
     if isinstance(engine, str):
-        kind = (
-            pkgutil.resolve_name(ENGINES[engine][0])
-            if engine in ENGINES
-            else found("engines")[engine]
-        )
+        own = ENGINES.get(engine)
+        kind = pkgutil.resolve_name(own[0]) if own else found("engines")[engine]
         engine = kind() if options.scheduler is None else kind(options.scheduler)
     runner: Engine = engine.of(options) if hasattr(engine, "of") else engine
     return runner
