@@ -68,7 +68,8 @@ def generated():
 def text_of(page):
     """Return the text of a page with that of the files that it includes."""
     text = page.read_text(encoding="utf-8")
-    return re.sub(PLACEHOLDER)
+    included = r"^```{include} (\S+)\n(?::.*\n)*```$"
+    return re.sub(included, lambda found: (DOCS / found[1]).read_text("utf-8"), text, flags=re.M)
 
 
 def test_pages_lead_somewhere(generated):
