@@ -376,7 +376,7 @@ def judged(board: Board, entry: Path, seed: str):
     begun = time.perf_counter(), time.process_time()
     found = judge_entry(board, entry, {}, seed=seed, claim=1)
     if found.why.startswith("Its fits cannot be read"):
-        fits = refit_entry(board, entry, seed, trusted=True, engine="inline")
+        fits = refit_entry(board, entry, seed, trusted=True, n_jobs=1)
         found = judge_entry(board, entry, fits, seed=seed, claim=1)
     return found, time.perf_counter() - begun[0], time.process_time() - begun[1]
 

@@ -48,7 +48,9 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.estimators.libraries.parameters": ("without",),
         "mlaut.estimators.searches.words": ("parse_budget",),
         "mlaut.experiments.cells.memory": ("parse_bytes",),
-        "mlaut.experiments.engines.engine": ("make_engine",),
+        "mlaut.experiments.cells.cell": ("CellOptions",),
+        "mlaut.experiments.engines.engine": ("Engine", "make_engine"),
+        "mlaut.experiments.workers.batches": ("make_batches", "pickled"),
         "mlaut.experiments.plans.entries": ("strategy_entries",),
         "mlaut.experiments.runs.refit": ("fitted_again", "usable_strategies"),
         "mlaut.experiments.study_files.study_file": (

@@ -44,7 +44,9 @@ from mlaut.cli.output import show as show
 from mlaut.data.tables.archive import tuning_split as tuning_split
 from mlaut.estimators.libraries.parameters import without as without
 from mlaut.estimators.searches.words import parse_budget as parse_budget
+from mlaut.experiments.cells.cell import CellOptions as CellOptions
 from mlaut.experiments.cells.memory import parse_bytes as parse_bytes
+from mlaut.experiments.engines.engine import Engine as Engine
 from mlaut.experiments.engines.engine import make_engine as make_engine
 from mlaut.experiments.plans.entries import strategy_entries as strategy_entries
 from mlaut.experiments.runs.refit import fitted_again as fitted_again
@@ -52,6 +54,8 @@ from mlaut.experiments.runs.refit import usable_strategies as usable_strategies
 from mlaut.experiments.study_files.study_file import choose_strategies as choose_strategies
 from mlaut.experiments.study_files.study_file import own_strategies as own_strategies
 from mlaut.experiments.study_files.study_file import prepare_data as prepare_data
+from mlaut.experiments.workers.batches import make_batches as make_batches
+from mlaut.experiments.workers.batches import pickled as pickled
 from mlaut.files_io.kinds import Kind as Kind
 from mlaut.files_io.kinds import kind_of as kind_of
 from mlaut.files_io.outcomes.study_records import extends as extends

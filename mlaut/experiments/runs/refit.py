@@ -86,7 +86,7 @@ def _find_registered(entry: StrategyEntry, study: StudyStore) -> MlautEstimator 
 def fitted_again(
     study: StudyStore,
     input_io: FilesIO,
-    strategies: Sequence[MlautEstimator],
+    strategies: Sequence[MlautEstimator] | Mapping[str, bytes],
     cells: Sequence[Cell],
     engine: Engine,
     models: Path | None = None,
@@ -98,8 +98,8 @@ def fitted_again(
     study : Study
     input_io : FilesIO
         Database of the datasets.
-    strategies : sequence of MlautEstimator
-        Strategies of the cells.
+    strategies : sequence of MlautEstimator, or mapping of str to bytes
+        Strategies of the cells; or their pickles by name, which this process does not load.
     cells : sequence of Cell
     engine : Engine
     models : Path, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -268,16 +268,28 @@ class BatchQueue:
         return here or self._seen.get((group.name,), (0, 0.0))
 
 
+def pickled(strategy: MlautEstimator) -> bytes:
+    """Return a strategy in the form in which a `Batch` has it."""
+    packed: bytes = cloudpickle.dumps(with_libraries(strategy))
+    return packed
+
+
 def make_batches(
     groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]] | None],
-    strategies: Sequence[MlautEstimator],
+    strategies: Sequence[MlautEstimator] | Mapping[str, bytes],
     database: Path,
     seed: int,
     options: CellOptions,
 ) -> Iterator[Batch | None]:
-    """Yield groups of cells (`Plan.groups`, `Rounds.groups`) as batches, which engines take."""
-    pickled = {one.name: cloudpickle.dumps(with_libraries(one)) for one in strategies}
-    share = {s.name for s in strategies if shares_process(s, pickled[s.name])}
+    """Yield groups of cells (`Plan.groups`, `Rounds.groups`) as batches, which engines take.
+
+    Strategies that are given as pickles by name are not loaded here, and share no process.
+    """
+    if isinstance(strategies, Mapping):
+        packed, share = strategies, set()
+    else:
+        packed = {one.name: pickled(one) for one in strategies}
+        share = {s.name for s in strategies if shares_process(s, packed[s.name])}
     path = str(database.absolute())
     for group in groups:
         if group is None:
@@ -287,7 +299,7 @@ def make_batches(
         yield Batch(
             dataset=DatasetRef(path, entry.path, entry.name, entry.fingerprint, entry.classes),
             name=name,
-            strategy=pickled[name],
+            strategy=packed[name],
             cells=cells,
             folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
             seed=seed,

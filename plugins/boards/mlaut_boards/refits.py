@@ -1,4 +1,7 @@
-"""Fits of cells of an entry: the only part of judging that runs code of the entry.
+"""Fits of cells of an entry: the only part of judging that has code of the entry run.
+
+The process that draws cells, copies datasets and compares never loads the entry (`packing`); the
+cells run in guarded processes.
 
 The measurements are plain JSON. So another process can judge them that runs no code of the entry
 and has rights that this process must not have.
@@ -6,6 +9,7 @@ and has rights that this process must not have.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -20,20 +24,21 @@ import numpy as np
 from mlaut.analysis import Results
 from mlaut.bundles import open_bundle
 from mlaut.errors import MlautError
-from mlaut.estimators import MlautEstimator
-from mlaut.experiments import Orchestrator, RunOptions
+from mlaut.experiments import RunOptions
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.plugins import (
     DATASETS,
+    CellOptions,
+    Engine,
     dataset_fingerprint,
     datasets_io,
     fitted_again,
+    make_batches,
     make_engine,
-    strategies_of_bundle,
-    usable_strategies,
 )
 from mlaut.records import Block, Cell, Dataset, Outcome, Status
 from mlaut_boards.board import Board
+from mlaut_boards.packing import packed_strategy
 
 COPIES = 4  # of a dataset, with its rows in other orders: five scores are compared
 # Greatest share of rows with another prediction: other processors, numbers of threads and versions
@@ -51,9 +56,7 @@ def refit_entry(
     seed: str,
     *,
     trusted: bool = False,
-    engine: str = "local",
     n_jobs: int | None = -1,
-    copies: int = COPIES,
 ) -> dict[str, Any]:
     """Fit cells of an entry again until time is over, in an order that nobody could know before.
 
@@ -69,11 +72,9 @@ def refit_entry(
     seed : str
         Text that was fixed after the entry. This text and the digest of the entry seed the order.
     trusted : bool, default False
-        Whether to run the Python file of the entry, which can do anything that this process can.
-    engine, n_jobs
+        Whether to run the Python file of the entry, which has the rights of this process.
+    n_jobs
         The same as for ``Orchestrator.run``.
-    copies : int, default 4
-        Number of copies of a dataset with the rows in other orders.
 
     Returns
     -------
@@ -89,23 +90,24 @@ def refit_entry(
     with tempfile.TemporaryDirectory() as folder:
         io = datasets_io(board.bundle, board.study, Path(folder, DATASETS))
         try:
-            strategies = strategies_of_bundle(bundle, trusted)
-            usable = usable_strategies(study, strategies)[0]
+            strategy = {
+                study.strategies[0].name: packed_strategy(
+                    bundle.folder, limit=board.limit, trusted=trusted, seconds=60 * board.minutes
+                )
+            }
+            engine = make_engine(RunOptions(n_jobs=n_jobs, timeout=60 * board.minutes))
         except MlautError as error:
             return {**fits, "error": str(error)}
-        limit = None if engine == "inline" else 60 * board.minutes
-        options = RunOptions(engine=engine, n_jobs=n_jobs, timeout=limit)
         cells = drawn(study, bundle.digest, seed)
         for portion in _portions(cells, begun + 30 * board.minutes):
-            again = fitted_again(study, io, usable, portion, make_engine(options))
+            again = fitted_again(study, io, strategy, portion, engine)
             fits["cells"] += [compared(study.block(new.cell.dataset), new) for new in again]
         if others_of(fits["cells"]):
             return {**fits, "error": ""}  # copies of another strategy would tell nothing
         names = list(dict.fromkeys(cell.dataset for cell in cells))
         for portion in _portions(names, begun + 60 * board.minutes):
             entries, key = [study.load_split(name) for name in portion], (bundle.digest, seed)
-            settings = {"engine": engine, "n_jobs": n_jobs}
-            for name, blocks in _run_copies(entries, io, usable, key, copies, **settings).items():
+            for name, blocks in _run_copies(entries, io, study, strategy, key, engine).items():
                 fits["copies"][name] = _measured(study.block(name), blocks, metric)
     return {**fits, "error": ""}
 
@@ -187,7 +189,7 @@ def compared(block: Block, outcome: Outcome) -> dict[str, Any]:
 
 
 def _copied(
-    entry: SplitEntry, io: FilesIO, key: Sequence[str], copies: int
+    entry: SplitEntry, io: FilesIO, key: Sequence[str]
 ) -> Iterator[tuple[Dataset, SplitEntry]]:
     """Yield copies of a dataset with the rows in other orders, the last with shuffled labels.
 
@@ -195,12 +197,12 @@ def _copied(
     order, because strategies may use it.
     """
     dataset, rng = io.load_dataset(entry.path), _generator(*key, entry.name)
-    for number in range(copies + 1):
+    for number in range(COPIES + 1):
         order = rng.permutation(len(dataset.frame))
         if "time" in dataset.roles:
             order.sort()
         frame = dataset.frame.iloc[order].reset_index(drop=True)
-        if number == copies:
+        if number == COPIES:
             labels = frame[dataset.target].iloc[rng.permutation(len(frame))]
             frame = frame.assign(**{dataset.target: labels.to_numpy()})
         name = f"copy {number} of {entry.name}"
@@ -215,23 +217,30 @@ def _copied(
 def _run_copies(
     entries: Sequence[SplitEntry],
     io: FilesIO,
-    strategies: Sequence[MlautEstimator],
+    study: StudyStore,
+    strategy: Mapping[str, bytes],
     key: Sequence[str],
-    copies: int,
-    **options: Any,
+    engine: Engine,
 ) -> dict[str, list[Block]]:
-    """Return the predictions of strategies on copies of datasets, by the name of the dataset."""
+    """Return the predictions of a strategy on copies of datasets, by the name of the dataset."""
     with tempfile.TemporaryDirectory() as folder:
-        pairs = {entry.name: list(_copied(entry, io, key, copies)) for entry in entries}
+        pairs = {entry.name: list(_copied(entry, io, key)) for entry in entries}
         copied, store = FilesIO(Path(folder, DATASETS), "a"), StudyStore(Path(folder, "copies.h5"))
         copied.save_datasets([copy for group in pairs.values() for copy, _ in group])
-        store.save_splits(entry for group in pairs.values() for _, entry in group)
-        seed = int(_generator(*key, "seed").integers(2**31))
-        Orchestrator(copied, FilesIO(store.path, "a"), seed=seed).run(
-            list(strategies), verbose=0, **options
+        splits = [entry for group in pairs.values() for _, entry in group]
+        store.save_splits(splits)
+        store.allocate(study.strategies)
+        (name,) = strategy
+        groups = (
+            (one, name, tuple((0, fold) for fold in range(one.split.n_folds))) for one in splits
         )
+        seed = int(_generator(*key, "seed").integers(2**31))
+        batches = make_batches(groups, strategy, copied.path, seed, CellOptions())
+        with store.writing() as writer, contextlib.closing(engine.run(batches)) as outcomes:
+            for ended in outcomes:
+                writer.write(*ended)
         return {
-            name: [store.block(copy.name) for _, copy in group] for name, group in pairs.items()
+            name: [store.block(copy.name) for copy, _ in group] for name, group in pairs.items()
         }
 
 

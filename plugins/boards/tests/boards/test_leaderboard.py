@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 import yaml
-from mlaut_boards import judging
+from mlaut_boards import judging, refits
 from mlaut_boards.board import Board, add_entry, init_board
 from mlaut_boards.judging import judge_entry
 from mlaut_boards.refits import compared, drawn, refit_entry
@@ -50,7 +50,7 @@ def board(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fits(board):
-    return refit_entry(board, board.entries[0], "later", trusted=True, engine="inline", copies=2)
+    return refit_entry(board, board.entries[0], "later", trusted=True, n_jobs=2)
 
 
 def judged(board, fits, **other):
@@ -153,7 +153,7 @@ def test_copies_with_shuffled_labels_are_fitted_on_shuffled_labels(fits):
     copies = fits["copies"].values()
     known, remembered = (np.mean([one[x] for one in copies]) for x in ("known", "remembered"))
     assert known > remembered + 0.05  # the draw follows from the digest, which holds times
-    assert all(len(one["fresh"]) == 2 and one["seconds"] > 0 for one in copies)
+    assert all(len(one["fresh"]) == 4 and one["seconds"] > 0 for one in copies)
 
 
 def block(task="Classification"):
@@ -194,7 +194,7 @@ def test_a_fit_that_fails_refuses_the_entry(board, fits):
 
 
 def test_an_entry_without_its_code_cannot_be_fitted(board):
-    fits = refit_entry(board, board.entries[0], "later", engine="inline")
+    fits = refit_entry(board, board.entries[0], "later", n_jobs=1)
     assert judged(board, fits).why.startswith("It cannot be fitted again:")
 
 
@@ -292,7 +292,7 @@ def test_an_entry_that_is_a_link_or_too_large(board, fits, tmp_path):
 
 
 def test_a_refused_entry_ends_the_command_with_1_and_its_verdict_is_json(board, tmp_path, capsys):
-    fits = refit_entry(board, board.entries[0], "later", engine="inline")  # its code is not trusted
+    fits = refit_entry(board, board.entries[0], "later", n_jobs=1)  # its code is not trusted
     (tmp_path / "mine.json").write_text(json.dumps(fits))
     place = ["--board", str(board.folder), "--fits", str(tmp_path), "--json"]
     with pytest.raises(SystemExit) as left:
@@ -395,3 +395,44 @@ def test_the_workflows_judge_a_proposal_and_record_it(board, tmp_path):
     (work / "entries" / "unreadable" / "strategies.py").write_text("import no_such_package")
     comment = host.on_proposal(host.propose(work, "unreadable"))
     assert comment.startswith("### refused: unreadable could not be fitted")
+
+
+# Six lines at the top of the file of an entry that replace what measures, where it is loaded.
+REPLACED = """
+import mlaut_boards.refits as refits
+measured = refits._measured
+def forged(own, blocks, metric):
+    found = measured(own, blocks, metric)
+    return found | {"fresh": [found["claimed"]] * 4, "remembered": found["constant"] - 0.05}
+refits._measured = forged
+"""
+KNOWS = """
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+class Knows(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+    def predict(self, X):
+        return (np.hypot(*np.asarray(X, float).T) > 1.1).astype(int)
+strategies = [("knows", Knows())]
+"""
+
+
+def test_an_entry_that_replaces_what_measures_is_measured_all_the_same(
+    board, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(judging, "_FEW", 3)  # the board has four datasets
+    folder = shutil.copytree(board.folder, tmp_path / "board")
+    (tmp_path / "cheat.py").write_text(REPLACED + KNOWS)
+    unchanged = refits._measured
+    try:
+        add_entry(folder, tmp_path / "cheat.py", "cheat", engine="inline")
+    finally:  # whoever adds an entry runs its file
+        monkeypatch.setattr(refits, "_measured", unchanged)
+    there = Board.open(folder)
+    fits = refit_entry(there, folder / "entries" / "cheat", "later", trusted=True, n_jobs=1)
+    assert refits._measured is unchanged
+    assert all(copy["remembered"] > 0.9 for copy in fits["copies"].values())
+    found = judge_entry(there, folder / "entries" / "cheat", fits, seed="later", claim=1)
+    assert (found.verdict, found.why.partition(":")[0]) == ("refused", "It knows the test rows")
