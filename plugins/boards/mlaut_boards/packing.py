@@ -29,11 +29,11 @@ def packed_strategy(entry: Path, *, limit: int, trusted: bool, seconds: float) -
     """
     with tempfile.TemporaryDirectory() as folder:
         made, why = Path(folder, "strategy"), Path(folder, "why")
-        words = [sys.executable, "-m", __name__, entry, made, why, str(limit), str(int(trusted))]
+        words = [sys.executable, "-m", __name__, str(entry), str(made), str(why), str(limit)]
         where = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         try:
             done = subprocess.run(
-                words,
+                [*words, str(int(trusted))],
                 env=os.environ | where,
                 timeout=seconds,
                 check=False,
