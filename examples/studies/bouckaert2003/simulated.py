@@ -16,8 +16,7 @@ import pandas as pd
 
 from mlaut.data import Data, from_frame
 from mlaut.errors import StudyError
-from mlaut.experiments.runs.orchestrator import Orchestrator
-from mlaut.experiments.runs.summary import RunSummary
+from mlaut.experiments import Orchestrator, RunSummary
 from mlaut.records import Dataset
 
 MakeTable = Callable[[np.random.Generator], "pd.DataFrame"]
@@ -56,8 +55,6 @@ def null_table(
     2   1   0     a
     3   1   1     b
     """
-    import pandas as pd
-
     bits = generator.integers(0, 2, size=(n_rows, n_attributes + 1), dtype=np.int8)
     table = pd.DataFrame(bits[:, 1:], columns=[f"x{i + 1}" for i in range(n_attributes)])
     table["class"] = np.array(["a", "b"])[bits[:, 0]]

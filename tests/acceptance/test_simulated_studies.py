@@ -1,5 +1,8 @@
 """Studies of simulated datasets, and what a calibration makes of them."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import BernoulliNB
@@ -8,7 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut.analysis import Results
 from mlaut.analysis.methods.cross_validation import calibrate, cv_differences, rejection_rates
 from mlaut.errors import StudyError
-from mlaut.experiments import null_table, simulate_study
+
+sys.path.append(str(Path(__file__).parents[2] / "examples" / "studies" / "bouckaert2003"))
+from simulated import null_table, simulate_study  # noqa: E402
 
 STRATEGIES = {
     "naive Bayes": BernoulliNB(),
