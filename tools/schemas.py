@@ -173,9 +173,6 @@ RESULTS: dict[str, Schema] = {
         bytes_before=whole("Bytes on the disk before"),
         bytes_now=whole("Bytes on the disk now"),
     ),
-    "study-convert": one(
-        study=STUDY, strategies=each(whole(), "Number of strategies of each dataset")
-    ),
     "list-datasets": many(DATASETS),
     "demo": one(
         study_file=text("Path of the study file"),

@@ -31,7 +31,7 @@ _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
 _OF_STUDIES = (
-    *(studies.same, studies.compact, studies.remove, studies.rename, runs.models, lists.convert),
+    *(studies.same, studies.compact, studies.remove, studies.rename, runs.models),
     elsewhere.export,
 )
 _FORMER: dict[str | None, str] = {
@@ -112,7 +112,7 @@ def cli(debug: bool) -> None:
 
 @click.group(cls=_CommandGroup)
 def study() -> None:
-    """Compare two runs; change, convert and export studies.
+    """Compare two runs; change and export studies.
 
     \b
     mlaut study same old.h5 new.h5

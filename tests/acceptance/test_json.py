@@ -99,7 +99,6 @@ CALLS = [
     "study compact study.h5",
     "study rename study.h5 --dataset iris flowers",
     "study remove study.h5 --dataset flowers",
-    "study convert input.hdf5 output.hdf5 -o converted",
 ]
 CODES = {CALLS[2]: 9, "status nothing.h5 --alive": 1, "verify nothing.h5": 1}
 
@@ -108,12 +107,10 @@ CODES = {CALLS[2]: 9, "status nothing.h5 --alive": 1, "verify nothing.h5": 1}
 def told(tmp_path_factory):
     """Return what each command prints with --json: results by the name of the command."""
     folder = tmp_path_factory.mktemp("json")
-    old = runpy.run_path(str(ROOT / "tests" / "data" / "test_old_studies.py"))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         Path("study.toml").write_text(STUDY)
         Path("mine.py").write_text(MINE)
-        old["write_old_files"](folder)
         results = {}
         for call in CALLS:
             if call.startswith("import"):

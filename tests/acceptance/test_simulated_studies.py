@@ -13,7 +13,7 @@ from mlaut.analysis.methods.cross_validation import calibrate, cv_differences, r
 from mlaut.errors import StudyError
 
 sys.path.append(str(Path(__file__).parents[2] / "examples" / "studies" / "bouckaert2003"))
-from simulated import null_table, simulate_study  # noqa: E402
+from simulated import null_table, simulate_study
 
 STRATEGIES = {
     "naive Bayes": BernoulliNB(),

@@ -1,17 +1,26 @@
-"""Conversion of studies of MLaut 0.1 into the present form."""
+"""Make a study from the two files of MLaut 0.1.
 
+    python examples/old_files/convert.py input.hdf5 output.hdf5 -o converted
+
+The study has their tables, splits and predictions. No pickle in the files is loaded. The folder
+gets study.h5 and study.datasets.h5.
+"""
+
+import argparse
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from old_files import OldDataset, OldResults, old_datasets, old_results
 
-from mlaut.data.api import Data
-from mlaut.errors import StoreError, StudyError
+from mlaut.data import Data
+from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.files_io import FilesIO, StudyStore, import_predictions
-from mlaut.files_io.safe_files.old_files import OldDataset, OldResults, old_datasets, old_results
 from mlaut.files_io.tables.datasets import checked
+from mlaut.markup import counted, printable
 from mlaut.records import CLASSIFICATION, REGRESSION, TRAIN_ONLY, UNUSED, Dataset, Split
 
 SOURCE = "MLaut 0.1"
@@ -138,3 +147,28 @@ def _predictions(
                 rows["tuning_seconds"] = 0.0
                 rows["fitting_seconds"] = results.seconds[strategy]
             yield rows
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Convert the files that the command line names."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("old_input", type=Path)
+    parser.add_argument("old_output", type=Path)
+    parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the study")
+    given = parser.parse_args(words)
+    study = given.output / "study.h5"
+    given.output.mkdir(parents=True, exist_ok=True)
+    try:
+        made = convert_old_study(
+            given.old_input, given.old_output, given.output / "study.datasets.h5", study
+        )
+    except MlautError as error:
+        sys.exit(str(error))
+    for name, strategies in made.items():
+        number = counted(strategies, "strategy", "strategies")
+        sys.stdout.write(f"{printable(name)}: {number}\n")
+    sys.stdout.write(f"stored in {study}: mlaut report {study}\n")
+
+
+if __name__ == "__main__":
+    main()
