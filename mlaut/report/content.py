@@ -36,9 +36,11 @@ from mlaut.errors import AnalysisError
 from mlaut.files_io import StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
+from mlaut.report.contents import Contents
 from mlaut.report.records import Section, made
 from mlaut.report.state import ReadOnce, State, study_state
 from mlaut.report.tables import BUDGETS, TABLES
+from mlaut.report.terminal import first_screen
 
 _CHANGES = " left out: |count as missing|percentages|taken as"  # what reading a table has changed
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
@@ -114,39 +116,10 @@ def _without(state: State, left_out: Mapping[str, Mapping[str, str]]) -> State:
     return replace(state, left_out=f"Left out of this report: {', '.join(words)}.", tables=tables)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Report:
-    """Report on a study or on results; its text, also in a notebook, is its first screen.
-
-    Attributes
-    ----------
-    study : Path
-        File of the study.
-    title : str
-        Title of the study, or the metric and the numbers of its strategies and datasets.
-    state : State
-        State of the study: what was run, how many cells are done, and what failed.
-    sections : tuple of Section
-        One section for each metric.
-    source : ReadOnce or None
-        The study, from which a page reads what lies behind the scores; None for a table.
-    """
-
-    study: Path
-    title: str
-    state: State
-    sections: tuple[Section, ...]
-    source: ReadOnce | None = None
-
-    @property
-    def studied(self) -> str:
-        """Return in one line what the report is about, as far as it is known."""
-        results = self.sections[0].results
-        return self.state.studied(0 if results.clusters is None else results.n_sources)
+class Report(Contents):
+    """Report on a study or on results; its text, also in a notebook, is its first screen."""
 
     def __str__(self) -> str:
-        from mlaut.report.terminal import first_screen
-
         return first_screen(self)
 
     __repr__ = __str__
