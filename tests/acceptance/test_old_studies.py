@@ -113,7 +113,7 @@ def test_the_command_line_converts(old, capsys):
     assert capsys.readouterr().out.splitlines() == lines  # nothing was left to do
     io = FilesIO("study.datasets.h5", "a")
     io.save_datasets([replace(io.load_dataset("/toy"), name="of another")])
-    with pytest.raises(SystemExit, match=r"study.datasets.h5: exists, and converting makes new fil"):
+    with pytest.raises(SystemExit, match=r"exists, and converting makes new files"):
         script.main(["input.hdf5", "output.hdf5", "-o", "."])
 
 
