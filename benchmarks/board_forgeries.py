@@ -165,7 +165,7 @@ def run_code(folder: Path, target: Path, code: str, **options) -> Path:
             own_strategies(file),
             study,
             verbose=0,
-            engine="inline",
+            n_jobs=1,  # in a guarded process, as the board measures its times
             **options,
         )
         return bundled(target, study, code)
