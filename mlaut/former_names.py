@@ -39,7 +39,7 @@ _TODAY = {
     "aligned_ranks_test": "mlaut.analysis.friedman_test, or methods.frequentist.quade_test",
     "MLautScore": "mlaut.analysis.MLautScore",
     "SingleSplit PresplitFilesCV model_selection resampling": "mlaut.Data.split_datasets",
-    "DiskOperations FilesIO shared": "mlaut.Files_IO",
+    "DiskOperations shared": "mlaut.Files_IO",
     "Data.load_train_test_split": (
         "mlaut.files_io.StudyStore(path).load_splits()[name].split.rows(repeat, fold)"
     ),

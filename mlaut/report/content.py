@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -227,7 +228,7 @@ def section(
     decision = _decided(comparison, chosen, scored, secondary)
     valued = None if problem else with_means(results)
     estimates = {} if valued is None else _estimates(valued, comparison)
-    robustness = None if raced else _robustness(scored, missing)
+    robustness = None if raced or comparison is None else _robustness(scored, missing)
     notes = [*results.notes_text(), *problem, *(race.notes_text() if race else ())]
     notes += comparison.notes if comparison is not None else ()
     notes += [note for table in estimates.values() for note in table.notes_text()]
@@ -335,11 +336,9 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
     if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
         return None
 
-    def corrected(results: Results) -> object:
-        return pairs_by_test(default_test(scored.metric), results, "holm")
-
+    compared = partial(pairs_by_test, default_test(scored.metric), correction="holm")
     treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
-    again = under_treatments(begun, corrected, treatments=treatments, bounds=_affordable(begun))
+    again = under_treatments(begun, compared, treatments=treatments, bounds=_affordable(begun))
     return None if again.frame.empty else again
 
 

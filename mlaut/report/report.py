@@ -1,7 +1,9 @@
 """`make_report`, which chooses the results, metrics, strategies and datasets of a report."""
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,6 +17,7 @@ from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.report.content import Choice, Report, results_content, study_content
+from mlaut.report.contents import NO_FILE
 
 
 def make_report(
@@ -102,15 +105,21 @@ def make_report(
     if scored and any(results.scores.equals(scored[0].scores) for results in scored[1:]):
         raise AnalysisError("the table has one set of scores, so it has one metric: give one")
     if scored is not None:
-        name = str(study) if isinstance(study, str | os.PathLike) else "results"
+        name = str(study) if isinstance(study, str | os.PathLike) else NO_FILE
         scored = [treat_contaminated(results, contaminated) for results in scored]
-        return results_content(name, scored, title, terms, choice)
-    primary: dict[str, Any] = {}
-    if metrics:
-        primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])}
-    if isinstance(clusters, Mapping | pd.Series) and len(clusters):
-        primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
-    return study_content(open_study(study), title, primary | terms, choice)
+        content = results_content(name, scored, title, terms, choice)
+    else:
+        primary: dict[str, Any] = {}
+        if metrics:
+            primary = {"metric": metrics[0], "secondary": tuple(metrics[1:])}
+        if isinstance(clusters, Mapping | pd.Series) and len(clusters):
+            primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
+        content = study_content(open_study(study), title, primary | terms, choice)
+    names = (x if isinstance(x, str) else x.name for x in metrics)
+    options = [f"--metric {shlex.quote(name)}" for name in names]
+    if greater_is_better is not None:
+        options.append("--greater-is-better" if greater_is_better else "--less-is-better")
+    return replace(content, options=" ".join(options))
 
 
 def _scored(
