@@ -138,7 +138,7 @@ def _table_of(path: Path) -> pd.DataFrame:
     if path.suffix.lower() in NO_TABLES:
         raise AnalysisError(f"{path}: not a form of table that is read: save it as CSV")
     if path.suffix.lower() in EXCEL:
-        read_excel = partial(pd.read_excel, path)
+        read_excel: Any = partial(pd.read_excel, path)
         try:
             plain = partial(read_excel, keep_default_na=False, na_values=[""])
             return _with_labels(read_excel(), plain)
