@@ -494,7 +494,7 @@ def test_an_input_that_cannot_be_used_is_told_when_it_is_opened(tmp_path):
     with pytest.raises(StoreError, match=r"data.csv"):
         FilesIO(text, mode="w", overwrite=True)
     assert text.read_text() == "a,b\n1,2\n"
-    with pytest.raises(StoreError, match="is a folder, not an HDF5 file"):
+    with pytest.raises(StoreError, match="is a folder, and must be a file"):
         FilesIO(tmp_path)
     with pytest.raises(StoreError, match="no mode 'x'; 'r' reads"):
         FilesIO(text, mode="x")

@@ -12,10 +12,11 @@ from typing import Any
 import h5py
 import numpy as np
 
+from mlaut.files_io.safe_files.plain_files import MEMORY, TEXT
 from mlaut.files_io.safe_files.untrusted import read_json, read_whole
 
-# Bytes of JSON: some kilobytes for each of 100,000 cells. In memory, objects take 20 times that.
-_LARGEST_JSON = 2**28
+# Bytes of JSON: some kilobytes for each of 100,000 cells. In memory, objects take many times that.
+_LARGEST_JSON = min(2**28, MEMORY // TEXT)
 _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compressed array
 _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
 

@@ -180,7 +180,7 @@ class StudyArrays:
 
     def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
         """Read an array; raise ValueError if it has another shape or type than expected."""
-        item, (shape, dtype, _) = check_size(self.group[name]), self.layout[name]
+        item, (shape, dtype, _) = check_size(self.group[name], plain=True), self.layout[name]
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
