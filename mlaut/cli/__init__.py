@@ -12,6 +12,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,7 +20,7 @@ import click
 from mlaut import __version__
 from mlaut.cli import elsewhere, leaderboard, lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
-from mlaut.errors import MlautError, RunInterrupted, shortened
+from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
 
 __all__ = ["cli", "main"]
 
@@ -157,11 +158,18 @@ def _fail(error: Exception, debug: bool) -> None:
     if isinstance(error, MlautError):
         show(f"mlaut: error: {in_own_words(error)}", err=True)
         sys.exit(error.exit_code)
-    if isinstance(error, OSError) and error.filename is not None:
-        where = shortened(str(error.filename), 200)
-        show(f"mlaut: error: {where}: {error.strerror}; check the path", err=True)
-        sys.exit(MlautError.exit_code)
     text = shortened(" ".join(str(error).split()), 2000)
+    if isinstance(error, MemoryError):
+        text = f"the memory does not suffice ({text or 'no more'}); use a machine with more"
+        show(f"mlaut: error: {text}", err=True)
+        sys.exit(StoreError.exit_code)
+    if isinstance(error, OSError):
+        from mlaut.files_io.safe_files.system_errors import OF_THE_MACHINE, explain
+
+        if error.filename is not None or error.errno in OF_THE_MACHINE:
+            where = Path(os.fsdecode(error.filename or "this call"))
+            show(f"mlaut: error: {explain(error, where, 'using it')}", err=True)
+            sys.exit(StoreError.exit_code)
     show(
         f"mlaut: a bug in MLaut: {type(error).__name__}: {text}; "
         "please report it with the output of 'mlaut --debug ...'",

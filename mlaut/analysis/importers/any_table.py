@@ -16,6 +16,7 @@ from mlaut.analysis.importers.reading import choose, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.safe_files.plain_files import check_plain
 from mlaut.files_io.tables.tables import ending_of, read_table
 
 _EXCEL, _JSON = (".xlsx", ".xls"), (".json", ".jsonl")
@@ -88,6 +89,7 @@ def read_results(
         if clusters:
             raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
         return read_board(path, metric, greater_is_better=greater_is_better)
+    check_plain(path)
     table = _table_of(path)
     if table.empty:
         raise AnalysisError(f"{source}: a table without rows; check the file")

@@ -23,6 +23,11 @@ Source = str | os.PathLike[str] | pd.DataFrame | Sequence[str | os.PathLike[str]
 P = ParamSpec("P")
 Read = TypeVar("Read")
 
+# What wrong values of a table raise somewhere.
+_UNUSABLE = (
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    *(MemoryError, RecursionError),
+)
 KEYS = ["dataset", "repeat", "fold"]
 
 
@@ -123,7 +128,7 @@ def in_one_line(read: Callable[P, Read]) -> Callable[P, Read]:
             return read(*arguments, **named)
         except MlautError:
             raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except _UNUSABLE as error:
             source = arguments[0] if arguments else named.get("source")
             where = "the table" if isinstance(source, pd.DataFrame) else source
             raise AnalysisError(

@@ -21,10 +21,10 @@ from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.held import unfinished
 
 MOST_TEXT = 2**24  # bytes of a study file, a list of clusters, or a file of strategies
-MOST_JSON = 2**28  # bytes of JSON of other programs
 
 # ------------------------------------------------------------------------- memory
 
+DEFLATED = 1100  # above the largest ratio of deflate, 1,032 bytes from one
 _CGROUP = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 TEXT = 32  # bytes that Python's objects may take in memory for a byte of text or JSON
 
@@ -41,6 +41,7 @@ def _usable() -> int:
 
 
 MEMORY = _usable() // 2  # half: tables are copied
+MOST_JSON = min(2**28, MEMORY // TEXT)  # bytes of a JSON value
 
 # ---------------------------------------------------------------------- kinds of files
 
@@ -113,9 +114,20 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
 
     Raises
     ------
+    UnicodeDecodeError
+        The file has another encoding; else as `read_plain`.
+    """
+    return read_plain(path, most).decode("utf-8-sig")
+
+
+def read_plain(path: Path, most: int = MOST_TEXT) -> bytes:
+    """Return the content of a plain file.
+
+    Raises
+    ------
     StoreError
         The path is a folder, a pipe or a device, or has more bytes than ``most``.
-    OSError, UnicodeDecodeError
+    OSError
         The file cannot be read.
     """
     check_plain(path)
@@ -123,7 +135,7 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
         content = file.read(most + 1)
     if len(content) > most:
         raise StoreError(f"{path}: has more than {most:,} bytes; not read")
-    return content.decode("utf-8-sig")
+    return content
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -13,10 +13,9 @@ import h5py
 import numpy as np
 
 from mlaut.errors import StoreError
-from mlaut.files_io.safe_files.plain_files import MEMORY
+from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY
 from mlaut.files_io.safe_files.system_errors import damage_told
 
-_DEFLATED = 1100  # above the largest ratio of deflate, 1,032 bytes from one
 _SMALL = 2**20  # bytes that a file may declare without storing them: HDF5 fills them in
 _checked: dict[Path, tuple[int, int, int]] = {}
 
@@ -78,7 +77,7 @@ def check_size(item: h5py.Dataset, *, plain: bool = False) -> h5py.Dataset:
         what = "its values lie in other files"
     elif item.dtype.hasobject:
         what = "its values are of any length"
-    elif size > (stored if plain else _DEFLATED * stored) + _SMALL:
+    elif size > (stored if plain else DEFLATED * stored) + _SMALL:
         what = f"it declares {size:,} bytes, and {stored:,} are stored"
     elif size > MEMORY:
         what = f"it needs {size:,} bytes, more than half of the memory that may be used here"
