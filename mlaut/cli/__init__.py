@@ -7,6 +7,7 @@ import atexit
 import gc
 import itertools
 import os
+import re
 import signal
 import sys
 import traceback
@@ -40,6 +41,9 @@ _FORMER: dict[str | None, str] = {
     **{name: f"list {name}" for name in lists.list_.commands},
     **{command.name: f"study {command.name}" for command in _OF_STUDIES},
 }
+
+# Libraries that warn of what a table or a name has, with their own paths and lines.
+_OF_NUMBERS = re.compile(r"[/\\](pandas|numpy|matplotlib)[/\\]")
 
 
 class _CommandGroup(click.Group):
@@ -125,6 +129,8 @@ def _show_warning(message: Warning | str, category: type[Warning], *where: Any, 
     if category.__module__ == "mlaut.errors":
         show(f"mlaut: warning: {in_own_words(message)}", err=True)
         return
+    if _OF_NUMBERS.search(str(where[0])) or str(message).startswith("Glyph "):
+        return  # odd values and names have errors and pages of their own
     text = warnings.formatwarning(message, category, *where[:2]).rstrip()
     show(in_own_words(text), err=True)
 

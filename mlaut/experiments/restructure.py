@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mlaut.errors import StudyError, nearest
-from mlaut.estimators.names import check_name
 from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.safe_files.hdf5 import write_in_place
 from mlaut.files_io.safe_files.names import to_h5
 from mlaut.markup import counted
+from mlaut.records import check_name
 
 Changes = Mapping[str, str | None]
 """New name of each dataset or strategy, or None if it is removed."""
@@ -36,8 +36,9 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
     if place.suffix == ".toml":
         file = read_study_file(place)
         paths = file.output, file.input
-    for name in filter(None, (*datasets.values(), *strategies.values())):
-        check_name(name)
+    for name in (*datasets.values(), *strategies.values()):
+        if name is not None:
+            check_name(name)
     for file_path in dict.fromkeys(paths):
         if file_path.exists():
             with write_in_place(file_path):  # completes what a killed command had decided

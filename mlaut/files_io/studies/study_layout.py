@@ -62,7 +62,9 @@ def check_format(file: h5py.File, path: Path) -> None:
     if "study_id" not in file.attrs:
         raise StudyError(f"{path}: no study in this file; make splits first, or check the path")
     with damage_explained(path):
-        version = int(file.attrs["study_format"])
+        version = file.attrs["study_format"]
+        if not isinstance(version, int | np.integer) or version < 1:
+            raise ValueError(f"the format {version!r}")
     if version > FORMAT_VERSION:
         raise StudyError(
             f"{path}: study format {version}, and this MLaut reads up to {FORMAT_VERSION}; "
