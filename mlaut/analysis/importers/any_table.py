@@ -12,12 +12,12 @@ import pandas as pd
 
 from mlaut.analysis.importers import automlbenchmark, cells, openml, sktime_results, tabarena
 from mlaut.analysis.importers.boards import board_of, objects, read_board
-from mlaut.analysis.importers.reading import choose, in_one_line
+from mlaut.analysis.importers.reading import choose, in_one_line, read_without_twins
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.safe_files.plain_files import check_plain
-from mlaut.files_io.tables.tables import ending_of, read_table
+from mlaut.files_io.tables.tables import ending_of
 
 _EXCEL, _JSON = (".xlsx", ".xls"), (".json", ".jsonl")
 # 0.79 +- 0.01, 0.79 ± 0.01, 0.79 (0.01), $0.79 \\pm 0.01$, 0.79_{0.01}
@@ -137,22 +137,12 @@ def _table_of(path: Path) -> pd.DataFrame:
                 "file, or save the table as CSV"
             ) from error
     if path.suffix.lower() not in _JSON:
-        return _with_names(_without_twins(path, read_table(path)))
+        return _with_names(read_without_twins(path))
     rows = list(objects(path))
     content = rows[0] if path.suffix.lower() == ".json" else rows
     if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
         content = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
     return _with_names(pd.DataFrame(content))
-
-
-def _without_twins(path: Path, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table; raise `AnalysisError` if pandas had to rename one of two equal columns."""
-    twins = [x for x in map(str, table) if x[-1].isdigit() and x.rpartition(".")[0] in table]
-    if twins and ending_of(path.name) in (".csv", ".tsv"):  # gpt-4.1 may be a name of its own
-        header = str(pd.read_csv(path, sep="\x01", header=None, nrows=1, dtype=str).iloc[0, 0])
-        if new := [name for name in twins if name not in header]:
-            raise AnalysisError(f"{path}: two columns are called {new[0].rpartition('.')[0]!r}")
-    return table
 
 
 def _with_names(table: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.openml import openml_runs, openml_splits
 from mlaut.analysis.importers.predictions import Predicted
-from mlaut.analysis.importers.reading import in_one_line
+from mlaut.analysis.importers.reading import in_one_line, read_without_twins
 from mlaut.analysis.importers.sktime_results import stored_predictions
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io import SplitEntry
@@ -85,7 +85,7 @@ def read_predictions(
     if path.is_file() and path.suffix.lower() != ".arff":
         if not ending_of(path.name):
             raise AnalysisError(f"{path}: neither a table (CSV, TSV, parquet), ARFF nor a folder")
-        table = read_table(path)
+        table = read_without_twins(path)
         return table.assign(dataset=dataset) if dataset else table
     if path.is_dir() and (files := sorted(path.rglob("pred-test.dat"))):
         runs = list(_of_tabarena(files, entries, model, dataset))
