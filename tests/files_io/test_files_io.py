@@ -398,7 +398,8 @@ BAD = {
         table().assign(y=pd.Series(["\udcff", "b"] * 3, dtype=object)), meta("d")),
     r"dataset 'd.udcff': the text 'd.udcff' has a lone surrogate": (table(), meta("d\udcff")),
     r"dataset 'd': the text 'a.udcff' has a lone surrogate": (
-        table().rename(columns={"y": "a\udcff"}), meta("d", class_name="a\udcff")),
+        table().set_axis(pd.Index([*list(table())[:-1], "a\udcff"], dtype=object), axis=1),
+        meta("d", class_name="a\udcff")),
 }  # fmt: skip
 
 

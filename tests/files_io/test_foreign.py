@@ -234,7 +234,7 @@ def test_nothing_joins_a_race(tmp_path):
         import_predictions(study, table, strategy="R", source="R")
 
 
-@pytest.mark.parametrize("name", ["", " ", "a/b", "s\udcfc", "a\nb"])
+@pytest.mark.parametrize("name", ["", " ", "a/b", "s\udcfc", "a\nb"], ids=ascii)
 def test_a_name_that_a_run_refuses_is_refused_before_anything_is_stored(study, name):
     before = study.path.read_bytes()
     with pytest.raises(StrategyError, match="cannot name a strategy"):
