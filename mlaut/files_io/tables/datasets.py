@@ -330,10 +330,10 @@ def _repeated_rows(dataset: Dataset) -> int:
     if number is not None and (again := rows[number].duplicated(keep=False)).mean() < 0.5:
         rows = rows[again]
     try:
-        hashes = pd.util.hash_pandas_object(rows, index=False)
+        again = pd.util.hash_pandas_object(rows, index=False).duplicated(keep=False)
     except UnicodeEncodeError:  # a lone surrogate, which pandas cannot hash
-        hashes = rows
-    return int(hashes.duplicated(keep=False).sum())
+        again = rows.duplicated(keep=False)
+    return int(again.sum())
 
 
 def is_dataset(item: Any) -> bool:
