@@ -236,9 +236,9 @@ def test_shapes_are_compared_before_values_are_read(study):
 
 def test_the_splits_of_all_datasets_are_limited_together(study, monkeypatch):
     study.save_splits([entry(f"d{i}", n_rows=30) for i in range(5)])
-    monkeypatch.setattr("mlaut.files_io.safe_files.untrusted.MEMORY", 2000)
+    monkeypatch.setattr("mlaut.files_io.studies.study_layout.MEMORY", 1500)
     assert study.load_split("iris").truth.size == 30
-    with pytest.raises(StoreError, match=r"/splits needs [\d,]+ bytes, more than half of the mem"):
+    with pytest.raises(StoreError, match="its splits need more than half of the memory"):
         study.load_splits()
 
 

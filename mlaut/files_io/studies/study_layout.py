@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry, prediction_type
 from mlaut.files_io.safe_files.names import from_h5, note_names, to_h5
 from mlaut.files_io.safe_files.old_files import check_not_old
-from mlaut.files_io.safe_files.plain_files import TEXT
+from mlaut.files_io.safe_files.plain_files import MEMORY, TEXT
 from mlaut.files_io.safe_files.seal import LIST
 from mlaut.files_io.safe_files.system_errors import explain, system_error_of
 from mlaut.files_io.safe_files.texts import (
@@ -196,9 +197,25 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
 
 
 def entries_of(file: h5py.File) -> dict[str, SplitEntry]:
-    """Return the identity, truth and split of every dataset, by name."""
-    check_together(file[SPLITS], TEXT)
-    return {name: entry_of(file, name) for name in map(from_h5, file[SPLITS])}
+    """Return the identity, truth and split of every dataset, by name.
+
+    Raises
+    ------
+    StoreError
+        Together they need more than half of the memory.
+    """
+    entries, left = dict[str, SplitEntry](), MEMORY
+    for name in map(from_h5, file[SPLITS]):
+        entries[name] = entry = entry_of(file, name)
+        arrays = (entry.truth, entry.split.folds, entry.weights)
+        left -= sum(array.nbytes for array in arrays if array is not None)
+        left -= sum(map(sys.getsizeof, entry.classes))
+        if left < 0:
+            raise StoreError(
+                f"{file.filename}: its splits need more than half of the memory that may be used "
+                "here; read it on a larger machine"
+            )
+    return entries
 
 
 def _check_form(dataset: str, task: str, stored: Mapping[str, h5py.Dataset]) -> None:
