@@ -40,7 +40,8 @@ def open_own(file: Any, mode: str, **options: Any) -> Iterator[h5py.File]:
         with opened:
             yield opened
     finally:
-        _own.discard(identity)
+        if not opened.id.valid:  # else HDF5 could not close it
+            _own.discard(identity)
 
 
 def refuse_other_handles(path: Path) -> None:
@@ -67,8 +68,10 @@ def refuse_other_handles(path: Path) -> None:
 
 
 def _is_of(file: h5f.FileID, about: os.stat_result) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.get_vfd_handle()), about)
+    try:  # first by name: HDF5 may crash on a file object that an interrupt left open
+        return os.path.samestat(
+            Path(os.fsdecode(h5f.get_name(file))).stat(), about
+        ) and os.path.samestat(os.fstat(file.get_vfd_handle()), about)
     except (OSError, RuntimeError):  # a copy in memory or a file object, which HDF5 does not share
         return False
 
