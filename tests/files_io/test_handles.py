@@ -84,14 +84,6 @@ def test_nothing_is_changed_beside_a_handle(study):
     assert study.block("iris").done.tolist() == [[[True, False]], [[False, False]]]
 
 
-def test_an_object_keeps_a_file_open(study):
-    truth = h5py.File(study.path)["splits/iris/truth"]
-    with pytest.raises(StoreError, match="object '/splits/iris/truth' that is still in use"):
-        study.block("iris")
-    truth.file.close()
-    assert study.block("iris").truth.size == 6
-
-
 def test_what_is_no_handle_on_the_file(study, tmp_path):
     copy = tmp_path / "copy.h5"
     copy.write_bytes(study.path.read_bytes())

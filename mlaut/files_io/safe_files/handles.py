@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import h5py
-from h5py import h5f, h5i
+from h5py import h5f
 
 from mlaut.errors import StoreError
 
@@ -57,21 +57,30 @@ def refuse_other_handles(path: Path) -> None:
     except OSError:
         return
     with _opening:
-        for item in h5f.get_obj_ids(h5f.OBJ_ALL, h5f.OBJ_FILE | h5f.OBJ_DATASET | h5f.OBJ_GROUP):
-            file = item if isinstance(item, h5f.FileID) else h5i.get_file_id(item)
-            if file.id not in _own and _is_of(file, about):
+        for file in h5f.get_obj_ids(h5f.OBJ_ALL, h5f.OBJ_FILE):
+            if file.id not in _own and _has_name_of(file, about) and _is_of(file, about):
                 raise StoreError(
                     f"{path}: this process has it open in h5py (mode {_mode(file)}), and HDF5 "
-                    f"would show MLaut the file as it was then; close {_what(item)}, and repeat "
+                    f"would show MLaut the file as it was then; close that h5py.File (file.close()), and repeat "
                     "the call"
                 )
 
 
+def _has_name_of(file: h5f.FileID, about: os.stat_result) -> bool:
+    """Return whether the name of an open file leads to a file.
+
+    Nothing else is asked of others: of a file object that an interrupt has left open, HDF5
+    may close the file, or crash.
+    """
+    try:
+        return os.path.samestat(Path(os.fsdecode(h5f.get_name(file))).stat(), about)
+    except (OSError, RuntimeError):
+        return False
+
+
 def _is_of(file: h5f.FileID, about: os.stat_result) -> bool:
-    try:  # first by name: HDF5 may crash on a file object that an interrupt left open
-        return os.path.samestat(
-            Path(os.fsdecode(h5f.get_name(file))).stat(), about
-        ) and os.path.samestat(os.fstat(file.get_vfd_handle()), about)
+    try:
+        return os.path.samestat(os.fstat(file.get_vfd_handle()), about)
     except (OSError, RuntimeError):  # a copy in memory or a file object, which HDF5 does not share
         return False
 
@@ -80,10 +89,3 @@ def _mode(file: h5f.FileID) -> str:
     intent = file.get_intent()
     mode = "'r+'" if intent & h5f.ACC_RDWR else "'r'"
     return mode + ", swmr" * bool(intent & (h5f.ACC_SWMR_READ | h5f.ACC_SWMR_WRITE))
-
-
-def _what(item: Any) -> str:
-    if isinstance(item, h5f.FileID):
-        return "that h5py.File (file.close())"
-    name = (h5i.get_name(item) or b"?").decode(errors="replace")
-    return f"the file of the object {name!r} that is still in use (object.file.close())"
