@@ -61,8 +61,8 @@ def refuse_other_handles(path: Path) -> None:
             if file.id not in _own and _has_name_of(file, about) and _is_of(file, about):
                 raise StoreError(
                     f"{path}: this process has it open in h5py (mode {_mode(file)}), and HDF5 "
-                    f"would show MLaut the file as it was then; close that h5py.File (file.close()), and repeat "
-                    "the call"
+                    "would show MLaut the file as it was then; close that h5py.File "
+                    "(file.close()), and repeat the call"
                 )
 
 
