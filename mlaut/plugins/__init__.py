@@ -61,6 +61,10 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.bundles.manifest": ("DATASETS", "BundledDataset"),
         "mlaut.bundles.opening": ("read_small",),
         # files
+        "mlaut.files_io.safe_files.plain_files": (
+            *("MOST_JSON", "check_plain", "read_plain", "read_text", "read_toml", "strict_json"),
+            *("write_file", "write_files"),
+        ),
         "mlaut.files_io.safe_files.system_errors": ("explained",),
         "mlaut.files_io.safe_files.untrusted": ("read_json",),
         "mlaut.held": ("unfinished",),

@@ -62,6 +62,14 @@ from mlaut.files_io.outcomes.study_records import extends as extends
 from mlaut.files_io.outcomes.study_records import foreign_sources as foreign_sources
 from mlaut.files_io.outcomes.study_records import merged_strategies as merged_strategies
 from mlaut.files_io.outcomes.study_records import split_change as split_change
+from mlaut.files_io.safe_files.plain_files import MOST_JSON as MOST_JSON
+from mlaut.files_io.safe_files.plain_files import check_plain as check_plain
+from mlaut.files_io.safe_files.plain_files import read_plain as read_plain
+from mlaut.files_io.safe_files.plain_files import read_text as read_text
+from mlaut.files_io.safe_files.plain_files import read_toml as read_toml
+from mlaut.files_io.safe_files.plain_files import strict_json as strict_json
+from mlaut.files_io.safe_files.plain_files import write_file as write_file
+from mlaut.files_io.safe_files.plain_files import write_files as write_files
 from mlaut.files_io.safe_files.system_errors import explained as explained
 from mlaut.files_io.safe_files.untrusted import read_json as read_json
 from mlaut.files_io.studies.study_checks import problems_of as problems_of

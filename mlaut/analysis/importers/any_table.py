@@ -13,12 +13,13 @@ import pandas as pd
 from mlaut.analysis.importers import automlbenchmark, cells, openml, sktime_results, tabarena
 from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
 from mlaut.analysis.importers.json_files import objects
-from mlaut.analysis.importers.reading import choose, in_one_line
+from mlaut.analysis.importers.reading import choose, in_one_line, read_without_twins
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, NO_TABLES
-from mlaut.files_io.tables.tables import ending_of, read_table
+from mlaut.files_io.safe_files.plain_files import check_plain
+from mlaut.files_io.tables.tables import read_table
 
 # 0.79 +- 0.01, 0.79 ± 0.01, 0.79 (0.01), $0.79 \\pm 0.01$, 0.79_{0.01}
 _MEAN_AND_SPREAD = re.compile(
@@ -103,6 +104,7 @@ def _of_table(
     clusters: str,
 ) -> Results:
     """Return the results of a table of a known program, or of any other."""
+    check_plain(path)
     table = _table_of(path)
     if table.empty:
         raise AnalysisError(f"{source}: a table without rows; check the file")
@@ -148,7 +150,7 @@ def _table_of(path: Path) -> pd.DataFrame:
                 "file, or save the table as CSV"
             ) from error
     if path.suffix.lower() not in JSON:
-        table = _without_twins(path, read_table(path))
+        table = read_without_twins(path)
         return _with_names(_with_labels(table, partial(read_table, path, missing=("",))))
     rows = list(objects(path))
     content = rows[0] if path.suffix.lower() == ".json" else rows
@@ -171,16 +173,6 @@ def _with_labels(table: pd.DataFrame, plain: Callable[[], pd.DataFrame]) -> pd.D
         and column.notna().any()
     ]
     return table.assign(**plain()[labels]) if labels else table
-
-
-def _without_twins(path: Path, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table; raise `AnalysisError` if pandas had to rename one of two equal columns."""
-    twins = [x for x in map(str, table) if x[-1].isdigit() and x.rpartition(".")[0] in table]
-    if twins and ending_of(path.name) in (".csv", ".tsv"):  # gpt-4.1 may be a name of its own
-        header = str(pd.read_csv(path, sep="\x01", header=None, nrows=1, dtype=str).iloc[0, 0])
-        if new := [name for name in twins if name not in header]:
-            raise AnalysisError(f"{path}: two columns are called {new[0].rpartition('.')[0]!r}")
-    return table
 
 
 def _with_names(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.names import check_name, nearest
-from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
+from mlaut.estimators.names import nearest
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, check_name
 
 Class = TypeVar("Class", bound=type)
 

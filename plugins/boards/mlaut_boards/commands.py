@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlaut.markup import csv_text
-from mlaut.plugins import PATH, Answer, database_and_options, read_pairs, records, show
+from mlaut.plugins import (
+    PATH,
+    Answer,
+    database_and_options,
+    read_pairs,
+    records,
+    show,
+    write_file,
+    write_files,
+)
 
 if TYPE_CHECKING:
     from mlaut_boards.board import Board
@@ -109,7 +118,7 @@ def fit(entries: Sequence[Path], seed: str, output: Path, folder: Path, **how: A
     for entry in _wanted(board, entries):
         fits = refit_entry(board, entry, seed, **how)
         fitted.append({"entry": entry.name, "cells": len(fits["cells"]), "error": fits["error"]})
-        _write(output / f"{entry.name}.json", json.dumps(fits))
+        write_file(output / f"{entry.name}.json", json.dumps(fits))
         show(f"{entry.name}: {fits['error'] or str(len(fits['cells'])) + ' cells fitted again'}")
     return fitted
 
@@ -151,8 +160,8 @@ def judge(
         measured = read_bounded(fits / name) if fits else refit_entry(board, entry, seed, **how)
         verdict = judge_entry(board, entry, measured, seed=seed, claim=number)
         if output:
-            _write(output / name, verdict.to_json())
-            _write(output / f"{entry.name}.md", verdict.to_markdown())
+            write_file(output / name, verdict.to_json())
+            write_file(output / f"{entry.name}.md", verdict.to_markdown())
         show(verdict.to_markdown())
         verdicts.append(json.loads(verdict.to_json()))
     return verdicts, int(any(verdict["verdict"] == REFUSED for verdict in verdicts))
@@ -160,11 +169,6 @@ def judge(
 
 def _wanted(board: Board, entries: Sequence[Path]) -> Sequence[Path]:
     return entries or [entry for entry in board.entries if board.verdict_on(entry) is None]
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 @leaderboard.command()
@@ -298,22 +302,21 @@ def place(study: Path, same: Sequence[str], output: Path | None, **given: Any) -
     mlaut study place study.h5 --against delgado2014 --same RandomForestClassifier=rf_caret
     mlaut study place study.toml --against delgado2014 --budget 40 --rival rf_caret
     """
-    import pandas as pd
-
+    from mlaut.data import read_table
     from mlaut_boards.placing.placement import place_study
 
     pairs = dict(pair.partition("=")[::2] for pair in same)
     few = {k: x for k in ("arm", "rival", "audit", "costs", "seed") if (x := given.pop(k))}
     if few.get("costs"):
-        few["costs"] = pd.read_csv(few["costs"], index_col=0).iloc[:, 0].to_dict()
+        costs = read_table(few["costs"])
+        few["costs"] = dict(costs.iloc[:, :2].itertuples(index=False, name=None))
     changes = {name: value for name, value in given.items() if value is not None}
     placed = place_study(study, same=pairs, few=few, **changes)
     for text in filter(None, (placed.check, placed, placed.sentence())):
         show(f"{text}\n")
     files = ({"check": placed.check.frame} if placed.check else {}) | {"place": placed.frame}
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        for name, frame in {**files, "pairs": placed.pairs}.items():
-            (output / f"{name}.csv").write_text(csv_text(frame), "utf-8")
+        tables = {**files, "pairs": placed.pairs}
+        write_files(output, ((f"{name}.csv", csv_text(table)) for name, table in tables.items()))
     rows = {name: records(frame) for name, frame in files.items()}
     return {"sentence": placed.sentence(), "check": None, **rows}
