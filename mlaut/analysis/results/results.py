@@ -13,6 +13,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.display import Shown, number, tabulated
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, SINGLE_NOISE
 from mlaut.analysis.results import sources
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
@@ -69,6 +70,8 @@ class Results(Shown):
     gaps : tuple of str
         Phrases on what was left out or filled in for missing cells, which the first sentence of
         every conclusion includes.
+    single : bool
+        Whether some scores have single precision, so that differences in the eighth digit are none.
     percent : bool
         Whether the scores were percentages, and were divided by 100.
     load_block : callable or None
@@ -108,6 +111,7 @@ True or False, or the name of a metric
     ranks_only: str = ""
     gaps: tuple[str, ...] = ()
     percent: bool = False
+    single: bool = False
     load_block: Callable[[str], Block] | None = None
 
     def __post_init__(self) -> None:
@@ -360,13 +364,19 @@ True or False, or the name of a metric
         return (f"means over datasets do not compare ({self.incomparable}): take ranks",)
 
     @property
+    def noise(self) -> float:
+        """Largest relative difference of two scores that is rounding noise."""
+        return SINGLE_NOISE if self.single else RELATIVE_NOISE
+
+    @property
     def noise_scale(self) -> np.ndarray:
         """Size of the numbers that each mean loss was computed from: shape (N, K).
 
-        Equal losses can differ by rounding noise of that size times the machine's precision.
+        Equal losses can differ by `RELATIVE_NOISE` times this size, which is therefore larger where
+        the scores have single precision.
         """
         largest: np.ndarray = np.abs(self._means).max(axis=0)
-        return largest
+        return largest * (self.noise / RELATIVE_NOISE)
 
     @property
     def fold_losses(self) -> pd.DataFrame:

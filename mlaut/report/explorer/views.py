@@ -41,6 +41,7 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
         "offset": offset,
         "slope": float(scored.metric.loss(1.0)) - offset,
         "incomparable": scored.metric.incomparable,
+        "noise": scored.noise,
         "missing": chosen.missing,
         "alpha": chosen.alpha,
         "least": chosen.least,

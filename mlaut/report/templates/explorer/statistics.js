@@ -3,7 +3,6 @@
 // tests/report/explorer compares every number with Python's. Arrays of (n datasets, k strategies)
 // or (n, k, c cells) are flat, the last axis first to change.
 
-const RELATIVE_NOISE = 1e-6; // as in mlaut/analysis/common/numerics.py
 const ELO_RIDGE = 1e-6 / Math.log(10) ** 2; // as in mlaut/analysis/methods/ratings/elo.py
 
 const SKIPPED = 2; // in "not run" of a view: above a size limit; 1: not run, 0: a failure
@@ -185,7 +184,7 @@ function compared(view, found) {
   const ranks = new Float64Array(n * k), equal = new Float64Array(n * k);
   for (let i = 0; i < n; i++) {
     const [from, to] = [i * k, i * k + k], row = losses.subarray(from, to);
-    const noise = row.map((loss, s) => RELATIVE_NOISE * Math.max(Math.abs(loss), Math.abs(scores[from + s])));
+    const noise = row.map((loss, s) => view.noise * Math.max(Math.abs(loss), Math.abs(scores[from + s])));
     rank(row, noise, ranks.subarray(from, to), equal.subarray(from, to));
   }
   return { ...found, n, k, losses, scores, ranks, equal };
