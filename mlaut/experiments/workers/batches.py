@@ -16,7 +16,7 @@ import numpy as np
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.library import with_libraries
 from mlaut.experiments.cells.cell import CellOptions
-from mlaut.experiments.workers.copies import shares_process
+from mlaut.experiments.workers.copies import shared_process
 from mlaut.files_io import SplitEntry
 from mlaut.records import UNUSED, Cell, Outcome
 
@@ -57,9 +57,9 @@ class Batch:
     seed : int
         Seed of the study.
     options : CellOptions
-    shares : bool, default False
-        Whether its cells may run in one process with those of other strategies
-        (`mlaut.experiments.workers.copies.shares_process`).
+    shared : bytes, optional
+        Key of the processes that its cells may share with those of other strategies
+        (`mlaut.experiments.workers.copies.shared_process`).
     """
 
     dataset: DatasetRef
@@ -69,12 +69,12 @@ class Batch:
     folds: dict[int, np.ndarray]
     seed: int
     options: CellOptions
-    shares: bool = False
+    shared: bytes | None = None
 
     @property
     def served_by(self) -> bytes:
-        """Key of the processes that may run the batch: its strategy, empty if it shares them."""
-        return b"" if self.shares else self.strategy
+        """Key of the processes that may run the batch: its strategy, unless it shares them."""
+        return self.strategy if self.shared is None else self.shared
 
     @property
     def keys(self) -> tuple[Cell, ...]:
@@ -196,11 +196,11 @@ class BatchQueue:
     def next_ahead(self) -> Batch | None:
         """Return the next batch if a process may have it before its present one has ended.
 
-        The batch must share its process, be small, and have short cells, which no other process
+        The batch must be of scikit-learn's code alone, be small, and have short cells, which no other process
         would begin much earlier.
         """
         ready = None if self._again else self._ready()
-        if ready is None or not ready.group.shares or not self._is_short(ready.group):
+        if ready is None or ready.group.shared != b"" or not self._is_short(ready.group):
             return None
         batch = self._cut(ready, self._seconds)
         if len(batch.strategy) + sum(rows.nbytes for rows in batch.folds.values()) <= _SMALL:
@@ -277,7 +277,7 @@ def make_batches(
 ) -> Iterator[Batch | None]:
     """Yield groups of cells (`Plan.groups`, `Rounds.groups`) as batches, which engines take."""
     pickled = {one.name: cloudpickle.dumps(with_libraries(one)) for one in strategies}
-    share = {s.name for s in strategies if shares_process(s, pickled[s.name])}
+    shared = {one.name: shared_process(one, pickled[one.name]) for one in strategies}
     path = str(database.absolute())
     for group in groups:
         if group is None:
@@ -292,5 +292,5 @@ def make_batches(
             folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
             seed=seed,
             options=options,
-            shares=name in share,
+            shared=shared[name],
         )
