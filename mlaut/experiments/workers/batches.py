@@ -196,8 +196,8 @@ class BatchQueue:
     def next_ahead(self) -> Batch | None:
         """Return the next batch if a process may have it before its present one has ended.
 
-        The batch must be of scikit-learn's code alone, be small, and have short cells, which no other process
-        would begin much earlier.
+        The batch must be of scikit-learn's code alone, be small, and have short cells, which no
+        other process would begin much earlier.
         """
         ready = None if self._again else self._ready()
         if ready is None or ready.group.shared != b"" or not self._is_short(ready.group):
