@@ -646,6 +646,21 @@ def test_keras_starts_with_jax_and_bounded_threads_and_leaves_the_environment_al
     assert cache == str(tmp_path / "mlaut" / "jax")
 
 
+@needs_keras
+@pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
+@pytest.mark.parametrize(
+    ("own", "read"), [({}, "deterministic_ops=true"), ({"XLA_FLAGS": "--no_such"}, "--no_such")]
+)
+def test_jax_reads_the_flag_of_equal_bits_on_a_gpu_or_those_of_the_user(own, read, tmp_path):
+    """XLA reads its flags once, and ends the process if it does not know one."""
+    code = (
+        "import os, jax; from mlaut.estimators.networks import keras_backend as backend\n"
+        "jax.devices = lambda: print(os.environ['XLA_FLAGS'])\n"
+        "backend.start_keras()\n"
+    )
+    assert read in in_python(code, XDG_CACHE_HOME=str(tmp_path), **own)
+
+
 ONE_EPOCH_OF_EACH = """
 import keras
 from sklearn.datasets import load_iris
