@@ -240,6 +240,16 @@ def test_the_page_shows_the_committed_networks_and_ranks():
 def test_the_page_counts_the_committed_cells():
     page = rows_of_page("what it could not hold")
     counts = committed("cells")
+    statuses = ["done", "skipped", "timeout", "error", "diverged", "not run"]
+    assert counts[statuses].sum(axis=1).eq(35).all()
     assert [int(n.replace(",", "")) for n in page["all"]] == list(
-        counts[["done", "skipped", "timeout", "error", "tuning cut short"]].sum()
+        counts[[*statuses, "tuning cut short"]].sum()
     )
+
+
+def test_tables_of_accuracies_are_those_of_the_committed_scores(script):
+    tables, _ = script.read_scores(FOLDER / "results" / "accuracy.csv", script.PUBLISHED)
+    found = tables["networks"]["trained"]
+    assert list(found) == pytest.approx(list(committed("networks")["trained"]), rel=1e-5)
+    assert list(tables["table8_here"].index) == list(committed("table8_here").index)
+    assert tables["ranks_trained"].index[0] == "NN-4-layer-dropout-each-layer_lr001"

@@ -207,7 +207,7 @@ def statuses(cells: pd.DataFrame) -> pd.DataFrame:
         aggfunc="size",
         fill_value=0,
         sort=False,
-    ).reindex(columns=["done", "skipped", "timeout", "error"], fill_value=0)
+    ).reindex(columns=["done", "skipped", "timeout", "error", "diverged"], fill_value=0)
     by_strategy = cells.groupby("strategy", sort=False)
     short = by_strategy["candidates_scored"].count().rename("tuning cut short")
     seconds = by_strategy["elapsed"].sum().rename("seconds")
