@@ -185,7 +185,8 @@ def plan(study_file: Path, **changes: Any) -> Answer:
     """Show what a run would do, and change nothing.
 
     It names the cells and why they run, the expected time, and the disk space. All mistakes of the
-    study file are listed at once. The Python file that [strategies] names is executed: plan only
+    study file are listed at once. Where the run would be refused, the exit code is that of the run.
+    The Python file that [strategies] names is executed: plan only
     study files that you trust.
 
     \b
@@ -204,7 +205,7 @@ def plan(study_file: Path, **changes: Any) -> Answer:
         answer["race"] = str(forecast_of(study_file, race))
         show(answer["race"])
     show_rows(preview.plan.why())
-    return answer
+    return answer, next((error.exit_code for error in preview.plan.refusals), 0)
 
 
 @click.command()

@@ -221,11 +221,11 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     AnalysisError
         The file has other columns than these two, or names no source of a dataset of the study.
     """
+    from mlaut.analysis.importers.any_table import is_results
     from mlaut.files_io import StudyStore
-    from mlaut.files_io.tables.tables import ending_of
 
     sources = _read_pairs(file, "datasets and their sources")
-    named = [] if ending_of(database.name) else StudyStore(database).datasets
+    named = [] if is_results(database) else StudyStore(database).datasets
     if lacking := [name for name in named if not sources.get(name)]:
         hint = nearest(lacking[0], sources)
         raise AnalysisError(f"{file}: no source for the dataset {lacking[0]!r}{hint}")

@@ -197,7 +197,7 @@ def test_interrupt_says_how_to_go_on(tmp_path):
         except subprocess.TimeoutExpired:
             continue
     assert process.returncode == 130, told
-    assert told.splitlines()[-1].startswith("mlaut: stopped after ")
+    assert told.splitlines()[-1].startswith("mlaut: stopped ")
     assert "make the same call again to go on" in told
     assert "Traceback" not in told
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import rc_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mlaut import Data, Study
@@ -26,9 +27,10 @@ from mlaut.files_io import StudyStore as Store
 
 @pytest.mark.slow
 def test_the_same_study_makes_the_same_bytes(study, published, tmp_path):
-    again = publish_study(
-        study, tmp_path / "again", title="Small study", authors=["Ada", "Charles"]
-    )
+    with rc_context({"text.usetex": True, "axes.facecolor": "black", "font.size": 20}):
+        again = publish_study(
+            study, tmp_path / "again", title="Small study", authors=["Ada", "Charles"]
+        )
     assert again.digest == published.digest
     assert open_bundle(tmp_path / "again") == again
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import sklearn
 from learners import Random
 from sklearn.naive_bayes import GaussianNB
 
@@ -97,11 +98,17 @@ def test_a_cell_that_fails_now_is_drift(study):
     assert "error: ZeroDivisionError" in found.drifts[0].what
 
 
-def test_what_cannot_be_fitted_again_is_told(study):
+def test_what_cannot_be_fitted_again_is_told(study, monkeypatch):
     changed = {"bayes": GaussianNB(var_smoothing=0.5), "random": Random()}
     found = verify_study(study.path, refit=1, strategies=changed, engine="inline")
     assert found.refitted == 6
-    assert found.left_out == ("bayes: its parameters are not those that are stored",)
+    reason = "bayes: its parameters are not those that are stored (var_smoothing: 1e-09 -> 0.5)"
+    assert found.left_out == (reason,)
+    monkeypatch.setattr(refit, "installed_version", lambda name: f"99 of {name}")
+    found = verify_study(study.path, refit=1, strategies=changed, engine="inline")
+    assert found.left_out[0].endswith(
+        f"; scikit-learn {sklearn.__version__} -> 99 of scikit-learn)"
+    )
     with pytest.raises(
         StudyError, match="nothing can be fitted again: bayes: this strategy is not"
     ):

@@ -1,9 +1,11 @@
 """The forms of a report: text, Markdown, CSV and LaTeX."""
 
 import csv
+import os
 import re
 import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,6 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from made_up import made_up_study
+from matplotlib import rc_context, rcParams
 
 from mlaut.analysis.common.display import number
 from mlaut.analysis.plots.canvas import NotebookFigure
@@ -18,7 +21,8 @@ from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report, write_report
 from mlaut.report.drawing import figures, file_of, pictures
-from mlaut.report.terminal import as_text
+from mlaut.report.shown import ShownTable
+from mlaut.report.terminal import _lines_of, as_text
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
 SETS = [f"set_{i}" for i in range(6)]
@@ -100,6 +104,44 @@ def test_figures_of_several_metrics_are_named_by_metric(report, tmp_path, draw_o
 def test_a_figure_has_the_same_bytes_each_time(report, form):
     first, second = (figures(report.sections[0])["decision"][0] for _ in range(2))
     assert file_of(first, form) == file_of(second, form)
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf"])
+def test_no_setting_of_a_user_changes_a_figure(report, form, draw_only):
+    draw_only()
+    section = report.sections[0]
+
+    def drawn():
+        return file_of(figures(section)["decision"][0], form), pictures(section, "p")
+
+    plain = drawn()
+    settings = {
+        "text.usetex": True,
+        "axes.facecolor": "black",
+        "font.size": 20,
+        "lines.marker": "x",
+    }
+    with rc_context(settings):  # no LaTeX is called
+        assert drawn() == plain
+        assert rcParams["font.size"] == 20
+
+
+def test_a_report_is_drawn_where_the_backend_of_a_notebook_is_not_installed(tmp_path):
+    (tmp_path / "t.csv").write_text("dataset,A,B\na,0.1,0.2\nb,0.3,0.5\n")
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\n")
+    command = "import os, sys; from mlaut.cli import main; main(sys.argv[1:])"
+    command += "; print(os.environ['MPLBACKEND'])"
+    given = ["report", "t.csv", "--metric", "error", "-o", "r.html"]
+    ended = subprocess.run(
+        [sys.executable, "-c", command, *given],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "not_installed"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.endswith("r.html\nnot_installed\n")
 
 
 def test_a_page_draws_each_figure_once_and_places_all_as_in_its_file(report, monkeypatch):
@@ -244,3 +286,14 @@ def _is_number(text):
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize(("n", "told"), [(7, ""), (9, ": column 8"), (40, "")])
+def test_columns_without_room_are_named_and_leave_no_blank_line(n, told):
+    frame = pd.DataFrame([[1.0] * n], [("long " * 20).strip()], [f"column {k}" for k in range(n)])
+    lines = [*_lines_of(ShownTable.of(frame))]
+    assert max(map(len, lines)) <= 100
+    assert "" not in lines
+    assert ("further column" in lines[-1]) == (n > 7)
+    assert lines[-1].endswith(told)
+    assert lines[0].split()[-1] == f"{min(n, 8) - 1}"

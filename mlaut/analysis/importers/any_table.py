@@ -127,20 +127,39 @@ def is_results(source: str | os.PathLike[str]) -> bool:
 def _table_of(path: Path) -> pd.DataFrame:
     """Return the table in a file of any kind: those of `read_table`, JSON, or Excel."""
     if path.suffix.lower() in _EXCEL:
+        read_excel = partial(pd.read_excel, path)
         try:
-            return pd.read_excel(path)
+            plain = partial(read_excel, keep_default_na=False, na_values=[""])
+            return _with_labels(read_excel(), plain)
         except Exception as error:  # parsers raise many types of errors on a damaged file
             raise DataError(
                 f"{path}: cannot be read as Excel ({' '.join(str(error).split())}); check the "
                 "file, or save the table as CSV"
             ) from error
     if path.suffix.lower() not in _JSON:
-        return _with_names(_without_twins(path, read_table(path)))
+        table = _without_twins(path, read_table(path))
+        return _with_names(_with_labels(table, partial(read_table, path, missing=("",))))
     rows = list(objects(path))
     content = rows[0] if path.suffix.lower() == ".json" else rows
     if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
         content = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
     return _with_names(pd.DataFrame(content))
+
+
+def _with_labels(table: pd.DataFrame, plain: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """Return a table with the labels of ``plain``: a dataset or strategy may be called NA or null.
+
+    In other columns these words stand for a missing score.
+    """
+    known = {*cells.WORDS["datasets"], *cells.WORDS["strategies"]}
+    labels = [
+        name
+        for name, column in table.items()
+        if column.isna().any()
+        and (cells.word_of(name) in known or pd.to_numeric(column, errors="coerce").isna().all())
+        and column.notna().any()
+    ]
+    return table.assign(**plain()[labels]) if labels else table
 
 
 def _without_twins(path: Path, table: pd.DataFrame) -> pd.DataFrame:

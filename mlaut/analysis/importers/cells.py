@@ -116,7 +116,10 @@ def without_averages(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return a table of strategies without columns that are averages of the others, and notes."""
     named = [str(name) for name in table if _is_summary(str(name))]
     others = table.drop(columns=named).select_dtypes("number")
-    middles = others.agg(["mean", "median", "std"], axis=1)
+    if not named or np.isinf(others.to_numpy(dtype=float)).any():  # `Results` refuses infinity
+        return table, []
+    with np.errstate(over="ignore"):
+        middles = others.agg(["mean", "median", "std"], axis=1)
     near = _ROUNDED * others.abs().max().max()
     gone = [n for n in named if any(np.allclose(table[n], middles[m], 0, near) for m in middles)]
     notes = [f"column {name!r} left out: it is an average of the others" for name in gone]

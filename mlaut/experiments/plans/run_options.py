@@ -63,6 +63,7 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
     StudyError
         A limit cannot be parsed, or this system cannot enforce it.
     """
+    from mlaut.estimators.libraries.session import session_settings
     from mlaut.experiments.cells.cell import CellOptions
 
     memory = limits.parse_bytes(options.memory)
@@ -78,6 +79,7 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
         tuning_timeout=limits.parse_seconds(options.tuning_timeout, "tuning_timeout"),
         checkpoints=checkpoints_folder(study).absolute(),
         trace_predictions=options.trace_predictions,
+        settings=session_settings(),
     )
 
 

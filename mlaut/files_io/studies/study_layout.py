@@ -92,7 +92,7 @@ def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
     entries = [StrategyEntry(**dict(zip(columns, row, strict=True))) for row in rows]
     for entry in entries:
         texts, tables = (entry.name, entry.fingerprint), (entry.identity, entry.metadata)
-        if not (_all(texts, str) and _all(tables, dict)):
+        if not (_all(texts, str) and _all(tables, dict) and _all(entry.named, str)):
             raise ValueError("a strategy has no name, fingerprint, identity or metadata")
     return tuple(map(_today, entries))
 
@@ -242,9 +242,9 @@ def copy_study(
         if (name := changes["dataset"].get(dataset, dataset)) is None:
             continue
         stored = entry_of(old, dataset)
-        named = stored.named if name == dataset else (*stored.named, dataset)
         path = (paths or {}).get(dataset, stored.path)
-        entry = replace(stored, name=name, path=path, named=named)
+        entry = replace(stored, name=name, path=path)
+        entry = entry if name == dataset else entry.known_as(dataset)
         put_entry(new, entry)
         source = arrays_of(old, dataset)
         group = new[PREDICTIONS].create_group(to_h5(name))
@@ -274,8 +274,7 @@ def _following(run: dict[str, Any], called: Mapping[str, str | None]) -> dict[st
 def _renamed(entry: StrategyEntry, name: str) -> StrategyEntry:
     if name == entry.name:
         return entry
-    named = [*entry.metadata.get("named", ()), entry.name]
-    return replace(entry, name=name, metadata={**entry.metadata, "named": named})
+    return replace(entry, name=name).known_as(entry.name)
 
 
 @contextlib.contextmanager
