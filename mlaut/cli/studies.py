@@ -1,6 +1,7 @@
 """Commands that read, check, join and compact studies."""
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -206,8 +207,12 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
 
 def _read_pairs(file: Path, what: str) -> dict[str, str]:
     """Return the second column of a CSV file by the first one, without the row of names."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = [row for row in csv.reader(lines) if row]
+    from mlaut.files_io.safe_files.plain_files import read_text
+
+    try:
+        rows = [row for row in csv.reader(io.StringIO(read_text(file), newline="")) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise AnalysisError(f"{file}: cannot be read ({error}); check the file") from error
     if not rows or {len(row) for row in rows} != {2}:
         raise AnalysisError(f"{file}: two columns are needed, {what}")
     return {name.strip(): value.strip() for name, value in rows[1:]}

@@ -8,12 +8,12 @@ from mlaut.data.sources.references import parse_reference
 from mlaut.data.tables.collections import collection_entries
 from mlaut.data.tables.folders import folder_tables
 from mlaut.errors import MlautError, StudyError, nearest
-from mlaut.estimators.names import check_name
 from mlaut.experiments.study_files.study_file import StudyFile, read_study_file, references_of
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.safe_files.hdf5 import write_in_place
 from mlaut.files_io.safe_files.names import to_h5
 from mlaut.markup import counted
+from mlaut.records import check_name
 
 Changes = Mapping[str, str | None]
 """New name of each dataset or strategy, or None if it is removed."""
@@ -67,8 +67,9 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
     own = place.with_name(f"{place.stem}.datasets.h5")
     if not file and own.exists() and any(datasets.values()):
         paths = place, own
-    for name in filter(None, (*datasets.values(), *strategies.values())):
-        check_name(name)
+    for name in (*datasets.values(), *strategies.values()):
+        if name is not None:
+            check_name(name)
     for file_path in dict.fromkeys(paths):
         if file_path.exists():
             with write_in_place(file_path):  # completes what a killed command had decided

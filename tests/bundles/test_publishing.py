@@ -200,6 +200,16 @@ def test_a_lock_that_cannot_be_removed_is_no_file_of_a_bundle(study, tmp_path, m
     assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
 
 
+def test_a_study_in_a_folder_that_is_read_only_is_published(study, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    before = sorted(study.parent.iterdir())
+    monkeypatch.setattr("mlaut.files_io.studies.study.StudyStore.settle", refuse)
+    publish_study(study, tmp_path / "bundle", include="all")
+    assert sorted(study.parent.iterdir()) == before
+
+
 # --------------------------------------------------------------------- metadata
 
 

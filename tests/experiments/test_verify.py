@@ -277,3 +277,21 @@ def test_a_file_without_study_and_datasets_says_so(tmp_path):
     found = verify_study(tmp_path / "empty.h5")
     assert found.ok
     assert "nothing was checked: the file holds no study and no dataset" in str(found)
+
+
+@pytest.mark.parametrize("damaged", ["input.h5", "study.h5", "both"])
+def test_a_damaged_file_of_datasets_does_not_keep_the_study_from_its_check(
+    study, databases, damaged
+):
+    input_path = databases[0].path
+    for path in (input_path, study.path):
+        if damaged in (path.name, "both"):
+            with path.open("r+b") as file:
+                file.seek(600)
+                file.write(b"\xff\xff\xff")
+    found = verify_study(study.path)
+    places = [where for where, _ in found.problems]
+    assert not found.ok
+    assert ("datasets" in places) == (damaged == "input.h5")
+    assert ("study" in places) == (damaged != "input.h5")
+    assert bool(found.counts) == (damaged == "input.h5")  # the cells of a sound study are counted

@@ -1,11 +1,14 @@
 """The forms of a report: text, Markdown, CSV and LaTeX."""
 
 import csv
+import errno
 import os
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,7 +21,7 @@ from matplotlib import rc_context, rcParams
 from mlaut.analysis.common.display import number
 from mlaut.analysis.plots.canvas import NotebookFigure
 from mlaut.cli import cli
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, StoreError
 from mlaut.report import make_report, write_report
 from mlaut.report.drawing import figures, file_of, pictures
 from mlaut.report.shown import ShownTable
@@ -166,8 +169,31 @@ def test_an_unknown_ending_and_a_place_that_cannot_be_written(report, tmp_path):
     with pytest.raises(AnalysisError, match=r"r\.doc: reports are written to \.html, \.md, \.tex"):
         write_report(report, tmp_path / "r.doc")
     (tmp_path / "file").touch()
-    with pytest.raises(AnalysisError, match=r"cannot be written .*; name another place"):
+    with pytest.raises(StoreError, match="a file stands where a folder must be, while writing"):
         write_report(report, tmp_path / "file" / "r.html")
+
+
+def full_disk(monkeypatch, after):
+    """Have the disk be full after some bytes of what MLaut writes."""
+    left, write = [after], Path.write_bytes
+
+    def limited(path, content):
+        left[0] -= len(content)
+        if left[0] < 0:
+            write(path, content[: max(0, left[0] + len(content))])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", limited)
+
+
+@pytest.mark.parametrize("name", ["r.html", "r.csv", "r.json", "folder"])
+def test_a_full_disk_leaves_the_old_report(report, tmp_path, monkeypatch, name):
+    old = {path: path.read_bytes() for path in write_report(report, tmp_path / name)}
+    full_disk(monkeypatch, after=sum(map(len, old.values())) // 2)
+    with pytest.raises(StoreError, match=r"is full while writing .*what was stored before is int"):
+        write_report(replace(report, title="new"), tmp_path / name)
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == old
 
 
 def test_text_and_markdown_say_the_same(report, tmp_path):

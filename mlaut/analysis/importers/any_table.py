@@ -12,10 +12,11 @@ import pandas as pd
 
 from mlaut.analysis.importers import automlbenchmark, cells, openml, sktime_results, tabarena
 from mlaut.analysis.importers.boards import board_of, objects, read_board
-from mlaut.analysis.importers.reading import choose, in_one_line
+from mlaut.analysis.importers.reading import choose, in_one_line, read_without_twins
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.safe_files.plain_files import check_plain
 from mlaut.files_io.tables.tables import ending_of, read_table
 
 _EXCEL, _JSON = (".xlsx", ".xls"), (".json", ".jsonl")
@@ -88,6 +89,7 @@ def read_results(
         if clusters:
             raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
         return read_board(path, metric, greater_is_better=greater_is_better)
+    check_plain(path)
     table = _table_of(path)
     if table.empty:
         raise AnalysisError(f"{source}: a table without rows; check the file")
@@ -127,7 +129,7 @@ def is_results(source: str | os.PathLike[str]) -> bool:
 def _table_of(path: Path) -> pd.DataFrame:
     """Return the table in a file of any kind: those of `read_table`, JSON, or Excel."""
     if path.suffix.lower() in _EXCEL:
-        read_excel = partial(pd.read_excel, path)
+        read_excel: Any = partial(pd.read_excel, path)
         try:
             plain = partial(read_excel, keep_default_na=False, na_values=[""])
             return _with_labels(read_excel(), plain)
@@ -137,7 +139,7 @@ def _table_of(path: Path) -> pd.DataFrame:
                 "file, or save the table as CSV"
             ) from error
     if path.suffix.lower() not in _JSON:
-        table = _without_twins(path, read_table(path))
+        table = read_without_twins(path)
         return _with_names(_with_labels(table, partial(read_table, path, missing=("",))))
     rows = list(objects(path))
     content = rows[0] if path.suffix.lower() == ".json" else rows
@@ -160,16 +162,6 @@ def _with_labels(table: pd.DataFrame, plain: Callable[[], pd.DataFrame]) -> pd.D
         and column.notna().any()
     ]
     return table.assign(**plain()[labels]) if labels else table
-
-
-def _without_twins(path: Path, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table; raise `AnalysisError` if pandas had to rename one of two equal columns."""
-    twins = [x for x in map(str, table) if x[-1].isdigit() and x.rpartition(".")[0] in table]
-    if twins and ending_of(path.name) in (".csv", ".tsv"):  # gpt-4.1 may be a name of its own
-        header = str(pd.read_csv(path, sep="\x01", header=None, nrows=1, dtype=str).iloc[0, 0])
-        if new := [name for name in twins if name not in header]:
-            raise AnalysisError(f"{path}: two columns are called {new[0].rpartition('.')[0]!r}")
-    return table
 
 
 def _with_names(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """Loader of folders of tables."""
 
 import csv
+import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
 from mlaut.data.tables.parts import Parts, is_part, parts_of_folder, read_parts
 from mlaut.errors import DataError, nearest, nearest_of
+from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.tables import (
     MISSING,
     READERS,
@@ -154,8 +156,7 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
         of a column is misspelt.
     """
     path = folder / MANIFEST
-    with path.open(newline="", encoding="utf-8-sig") as file:  # spreadsheets write a BOM
-        rows = list(csv.DictReader(file))
+    rows = list(csv.DictReader(io.StringIO(read_text(path), newline="")))
     absent = [word for word in SETTINGS if rows and word not in rows[0]]
     for column in rows[0] if rows else ():
         word = str(column).lower()

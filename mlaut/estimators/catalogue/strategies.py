@@ -8,10 +8,10 @@ from sklearn.base import clone
 from mlaut.errors import StrategyError
 from mlaut.estimators.catalogue.registry import REGISTRY, Registry
 from mlaut.estimators.looking import has, looked_at
-from mlaut.estimators.names import check_name
 from mlaut.estimators.strategy.generic_estimator import Generic_Estimator
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 from mlaut.estimators.strategy.wrappers import wrapped, wrapper_of
+from mlaut.records import check_name
 
 
 def as_strategies(obj: Any, *, registry: Registry | None = None) -> tuple[MlautEstimator, ...]:

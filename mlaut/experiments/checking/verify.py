@@ -181,12 +181,13 @@ def verify_study(
         Cells are to be fitted again, and the datasets or the strategies are not available.
     """
     path, share, source = Path(os.path.expanduser(path)), _share(refit), ""
+    database: Path | None = None
     if path.suffix == ".toml":
         file = read_study_file(path)
         if strategies is None:
             strategies = choose_strategies(file)
             source = file.strategies.file or path.name
-        hdf5_input_io = hdf5_input_io or (FilesIO(file.input) if file.input.exists() else None)
+        database = file.input if file.input.exists() else None
         path = file.output
     study = StudyStore(path)
     problems = list(problems_of(study))
@@ -196,11 +197,15 @@ def verify_study(
             is_input = path.exists() and not study.exists
         return _verify_input(path) if is_input else Verification(path, 0, {}, tuple(problems))
     unchecked = ""
-    if hdf5_input_io is None:
+    if hdf5_input_io is None and database is None:
         database, why = recorded_input(study)
-        hdf5_input_io = None if database is None else FilesIO(database)
         if why:
             unchecked = f"{_UNCHECKED}: {why}; name them with --input (hdf5_input_io)"
+    if hdf5_input_io is None and database is not None:
+        try:
+            hdf5_input_io = FilesIO(database)
+        except MlautError as error:  # the study is checked all the same
+            problems.append(("datasets", str(error)))
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
     problems += [("journal", line) for line in journal_problems(study)]

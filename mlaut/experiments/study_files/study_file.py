@@ -29,6 +29,7 @@ from mlaut.errors import (
 )
 from mlaut.experiments.options import TUNING, RunOptions
 from mlaut.experiments.plans.shards import Shard
+from mlaut.files_io.safe_files.plain_files import read_plain, read_toml
 from mlaut.markup import printable
 from mlaut.records import Analysis, RaceTerms
 
@@ -236,14 +237,14 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     """
     path = Path(os.path.expanduser(path))
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = read_toml(path)
     except FileNotFoundError as error:
         raise StudyError(
             f"{path}: no such file; check the path, or write a study file: mlaut init {path}"
         ) from error
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); check the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of TOML, its numbers, or UTF-8
         what = f"not a TOML file: {error}"
         if path.suffix in (".h5", ".hdf5"):
             what = "a study or a database; give the study file, which 'mlaut init' writes"
@@ -315,6 +316,8 @@ def _values(
             expected = " or ".join(dict.fromkeys(_WORDS[k] for k in kinds[key]))
             message = f"{path}: {key} in [{name}] is {value!r}, and must be {expected}"
             errors.append(StudyError(message))
+        elif "\0" in str(value):
+            errors.append(StudyError(f"{path}: {key} in [{name}] has a NUL, as no path can"))
         values[key] = tuple(value) if isinstance(value, list) else value
     return values
 
@@ -355,7 +358,7 @@ def read_settings(pairs: Iterable[str], *sections: str) -> dict[str, dict[str, A
 
 def _read_value(text: str, expected: tuple[type, ...]) -> Any:
     """Return the value that a text has in TOML; any other text as it is."""
-    with contextlib.suppress(tomllib.TOMLDecodeError):
+    with contextlib.suppress(ValueError, RecursionError):
         value = tomllib.loads(f"value = {text}")["value"]
         if _is_one_of(value, expected):
             return value
@@ -639,6 +642,7 @@ def own_strategies(path: Path) -> Any:
 
     name = str(path)
     try:
+        read_plain(path)  # a pipe or a device may never end
         defined = runpy.run_path(name)
         keep_space(defined)
     except OSError as error:

@@ -18,8 +18,8 @@ from mlaut.errors import StoreError
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
 from mlaut.files_io.safe_files.hdf5_output import write_all
 from mlaut.files_io.safe_files.names import beside, to_h5
+from mlaut.files_io.safe_files.plain_files import refuse_link
 from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.files_io.safe_files.untrusted import refuse_link
 from mlaut.held import is_held, unfinished
 from mlaut.records import Cell
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.errors import DataError, MlautError, OptionalPackageError
+from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY, check_plain
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
 from mlaut.optional import need
 
@@ -52,9 +53,11 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     ending = ending_of(path.name)
     if not ending:
         raise DataError(f"{path}: not a table that can be read ({', '.join(READERS)})")
-    if not path.is_file():
+    check_plain(path)
+    if not path.exists():
         raise DataError(f"{path}: no such file; check the path")
     try:
+        _check_unpacked(path)
         frame = READERS[ending](path, missing)
     except MlautError:
         raise
@@ -68,6 +71,20 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     if not frame.shape[1]:
         raise DataError(f"{path}: a table without columns; check the file")
     return frame
+
+
+def _check_unpacked(path: Path) -> None:
+    """Raise ValueError for a table of more bytes than a quarter of the memory, also unpacked."""
+    most, size = MEMORY // 2, path.stat().st_size
+    if path.suffix.lower() == ".gz" and size * DEFLATED > most:
+        with gzip.open(path) as file:
+            size = 0
+            while size <= most and (piece := file.read(2**20)):
+                size += len(piece)
+    if size > most:
+        raise ValueError(
+            f"it has more than {most:,} bytes, a quarter of the memory that may be used here"
+        )
 
 
 def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.DataFrame:
