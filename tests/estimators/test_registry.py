@@ -71,7 +71,9 @@ def test_searching_by_metadata():
     ("word", "same"),
     [
         ("Kernel methods", "Support_Vector_Machines"),
-        ("prototype method", "Cluster"),
+        ("prototype method", "Nearest_Neighbours"),
+        ("Cluster", "Nearest_Neighbours"),  # its name before
+        ("nearest neighbors", "Nearest_Neighbours"),
         ("decision trees", "Decision_Tree"),
         ("classification", "Classification"),
         ("XGBoost", "xgboost"),

@@ -32,11 +32,13 @@ Class = TypeVar("Class", bound=type)
 
 _OTHER_NAMES = {
     "kernelmethod": "supportvectormachine",
-    "prototypemethod": "cluster",
+    "prototypemethod": "nearestneighbour",
+    "cluster": "nearestneighbour",
+    "nearestneighbor": "nearestneighbour",
     "deeplearning": "neuralnetwork",
     "sklearn": "scikitlearn",
 }
-"""Families of the MLaut paper, and a package, that have another name here, as `_plain` has them."""
+"""Families of MLaut 0.1 and its paper, and a package, by the name that they have here (`_plain`)."""
 _NEAR = 0.45  # least likeness of a word that is suggested; below it, words share single letters
 
 
