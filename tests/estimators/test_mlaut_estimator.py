@@ -44,7 +44,7 @@ from mlaut.estimators.catalogue.listed import (
 from mlaut.estimators.libraries.parameters import seed_all, set_n_jobs
 
 IRIS = load_iris(return_X_y=True)
-ALL = instantiate_default_estimators([spec.name for spec in REGISTRY])
+ALL = instantiate_default_estimators([spec.name for spec in REGISTRY.search("all")])
 
 
 @properties(

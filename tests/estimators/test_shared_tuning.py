@@ -18,7 +18,7 @@ SIZES = {"n_estimators": [3, 6], "max_iter": [3, 6], "hidden_layer_sizes": [(2, 
 ALONE = {"LogisticRegression", "Lacoste_Parzen", "Lacoste_ANN"}
 TUNED = [
     strategy
-    for strategy in instantiate_default_estimators([spec.name for spec in REGISTRY])
+    for strategy in instantiate_default_estimators([spec.name for spec in REGISTRY.search("all")])
     if strategy.param_grid and strategy.metadata.package == "scikit-learn"
 ]
 

@@ -38,7 +38,7 @@ _OTHER_NAMES = {
     "deeplearning": "neuralnetwork",
     "sklearn": "scikitlearn",
 }
-"""Families of MLaut 0.1 and its paper, and a package, by the name that they have here (`_plain`)."""
+"""Families of MLaut 0.1 and its paper, and a package, by the name that they have here."""
 _NEAR = 0.45  # least likeness of a word that is suggested; below it, words share single letters
 
 
