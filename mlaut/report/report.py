@@ -10,20 +10,14 @@ import pandas as pd
 
 from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
-from mlaut.analysis.importers.any_table import is_results
 from mlaut.analysis.results.contamination import KEEP, treat_contaminated
 from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.sources import as_table, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.report.content import (
-    NO_FILE,
-    Choice,
-    Report,
-    results_content,
-    study_content,
-    with_records,
-)
+from mlaut.files_io.kinds import Kind, kind_of
+from mlaut.report.content import Choice, Report, results_content, study_content
+from mlaut.report.contents import NO_FILE
 
 
 def make_report(
@@ -34,8 +28,6 @@ def make_report(
     greater_is_better: bool | None = None,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
     contaminated: str = KEEP,
-    since: str | None = None,
-    submitted: Mapping[str, str] | None = None,
     title: str = "",
     only: Iterable[str] = (),
     without: Iterable[str] = (),
@@ -70,9 +62,6 @@ def make_report(
     contaminated : str, default "keep"
         Treatment of scores of strategies that were trained on the dataset, where a leaderboard
         declares them: `mlaut.analysis.results.contamination.treat_contaminated`.
-    since, submitted : str, mapping of str to str, optional
-        With one of them, the report says which strategies were new records when they came:
-        ``since`` and ``order`` of `mlaut.analysis.methods.aggregates.new_records`.
     title : str
         Title of the report; default that of the study, or the name of the file.
     only, without : iterable of str, optional
@@ -130,7 +119,7 @@ def make_report(
     options = [f"--metric {shlex.quote(name)}" for name in names]
     if greater_is_better is not None:
         options.append("--greater-is-better" if greater_is_better else "--less-is-better")
-    return with_records(replace(content, options=" ".join(options)), since, submitted)
+    return replace(content, options=" ".join(options))
 
 
 def _scored(
@@ -148,12 +137,10 @@ def _scored(
         return [results_of(source, clusters=clusters)]
     if isinstance(source, pd.DataFrame):
         return [results_of(source, name, greater_is_better, clusters) for name in metrics or [""]]
-    if isinstance(source, str | os.PathLike) and is_results(source):
+    if isinstance(source, str | os.PathLike) and kind_of(source) is Kind.RESULTS:
         options["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, name, **options) for name in metrics or [None]]
         return read if options["clusters"] else [results_of(x, clusters=clusters) for x in read]
-    if str(source).endswith((".txt", ".md", ".tex", ".html", ".ods")):
-        raise AnalysisError(f"{source}: not a form of table that is read: save it as CSV")
     if greater_is_better is not None:
         raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
     if isinstance(clusters, str):

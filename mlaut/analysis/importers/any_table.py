@@ -11,15 +11,16 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis.importers import automlbenchmark, cells, openml, sktime_results, tabarena
-from mlaut.analysis.importers.boards import board_of, objects, read_board
+from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
+from mlaut.analysis.importers.json_files import objects
 from mlaut.analysis.importers.reading import choose, in_one_line, read_without_twins
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import FOLDS, REPEATS, source_column
 from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.kinds import EXCEL, JSON, NO_TABLES
 from mlaut.files_io.safe_files.plain_files import check_plain
-from mlaut.files_io.tables.tables import ending_of, read_table
+from mlaut.files_io.tables.tables import read_table
 
-_EXCEL, _JSON = (".xlsx", ".xls"), (".json", ".jsonl")
 # 0.79 +- 0.01, 0.79 ± 0.01, 0.79 (0.01), $0.79 \\pm 0.01$, 0.79_{0.01}
 _MEAN_AND_SPREAD = re.compile(
     r"[\s$*]*-?[\d.,]+\s*%?\s*(\+-|\+/-|±|\(|\\pm|_)[\s{]*[\d.,]+[\s%)}$*]*"
@@ -46,8 +47,8 @@ def read_results(
     Parameters
     ----------
     source : path-like
-        CSV, TSV, ARFF, parquet, JSON or Excel file, or the files of a leaderboard
-        (`mlaut.analysis.importers.boards.read_board`). Other tables have one of three forms. A wide
+        CSV, TSV, ARFF, parquet, JSON or Excel file, or files of a leaderboard, which a plug-in
+        reads. Other tables have one of three forms. A wide
         table has a column with the names of datasets (``dataset``, ``task``, ``problem``), a column
         of scores for each strategy, and columns ``fold`` and ``repeat`` if there are several rows
         for a dataset. In a turned table, rows are strategies (named by a column ``strategy``,
@@ -85,10 +86,24 @@ def read_results(
     wine       0.8    0.85
     """
     path = Path(os.path.expanduser(source))
-    if path.is_dir() or board_of(path) is not None:
-        if clusters:
-            raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
-        return read_board(path, metric, greater_is_better=greater_is_better)
+    results = read_by_plugin(path, metric, greater_is_better)
+    if results is not None and clusters:
+        raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
+    if results is None:
+        with boards_named(path):
+            results = _of_table(source, path, metric, greater_is_better, clusters)
+    return results
+
+
+@in_one_line
+def _of_table(
+    source: str | os.PathLike[str],
+    path: Path,
+    metric: str | None,
+    greater_is_better: bool | None,
+    clusters: str,
+) -> Results:
+    """Return the results of a table of a known program, or of any other."""
     check_plain(path)
     table = _table_of(path)
     if table.empty:
@@ -120,15 +135,11 @@ def read_results(
     return replace(results, notes=(*results.notes, *notes))
 
 
-def is_results(source: str | os.PathLike[str]) -> bool:
-    """Return whether `read_results` takes a path: a folder, or a file that ends like a table."""
-    path = Path(source)
-    return path.is_dir() or bool(ending_of(path.name)) or path.suffix.lower() in (*_EXCEL, *_JSON)
-
-
 def _table_of(path: Path) -> pd.DataFrame:
     """Return the table in a file of any kind: those of `read_table`, JSON, or Excel."""
-    if path.suffix.lower() in _EXCEL:
+    if path.suffix.lower() in NO_TABLES:
+        raise AnalysisError(f"{path}: not a form of table that is read: save it as CSV")
+    if path.suffix.lower() in EXCEL:
         read_excel: Any = partial(pd.read_excel, path)
         try:
             plain = partial(read_excel, keep_default_na=False, na_values=[""])
@@ -138,7 +149,7 @@ def _table_of(path: Path) -> pd.DataFrame:
                 f"{path}: cannot be read as Excel ({' '.join(str(error).split())}); check the "
                 "file, or save the table as CSV"
             ) from error
-    if path.suffix.lower() not in _JSON:
+    if path.suffix.lower() not in JSON:
         table = read_without_twins(path)
         return _with_names(_with_labels(table, partial(read_table, path, missing=("",))))
     rows = list(objects(path))
