@@ -437,12 +437,15 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
 
 
 def _by_mean(case: _Case, leader: str) -> tuple[str, ...]:
-    """Return the strategies whose mean differs from the leader's by the t-test of means."""
+    """Return the strategies whose mean differs from the leader's by the t-test of this pair alone.
+
+    That one is worse is claimed by other tests; this one says whether its mean may be told.
+    """
     pairs = case.compared.pairs.get("t")
     if pairs is None or leader not in pairs.strategies:
         return ()
-    shown = pairs.differ(case.chosen.analysis.alpha)[pairs.strategies.index(leader)]
-    return tuple(name for name, differs in zip(pairs.strategies, shown, strict=True) if differs)
+    alone = pairs.tables.get("p (unadjusted)", pairs.p_values).loc[leader]
+    return tuple(map(str, alone.index[alone <= case.chosen.analysis.alpha]))
 
 
 def _equal(case: _Case, leader: str) -> np.ndarray:
