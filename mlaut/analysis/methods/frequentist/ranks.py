@@ -31,7 +31,7 @@ from mlaut.analysis.pairwise.pairs import PairedLosses, paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, even, odd, pair_test, sizes_compare
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.sources.flips import FEWEST, FLIPS, Joint, joint_test
+from mlaut.analysis.sources.flips import FEWEST, Joint, joint_test
 from mlaut.errors import AnalysisError
 
 _LEAST = 1e-12  # error of a p-value of Nemenyi's test, from a distribution function near 1
@@ -345,7 +345,6 @@ def joint_of_results(
     weights: str = "learned",
     signs: bool = False,
     seed: int = 0,
-    most: int = FLIPS,
 ) -> Joint:
     """Return the joint test of all pairs of strategies, whose unit is the source.
 
@@ -358,11 +357,10 @@ def joint_of_results(
     signs : bool, default False
         Whether to compare the signs of differences instead of their signed ranks.
     seed : int, default 0
-    most : int, default 8192
-        Largest number of flips; all flips are used if they are fewer.
     """
+    results = results.in_order
     d = paired_losses(results).differences
-    return joint_test(np.sign(d) if signs else d, results.source, weights, seed, most)
+    return joint_test(np.sign(d) if signs else d, results.source, weights, seed)
 
 
 @pair_test(name="Joint signed rank test of sources", applies=sizes_compare, **_ROW)
@@ -420,12 +418,12 @@ def joint_sign_test(results: Results, *, weights: str = "learned", seed: int = 0
 
 
 def _statistics(results: Results, weights: str, signs: bool, seed: int) -> PairStatistics:
-    joint = joint_of_results(results, weights, signs, seed, FLIPS)
+    joint = joint_of_results(results, weights, signs, seed)
     few = f"{results.n_sources} sources cannot show a difference by ranks: it takes {FEWEST}"
     return PairStatistics(
         tables={"statistic": odd(joint.statistic), "p (unadjusted)": even(joint.p)},
         effects={"signed ranks": Effect.point(joint.statistic)},
         p=lambda _: joint.adjusted,
         n=results.n_sources,
-        notes=(few,) if results.n_sources < FEWEST else (),
+        notes=(*((few,) if results.n_sources < FEWEST else ()), *joint.notes()),
     )
