@@ -71,6 +71,8 @@ class Results(Shown):
         every conclusion includes.
     load_block : callable or None
         Returns the block of predictions of a dataset; None for results from a table.
+    how_read : str
+        Sentence on how a table of others was read: what its columns are, and which are not used.
 
     Examples
     --------
@@ -106,6 +108,7 @@ True or False, or the name of a metric
     ranks_only: str = ""
     gaps: tuple[str, ...] = ()
     load_block: Callable[[str], Block] | None = None
+    how_read: str = ""
 
     def __post_init__(self) -> None:
         self._freeze()

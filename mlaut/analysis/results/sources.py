@@ -4,7 +4,7 @@ The class methods of `Results` call these functions, which return the fields of 
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -368,6 +368,40 @@ def of_table(
         "clusters": of_dataset if column else None,
         "notes": ("the scores are percentages, and were divided by 100",) * percent,
     }
+
+
+def even_repeats(results: Any, failed: Collection[tuple[int, ...]] = ()) -> tuple[Any, str]:
+    """Return results whose repeats are exchangeable, with the mean of those that are there.
+
+    Where a strategy lacks some repeats of a dataset, all strategies count there with the mean of
+    their own; the text says who lacks what. Cells that ``failed`` keep their place.
+    """
+    none = np.isnan(results.cells) & results.expected[:, None]
+    whole = ~none.any(axis=3) & results.expected.any(axis=2)[:, None]  # (N, K, R)
+    bad = {(i, k) for i, k, *_ in failed}
+    some = whole.any(axis=2) & none.any(axis=(2, 3))
+    some &= ~np.array([[(i, k) in bad for k in range(none.shape[1])] for i in range(len(none))]) if bad else True
+    at = np.flatnonzero(some.any(axis=1))
+    if not len(at):
+        return results, ""
+    lacking = [
+        f"{name}: {int(low)} to {int(high)} of {int(most)} repeats" if low < high else f"{name}: {int(low)} of {int(most)} repeats"
+        for k, name in enumerate(results.strategies)
+        if some[:, k].any()
+        for have in [whole[some[:, k], k].sum(axis=1)]
+        for low, high, most in [(have.min(), have.max(), results.expected.any(axis=2)[some[:, k]].sum(axis=1).max())]
+    ]
+    cells, expected = results.cells.copy(), results.expected.copy()
+    kept = np.where(whole[at, :, :, None], cells[at], np.nan)
+    has = whole[at].any(axis=2)[..., None] & expected[at].any(axis=1)[:, None]
+    total = np.where(np.isnan(kept), 0, kept).sum(axis=2) / np.maximum(whole[at].sum(axis=2), 1)[..., None]
+    cells[at] = np.nan
+    cells[at, :, 0] = np.where(has, total, np.nan)
+    folds = expected[at].any(axis=1)
+    expected[at] = False
+    expected[at, 0] = folds
+    text = f"means of the repeats that are there ({'; '.join(lacking)})"
+    return replace(results, cells=cells, cell_losses=results.metric.loss(cells), expected=expected), text
 
 
 def source_column(table: pd.DataFrame, wanted: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 from mlaut.analysis.common.arguments import shown
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metrics import OWN, LossCost
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 
 # Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
@@ -41,6 +42,8 @@ def direction(name: str) -> bool | None:
         return None if other is None else not other
     if name.startswith("neg_") or word.endswith(LESS):
         return name.startswith("neg_")
+    if usual := usual_name(name):
+        return usual.greater
     either = word.endswith("score") and re.search(_EITHER, word)
     return True if word.endswith(GREATER) and not either else None
 

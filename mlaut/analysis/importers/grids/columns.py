@@ -1,0 +1,244 @@
+"""What columns of numbers are by their values: averages, counts, flags, other measures."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlaut.analysis.importers.grids.cells import WORDS, Column
+from mlaut.analysis.importers.grids.names import is_summary, same_metric, word_of
+from mlaut.analysis.scores.usual_names import usual_name
+
+_LEAST = 3  # rows, and columns, from which a mean over them is no accident
+_ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
+_OUTSIDE = 10.0  # times the range of all others
+
+
+def _matrix(columns: Sequence[Column]) -> np.ndarray:
+    return np.column_stack([x.values for x in columns]) if columns else np.zeros((0, 0))
+
+
+def _step(values: np.ndarray) -> float:
+    """Return one unit of the last printed digit of numbers, at most six digits."""
+    known = values[~np.isnan(values)][:200]
+    for digits in range(7):
+        if np.allclose(known, np.round(known, digits), rtol=0, atol=1e-9):
+            return float(10.0**-digits)
+    return 1e-6
+
+
+def _is_mean(one: np.ndarray, others: np.ndarray) -> bool:
+    """Return whether numbers are the means of rows of others, to their printed digits."""
+    has = ~np.isnan(one)
+    counted = (~np.isnan(others)).sum(axis=1) >= _LEAST
+    if has.sum() < _LEAST or not counted[has].all() or np.ptp(one[has]) == 0:
+        return False
+    near = 1.01 * _step(one[has])
+    return bool(np.all(np.abs(np.nanmean(others[has], axis=1) - one[has]) <= near))
+
+
+def average_columns(
+    columns: Sequence[Column], named: bool = False, strict: bool = False
+) -> list[str]:
+    """Return the columns at the ends that are the mean of the others to their digits.
+
+    With ``named``, also those that are called so and are near the mean, median or spread; unless
+    ``strict``, all that are called so and nothing else.
+    """
+    members = [x for x in columns if not is_summary(x.name)]
+    found = []
+    for at, column in enumerate(members):
+        if len(members) > _LEAST and (at < 2 or at > len(members) - 3):
+            others = _matrix([x for x in members if x is not column])
+            if len(column.values) >= _LEAST and _is_mean(column.values, others):
+                found.append(column.name)
+    if named:
+        members = [x for x in members if x.name not in found]
+        for column in columns:
+            if is_summary(column.name) and (not strict or _near_middle(column.values, members)):
+                found.append(column.name)
+    return found
+
+
+def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
+    others = _matrix(members)
+    if not others.size or np.isnan(others).all(axis=1).any():
+        return False
+    near = _ROUNDED * np.nanmax(np.abs(others))
+    middles = [np.nanmean(others, axis=1), np.nanmedian(others, axis=1), np.nanstd(others, axis=1, ddof=1)]
+    return any(np.allclose(values, middle, 0, near) for middle in middles)
+
+
+def average_rows(columns: Sequence[Column]) -> list[int]:
+    """Return the first or last row, if it is the mean of the others in every column."""
+    values = _matrix(columns)
+    n = len(values)
+    if n <= _LEAST or values.shape[1] < 2:
+        return []
+    for row in (n - 1, 0):
+        others = np.delete(values, row, axis=0)
+        if (~np.isnan(others)).sum(axis=0).min() < _LEAST or np.isnan(values[row]).any():
+            continue
+        near = [1.01 * _step(values[row])] * values.shape[1]
+        if np.ptp(others, axis=0).max() > 0 and np.all(np.abs(others.mean(axis=0) - values[row]) <= near):
+            return [row]
+    return []
+
+
+def best_marked(columns: Sequence[Column]) -> str:
+    """Return "rows" or "columns": in which the best is marked, as bold; empty if neither."""
+    marked = [x.bold if x.bold is not None else np.zeros(len(x.values), bool) for x in columns]
+    if len(columns) < 2 or not any(x.any() for x in marked):
+        return ""
+    values, bold = _matrix(columns), np.column_stack(marked)
+    answers = []
+    for name, table, mark in (("rows", values, bold), ("columns", values.T, bold.T)):
+        share = [0.0]
+        for best in (np.fmax.reduce, np.fmin.reduce):
+            top = table == best(table, axis=1)[:, None]
+            share.append(float(np.mean((top & mark).any(axis=1) & ~(mark & ~top).any(axis=1))))
+        if max(share) >= 0.8 and len(table) >= 2:
+            answers.append(name)
+    return answers[0] if len(answers) == 1 else ""
+
+
+def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns that are surely no scores beside the others, and those that may be none.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    kind : {"dataset", "strategy"}
+        What the rows are; if they are strategies, columns may have different scales.
+    """
+    odd: dict[str, str] = {}
+    unclear: dict[str, str] = {}
+    known = {x.name: x.values[~np.isnan(x.values)] for x in columns}
+    known = {name: values for name, values in known.items() if len(values)}
+    whole = {name for name, values in known.items() if (values % 1 == 0).all()}
+    parts = [name for name in known if name not in whole]
+    if len(parts) < 2 or len(parts) < 0.5 * len(known):
+        return odd, unclear
+    top = max(known[name].max() for name in parts)
+    low = min(known[name].min() for name in parts)
+    for name in whole:
+        values = known[name]
+        if len(values) >= _LEAST and set(values) == {0.0, 1.0} and len(values) >= 5:
+            odd[name] = "only 0 and 1"
+        elif values.max() > 1.5 * top and (kind == "dataset" or _shares(known, parts)):
+            odd[name] = "whole numbers beyond the others"
+        elif len(values) >= 5 and np.ptp(values) > 0 and top <= 1 and (values.max() > 1 or values.min() < low):
+            odd[name] = "whole numbers beyond the others"
+    if kind == "strategy" and not _shares(known, parts):
+        return odd, unclear
+    typical = {name: float(np.median(np.abs(known[name]))) for name in parts}
+    for name in parts:
+        others = max(np.abs(known[x]).max() for x in parts if x != name)
+        if known[name].min() > _OUTSIDE * others:
+            unclear[name] = "beyond ten times the others"
+    if not typical or len(unclear) > len(parts) // 2:
+        unclear = {}
+    return odd, unclear
+
+
+def _shares(known: dict[str, np.ndarray], parts: Sequence[str]) -> bool:
+    """Return whether most columns are on one scale, from 0 to 1 or to 100."""
+    tops = np.array([known[name].max() for name in parts])
+    lows = np.array([known[name].min() for name in parts])
+    return bool(any(np.mean((tops <= 1.001 * most) & (lows >= -most)) >= 0.7 for most in (1, 100)))
+
+
+Measures = tuple[dict[str, str], dict[str, list[str]], str, list[str]]
+
+
+def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
+    """Return the columns of the wanted measure, where each name has a measure and a strategy.
+
+    Returns
+    -------
+    tuple, str or None
+        The strategy of each column that is kept; the columns of each other measure; the metric, if
+        the names tell it; and the metrics from which one must be chosen. A text is a refusal, and
+        None says that columns are of one measure.
+    """
+    spread = _mean_and_spread(names)
+    if spread is not None:
+        kept, spreads = spread
+        inner = measures_of(list(kept.values()), wanted) if len(set(kept.values())) == len(kept) else None
+        others = {"spreads": spreads}
+        if not isinstance(inner, tuple):
+            return inner if isinstance(inner, str) else (kept, others, "", [])
+        of_short = {short: name for name, short in kept.items()}
+        return (
+            {of_short[short]: base for short, base in inner[0].items()},
+            others | {what: [of_short[x] for x in each] for what, each in inner[1].items()},
+            *inner[2:],
+        )
+    found: dict[str, dict[str, str]] = {}
+    for side in (0, 1):
+        found = {}
+        for name in names:
+            parts = _split(name, side)
+            if parts is None:
+                found = {}
+                break
+            found.setdefault(parts[0], {})[parts[1]] = name
+        bases = {frozenset(x) for x in found.values()}
+        if len(found) > 1 and len(bases) == 1:
+            break
+    else:
+        return None
+    scored = [what for what in found if usual_name(what) is not None]
+    mine = [x for x in scored if wanted and same_metric(x, wanted)]
+    exact = [x for x in mine if word_of(x) == word_of(wanted)]
+    tested = [x for x in mine if (usual_name(x) and usual_name(x).part == "test")]
+    mine = exact or tested or mine
+    if not mine and wanted:
+        return f"no column is of {wanted}: choose {' or '.join(map(word_of, found))}"
+    if not mine and len(scored) > 1:
+        return {}, {}, "", scored
+    if not mine and not scored:
+        return None
+    mine = mine or scored
+    kept = {name: base for base, name in found.pop(mine[0]).items()}
+    return kept, {what: list(each.values()) for what, each in found.items()}, word_of(mine[0]), []
+
+
+def _split(name: str, side: int) -> tuple[str, str] | None:
+    """Return the measure and the strategy in a name, with the measure in front or behind."""
+    signs = [x.start() for x in re.finditer(r"[\s_./:(|-]+", name)]
+    cuts = signs if side == 0 else signs[::-1]
+    best = None
+    for cut in cuts:
+        left, right = name[:cut].strip(" _./:(|-"), name[cut:].strip(" _./:()|-")
+        measure, base = (left, right) if side == 0 else (right, left)
+        if measure and base and _is_measure(measure):
+            best = (word_of(measure), base)  # the longest name of a measure counts
+    return best
+
+
+def _is_measure(word: str) -> bool:
+    times = ("time", "times", "seconds", "secs", "runtime", "rank", "ranks", "params", "memory", "duration", "flops")
+    return usual_name(word) is not None or word_of(word) in times
+
+
+def _mean_and_spread(names: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
+    """Return the columns of means with their strategies, and those of spreads, if there are both."""
+    base: dict[str, str] = {}
+    spreads: dict[str, str] = {}
+    for name in names:
+        parts = re.split(r"[\s_./|()-]+", name.strip(" ()"))
+        for at in (-1, 0):
+            word = parts[at].lower()
+            rest = name.strip(" ()")
+            rest = rest[: -len(parts[at])] if at else rest[len(parts[at]) :]
+            rest = rest.strip(" _./|()-")
+            if len(parts) > 1 and rest and word in WORDS["spreads"]:
+                spreads.setdefault(name, rest)
+            elif len(parts) > 1 and rest and word in ("mean", "avg", "average", "median"):
+                base.setdefault(name, rest)
+    means = {name: base.get(name, name) for name in names if name not in spreads}
+    paired = [name for name, rest in spreads.items() if rest in means.values()]
+    if not paired or len(paired) < len(spreads) or len(means) < 1:
+        return None
+    return means, paired
