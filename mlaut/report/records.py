@@ -104,6 +104,9 @@ class Section:
         would have predicted.
     records : ResultTable or None
         Which submissions were new records when they came; None where that was not asked.
+    shared : ResultTable or None
+        Comparison of each two strategies on the datasets that they share, in place of one over
+        all; None unless most datasets lack a strategy that was never run there.
     secondary : bool, default False
         Whether another metric of the same report decides.
     """
@@ -121,6 +124,7 @@ class Section:
     race: Race | None = None
     budgets: pd.DataFrame | None = None
     records: ResultTable | None = None
+    shared: ResultTable | None = None
     secondary: bool = False
 
     @property

@@ -52,7 +52,7 @@ def answer(table: VerdictTable) -> str:
         have = f"there are {n} {what}" if n > 1 else f"there is {n} {what}"
         return (
             f"{_NOT_YET}: {have}, and at least {table.least} are needed for "
-            f"{len(table.frame)} strategies. If you must choose now, choose by cost or speed."
+            f"{len(table.frame)} strategies.{_on_these(table)}"
         )
     if not table.leader:
         return f"{_NOT_YET}: each strategy is shown to be worse than another."
@@ -74,6 +74,18 @@ def answer(table: VerdictTable) -> str:
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ."
     all_pairs = table.chosen.analysis.question == "all pairs"
     return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
+
+
+def _on_these(table: VerdictTable) -> str:
+    """Return a sentence on the best and the worst average rank, which claims nothing beyond."""
+    ranks = table.frame["average rank"].map(lambda rank: number(rank, 3))
+    first, last = table.frame.index[0], table.frame.index[-1]
+    if ranks[first] == ranks[last]:
+        return ""
+    return (
+        f" On these alone, {first} has the best average rank ({ranks[first]}), and {last} the "
+        f"worst ({ranks[last]})."
+    )
 
 
 def _choice(table: VerdictTable) -> str:

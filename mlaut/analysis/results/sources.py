@@ -17,6 +17,7 @@ from mlaut.analysis.common.arguments import check, floats, position, positions, 
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
 from mlaut.analysis.scores.catalogue import GREATER, LESS, direction, metric_names
 from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
@@ -496,7 +497,9 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
                 f"or the name of a metric{nearest(which, (*metric_names(), *GREATER, *LESS))}"
             ) from error
-        known = None
+        known = _usual_metric(which, greater_is_better)
+        if known is not None:
+            return TableMetric(which, greater_is_better, known=known)
     if known is not None and greater_is_better is None:
         return known
     check(greater_is_better=greater_is_better)
@@ -509,6 +512,16 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
         known = None  # in other units
     name = which if isinstance(which, str) else find_metric(which).name
     return TableMetric(name, bool(greater_is_better), known=known)
+
+
+def _usual_metric(name: str, greater_is_better: bool) -> MLautScore | None:
+    """Return the metric that others call so, with its range; None if there is none."""
+    usual = usual_name(name)
+    try:
+        known = None if usual is None else find_metric(usual.metric)
+    except AnalysisError:
+        return None
+    return known if known and known.greater_is_better == greater_is_better else None
 
 
 def _what(table: Any) -> str:

@@ -8,10 +8,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.readings import Reading
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import TableMetric, even_repeats
-from mlaut.analysis.scores.catalogue import direction, metric
-from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError
+from mlaut.analysis.results.sources import even_repeats
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
@@ -29,9 +26,9 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     expected = np.zeros((shape[0], *shape[2:]), dtype=bool)
     expected[rows, repeat, fold] = True
     failed = {(rows[i], columns[i], repeat[i], fold[i]): word for i, word in reading.words.items()}
-    index, where = _index(expected, datasets)
+    index = _index(expected, datasets)
     wide = pd.DataFrame(np.moveaxis(cells, 1, -1)[expected], index=index, columns=list(strategies))
-    results = Results.from_table(wide, metric=_metric(reading.metric, greater_is_better), greater_is_better=greater_is_better)
+    results = Results.from_table(wide, metric=reading.metric, greater_is_better=greater_is_better)
     if reading.sources:
         results = results.with_clusters(reading.sources)
     results, uneven = even_repeats(results, frozenset(failed))
@@ -40,24 +37,6 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     results = replace(results, reasons=reasons)
     said = _sentence(reading, results, shape, uneven, len(set(failed.values())) and failed)
     return replace(results, how_read=said, notes=tuple(n for n in results.notes if "percent" not in n))
-
-
-def _metric(name: str, greater_is_better: bool | None) -> object:
-    """Return the metric of a name that others use for one of MLaut's, with its range."""
-    usual = usual_name(name) if name else None
-    if usual is None or greater_is_better is not None or usual.metric == name:
-        return name
-    try:
-        known = metric(name)
-    except AnalysisError:
-        known = None
-    if known is not None or direction(name) != usual.greater:
-        return name
-    try:
-        known = metric(usual.metric)
-    except AnalysisError:
-        return name
-    return TableMetric(name, usual.greater, known=known)
 
 
 def _numbered(level: np.ndarray | None) -> np.ndarray | None:
@@ -74,13 +53,15 @@ def _numbered(level: np.ndarray | None) -> np.ndarray | None:
     return place[codes]
 
 
-def _index(expected: np.ndarray, datasets: Sequence[str]) -> tuple[pd.Index, np.ndarray]:
+def _index(expected: np.ndarray, datasets: Sequence[str]) -> pd.Index:
     where = np.argwhere(expected)
     names = np.asarray(datasets, dtype=object)[where[:, 0]]
-    if expected.shape[1:] == (1, 1):
-        return pd.Index(names, name="dataset"), where
-    arrays = [names, where[:, 1], where[:, 2]]
-    return pd.MultiIndex.from_arrays(arrays, names=["dataset", "repeat", "fold"]), where
+    levels = {"dataset": names}
+    levels |= {"repeat": where[:, 1]} if expected.shape[1] > 1 else {}
+    levels |= {"fold": where[:, 2]} if expected.shape[2] > 1 else {}
+    if len(levels) == 1:
+        return pd.Index(names, name="dataset")
+    return pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels))
 
 
 def _sentence(

@@ -67,8 +67,9 @@ class Column:
         Numbers of a column of numbers; what is printed behind them as spreads, and in brackets.
     words : mapping of int to str
         Row and word of each cell that says why there is no score.
-    strange : tuple of str
-        Cells of a column of numbers that are neither numbers nor known words.
+    strange : mapping of int to str
+        Row and text of each cell of a column of numbers that is neither a number nor a known word;
+        or, of a column of texts, of each number with a comma that may divide thousands.
     bold : ndarray of bool, or None
     unit : bool
         Whether the numbers carry units, as times and sizes do.
@@ -80,7 +81,7 @@ class Column:
     spreads: np.ndarray | None = None
     brackets: np.ndarray | None = None
     words: dict[int, str] = field(default_factory=dict)
-    strange: tuple[str, ...] = ()
+    strange: dict[int, str] = field(default_factory=dict)
     bold: np.ndarray | None = None
     unit: bool = False
 
@@ -132,15 +133,15 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     numbers = np.array([value for value, *_ in found], dtype=float)
     lower = [text.lower().strip("() .") or text.strip() for text in texts]
     known = [text in _NO_RESULT or text in _FAILURES or not text for text in lower]
-    strange = tuple(
-        raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])
-    )
+    odd = {i: raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])}
     rows = np.bincount(codes, minlength=len(each))
     n_numbers = rows[~np.isnan(numbers)].sum()
-    n_strange = sum(rows[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i]))
+    n_strange = sum(rows[i] for i in odd)
     labels = np.array([text if text else "" for text in texts], dtype=object)[codes]
+    strange = {row: odd[code] for row, code in enumerate(codes.tolist()) if code in odd}
     if not n_numbers or n_strange >= n_numbers:
-        return Column(name, texts=labels)
+        unclear = comma is None and all(_PRINTED.fullmatch(texts[i]) for i in odd)
+        return Column(name, texts=labels, strange=strange if unclear else {})
     of_word = {i: lower[i] for i, ok in enumerate(known) if ok and lower[i] in _FAILURES}
     spreads, brackets = (np.array([part[i] for part in found], dtype=float) for i in (1, 2))
     bold = np.array([bool(_BOLD.search(cell)) for cell in raw])

@@ -121,7 +121,7 @@ def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
 def _separated(text: str) -> Rows:
     """Return the rows of a text that is separated by commas, tabs, semicolons, bars or blanks."""
     lines = [x for x in text.splitlines() if x.strip() and not re.fullmatch(r"[\s|+=-]+", x)]
-    lines = [line for line in lines if not line.startswith("#")]
+    lines = _without_comments(lines)
     signs = ["\t", ";", ",", "|"]
     sign = next((s for s in signs if lines and all(s in line for line in lines)), None)
     if sign is None:
@@ -180,13 +180,23 @@ def _filled_down(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{table.columns[0]: first.ffill()}) if table.columns.nlevels == 1 else table
 
 
+def _without_comments(lines: list[str]) -> list[str]:
+    """Return lines without those on top that begin with # and are no row of names."""
+    n = 0
+    while n + 1 < len(lines) and lines[n].startswith(("#", "%")):
+        n += 1
+    if n == 1 and any(s in lines[0] and lines[0].count(s) == lines[1].count(s) for s in ",;\t"):
+        return lines
+    return lines[n:]
+
+
 def _of_delimited(path: Path) -> Grid:
     """Return the table of a CSV or TSV file, or of one with names that `read_table` knows."""
     ending = ending_of(path.name)
     if ending in (".csv", ".tsv") and not path.name.lower().endswith(".gz") and path.is_file():
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             top = [line for _, line in zip(range(30), file, strict=False)]
-        comments = [line for line in top if line.startswith(("#", "%"))]
+        comments = len(_without_comments(top)) < len(top)
         rows = _separated("".join(top))
         if len(top) > 1 and not re.search("[,;\t]", top[0]) and _DECIMALS.fullmatch("".join(top[1:])):
             lines = [line for line in _text_of(path).splitlines() if line.strip()]

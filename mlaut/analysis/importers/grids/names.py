@@ -82,8 +82,16 @@ def role_of(name: str) -> str:
 @lru_cache(maxsize=65536)
 def is_summary(name: str) -> bool:
     """Return whether a name is that of an average, of ranks or of wins, as ``Avg. rank`` is."""
+    if re.fullmatch(r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()):
+        return True
     words, main = set(re.findall(r"[a-z]+", name.lower())), set(WORDS["averages"])
     return bool(words & main) and words <= {*main, *WORDS["beside"]}
+
+
+def is_size(name: str) -> bool:
+    """Return whether a whole name, and not its last word only, is that of a size or a time."""
+    word = word_of(re.sub(r"\([^()]*\)|\[[^\]]*\]|[↑↓:*.#]", " ", name)).strip("_")
+    return word in WORDS["sizes"] or word.split("_")[0] in _FIRST or name.strip().startswith("#")
 
 
 def looks_like(names: list[str], kind: str) -> float:

@@ -20,12 +20,14 @@ from mlaut.analysis.importers.grids.columns import (
 )
 from mlaut.analysis.importers.grids.forms import FILE, Grid
 from mlaut.analysis.importers.grids.names import (
+    is_size,
     is_summary,
     looks_like,
     role_of,
     same_metric,
     word_of,
 )
+from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 from mlaut.markup import counted
@@ -179,8 +181,10 @@ class _Grid:
                 for part in ("texts", "values", "spreads", "brackets", "bold")
                 if (values := getattr(column, part)) is not None
             }
-            words = {place[row]: word for row, word in column.words.items() if row in place}
-            self.columns[name] = Column(**{**vars(column), **parts, "words": words})
+            for part in ("words", "strange"):
+                texts = getattr(column, part)
+                parts[part] = {place[row]: word for row, word in texts.items() if row in place}
+            self.columns[name] = Column(**{**vars(column), **parts})
 
     def label(self, names: Sequence[str]) -> np.ndarray:
         """Return the names that one or several columns give to the rows."""
@@ -242,6 +246,9 @@ def _drop_index(g: _Grid) -> None:
         return
     for name in list(g.columns):
         column = g.columns[name]
+        if not column.is_number and column.strange:
+            cell = next(iter(column.strange.values()))
+            raise g.refuse(f"{cell!r} in column {name!r} may have a decimal comma, or be above a thousand: write a point")
         chosen = any(name in names for names in g.asked.columns.values())
         if g.roles[name] == "metric" or chosen:
             continue
@@ -407,7 +414,7 @@ def _long(g: _Grid, keys: _Keys) -> Reading:
     values = g.columns[score].values
     if values is None or g.columns[score].strange:
         column = g.columns[score]
-        odd = column.strange[0] if column.strange else next((x for x in column.labels() if x), "")
+        odd = next(iter(column.strange.values()), next((x for x in column.labels() if x), ""))
         raise g.refuse(f"column {score!r} has {odd!r}, neither a number nor a word for none")
     has = ~np.isnan(values) | np.isin(np.arange(g.n), list(g.columns[score].words))
     has = _of_this_metric(g, keys, has)
@@ -496,6 +503,11 @@ def _other_key(
     known = dataset or strategy
     texts = [x for x in g.columns if not g.columns[x].is_number and x not in known and g.roles[x] in ("", "source")]
     texts = [x for x in texts if not known or not g.fixes(known, x)]
+    like: dict[str, list[str]] = {}  # columns with the same things by other names
+    for x in texts:
+        twin = next((y for y in like if g.fixes([x], y) and g.fixes([y], x)), x)
+        like.setdefault(twin, []).append(x)
+    texts = list(like)
     if known:
         free = [x for x in texts if g.roles[x] == ""] or texts
         keyed = [x for x in free if g.is_key([*known, x, *more])]
@@ -517,7 +529,8 @@ def _other_key(
             *[g.asked.command(dataset=a, strategy=b) for a, b in (few, few[::-1])] if len(few) == 2 else [],
         )
     one, two = pairs[0]
-    liked = {x: _likes(list(dict.fromkeys(g.columns[x].labels()))) for x in (one, two)}
+    each = {x: [_likes(list(dict.fromkeys(g.columns[y].labels()))) for y in like[x]] for x in (one, two)}
+    liked = {x: next(filter(None, likes), "") for x, likes in each.items()}
     if liked[one] == "strategy" or liked[two] == "dataset":
         one, two = two, one
     if liked[one] == "strategy" or liked[two] == "dataset" or not any(liked.values()):
@@ -682,12 +695,13 @@ def _wide(g: _Grid, keys: _Keys) -> Reading:
         raise g.refuse(f"its columns ({', '.join(columns[:8])}) are metrics of one strategy, and two or more are compared")
     if not columns:
         raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
-    if strange := [(x, g.columns[x].strange[0]) for x in columns if g.columns[x].strange]:
+    _drop_average_rows(g, rows, columns)
+    if strange := [(x, next(iter(g.columns[x].strange.values()))) for x in columns if g.columns[x].strange]:
         cells = ", ".join(f"{name!r} has {cell!r}" for name, cell in strange[:4])
-        raise g.refuse(f"cells that are neither numbers nor known words: column {cells}: mend them, or leave columns out",
-                       g.asked.command(unused="+".join(name for name, _ in strange)))
-    label = g.label(rows)
-    columns = _drop_average_rows(g, rows, columns)
+        raise g.refuse(
+            f"cells that are neither numbers nor known words: column {cells}: mend them, or leave columns out",
+            g.asked.command(unused="+".join(name for name, _ in strange)),
+        )
     label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], rows, kind)
     k = len(columns)
@@ -805,6 +819,14 @@ def _columns_by_value(g: _Grid, rows: list[str], kind: str) -> None:
         g.drop([x for x in numbers if x not in chosen])
         return
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit]
+    if len(sizes) < len(numbers):
+        doubtful = [x for x in sizes if not is_size(x) and _is_among(g, x, numbers, sizes)]
+        if doubtful:
+            raise g.refuse(
+                f"{_quoted(doubtful)} may be no scores by the name, and look like the others",
+                g.asked.command(unused="+".join(doubtful)),
+                g.asked.command(score="+".join(x for x in numbers if x not in sizes or x in doubtful)),
+            )
     if kind == "strategy" or len(sizes) < len(numbers):
         g.drop(sizes)
     g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
@@ -815,6 +837,8 @@ def _columns_by_value(g: _Grid, rows: list[str], kind: str) -> None:
         g.drop([name], "an average of the others" if name in averages else "by its name a summary")
     numbers = [x for x in numbers if x in g.columns]
     odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
+    if _bounded(g.metric):  # a value outside is an error of its own
+        unclear = {}
     for name, why in odd.items():
         g.drop([name], why)
     if unclear:
@@ -825,6 +849,25 @@ def _columns_by_value(g: _Grid, rows: list[str], kind: str) -> None:
             f"{_quoted(list(unclear))} may be no {noun} ({next(iter(unclear.values()))})",
             g.asked.command(unused=names), g.asked.command(score=rest),
         )
+
+
+def _is_among(g: _Grid, name: str, numbers: Sequence[str], sizes: Sequence[str]) -> bool:
+    """Return whether the values of a column are fractions in the range of those of the others."""
+    own = g.columns[name].values
+    own = own[~np.isnan(own)]
+    others = np.concatenate([g.columns[x].values for x in numbers if x not in sizes])
+    if not len(own) or np.isnan(others).all() or (own % 1 == 0).all():
+        return False
+    return bool(np.nanmin(others) <= np.median(own) <= np.nanmax(others))
+
+
+def _bounded(metric: str) -> bool:
+    """Return whether a metric is known to have two ends."""
+    usual = usual_name(metric) if metric else None
+    try:
+        return bool(np.isfinite(find_metric(usual.metric if usual else metric).bounds).all())
+    except AnalysisError:
+        return False
 
 
 def _measured(g: _Grid, columns: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -848,14 +891,14 @@ def _measured(g: _Grid, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     return list(kept), dict(kept)
 
 
-def _drop_average_rows(g: _Grid, rows: list[str], columns: list[str]) -> list[str]:
+def _drop_average_rows(g: _Grid, rows: list[str], columns: list[str]) -> None:
+    """Leave out the rows that are averages, ranks or wins."""
     label = [str(x) for x in g.label(rows)]
     by_value = set(average_rows([g.columns[x] for x in columns]))
     out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
-        g.keep(~out, f"row{'s' * (out.sum() > 1)} {names} (no more than a summary of the others)")
-    return columns
+        g.keep(~out, f"row{'s' * (int(out.sum()) > 1)} {names} (no more than a summary of the others)")
 
 
 def _check_rows(g: _Grid, label: np.ndarray, names: list[str], rows: list[str], kind: str) -> None:
