@@ -306,7 +306,7 @@ def section(
 def _shared(scored: Results, analysis: Analysis) -> ResultTable | None:
     """Return the comparison of pairs on shared datasets, where too many cells were never run."""
     patchy = analysis.missing == Analysis().missing and is_patchy(scored)
-    if not patchy or len(scored.strategies) < 2:  # noqa: PLR2004 - a pair
+    if not patchy or len(scored.strategies) < 2:
         return None
     with suppress(AnalysisError):  # no two strategies share a dataset
         return compare_shared(scored, analysis.alpha)

@@ -86,7 +86,7 @@ def compare_shared(results: Results, alpha: float = 0.05) -> ResultTable:
 def _by_unit(results: Results) -> np.ndarray:
     """Return the sign of each pair by dataset, or by source: that of most of its datasets."""
     outcomes = duels(results).astype(float)
-    outcomes[outcomes == 2] = np.nan  # noqa: PLR2004 - not fought
+    outcomes[outcomes == 2] = np.nan
     if results.clusters is None:
         return outcomes
     groups = [outcomes[results.source == i] for i in range(results.n_sources)]
@@ -108,8 +108,14 @@ def _sentences(results: Results, frame: pd.DataFrame, alpha: float) -> tuple[str
     ]
     shown = frame[frame["adjusted"] <= alpha]
     clearest = shown if len(shown) else frame[frame["won"] > frame["lost"]][:3]
-    pairs = [f"{a} beats {b} on {won} of {total}" for (a, b), (total, won) in zip(
-        clearest.index[:_MOST], clearest[["datasets", "won"]].head(_MOST).to_numpy().tolist(), strict=True)]
+    pairs = [
+        f"{a} beats {b} on {won} of {total}"
+        for (a, b), (total, won) in zip(
+            clearest.index[:_MOST],
+            clearest[["datasets", "won"]].head(_MOST).to_numpy().tolist(),
+            strict=True,
+        )
+    ]
     more = f", and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
     possible = k * (k - 1) // 2
     claim = f"{len(shown)} of {possible} pairs are shown to differ on shared {unit}s"
@@ -119,7 +125,14 @@ def _sentences(results: Results, frame: pd.DataFrame, alpha: float) -> tuple[str
         alone = f"{possible - len(frame)} of {possible} pairs share no dataset"
         groups = _groups(results.strategies, frame)
         apart = "; ".join(", ".join(group[:4]) + ", ..." * (len(group) > 4) for group in groups)
-        lines.append(f"{alone}" + (f", and strategies fall into {len(groups)} groups that share none: {apart}." if len(groups) > 1 else "."))
+        lines.append(
+            f"{alone}"
+            + (
+                f", and strategies fall into {len(groups)} groups that share none: {apart}."
+                if len(groups) > 1
+                else "."
+            )
+        )
     if len(_groups(results.strategies, frame)) == 1:
         order = elo_ratings(results, missing="left out", n_samples=1).frame.index[:3]
         lines.append(

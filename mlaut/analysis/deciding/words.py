@@ -83,8 +83,8 @@ def _on_these(table: VerdictTable) -> str:
     if ranks[first] == ranks[last]:
         return ""
     return (
-        f" On these alone, {first} has the best average rank ({ranks[first]}), and {last} the "
-        f"worst ({ranks[last]})."
+        f" On these alone, {first} is first by average rank ({ranks[first]}) and {last} last "
+        f"({ranks[last]})."
     )
 
 

@@ -89,7 +89,7 @@ their spreads; not used: `Avg` (by its name a summary).
     if isinstance(source, pd.DataFrame):
         return _read(grid_of_frame(source), asked, greater_is_better)
     path = Path(os.path.expanduser(source))
-    if not columns and (board := _board(path)) is not None:
+    if not columns and _board(path) is not None:
         if clusters:
             raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
         return read_board(path, metric, greater_is_better=greater_is_better)

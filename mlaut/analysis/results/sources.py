@@ -381,28 +381,41 @@ def even_repeats(results: Any, failed: Collection[tuple[int, ...]] = ()) -> tupl
     whole = ~none.any(axis=3) & results.expected.any(axis=2)[:, None]  # (N, K, R)
     bad = {(i, k) for i, k, *_ in failed}
     some = whole.any(axis=2) & none.any(axis=(2, 3))
-    some &= ~np.array([[(i, k) in bad for k in range(none.shape[1])] for i in range(len(none))]) if bad else True
+    some &= (
+        ~np.array([[(i, k) in bad for k in range(none.shape[1])] for i in range(len(none))])
+        if bad
+        else True
+    )
     at = np.flatnonzero(some.any(axis=1))
     if not len(at):
         return results, ""
     lacking = [
-        f"{name}: {int(low)} to {int(high)} of {int(most)} repeats" if low < high else f"{name}: {int(low)} of {int(most)} repeats"
+        f"{name}: {int(low)} to {int(high)} of {int(most)} repeats"
+        if low < high
+        else f"{name}: {int(low)} of {int(most)} repeats"
         for k, name in enumerate(results.strategies)
         if some[:, k].any()
         for have in [whole[some[:, k], k].sum(axis=1)]
-        for low, high, most in [(have.min(), have.max(), results.expected.any(axis=2)[some[:, k]].sum(axis=1).max())]
+        for low, high, most in [
+            (have.min(), have.max(), results.expected.any(axis=2)[some[:, k]].sum(axis=1).max())
+        ]
     ]
     cells, expected = results.cells.copy(), results.expected.copy()
     kept = np.where(whole[at, :, :, None], cells[at], np.nan)
     has = whole[at].any(axis=2)[..., None] & expected[at].any(axis=1)[:, None]
-    total = np.where(np.isnan(kept), 0, kept).sum(axis=2) / np.maximum(whole[at].sum(axis=2), 1)[..., None]
+    total = (
+        np.where(np.isnan(kept), 0, kept).sum(axis=2)
+        / np.maximum(whole[at].sum(axis=2), 1)[..., None]
+    )
     cells[at] = np.nan
     cells[at, :, 0] = np.where(has, total, np.nan)
     folds = expected[at].any(axis=1)
     expected[at] = False
     expected[at, 0] = folds
     text = f"means of the repeats that are there ({'; '.join(lacking)})"
-    return replace(results, cells=cells, cell_losses=results.metric.loss(cells), expected=expected), text
+    return replace(
+        results, cells=cells, cell_losses=results.metric.loss(cells), expected=expected
+    ), text
 
 
 def source_column(table: pd.DataFrame, wanted: str) -> Any:
@@ -497,28 +510,25 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
                 f"or the name of a metric{nearest(which, (*metric_names(), *GREATER, *LESS))}"
             ) from error
-        known = _usual_metric(which, greater_is_better)
-        if known is not None:
-            return TableMetric(which, greater_is_better, known=known)
-    if known is not None and greater_is_better is None:
+        return TableMetric(which, greater_is_better, known=_usual_metric(which, greater_is_better))
+    if greater_is_better is None:
         return known
     check(greater_is_better=greater_is_better)
-    if known is not None and known.greater_is_better != greater_is_better:
+    if known.greater_is_better != greater_is_better:
         raise AnalysisError(
             f"greater_is_better={greater_is_better} contradicts {known!r}: leave it out, or give "
             "your score a name of its own"
         )
-    if known is not None and _outside(values, known).any():
-        known = None  # in other units
-    name = which if isinstance(which, str) else find_metric(which).name
-    return TableMetric(name, bool(greater_is_better), known=known)
+    name = which if isinstance(which, str) else known.name
+    other_units = bool(_outside(values, known).any())
+    return TableMetric(name, bool(greater_is_better), known=None if other_units else known)
 
 
 def _usual_metric(name: str, greater_is_better: bool) -> MLautScore | None:
     """Return the metric that others call so, with its range; None if there is none."""
     usual = usual_name(name)
-    try:
-        known = None if usual is None else find_metric(usual.metric)
+    try:  # what is called an error may be any
+        known = None if usual is None or usual.metric == "error" else find_metric(usual.metric)
     except AnalysisError:
         return None
     return known if known and known.greater_is_better == greater_is_better else None

@@ -43,7 +43,10 @@ _NAMES: dict[str, tuple[bool, str]] = {
     "exact_match": (True, "em"),
     "pass": (True, "pass_1"),
     "success_rate": (True, "success sr solve_rate solved win_rate winrate completion_rate"),
-    "reward": (True, "mean_reward return returns episode_reward average_return episodic_return mean_return avg_reward final_reward"),
+    "reward": (
+        True,
+        "mean_reward return returns episode_reward average_return episodic_return mean_return avg_reward final_reward",
+    ),
     "psnr": (True, ""),
     "ssim": (True, "ms_ssim"),
     "nmi": (True, "normalized_mutual_info_score"),
@@ -88,7 +91,19 @@ _NAMES: dict[str, tuple[bool, str]] = {
 _PARTS = {"test": "test", "holdout": "test", "heldout": "test", "eval": "test", "oos": "test"}
 _PARTS |= {"val": "val", "valid": "val", "validation": "val", "dev": "val", "cv": "val"}
 _PARTS |= {"train": "train", "training": "train", "insample": "train"}
-_FILLERS = ("mean", "avg", "average", "final", "overall", "median", "score", "best", "global", "metric", "metrics")
+_FILLERS = (
+    "mean",
+    "avg",
+    "average",
+    "final",
+    "overall",
+    "median",
+    "score",
+    "best",
+    "global",
+    "metric",
+    "metrics",
+)
 _KNOWN = {name: name for name in _NAMES}
 _KNOWN |= {alias: name for name, (_, text) in _NAMES.items() for alias in text.split()}
 
@@ -110,6 +125,12 @@ class UsualName:
     metric: str
     greater: bool
     part: str = ""
+
+
+def part_of(name: str) -> str:
+    """Return the part of the data, as "test", in the name of a metric; empty without one."""
+    usual = usual_name(name)
+    return "" if usual is None else usual.part
 
 
 @lru_cache(maxsize=4096)

@@ -72,7 +72,8 @@ def test_labels_are_read_from_files_and_survive_missing_cells(tmp_path):
     results = treat_missing(read_results(path, "accuracy", clusters="site"), "drop datasets")
     assert results.clusters == tuple(FRAME["source"][1:])
     report = make_report(path, "accuracy", clusters="site")
-    assert "36 datasets of 12 sources" in str(report)
+    assert "36 datasets (rows, named by `dataset`) of 12 sources (`site`)" in str(report)
+    assert "1 of 36 datasets left out: not run by all" in str(report)
 
 
 def test_labels_that_do_not_fit_are_refused():
@@ -124,7 +125,7 @@ def test_a_decision_counts_sources_in_both_ways():
     assert not few.decided
     assert few.answer() == (
         "Do not choose by these results: there are 5 sources, and at least 6 are needed for 2 "
-        "strategies. If you must choose now, choose by cost or speed."
+        "strategies. On these alone, A is first by average rank (1) and B last (2)."
     )
     rmse = compare(FRAME, metric="rmse").decision()
     assert rmse.chosen.analysis.test == "sign"

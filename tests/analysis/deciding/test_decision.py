@@ -127,7 +127,7 @@ def test_too_few_datasets_decide_nothing():
     assert not found.decided
     assert found.headline() == (
         "Do not choose by these results: there are 5 datasets, and at least 7 are needed for 3 "
-        "strategies. If you must choose now, choose by cost or speed.",
+        "strategies. On these alone, A is first by average rank (1) and C last (3).",
     )
     assert found.certainty()[1] == (
         "With 2 more datasets a difference can be shown, if all agree with these."

@@ -1,6 +1,5 @@
 """From a reading to `Results`, with the sentence on how the table was read."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,11 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     rows, datasets = pd.factorize(reading.dataset)
     columns, strategies = pd.factorize(reading.strategy)
     levels = [_numbered(part) for part in (reading.repeat, reading.fold)]
-    shape = (len(datasets), len(strategies), *(int(level.max(initial=0)) + 1 if level is not None else 1 for level in levels))
+    shape = (
+        len(datasets),
+        len(strategies),
+        *(int(level.max(initial=0)) + 1 if level is not None else 1 for level in levels),
+    )
     repeat, fold = (np.zeros(len(rows), int) if x is None else x for x in levels)
     cells = np.full(shape, np.nan)
     at = (rows, columns, repeat, fold)
@@ -36,7 +39,9 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     reasons = {(i, k, r, f): failed.get((i, k, r, f), NO_RESULT) for i, k, r, f in empty.tolist()}
     results = replace(results, reasons=reasons)
     said = _sentence(reading, results, shape, uneven, len(set(failed.values())) and failed)
-    return replace(results, how_read=said, notes=tuple(n for n in results.notes if "percent" not in n))
+    return replace(
+        results, how_read=said, notes=tuple(n for n in results.notes if "percent" not in n)
+    )
 
 
 def _numbered(level: np.ndarray | None) -> np.ndarray | None:
@@ -53,7 +58,7 @@ def _numbered(level: np.ndarray | None) -> np.ndarray | None:
     return place[codes]
 
 
-def _index(expected: np.ndarray, datasets: Sequence[str]) -> pd.Index:
+def _index(expected: np.ndarray, datasets: np.ndarray) -> pd.Index:
     where = np.argwhere(expected)
     names = np.asarray(datasets, dtype=object)[where[:, 0]]
     levels = {"dataset": names}
@@ -74,7 +79,10 @@ def _sentence(
     """Return how the table was read: nothing is used or left out that it does not name."""
     names = reading.names
     of = f" of {results.n_sources} sources ({names['source']})" if reading.sources else ""
-    n, k = counted(len(results.datasets), "dataset"), counted(len(results.strategies), "strategy", "strategies")
+    n, k = (
+        counted(len(results.datasets), "dataset"),
+        counted(len(results.strategies), "strategy", "strategies"),
+    )
     parts = [f"{n} ({names['dataset']}){of}", f"{k} ({names['strategy']})"]
     percent = any("percentages" in note for note in results.notes)
     shown = f"{names['score']} as {results.metric.name}" if names["score"] else results.metric.name
@@ -93,7 +101,9 @@ def _sentence(
         parts.append("means without their spreads")
     none = sum(reason == NO_RESULT for reason in results.reasons.values())
     if none:
-        parts.append(f"no result in {none} of {int(results.expected.sum()) * len(results.strategies)} cells")
+        parts.append(
+            f"no result in {none} of {int(results.expected.sum()) * len(results.strategies)} cells"
+        )
     if reading.unused:
         parts.append(f"not used: {', '.join(reading.unused)}")
     return f"Read: {'; '.join(parts)}."

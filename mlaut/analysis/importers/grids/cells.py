@@ -18,7 +18,9 @@ WORDS: dict[str, list[str]] = tomllib.loads(_FILE.read_text("utf-8"))
 _NO_RESULT, _FAILURES = frozenset(WORDS["no_result"]), frozenset(WORDS["failures"])
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)|\\href\{[^}]*\}")
-_IMAGE_OR_NOTE = re.compile(r"<sup>.*?</sup>|\[\^[^\]]*\]|\\(?:cite|footnote|label|ref)\w*\{[^}]*\}")
+_IMAGE_OR_NOTE = re.compile(
+    r"<sup>.*?</sup>|\[\^[^\]]*\]|\\(?:cite|footnote|label|ref)\w*\{[^}]*\}"
+)
 _GONE = re.compile(
     r"</?[a-zA-Z][^<>]*>|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
     r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|superscript|subscript)\b"
@@ -30,26 +32,26 @@ _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE]
 _PRINTED = re.compile(
     rf"(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
     rf"(?:(?:±|\+/?-|_|\^?±)\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*"
-    r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Z]{1,4}|×)?"
+    r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Z]{1,4}|\u00d7)?"
 )
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
-_UNITS = frozenset("k m b g t s ms sec min h gb mb kb x × hrs hr".split())
+_UNITS = frozenset(["k", "m", "b", "g", "t", "s", "ms", "sec", "min", "h", "gb", "mb", "kb", "x", "\u00d7", "hrs", "hr"])
 _BOLD = re.compile(r"\*\*|__|\\textbf|\\mathbf|\\bf\b|\\bfseries|<b>|<strong>|\\bm\b|\\best\b")
 
 
 def plain(text: object) -> str:
-    """Return a cell without the markup of Markdown, LaTeX and HTML.
+    r"""Return a cell without the markup of Markdown, LaTeX and HTML.
 
     Examples
     --------
-    >>> plain("**_.928±.002_**"), plain(r"$\\mathbf{51.5} \\pm 0.1$"), plain("[Adult](https://x)")
+    >>> plain("**_.928±.002_**"), plain(r"$\mathbf{51.5} \pm 0.1$"), plain("[Adult](https://x)")
     ('.928±.002', '51.5 ± 0.1', 'Adult')
     """
     shown = str(text)
     if shown.isalnum():
         return shown
     shown = _IMAGE_OR_NOTE.sub("", _LINK.sub(lambda link: link[1] or "", unescape(shown)))
-    shown = shown.replace("\\pm", "±").replace("−", "-").replace("\\_", "_").replace("\\&", "&")
+    shown = shown.replace("\\pm", "±").replace("\u2212", "-").replace("\\_", "_").replace("\\&", "&")
     shown = " ".join(_GONE.sub("", shown).replace("~", " ").replace("\xa0", " ").split())
     return _EMPHASIS.sub("", shown).strip().rstrip("^")
 
@@ -90,13 +92,19 @@ class Column:
         """Whether the column holds numbers."""
         return self.values is not None
 
+    @property
+    def numbers(self) -> np.ndarray:
+        """The numbers of a column of numbers."""
+        assert self.values is not None
+        return self.values
+
     def labels(self) -> np.ndarray:
         """Return the cells as names: whole numbers without a point."""
         if self.texts is not None:
             return self.texts
-        assert self.values is not None
-        short = {x: f"{x:.15g}" for x in np.unique(self.values[~np.isnan(self.values)]).tolist()}
-        return np.array([short.get(x, "") for x in self.values.tolist()], dtype=object)
+        each = np.unique(self.numbers[~np.isnan(self.numbers)])
+        short = {x: f"{x:.15g}" for x in each.tolist()}
+        return np.array([short.get(x, "") for x in self.numbers.tolist()], dtype=object)
 
 
 def columns_of(table: pd.DataFrame) -> list[Column]:

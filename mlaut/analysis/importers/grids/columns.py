@@ -7,7 +7,7 @@ import numpy as np
 
 from mlaut.analysis.importers.grids.cells import WORDS, Column
 from mlaut.analysis.importers.grids.names import is_summary, same_metric, word_of
-from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.analysis.scores.usual_names import part_of, usual_name
 
 _LEAST = 3  # rows, and columns, from which a mean over them is no accident
 _ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
@@ -15,7 +15,7 @@ _OUTSIDE = 10.0  # times the range of all others
 
 
 def _matrix(columns: Sequence[Column]) -> np.ndarray:
-    return np.column_stack([x.values for x in columns]) if columns else np.zeros((0, 0))
+    return np.column_stack([x.numbers for x in columns]) if columns else np.zeros((0, 0))
 
 
 def _step(values: np.ndarray) -> float:
@@ -50,13 +50,12 @@ def average_columns(
     for at, column in enumerate(members):
         if len(members) > _LEAST and (at < 2 or at > len(members) - 3):
             others = _matrix([x for x in members if x is not column])
-            if len(column.values) >= _LEAST and _is_mean(column.values, others):
+            if len(column.numbers) >= _LEAST and _is_mean(column.numbers, others):
                 found.append(column.name)
     if named:
         members = [x for x in members if x.name not in found]
-        for column in columns:
-            if is_summary(column.name) and (not strict or _near_middle(column.values, members)):
-                found.append(column.name)
+        named_so = [x for x in columns if is_summary(x.name)]
+        found += [x.name for x in named_so if not strict or _near_middle(x.numbers, members)]
     return found
 
 
@@ -65,7 +64,9 @@ def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
     if not others.size or np.isnan(others).all(axis=1).any():
         return False
     near = _ROUNDED * np.nanmax(np.abs(others))
-    middles = [np.nanmean(others, axis=1), np.nanmedian(others, axis=1), np.nanstd(others, axis=1, ddof=1)]
+    middles = [np.nanmean(others, axis=1), np.nanmedian(others, axis=1)]
+    if others.shape[1] > 1 and not np.isnan(others).any():
+        middles.append(np.std(others, axis=1, ddof=1))
     return any(np.allclose(values, middle, 0, near) for middle in middles)
 
 
@@ -80,14 +81,18 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
         if (~np.isnan(others)).sum(axis=0).min() < _LEAST or np.isnan(values[row]).any():
             continue
         near = [1.01 * _step(values[row])] * values.shape[1]
-        if np.ptp(others, axis=0).max() > 0 and np.all(np.abs(others.mean(axis=0) - values[row]) <= near):
+        if np.ptp(others, axis=0).max() > 0 and np.all(
+            np.abs(others.mean(axis=0) - values[row]) <= near
+        ):
             return [row]
     return []
 
 
 def best_marked(columns: Sequence[Column]) -> str:
     """Return "rows" or "columns": in which the best is marked, as bold; empty if neither."""
-    marked = [x.bold if x.bold is not None else np.zeros(len(x.values), bool) for x in columns]
+    marked = [
+        x.bold if x.bold is not None else np.zeros(len(x.numbers), dtype=np.bool_) for x in columns
+    ]
     if len(columns) < 2 or not any(x.any() for x in marked):
         return ""
     values, bold = _matrix(columns), np.column_stack(marked)
@@ -113,7 +118,7 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     """
     odd: dict[str, str] = {}
     unclear: dict[str, str] = {}
-    known = {x.name: x.values[~np.isnan(x.values)] for x in columns}
+    known = {x.name: x.numbers[~np.isnan(x.numbers)] for x in columns}
     known = {name: values for name, values in known.items() if len(values)}
     whole = {name for name, values in known.items() if (values % 1 == 0).all()}
     parts = [name for name in known if name not in whole]
@@ -125,9 +130,12 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
         values = known[name]
         if len(values) >= _LEAST and set(values) == {0.0, 1.0} and len(values) >= 5:
             odd[name] = "only 0 and 1"
-        elif values.max() > 1.5 * top and (kind == "dataset" or _shares(known, parts)):
-            odd[name] = "whole numbers beyond the others"
-        elif len(values) >= 5 and np.ptp(values) > 0 and top <= 1 and (values.max() > 1 or values.min() < low):
+        elif (values.max() > 1.5 * top and (kind == "dataset" or _shares(known, parts))) or (
+            len(values) >= 5
+            and np.ptp(values) > 0
+            and top <= 1
+            and (values.max() > 1 or values.min() < low)
+        ):
             odd[name] = "whole numbers beyond the others"
     if kind == "strategy" and not _shares(known, parts):
         return odd, unclear
@@ -164,7 +172,11 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     spread = _mean_and_spread(names)
     if spread is not None:
         kept, spreads = spread
-        inner = measures_of(list(kept.values()), wanted) if len(set(kept.values())) == len(kept) else None
+        inner = (
+            measures_of(list(kept.values()), wanted)
+            if len(set(kept.values())) == len(kept)
+            else None
+        )
         others = {"spreads": spreads}
         if not isinstance(inner, tuple):
             return inner if isinstance(inner, str) else (kept, others, "", [])
@@ -191,7 +203,7 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     scored = [what for what in found if usual_name(what) is not None]
     mine = [x for x in scored if wanted and same_metric(x, wanted)]
     exact = [x for x in mine if word_of(x) == word_of(wanted)]
-    tested = [x for x in mine if (usual_name(x) and usual_name(x).part == "test")]
+    tested = [x for x in mine if part_of(x) == "test"]
     mine = exact or tested or mine
     if not mine and wanted:
         return f"no column is of {wanted}: choose {' or '.join(map(word_of, found))}"
@@ -218,7 +230,19 @@ def _split(name: str, side: int) -> tuple[str, str] | None:
 
 
 def _is_measure(word: str) -> bool:
-    times = ("time", "times", "seconds", "secs", "runtime", "rank", "ranks", "params", "memory", "duration", "flops")
+    times = (
+        "time",
+        "times",
+        "seconds",
+        "secs",
+        "runtime",
+        "rank",
+        "ranks",
+        "params",
+        "memory",
+        "duration",
+        "flops",
+    )
     return usual_name(word) is not None or word_of(word) in times
 
 

@@ -1,19 +1,18 @@
 """Grids of cells from any form: files, texts, frames, and folders of files."""
 
 import csv
-import io
 import json
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.importers.grids.cells import WORDS, plain
+from mlaut.analysis.importers.grids.cells import plain
 from mlaut.analysis.importers.grids.markup import (
     Rows,
     html_tables,
@@ -102,7 +101,7 @@ def _text_of(path: Path) -> str:
 def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
     """Return the tables in a text, whose first signs show its form unless ``reader`` is given."""
     start = text.lstrip()[:1]
-    if reader is None and start in ("{", "[") and not start + text.lstrip()[1:2] == "[!":
+    if reader is None and start in ("{", "[") and text.lstrip()[:2] != "[!":
         return [_of_json(text, Path(where))]
     readers = [reader] if reader else [html_tables, latex_tables, markdown_tables]
     tables = [found for read in readers for found in read(text)]
@@ -139,11 +138,13 @@ def framed(rows: Rows) -> pd.DataFrame:
     for level in head[:-1]:  # a name above several columns stands above the first one
         for at in range(1, width):
             level[at] = level[at] or (level[at - 1] if at > 1 else "")
-    names = [tuple(dict.fromkeys(name for name in column if name)) for column in zip(*head)]
+    names = [tuple(dict.fromkeys(name for name in column if name)) for column in zip(*head, strict=True)]
     body = pd.DataFrame(rows[n:], dtype=object)
     body = body.replace(r"^\s*$", None, regex=True)
     if n > 1:
-        body.columns = pd.MultiIndex.from_tuples([(*name, *[""] * (n - len(name))) for name in names])
+        body.columns = pd.MultiIndex.from_tuples(
+            [(*name, *[""] * (n - len(name))) for name in names]
+        )
     else:
         body.columns = pd.Index([name[0] if name else "" for name in names])
     filled = body.notna().any().to_numpy() if len(body) else [True] * width
@@ -177,7 +178,9 @@ def _filled_down(table: pd.DataFrame) -> pd.DataFrame:
         return table
     if second.map(lambda cell: cell is not None and _is_score(plain(cell))).mean() > 0.5:
         return table
-    return table.assign(**{table.columns[0]: first.ffill()}) if table.columns.nlevels == 1 else table
+    return (
+        table.assign(**{table.columns[0]: first.ffill()}) if table.columns.nlevels == 1 else table
+    )
 
 
 def _without_comments(lines: list[str]) -> list[str]:
@@ -198,7 +201,11 @@ def _of_delimited(path: Path) -> Grid:
             top = [line for _, line in zip(range(30), file, strict=False)]
         comments = len(_without_comments(top)) < len(top)
         rows = _separated("".join(top))
-        if len(top) > 1 and not re.search("[,;\t]", top[0]) and _DECIMALS.fullmatch("".join(top[1:])):
+        if (
+            len(top) > 1
+            and not re.search("[,;\t]", top[0])
+            and _DECIMALS.fullmatch("".join(top[1:]))
+        ):
             lines = [line for line in _text_of(path).splitlines() if line.strip()]
             return Grid("", pd.DataFrame({lines[0].strip(): lines[1:]}, dtype=object))
         if comments or (rows and _header_rows_of_file(rows) > 1):
@@ -253,7 +260,7 @@ def _of_excel(path: Path) -> list[Grid]:
             "save the table as CSV"
         ) from error
     rows = {str(k): sheet.astype(object).where(sheet.notna(), "") for k, sheet in sheets.items()}
-    texts = {k: [[str(cell) for cell in row] for row in sheet.values] for k, sheet in rows.items()}
+    texts = {k: [[str(cell) for cell in row] for row in sheet.to_numpy().tolist()] for k, sheet in rows.items()}
     return [Grid(name, framed(cells)) for name, cells in texts.items() if len(cells) > 1]
 
 
@@ -262,7 +269,7 @@ def _of_pickle(path: Path, trust: bool) -> Grid:
         raise AnalysisError(f"{path}: a pickle can run code of its maker: add --trust to read it")
     content = pd.read_pickle(path)
     if isinstance(content, pd.Series):
-        content = content.rename(content.name or "score").to_frame()
+        content = content.to_frame(content.name or "score")
     return grid_of_frame(content) if isinstance(content, pd.DataFrame) else _of_object(content)
 
 
@@ -293,9 +300,12 @@ def _of_object(content: Any) -> Grid:
     levels = [f"level {i}" for i in range(1, n + 1)]
     table = pd.DataFrame(rows, columns=[*levels, "value"])
     whole = all(re.fullmatch(r"\d+", str(name)) for name in table[levels[1]])
-    if n == 2 and whole and list(dict.fromkeys(table[levels[1]])) == [
-        str(i) for i in range(table[levels[1]].nunique())
-    ]:  # columns of a frame of pandas, with its numbers of rows
+    if (
+        n == 2
+        and whole
+        and list(dict.fromkeys(table[levels[1]]))
+        == [str(i) for i in range(table[levels[1]].nunique())]
+    ):  # columns of a frame of pandas, with its numbers of rows
         return Grid("", _tidy(pd.DataFrame(content)))
     return Grid("", table, tuple(levels), tuple(left))
 
@@ -335,11 +345,11 @@ def _of_folder(folder: Path, trust: bool) -> Grid:
     heads = Counter(name for table in tables.values() for name in set(table.columns))
     alone = all(table.shape[1] == 1 for table in tables.values())
     rows = []
-    for (file, table), names in zip(tables.items(), parts, strict=True):
+    for table, names in zip(tables.values(), parts, strict=True):
         if alone:  # a column of runs, called after its strategy or whatever else
-            table = table.set_axis(["score"], axis=1).assign(
-                **{"name of the column": str(table.columns[0]), "run": range(len(table))}
-            )
+            column = str(table.columns[0])
+            table = table.set_axis(["score"], axis=1).assign(run=range(len(table)))
+            table["name of the column"] = column
         elif len(tables) > 1:
             first = table.columns[0]
             if first == "" or (heads[first] == 1 and table.iloc[:, 0].dtype == object):

@@ -45,11 +45,15 @@ def latex_tables(text: str) -> Iterator[tuple[str, Rows]]:
     """Yield the caption and the rows of each tabular in a text of LaTeX."""
     text = re.sub(r"(?<!\\)%.*", "", text)
     for table in _TABULAR.finditer(text):
-        around = text[text.rfind("\\begin{table", 0, table.start()) : text.find("\\end{table", table.end())]
+        around = text[
+            text.rfind("\\begin{table", 0, table.start()) : text.find("\\end{table", table.end())
+        ]
         caption = re.search(r"\\caption(?:\[[^\]]*\])?\{((?:[^{}]|\{[^{}]*\})*)\}", around[:20000])
         above = _HEADING.findall(text[: table.start()])
         heading = caption[1] if caption else next((a or b for a, b in above[-1:]), "")
-        body = _LINES.sub("", re.sub(r"^\s*(\[[^\]]*\])?(\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}", "", table[2]))
+        body = _LINES.sub(
+            "", re.sub(r"^\s*(\[[^\]]*\])?(\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}", "", table[2])
+        )
         rows = [_ampersands(row) for row in re.split(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline", body)]
         yield " ".join(heading.split()), [row for row in rows if any(row)]
 
@@ -57,7 +61,9 @@ def latex_tables(text: str) -> Iterator[tuple[str, Rows]]:
 def _ampersands(line: str) -> list[str]:
     cells: list[str] = []
     for cell in re.split(r"(?<!\\)&", line):
-        cell = re.sub(r"\\multirow(?:\[[^\]]*\])?\{[^}]*\}(?:\[[^\]]*\])?\{[^}]*\}", "", cell.strip())
+        cell = re.sub(
+            r"\\multirow(?:\[[^\]]*\])?\{[^}]*\}(?:\[[^\]]*\])?\{[^}]*\}", "", cell.strip()
+        )
         wide = re.match(r"\{?\s*\\multicolumn\{(\d+)\}\{[^}]*\}\s*(.*)", cell, re.DOTALL)
         cells += [wide[2].strip()] * int(wide[1]) if wide else [" ".join(cell.split())]
     return cells
@@ -82,7 +88,9 @@ class _Html(HTMLParser):
         elif tag in ("td", "th") and self.open and self.open[-1][0]:
             self._close()
             given = {name: value or "" for name, value in attrs}
-            sizes = [re.sub(r"\D", "", given.get(f"{which}span", "")) or "1" for which in ("row", "col")]
+            sizes = [
+                re.sub(r"\D", "", given.get(f"{which}span", "")) or "1" for which in ("row", "col")
+            ]
             self.span = (int(sizes[0]) or 1, int(sizes[1]) or 1)
             self.in_cell, self.text = True, ""
         elif tag in ("h1", "h2", "h3", "h4", "h5", "h6", "caption"):

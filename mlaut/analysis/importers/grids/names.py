@@ -6,11 +6,9 @@ from functools import lru_cache
 from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.scores.usual_names import usual_name
 
-_ENDS = {"name", "names", "id", "ids", "key", "label", "title", "fullname", "type", "names"}
+_ENDS = {"name", "names", "id", "ids", "key", "label", "title", "fullname", "type"}
 _LAST = frozenset(
-    "params parameters flops gflops macs gmacs time times seconds secs length len size url link steps timesteps"
-    " episodes count memory fps latency year date epochs duration dim runtime throughput hours id"
-    " samples features classes instances rows mutants".split()
+    ["params", "parameters", "flops", "gflops", "macs", "gmacs", "time", "times", "seconds", "secs", "length", "len", "size", "url", "link", "steps", "timesteps", "episodes", "count", "memory", "fps", "latency", "year", "date", "epochs", "duration", "dim", "runtime", "throughput", "hours", "id", "samples", "features", "classes", "instances", "rows", "mutants"]
 )
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
 _KEYS = {
@@ -56,7 +54,7 @@ def role_of(name: str) -> str:
     ends = [x for x in singular if x not in _ENDS] if len(tokens) > 1 else singular
     plural = [x for x in tokens if x not in _ENDS]
     candidates = (word, *("_".join(x) for x in (singular, ends, plural)), "".join(ends))
-    counts = tokens[0] in _FIRST and len(tokens) > 1 or shown.strip().startswith("#")
+    counts = (tokens[0] in _FIRST and len(tokens) > 1) or shown.strip().startswith("#")
     spread = tokens[-1] in WORDS["spreads"][:11] or tokens[0] in ("std", "stderr", "se", "sd")
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
         return "spread"

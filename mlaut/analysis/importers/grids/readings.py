@@ -18,7 +18,7 @@ from mlaut.analysis.importers.grids.columns import (
     measures_of,
     odd_columns,
 )
-from mlaut.analysis.importers.grids.forms import FILE, Grid
+from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.names import (
     is_size,
     is_summary,
@@ -28,13 +28,22 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.scores.catalogue import metric as find_metric
-from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError, nearest
 from mlaut.markup import counted
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
 _PART = {"test": 0, "testing": 0, "holdout": 0, "held-out": 0, "eval": 0, "test_set": 0}
-_PART |= {"valid": 1, "val": 1, "validation": 1, "dev": 1, "cv": 1, "train": 2, "training": 2, "all": 3}
+_PART |= {
+    "valid": 1,
+    "val": 1,
+    "validation": 1,
+    "dev": 1,
+    "cv": 1,
+    "train": 2,
+    "training": 2,
+    "all": 3,
+}
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
 _MOST_OPTIONS = 6  # columns in a message
 
@@ -127,7 +136,11 @@ class _Grid:
         self.n = len(table)
         self.roles = {name: self._role(column) for name, column in self.columns.items()}
         for role, chosen in asked.columns.items():
-            if unknown := [name for name in chosen if name not in self.columns and name != "rows" and name != "columns"]:
+            if unknown := [
+                name
+                for name in chosen
+                if name not in self.columns and name != "rows" and name != "columns"
+            ]:
                 hint = nearest(unknown[0], self.columns) or f"; it has {', '.join(self.columns)}"
                 raise AnalysisError(f"{self.where}: no column {unknown[0]!r}{hint}")
             for name in self.columns:
@@ -136,7 +149,9 @@ class _Grid:
             self.roles |= {name: role for name in chosen if name in self.columns}
         if asked.clusters:
             if asked.clusters not in self.columns:
-                hint = nearest(asked.clusters, self.columns) or f"; it has {', '.join(self.columns)}"
+                hint = (
+                    nearest(asked.clusters, self.columns) or f"; it has {', '.join(self.columns)}"
+                )
                 raise AnalysisError(f"column {asked.clusters!r} is not known{hint}")
             self.roles[asked.clusters] = "source"
 
@@ -146,14 +161,20 @@ class _Grid:
         if role in ("strategy", "source", "part", "metric") and column.is_number:
             return ""
         if role == "dataset" and column.is_number:
-            return role if (np.nan_to_num(column.values % 1) == 0).all() else ""
+            return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
         if role in ("repeat", "fold") and column.is_number:
-            return role if (np.nan_to_num(column.values % 1) == 0).all() else ""
+            return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
         if role == "part" and not {x.lower() for x in column.labels()} <= {*_PART, ""}:
-            role = "dataset" if word_of(column.name) == "subset" else "fold" if word_of(column.name) == "split" else ""
-        if role == "fold" and column.texts is not None and not column.is_number:
-            if {x.lower() for x in column.labels()} <= {*_PART, ""}:
-                return "part"
+            role = (
+                "dataset"
+                if word_of(column.name) == "subset"
+                else "fold"
+                if word_of(column.name) == "split"
+                else ""
+            )
+        texts = role == "fold" and not column.is_number
+        if texts and {x.lower() for x in column.labels()} <= {*_PART, ""}:
+            return "part"
         return role
 
     def of(self, *roles: str) -> list[str]:
@@ -191,8 +212,10 @@ class _Grid:
         parts = [self.columns[name].labels() for name in names]
         if len(parts) == 1:
             return parts[0]
-        codes, each = zip(*(pd.factorize(part) for part in parts), strict=True)
-        keys, first, back = np.unique(np.column_stack(codes), axis=0, return_index=True, return_inverse=True)
+        codes = [pd.factorize(part)[0] for part in parts]
+        _, first, back = np.unique(
+            np.column_stack(codes), axis=0, return_index=True, return_inverse=True
+        )
         joined = [" ".join(x for x in (str(part[i]) for part in parts) if x) for i in first]
         return np.array(joined, dtype=object)[np.ravel(back)]
 
@@ -239,8 +262,11 @@ def _drop_index(g: _Grid) -> None:
     """Leave out an index that only counts the rows, and texts that are the same in all rows."""
     for name in list(g.columns):
         column = g.columns[name]
-        if word_of(name) in ("unnamed", "index", "level_0", "#", "no.", "unnamed:_0") and column.texts is None:
-            if column.values.tolist() in (list(range(g.n)), list(range(1, g.n + 1))):
+        if (
+            word_of(name) in ("unnamed", "index", "level_0", "#", "no.", "unnamed:_0")
+            and column.texts is None
+        ):
+            if column.numbers.tolist() in (list(range(g.n)), list(range(1, g.n + 1))):
                 del g.columns[name]
     if g.n < 2:
         return
@@ -248,7 +274,9 @@ def _drop_index(g: _Grid) -> None:
         column = g.columns[name]
         if not column.is_number and column.strange:
             cell = next(iter(column.strange.values()))
-            raise g.refuse(f"{cell!r} in column {name!r} may have a decimal comma, or be above a thousand: write a point")
+            raise g.refuse(
+                f"{cell!r} in column {name!r} may have a decimal comma, or be above a thousand: write a point"
+            )
         chosen = any(name in names for names in g.asked.columns.values())
         if g.roles[name] == "metric" or chosen:
             continue
@@ -283,7 +311,9 @@ def _choose_metric_rows(g: _Grid) -> None:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
             raise g.refuse(text, *(g.asked.command(metric=x) for x in kinds[:2]))
         if g.metric and not wanted:
-            raise g.refuse(f"the table has no metric {g.metric!r}; there are {', '.join(kinds[:8])}")
+            raise g.refuse(
+                f"the table has no metric {g.metric!r}; there are {', '.join(kinds[:8])}"
+            )
         kept = wanted[0] if wanted else kinds[0]
         g.metric = g.metric or kept
         del g.columns[name]
@@ -308,7 +338,9 @@ def _keys(g: _Grid) -> _Keys:
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] == ""]
     texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
-    scores = tuple(_scores(g, numbers)) if not g.asked.columns.get("score") else g.asked.columns["score"]
+    scores = (
+        tuple(_scores(g, numbers)) if not g.asked.columns.get("score") else g.asked.columns["score"]
+    )
     said = g.asked.columns
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
     long = bool(dataset and strategy) or (bool(said.get("score")) and not columns_are)
@@ -335,7 +367,9 @@ def _named(g: _Grid, role: str) -> list[str]:
     if chosen:
         return chosen
     other = "strategy" if role == "dataset" else "dataset"
-    if g.asked.columns.get(role) or (role in ("dataset", "strategy") and g.asked.columns.get(other) == ("rows",)):
+    if g.asked.columns.get(role) or (
+        role in ("dataset", "strategy") and g.asked.columns.get(other) == ("rows",)
+    ):
         return []
     names = g.of(role)
     if len(names) < 2:
@@ -346,7 +380,13 @@ def _named(g: _Grid, role: str) -> list[str]:
         if g.n_of(name) == g.n_of(finest) and g.fixes([finest], name):
             g.roles[name] = "alias"
         elif g.fixes([finest], name):
-            group = role == "dataset" and word_of(name) in ("dataset", "benchmark", "dataset_name", "corpus", "suite")
+            group = role == "dataset" and word_of(name) in (
+                "dataset",
+                "benchmark",
+                "dataset_name",
+                "corpus",
+                "suite",
+            )
             g.roles[name] = "source" if group and 2 < g.n_of(name) < g.n_of(finest) else "property"
         else:
             g.roles[name] = ""
@@ -354,11 +394,6 @@ def _named(g: _Grid, role: str) -> list[str]:
     best = min([finest, *same], key=lambda x: list(g.columns).index(x))
     if best != finest:
         g.roles[finest], g.roles[best] = "alias", role
-    if crossed := [x for x in names if g.roles[x] == "" and not g.columns[x].is_number]:
-        order = sorted([best, *crossed], key=list(g.columns).index)
-        if word_of(order[0]) == word_of(crossed[0]) or True:
-            for name in crossed:
-                g.roles[name] = ""
     return [best]
 
 
@@ -370,7 +405,7 @@ def _scores(g: _Grid, numbers: Sequence[str]) -> list[str]:
         if exact := [x for x in numbers if word_of(x) == word_of(wanted)]:
             return exact[:1]
         same = [x for x in usual if same_metric(x, wanted)]
-        parts = {x: (usual[x].part if usual[x] else "") for x in same}
+        parts = {x: part_of(x) for x in same}
         for part in ("test", "", "val", "train"):
             if found := [x for x in same if parts[x] == part]:
                 return _one_of(g, found, wanted)
@@ -384,12 +419,14 @@ def _scores(g: _Grid, numbers: Sequence[str]) -> list[str]:
         others = [x for x in usual if usual[x] is not None and x not in losses]
         if others and not left and not losses:
             return []
-        return losses[:1] if losses and not others else (left if len(left) == 1 and not others else [])
-    known = [x for x in usual if usual[x] is not None and usual[x].part not in ("val", "train")]
-    tested = [x for x in known if usual[x].part == "test"]
+        return (
+            losses[:1] if losses and not others else (left if len(left) == 1 and not others else [])
+        )
+    known = [x for x in usual if usual[x] is not None and part_of(x) not in ("val", "train")]
+    tested = [x for x in known if part_of(x) == "test"]
     known = tested or known or [x for x in usual if usual[x] is not None]
     if len(known) == 1:
-        g.metric = usual[known[0]].metric if word_of(known[0]) == "loss" else word_of(known[0])
+        g.metric = word_of(known[0])
         return known
     if len(known) > 1 and not general:
         return known
@@ -399,10 +436,14 @@ def _scores(g: _Grid, numbers: Sequence[str]) -> list[str]:
 def _one_of(g: _Grid, found: list[str], wanted: str) -> list[str]:
     if len(found) == 1:
         return found
-    plain_ones = [x for x in found if re.sub(r"\W|_", "", x.lower()) == re.sub(r"\W|_", "", wanted.lower())]
+    plain_ones = [
+        x for x in found if re.sub(r"\W|_", "", x.lower()) == re.sub(r"\W|_", "", wanted.lower())
+    ]
     if plain_ones:
         return plain_ones[:1]
-    raise g.refuse(f"several columns are of {wanted}", *(g.asked.command(score=x) for x in found[:3]))
+    raise g.refuse(
+        f"several columns are of {wanted}", *(g.asked.command(score=x) for x in found[:3])
+    )
 
 
 # ---------------------------------------------------------------------- long
@@ -411,7 +452,7 @@ def _one_of(g: _Grid, found: list[str], wanted: str) -> list[str]:
 def _long(g: _Grid, keys: _Keys) -> Reading:
     """Return the reading of a table with one score in a row."""
     score = _score(g, keys)
-    values = g.columns[score].values
+    values = g.columns[score].numbers
     if values is None or g.columns[score].strange:
         column = g.columns[score]
         odd = next(iter(column.strange.values()), next((x for x in column.labels() if x), ""))
@@ -420,9 +461,9 @@ def _long(g: _Grid, keys: _Keys) -> Reading:
     has = _of_this_metric(g, keys, has)
     g.keep(has, f"{counted(int((~has).sum()), 'row')} without `{score}`")
     dataset, strategy = list(keys.dataset), list(keys.strategy)
-    for names, what in ((dataset, "dataset"), (strategy, "strategy")):
-        if names:
-            label = g.label(names)
+    for key, what in ((dataset, "dataset"), (strategy, "strategy")):
+        if key:
+            label = g.label(key)
             summary = np.array([is_summary(str(x)) and bool(x) for x in label])
             empty = np.array([not str(x) for x in label])
             out = sorted({str(x) for x in label[summary]})
@@ -430,9 +471,11 @@ def _long(g: _Grid, keys: _Keys) -> Reading:
                 g.keep(~summary, f"rows {', '.join(f'`{x}`' for x in out)} (by name no {what})")
                 empty = empty[~summary]
             if empty.any():
-                raise g.refuse(f"{counted(int(empty.sum()), 'row')} without a {what} in {names[0]!r}: name it, or drop it")
+                raise g.refuse(
+                    f"{counted(int(empty.sum()), 'row')} without a {what} in {key[0]!r}: name it, or drop it"
+                )
     repeat, fold = list(keys.repeat), list(keys.fold)
-    dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold], score)
+    dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
@@ -449,11 +492,15 @@ def _long(g: _Grid, keys: _Keys) -> Reading:
         "fold": _quoted(fold),
         "source": _quoted(g.of("source")[:1]) if sources else "",
     }
-    g.unused += [f"`{x}`" + (" (a spread)" if g.roles.get(x) == "spread" else "") for x in g.columns if x not in used]
+    g.unused += [
+        f"`{x}`" + (" (a spread)" if g.roles.get(x) == "spread" else "")
+        for x in g.columns
+        if x not in used
+    ]
     return Reading(
         g.label(dataset),
         g.label(strategy),
-        column.values,
+        column.numbers,
         g.metric,
         names,
         g.label(repeat) if repeat else None,
@@ -477,7 +524,10 @@ def _score(g: _Grid, keys: _Keys) -> str:
     if g.metric and other and not g.asked.columns.get("score") and not same_metric(score, g.metric):
         wanted = usual_name(g.metric)
         if word_of(score) != "loss" or wanted is None or wanted.greater:
-            raise g.refuse(f"no column is of {g.metric}, and `{score}` is of {other.metric}", g.asked.command(metric=score))
+            raise g.refuse(
+                f"no column is of {g.metric}, and `{score}` is of {other.metric}",
+                g.asked.command(metric=score),
+            )
     return score
 
 
@@ -487,7 +537,11 @@ def _of_this_metric(g: _Grid, keys: _Keys, has: np.ndarray) -> np.ndarray:
         return has
     label = g.label(keys.dataset)
     scored = set(label[has])
-    return np.array([x in scored for x in label]) if len(scored) < len(set(label)) else np.ones(g.n, bool)
+    return (
+        np.array([x in scored for x in label])
+        if len(scored) < len(set(label))
+        else np.ones(g.n, bool)
+    )
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -495,13 +549,17 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _other_key(
-    g: _Grid, dataset: list[str], strategy: list[str], more: list[str], score: str
+    g: _Grid, dataset: list[str], strategy: list[str], more: list[str]
 ) -> tuple[list[str], list[str]]:
     """Return both keys: where one is known, the other is the column of texts that is left."""
     if dataset and strategy:
         return dataset, strategy
     known = dataset or strategy
-    texts = [x for x in g.columns if not g.columns[x].is_number and x not in known and g.roles[x] in ("", "source")]
+    texts = [
+        x
+        for x in g.columns
+        if not g.columns[x].is_number and x not in known and g.roles[x] in ("", "source")
+    ]
     texts = [x for x in texts if not known or not g.fixes(known, x)]
     like: dict[str, list[str]] = {}  # columns with the same things by other names
     for x in texts:
@@ -518,18 +576,28 @@ def _other_key(
             if not free:
                 raise g.refuse(f"no column names the {need}; it has {', '.join(g.columns)}")
             ways = [g.asked.command(**{role: x}) for x in (keyed or free)[:3]]
-            raise g.refuse(f"several columns may name the {need} ({', '.join(keyed or free)})", *ways)
+            raise g.refuse(
+                f"several columns may name the {need} ({', '.join(keyed or free)})", *ways
+            )
         return (dataset, found) if dataset else (found, strategy)
-    pairs = [p for p in combinations(texts, 2) if g.is_key([*p, *more])] if len(texts) > 2 else [tuple(texts)]
+    pairs = (
+        [p for p in combinations(texts, 2) if g.is_key([*p, *more])]
+        if len(texts) > 2
+        else [tuple(texts)]
+    )
     if len(pairs) != 1 or len(pairs[0]) != 2:
         few = texts[:2]
         raise g.refuse(
             f"{', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear which has the names of the "
             "datasets and of the strategies",
-            *[g.asked.command(dataset=a, strategy=b) for a, b in (few, few[::-1])] if len(few) == 2 else [],
+            *[g.asked.command(dataset=a, strategy=b) for a, b in (few, few[::-1])]
+            if len(few) == 2
+            else [],
         )
     one, two = pairs[0]
-    each = {x: [_likes(list(dict.fromkeys(g.columns[y].labels()))) for y in like[x]] for x in (one, two)}
+    each = {
+        x: [_likes(list(dict.fromkeys(g.columns[y].labels()))) for y in like[x]] for x in (one, two)
+    }
     liked = {x: next(filter(None, likes), "") for x, likes in each.items()}
     if liked[one] == "strategy" or liked[two] == "dataset":
         one, two = two, one
@@ -552,7 +620,12 @@ def _likes(names: list[str]) -> str:
 
 
 def _tell_apart(
-    g: _Grid, dataset: list[str], strategy: list[str], repeat: list[str], fold: list[str], score: str
+    g: _Grid,
+    dataset: list[str],
+    strategy: list[str],
+    repeat: list[str],
+    fold: list[str],
+    score: str,
 ) -> tuple[list[str], list[str], list[str]]:
     """Return the keys with the columns that tell rows of one cell apart."""
     if g.asked.columns.get("repeat") == ("rows",):
@@ -565,16 +638,19 @@ def _tell_apart(
     if g.is_key(keys):
         return strategy, dataset, repeat
     aliases = [x for x in g.columns if g.roles[x] in ("alias", "strategy") and x not in strategy]
-    others = [x for x in g.columns if x not in keys and x != score and _may_tell(g, x, score)]
+    others = [x for x in g.columns if x not in keys and x != score and _may_tell(g, x)]
     others = sorted(others, key=lambda x: (x not in aliases, g.columns[x].is_number))
     for size in (1, 2, 3):
         found = [c for c in combinations(others[:12], size) if g.is_key([*keys, *c])]
         if found:
-            return _as_part(g, dataset, strategy, repeat, fold, found, score)
+            return _as_part(g, dataset, strategy, repeat, found)
     doubled = _doubled(g, keys)
     same = _doubled(g, [*keys, score])
     if (doubled == same).all():
-        g.keep(~doubled, f"{counted(int(doubled.sum()), 'row')} that repeat another with the same score")
+        g.keep(
+            ~doubled,
+            f"{counted(int(doubled.sum()), 'row')} that repeat another with the same score",
+        )
         return strategy, dataset, repeat
     at = np.flatnonzero(doubled)[0]
     first = ", ".join(str(g.label([x])[at]) for x in keys)
@@ -590,14 +666,14 @@ def _doubled(g: _Grid, names: Sequence[str]) -> np.ndarray:
     return np.asarray(pd.MultiIndex.from_arrays(codes).duplicated())
 
 
-def _may_tell(g: _Grid, name: str, score: str) -> bool:
+def _may_tell(g: _Grid, name: str) -> bool:
     """Return whether a column may tell rows apart: texts and whole numbers, and no scores."""
     column = g.columns[name]
     if g.roles[name] in ("spread", "average", "score") or usual_name(name) is not None:
         return False
     if not column.is_number:
         return True
-    values = column.values[~np.isnan(column.values)]
+    values = column.numbers[~np.isnan(column.numbers)]
     return len(np.unique(values)) <= max(2, g.n // 4) and g.roles[name] != "score"
 
 
@@ -606,16 +682,18 @@ def _as_part(
     dataset: list[str],
     strategy: list[str],
     repeat: list[str],
-    fold: list[str],
     found: list[tuple[str, ...]],
-    score: str,
 ) -> tuple[list[str], list[str], list[str]]:
     """Return the keys with columns that tell rows apart as parts of strategies or of datasets."""
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
     chosen = (of_strategy or found)[0]
     if all(g.fixes(chosen, name) for name in strategy) and len(chosen) == 1:
         return list(chosen), dataset, repeat  # its names contain those of the strategies
-    if all(g.fixes(chosen, name) for name in dataset) and len(chosen) == 1 and g.roles[chosen[0]] in ("", "dataset", "alias"):
+    if (
+        all(g.fixes(chosen, name) for name in dataset)
+        and len(chosen) == 1
+        and g.roles[chosen[0]] in ("", "dataset", "alias")
+    ):
         return strategy, list(chosen), repeat
     label = [*dataset, *strategy]
     rows = g.n_of(*label, *chosen)
@@ -634,7 +712,9 @@ def _as_part(
     ways = [
         g.asked.command(dataset="+".join(dataset), strategy="+".join(names)),
         g.asked.command(dataset="+".join([*dataset, *chosen]), strategy="+".join(strategy)),
-        g.asked.command(dataset="+".join(dataset), strategy="+".join(strategy), repeat="+".join(chosen)),
+        g.asked.command(
+            dataset="+".join(dataset), strategy="+".join(strategy), repeat="+".join(chosen)
+        ),
     ]
     raise g.refuse(text, *ways)
 
@@ -668,7 +748,7 @@ def _spread_of(g: _Grid, score: str) -> np.ndarray | None:
     for name in g.of("spread"):
         word = re.sub(r"std_?err|std_?dev|stddev|std|sd|sem|se|ci95|ci|_|\W", "", name.lower())
         if word == base and g.columns[name].is_number:
-            return g.columns[name].values
+            return g.columns[name].numbers
     return None
 
 
@@ -682,7 +762,9 @@ def _wide(g: _Grid, keys: _Keys) -> Reading:
     others = {*rows, *repeat, *fold}
     sources = _sources(g, rows) if kind == "dataset" else {}
     source = g.of("source")[:1] if sources else []
-    g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number and x not in source])
+    g.drop(
+        [x for x in g.columns if x not in others and not g.columns[x].is_number and x not in source]
+    )
     columns = [x for x in g.columns if x not in others and x not in source]
     columns, renamed = _measured(g, columns)
     other = "strategy" if kind == "dataset" else "dataset"
@@ -692,29 +774,43 @@ def _wide(g: _Grid, keys: _Keys) -> Reading:
             "compared over datasets: give a folder with such a table for each dataset"
         )
     if kind == "dataset" and len(columns) > 1 and all(usual_name(x) for x in columns):
-        raise g.refuse(f"its columns ({', '.join(columns[:8])}) are metrics of one strategy, and two or more are compared")
+        raise g.refuse(
+            f"its columns ({', '.join(columns[:8])}) are metrics of one strategy, and two or more are compared"
+        )
     if not columns:
         raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
     _drop_average_rows(g, rows, columns)
-    if strange := [(x, next(iter(g.columns[x].strange.values()))) for x in columns if g.columns[x].strange]:
+    if strange := [
+        (x, next(iter(g.columns[x].strange.values()))) for x in columns if g.columns[x].strange
+    ]:
         cells = ", ".join(f"{name!r} has {cell!r}" for name, cell in strange[:4])
         raise g.refuse(
             f"cells that are neither numbers nor known words: column {cells}: mend them, or leave columns out",
             g.asked.command(unused="+".join(name for name, _ in strange)),
         )
     label = g.label(rows)
-    _check_rows(g, label, [*rows, *repeat, *fold], rows, kind)
+    _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
-    values = np.column_stack([g.columns[x].values for x in columns])
+    values = np.column_stack([g.columns[x].numbers for x in columns])
     spreads = [g.columns[x].spreads for x in columns]
     spread = None
     if any(x is not None for x in spreads):
-        spread = np.column_stack([np.full(g.n, np.nan) if x is None else x for x in spreads]).ravel()
-    words = {row * k + at: word for at, x in enumerate(columns) for row, word in g.columns[x].words.items()}
+        spread = np.column_stack(
+            [np.full(g.n, np.nan) if x is None else x for x in spreads]
+        ).ravel()
+    words = {
+        row * k + at: word
+        for at, x in enumerate(columns)
+        for row, word in g.columns[x].words.items()
+    }
     across = np.tile(np.array([renamed.get(x, x) for x in columns], dtype=object), g.n)
     down = np.repeat(label, k)
     each = {"repeat": repeat, "fold": fold}
-    levels = {part: np.repeat(g.label(names), k) for part, names in each.items() if names and g.n_of(*names) > 1}
+    levels = {
+        part: np.repeat(g.label(names), k)
+        for part, names in each.items()
+        if names and g.n_of(*names) > 1
+    }
     names = {
         kind: f"rows, named by {_quoted(rows)}{why}",
         other: "columns",
@@ -741,7 +837,11 @@ def _wide(g: _Grid, keys: _Keys) -> Reading:
 def _rows(g: _Grid, keys: _Keys) -> tuple[list[str], str, str]:
     """Return the columns that name the rows, what rows are, and the evidence if no name says so."""
     said = g.asked.columns
-    texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] in ("", "property", "alias")]
+    texts = [
+        x
+        for x in g.columns
+        if not g.columns[x].is_number and g.roles[x] in ("", "property", "alias")
+    ]
     more = [*keys.repeat, *keys.fold]
     if keys.dataset or keys.strategy:
         rows = list(keys.dataset or keys.strategy)
@@ -751,13 +851,20 @@ def _rows(g: _Grid, keys: _Keys) -> tuple[list[str], str, str]:
         _columns_by_value(g, rows, kind)
         return rows, kind, ""
     first = next(iter(g.columns))
-    texts = texts or ([first] if g.columns[first].is_number and word_of(first) in ("unnamed", "name", "id") else [])
+    texts = texts or (
+        [first]
+        if g.columns[first].is_number and word_of(first) in ("unnamed", "name", "id")
+        else []
+    )
     if not texts:
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
             f"column 'dataset'; it has {', '.join(list(g.columns)[:8])}"
         )
-    rows = next((list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n) if g.is_key([*c, *more])), texts[:1])
+    rows = next(
+        (list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n) if g.is_key([*c, *more])),
+        texts[:1],
+    )
     if said.get("dataset") == ("rows",) or said.get("strategy") == ("columns",):
         _columns_by_value(g, rows, "dataset")
         return rows, "dataset", ""
@@ -772,7 +879,11 @@ def _rows(g: _Grid, keys: _Keys) -> tuple[list[str], str, str]:
 def _way_round(g: _Grid, rows: list[str]) -> tuple[str, str]:
     """Return whether rows are datasets or strategies, with the evidence; ask if there is none."""
     label = [str(x) for x in g.label(rows)]
-    candidates = [x for x in g.columns if g.columns[x].is_number and g.roles[x] not in ("size", "spread", "repeat", "fold")]
+    candidates = [
+        x
+        for x in g.columns
+        if g.columns[x].is_number and g.roles[x] not in ("size", "spread", "repeat", "fold")
+    ]
     evidence: dict[str, list[str]] = {"dataset": [], "strategy": []}
     averages = average_columns([g.columns[x] for x in candidates])
     named = [x for x in candidates if is_summary(x)]
@@ -780,11 +891,15 @@ def _way_round(g: _Grid, rows: list[str]) -> tuple[str, str]:
         name = (named or averages)[0]
         evidence["strategy"].append(f"column `{name}` is a mean over the others")
     plain_rows = [i for i, x in enumerate(label) if not is_summary(x)]
-    by_value = average_rows([g.columns[x] for x in candidates if x not in averages and x not in named])
+    by_value = average_rows(
+        [g.columns[x] for x in candidates if x not in averages and x not in named]
+    )
     summaries = [x for x in label if is_summary(x)] or [label[i] for i in by_value]
     if summaries:
         evidence["dataset"].append(f"row `{summaries[0]}` is one over the others")
     members = [x for x in candidates if x not in averages and x not in named]
+    if summaries and (averages or named):  # a mean over both says nothing
+        evidence = {"dataset": [], "strategy": []}
     for names, yes, no, what in (
         (members, "dataset", "strategy", "columns"),
         ([label[i] for i in plain_rows], "strategy", "dataset", "rows"),
@@ -796,7 +911,9 @@ def _way_round(g: _Grid, rows: list[str]) -> tuple[str, str]:
             evidence[no].append(f"{what} are datasets by their names")
     marked = best_marked([g.columns[x] for x in members])
     if marked:
-        evidence["dataset" if marked == "rows" else "strategy"].append(f"the best of each {marked[:-1]} is marked")
+        evidence["dataset" if marked == "rows" else "strategy"].append(
+            f"the best of each {marked[:-1]} is marked"
+        )
     found = [kind for kind, reasons in evidence.items() if reasons]
     if len(found) == 1:
         return found[0], evidence[found[0]][0]
@@ -814,25 +931,33 @@ def _columns_by_value(g: _Grid, rows: list[str], kind: str) -> None:
     """Leave out the columns that are no strategies, or datasets, by their names or values."""
     keys = {*rows, *g.of("repeat", "fold", "source")}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
-    chosen = [x for x in g.asked.columns.get("score", ())]
+    chosen = g.asked.columns.get("score", ())
     if chosen:
         g.drop([x for x in numbers if x not in chosen])
         return
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit]
     if len(sizes) < len(numbers):
-        doubtful = [x for x in sizes if not is_size(x) and _is_among(g, x, numbers, sizes)]
+        doubtful = [x for x in sizes if not is_size(x) and _is_among(g, x, numbers)]
         if doubtful:
             raise g.refuse(
                 f"{_quoted(doubtful)} may be no scores by the name, and look like the others",
                 g.asked.command(unused="+".join(doubtful)),
-                g.asked.command(score="+".join(x for x in numbers if x not in sizes or x in doubtful)),
+                g.asked.command(
+                    score="+".join(x for x in numbers if x not in sizes or x in doubtful)
+                ),
             )
     if kind == "strategy" or len(sizes) < len(numbers):
         g.drop(sizes)
     g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
     numbers = [x for x in numbers if x in g.columns]
-    averages = average_columns([g.columns[x] for x in numbers], named=True, strict=kind == "dataset")
-    composed = [x for x in numbers if is_summary(x) and (kind == "strategy" or len(re.findall("[A-Za-z]+", x)) > 1)]
+    averages = average_columns(
+        [g.columns[x] for x in numbers], named=True, strict=kind == "dataset"
+    )
+    composed = [
+        x
+        for x in numbers
+        if is_summary(x) and (kind == "strategy" or len(re.findall("[A-Za-z]+", x)) > 1)
+    ]
     for name in dict.fromkeys([*averages, *composed]):
         g.drop([name], "an average of the others" if name in averages else "by its name a summary")
     numbers = [x for x in numbers if x in g.columns]
@@ -847,18 +972,20 @@ def _columns_by_value(g: _Grid, rows: list[str], kind: str) -> None:
         rest = "+".join(x for x in numbers if x in g.columns)
         raise g.refuse(
             f"{_quoted(list(unclear))} may be no {noun} ({next(iter(unclear.values()))})",
-            g.asked.command(unused=names), g.asked.command(score=rest),
+            g.asked.command(unused=names),
+            g.asked.command(score=rest),
         )
 
 
-def _is_among(g: _Grid, name: str, numbers: Sequence[str], sizes: Sequence[str]) -> bool:
-    """Return whether the values of a column are fractions in the range of those of the others."""
-    own = g.columns[name].values
+def _is_among(g: _Grid, name: str, numbers: Sequence[str]) -> bool:
+    """Return whether the values of a column are fractions about as large as those of the others."""
+    own = g.columns[name].numbers
     own = own[~np.isnan(own)]
-    others = np.concatenate([g.columns[x].values for x in numbers if x not in sizes])
-    if not len(own) or np.isnan(others).all() or (own % 1 == 0).all():
+    others = [g.columns[x].numbers for x in numbers if g.roles[x] == ""]
+    middles = [np.nanmedian(x) for x in others if (np.nan_to_num(x) % 1 != 0).any()]
+    if not len(own) or not middles or (own % 1 == 0).all():
         return False
-    return bool(np.nanmin(others) <= np.median(own) <= np.nanmax(others))
+    return bool(min(middles) / 2 <= np.median(own) <= 2 * max(middles))
 
 
 def _bounded(metric: str) -> bool:
@@ -898,10 +1025,12 @@ def _drop_average_rows(g: _Grid, rows: list[str], columns: list[str]) -> None:
     out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
-        g.keep(~out, f"row{'s' * (int(out.sum()) > 1)} {names} (no more than a summary of the others)")
+        g.keep(
+            ~out, f"row{'s' * (int(out.sum()) > 1)} {names} (no more than a summary of the others)"
+        )
 
 
-def _check_rows(g: _Grid, label: np.ndarray, names: list[str], rows: list[str], kind: str) -> None:
+def _check_rows(g: _Grid, label: np.ndarray, names: list[str], kind: str) -> None:
     if empty := [i for i, x in enumerate(label) if not x]:
         raise g.refuse(f"row {empty[0]} of the table has no {kind}: name it, or drop it")
     if not g.is_key(names):
