@@ -9,8 +9,10 @@ from mlaut.analysis.importers.grids.cells import WORDS, Column
 from mlaut.analysis.importers.grids.names import is_summary, same_metric, word_of
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 
+_MANY = 5  # rows from which whole numbers among fractions are no accident
 _LEAST = 3  # rows, and columns, from which a mean over them is no accident
 _ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
+_TELLING = 0.2  # of the spread of numbers, above which the last digit says nothing
 _OUTSIDE = 10.0  # times the range of all others
 
 
@@ -34,6 +36,8 @@ def _is_mean(one: np.ndarray, others: np.ndarray) -> bool:
     if has.sum() < _LEAST or not counted[has].all() or np.ptp(one[has]) == 0:
         return False
     near = 1.01 * _step(one[has])
+    if near > _TELLING * np.nanstd(others[has]):  # digits too coarse to prove anything
+        return False
     return bool(np.all(np.abs(np.nanmean(others[has], axis=1) - one[has]) <= near))
 
 
@@ -128,8 +132,8 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     low = min(known[name].min() for name in parts)
     for name in whole:
         values = known[name]
-        if len(values) >= _LEAST and set(values) == {0.0, 1.0} and len(values) >= 5:
-            odd[name] = "only 0 and 1"
+        if set(values) == {0.0, 1.0} and len(values) >= _LEAST:
+            (odd if len(values) >= _MANY else unclear)[name] = "only 0 and 1"
         elif (values.max() > 1.5 * top and (kind == "dataset" or _shares(known, parts))) or (
             len(values) >= 5
             and np.ptp(values) > 0
@@ -137,23 +141,20 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
             and (values.max() > 1 or values.min() < low)
         ):
             odd[name] = "whole numbers beyond the others"
-    if kind == "strategy" and not _shares(known, parts):
+    if kind == "strategy" and not _shares(known, parts, 1.0):
         return odd, unclear
-    typical = {name: float(np.median(np.abs(known[name]))) for name in parts}
     for name in parts:
         others = max(np.abs(known[x]).max() for x in parts if x != name)
         if known[name].min() > _OUTSIDE * others:
             unclear[name] = "beyond ten times the others"
-    if not typical or len(unclear) > len(parts) // 2:
-        unclear = {}
     return odd, unclear
 
 
-def _shares(known: dict[str, np.ndarray], parts: Sequence[str]) -> bool:
+def _shares(known: dict[str, np.ndarray], parts: Sequence[str], most: float = 100.0) -> bool:
     """Return whether most columns are on one scale, from 0 to 1 or to 100."""
     tops = np.array([known[name].max() for name in parts])
     lows = np.array([known[name].min() for name in parts])
-    return bool(any(np.mean((tops <= 1.001 * most) & (lows >= -most)) >= 0.7 for most in (1, 100)))
+    return bool(np.mean((tops <= 1.001 * most) & (lows >= -most)) >= 0.7)
 
 
 Measures = tuple[dict[str, str], dict[str, list[str]], str, list[str]]

@@ -147,6 +147,11 @@ class _Grid:
                 if self.roles[name] == role and role not in ("size", ""):
                     self.roles[name] = ""
             self.roles |= {name: role for name in chosen if name in self.columns}
+        for name in grid.unnamed:  # a level of nested names may have those of metrics
+            labels = list(dict.fromkeys(self.columns[name].labels().tolist()))
+            usual = [x for x in labels if usual_name(x) is not None]
+            if usual and all(x in usual or role_of(x) in ("size", "spread") for x in labels):
+                self.roles[name] = "metric"
         if asked.clusters:
             if asked.clusters not in self.columns:
                 hint = (
@@ -341,6 +346,12 @@ def _keys(g: _Grid) -> _Keys:
     scores = (
         tuple(_scores(g, numbers)) if not g.asked.columns.get("score") else g.asked.columns["score"]
     )
+    if dataset and strategy and not scores and not g.asked.columns:  # one of them is a property
+        alone = [x for x in (dataset, strategy) if g.is_key([*x, *repeat, *fold])]
+        if len(alone) == 1:
+            other = strategy if alone[0] == dataset else dataset
+            g.roles |= dict.fromkeys(other, "property")
+            dataset, strategy = ([], strategy) if other == dataset else (dataset, [])
     said = g.asked.columns
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
     long = bool(dataset and strategy) or (bool(said.get("score")) and not columns_are)
@@ -929,6 +940,7 @@ def _way_round(g: _Grid, rows: list[str]) -> tuple[str, str]:
 
 def _columns_by_value(g: _Grid, rows: list[str], kind: str) -> None:
     """Leave out the columns that are no strategies, or datasets, by their names or values."""
+    _drop_average_rows(g, rows, [])
     keys = {*rows, *g.of("repeat", "fold", "source")}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
     chosen = g.asked.columns.get("score", ())
@@ -1021,7 +1033,7 @@ def _measured(g: _Grid, columns: list[str]) -> tuple[list[str], dict[str, str]]:
 def _drop_average_rows(g: _Grid, rows: list[str], columns: list[str]) -> None:
     """Leave out the rows that are averages, ranks or wins."""
     label = [str(x) for x in g.label(rows)]
-    by_value = set(average_rows([g.columns[x] for x in columns]))
+    by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
     out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
