@@ -352,6 +352,11 @@ def _keys(g: _Grid) -> _Keys:
             other = strategy if alone[0] == dataset else dataset
             g.roles |= dict.fromkeys(other, "property")
             dataset, strategy = ([], strategy) if other == dataset else (dataset, [])
+    rows = [*dataset, *strategy]
+    if len(rows) == 1 and not scores and not g.asked.columns and not g.is_key([*rows, *repeat, *fold]):
+        if any(g.is_key([x, *repeat, *fold]) for x in texts):  # it only describes the rows
+            g.roles[rows[0]] = "property"
+            dataset, strategy = [], []
     said = g.asked.columns
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
     long = bool(dataset and strategy) or (bool(said.get("score")) and not columns_are)
