@@ -169,12 +169,13 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     """Report what a study decides, and its numbers.
 
     The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, a
-    table of scores as people publish them (CSV, TSV, Excel, JSON, Markdown, LaTeX, HTML, a folder of
-    such files, or - for the standard input) with its metric, or a file or folder of a leaderboard (fev, GIFT-Eval, MTEB, tsml, HELM, SWE-bench, Every Eval Ever,
-    lm-eval, mlr3), which is recognised. The question,
-    test, level, metric and treatment of a study are chosen before its first result; options that
-    differ are named in the report, and so is what is left out: by --only, --without, --datasets,
-    or since the study file no longer names a strategy.
+    table of scores as people publish them (CSV, TSV, Excel, JSON, Markdown, LaTeX, HTML, a folder
+    of such files, or - for the standard input) with its metric, or a file or folder of a
+    leaderboard (fev, GIFT-Eval, MTEB, tsml, HELM, SWE-bench, Every Eval Ever, lm-eval, mlr3), which
+    is recognised. The report says how a table was read; --columns chooses where that is unclear.
+    The question, test, level, metric and treatment of a study are chosen before its first result;
+    options that differ are named in the report, and so is what is left out: by --only, --without,
+    --datasets, or since the study file no longer names a strategy.
 
     \b
     mlaut report study.h5

@@ -162,7 +162,7 @@ def _scored(
 
 
 def _is_wide(table: pd.DataFrame) -> bool:
-    """Return whether a table is in the form of `Results.from_table`: numbers, named by its index."""
+    """Return whether a table has the form of `Results.from_table`: numbers, named by its index."""
     kinds = [
         dtype for name, dtype in table.dtypes.items() if str(name) not in ("source", "cluster")
     ]

@@ -166,7 +166,8 @@ def test_datasets_left_out_stand_in_the_first_sentence(tmp_path):
     study = made_up_study(tmp_path / "s.h5", NAMES, sets, failed=failed)
     assert make_report(study, missing="drop datasets").sections[0].sentences[:2] == (
         "Do not choose by these results: there are 6 datasets, and at least 7 are needed for 3 "
-        "strategies. On these alone, good is first by average rank (1.58) and middling last (2.42).",
+        "strategies. On these alone, good is first by average rank (1.58) and middling last "
+        "(2.42).",
         "12 of 18 datasets left out: no accuracy of good on 12 datasets.",
     )
 

@@ -103,8 +103,8 @@ def _sentences(results: Results, frame: pd.DataFrame, alpha: float) -> tuple[str
     full = f"only {whole} of {n} datasets have" if whole else "no dataset has"
     unit = "dataset" if results.clusters is None else "source"
     lines = [
-        f"Nothing holds over all {counted(n, 'dataset')}: {empty} of {n_cells} cells have no result, "
-        f"and {full} all {k} strategies. So each two are compared on what they share."
+        f"Nothing holds over all {counted(n, 'dataset')}: {empty} of {n_cells} cells have no "
+        f"result, and {full} all {k} strategies. So each two are compared on what they share."
     ]
     shown = frame[frame["adjusted"] <= alpha]
     clearest = shown if len(shown) else frame[frame["won"] > frame["lost"]][:3]
@@ -136,8 +136,8 @@ def _sentences(results: Results, frame: pd.DataFrame, alpha: float) -> tuple[str
     if len(_groups(results.strategies, frame)) == 1:
         order = elo_ratings(results, missing="left out", n_samples=1).frame.index[:3]
         lines.append(
-            f"By their duels on shared datasets (Bradley-Terry), {', '.join(map(str, order))} come first; "
-            "on datasets that one lacks, this is no evidence."
+            f"By their duels on shared datasets (Bradley-Terry), {', '.join(map(str, order))} come "
+            "first; on datasets that one lacks, this is no evidence."
         )
     return tuple(lines)
 

@@ -11,7 +11,8 @@ from mlaut.analysis.importers import automlbenchmark, openml, sktime_results, ta
 from mlaut.analysis.importers.boards import board_of, read_board
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grids_of, is_form
-from mlaut.analysis.importers.grids.readings import ROLES, Asked, read_grid
+from mlaut.analysis.importers.grids.readings import read_grid
+from mlaut.analysis.importers.grids.sheet import ROLES, Asked
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import source_column
@@ -74,7 +75,8 @@ def read_results(
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "mine.md")
-    ...     _ = path.write_text("|Model|iris|wine|Avg|\n|-|-|-|-|\n|a|.9±.1|**.8**|.85|\n|b|.8|.7|-|")
+    ...     text = "|Model|iris|wine|Avg|\n|-|-|-|-|\n|a|.9±.1|**.8**|.85|\n|b|.8|.7|-|"
+    ...     _ = path.write_text(text, encoding="utf-8")
     ...     results = read_results(path, "accuracy")
     >>> print(results.how_read)
     Read: 2 datasets (columns); 2 strategies (rows, named by `Model`); accuracy; means without \
@@ -162,7 +164,8 @@ def _one_of(grids: Sequence[Grid], chosen: str, asked: Asked) -> Grid:
     ways = " or ".join(asked.command(table=str(i)) for i in list(readable or [1])[:2])
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
     raise AnalysisError(
-        f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more}): choose one: {ways}"
+        f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more}): choose one: "
+        f"{ways}"
     )
 
 

@@ -45,7 +45,8 @@ _NAMES: dict[str, tuple[bool, str]] = {
     "success_rate": (True, "success sr solve_rate solved win_rate winrate completion_rate"),
     "reward": (
         True,
-        "mean_reward return returns episode_reward average_return episodic_return mean_return avg_reward final_reward",
+        "mean_reward return returns episode_reward average_return episodic_return mean_return "
+        "avg_reward final_reward",
     ),
     "psnr": (True, ""),
     "ssim": (True, "ms_ssim"),
@@ -146,6 +147,7 @@ def usual_name(name: str) -> UsualName | None:
     """
     text = re.sub(r"[\s(\[]*[%↑↓][\s)\]]*$|\([^()]*\)\s*$", "", name.strip().lower())
     text = re.sub(r"[↑↓%$\\^{}*]", "", text).strip()
+    text = re.sub(r"^(?:r|rec)(?=@)", "recall", re.sub(r"^p(?:rec)?(?=@)", "precision", text))
     at = re.search(r"@\s*(\d+(?:\.\d+)?)\s*", text)
     if at:
         text = text[: at.start()] + " " + text[at.end() :]

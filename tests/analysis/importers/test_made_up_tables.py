@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from made_up import made_up
 
 from mlaut.analysis import read_results
 from mlaut.errors import AnalysisError
-
-from made_up import made_up
 
 
 def outcome(seed, folder):
@@ -21,12 +20,13 @@ def outcome(seed, folder):
         return f"asked: {error}"
     found, truth = results.scores, made.truth
     about = f"seed {seed}, {made.features}: {results.how_read}"
-    assert len(found) == len(truth) and found.shape[1] == truth.shape[1], about
+    assert found.shape == truth.shape, about
     rows = [str(name).replace(" ", "-") for name in truth.index]
     found.index = [name.replace(" ", "-") for name in found.index]
     found.columns = [name.replace(" ", "-") for name in found.columns]
     truth = truth.set_axis([str(x).replace(" ", "-") for x in truth.columns], axis=1)
-    assert set(rows) == set(found.index) and set(truth) == set(found), about
+    assert set(rows) == set(found.index), about
+    assert set(truth) == set(found), about
     found = found.loc[rows, truth.columns].to_numpy()
     assert np.allclose(found, truth.to_numpy(), rtol=0, atol=1e-3, equal_nan=True), about
     return "right"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers.grids.readings import Reading
+from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import even_repeats
 from mlaut.markup import counted

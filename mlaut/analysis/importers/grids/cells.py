@@ -34,8 +34,29 @@ _PRINTED = re.compile(
     rf"(?:(?:±|\+/?-|_|\^?±)\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*"
     r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Z]{1,4}|\u00d7)?"
 )
+_SEVERAL = re.compile(rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,)\s*(?:{_NUMBER}|-)")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
-_UNITS = frozenset(["k", "m", "b", "g", "t", "s", "ms", "sec", "min", "h", "gb", "mb", "kb", "x", "\u00d7", "hrs", "hr"])
+_UNITS = frozenset(
+    [
+        "k",
+        "m",
+        "b",
+        "g",
+        "t",
+        "s",
+        "ms",
+        "sec",
+        "min",
+        "h",
+        "gb",
+        "mb",
+        "kb",
+        "x",
+        "\u00d7",
+        "hrs",
+        "hr",
+    ]
+)
 _BOLD = re.compile(r"\*\*|__|\\textbf|\\mathbf|\\bf\b|\\bfseries|<b>|<strong>|\\bm\b|\\best\b")
 
 
@@ -51,7 +72,9 @@ def plain(text: object) -> str:
     if shown.isalnum():
         return shown
     shown = _IMAGE_OR_NOTE.sub("", _LINK.sub(lambda link: link[1] or "", unescape(shown)))
-    shown = shown.replace("\\pm", "±").replace("\u2212", "-").replace("\\_", "_").replace("\\&", "&")
+    shown = (
+        shown.replace("\\pm", "±").replace("\u2212", "-").replace("\\_", "_").replace("\\&", "&")
+    )
     shown = " ".join(_GONE.sub("", shown).replace("~", " ").replace("\xa0", " ").split())
     return _EMPHASIS.sub("", shown).strip().rstrip("^")
 
@@ -149,6 +172,7 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     strange = {row: odd[code] for row, code in enumerate(codes.tolist()) if code in odd}
     if not n_numbers or n_strange >= n_numbers:
         unclear = comma is None and all(_PRINTED.fullmatch(texts[i]) for i in odd)
+        unclear |= bool(odd) and all(_SEVERAL.match(texts[i]) for i in odd) and len(each) > 1
         return Column(name, texts=labels, strange=strange if unclear else {})
     of_word = {i: lower[i] for i, ok in enumerate(known) if ok and lower[i] in _FAILURES}
     spreads, brackets = (np.array([part[i] for part in found], dtype=float) for i in (1, 2))

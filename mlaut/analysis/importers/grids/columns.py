@@ -12,6 +12,7 @@ from mlaut.analysis.scores.usual_names import part_of, usual_name
 _MANY = 5  # rows from which whole numbers among fractions are no accident
 _LEAST = 3  # rows, and columns, from which a mean over them is no accident
 _ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
+_MOST_AGREE = 0.9  # share of rows in which a printed mean must be one: authors mistype
 _TELLING = 0.2  # of the spread of numbers, above which the last digit says nothing
 _OUTSIDE = 10.0  # times the range of all others
 
@@ -32,13 +33,15 @@ def _step(values: np.ndarray) -> float:
 def _is_mean(one: np.ndarray, others: np.ndarray) -> bool:
     """Return whether numbers are the means of rows of others, to their printed digits."""
     has = ~np.isnan(one)
-    counted = (~np.isnan(others)).sum(axis=1) >= _LEAST
+    least = _LEAST if has.sum() < 2 * _LEAST else 2
+    counted = (~np.isnan(others)).sum(axis=1) >= least
     if has.sum() < _LEAST or not counted[has].all() or np.ptp(one[has]) == 0:
         return False
     near = 1.01 * _step(one[has])
     if near > _TELLING * np.nanstd(others[has]):  # digits too coarse to prove anything
         return False
-    return bool(np.all(np.abs(np.nanmean(others[has], axis=1) - one[has]) <= near))
+    apart = np.abs(np.nanmean(others[has], axis=1) - one[has])
+    return bool(np.mean(apart <= near) >= _MOST_AGREE and apart.max() <= 10 * near)
 
 
 def average_columns(
@@ -52,7 +55,7 @@ def average_columns(
     members = [x for x in columns if not is_summary(x.name)]
     found = []
     for at, column in enumerate(members):
-        if len(members) > _LEAST and (at < 2 or at > len(members) - 3):
+        if len(members) >= _LEAST and (at < 2 or at > len(members) - 3):
             others = _matrix([x for x in members if x is not column])
             if len(column.numbers) >= _LEAST and _is_mean(column.numbers, others):
                 found.append(column.name)
@@ -84,12 +87,31 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
         others = np.delete(values, row, axis=0)
         if (~np.isnan(others)).sum(axis=0).min() < _LEAST or np.isnan(values[row]).any():
             continue
-        near = [1.01 * _step(values[row])] * values.shape[1]
-        if np.ptp(others, axis=0).max() > 0 and np.all(
-            np.abs(others.mean(axis=0) - values[row]) <= near
-        ):
+        near = 1.01 * _step(values[row])
+        middle = np.abs(np.nanmean(others, axis=0) - values[row])
+        if near <= _TELLING * np.nanstd(others, axis=0).max() and np.all(middle <= near):
             return [row]
     return []
+
+
+def block_averages(names: Sequence[str], columns: Sequence[Column]) -> list[int]:
+    """Return the rows that are called an average, and are that of rows above or below them."""
+    called = [bool(re.search(r"\b(?:avg|average|mean)\b", x.lower())) for x in names]
+    if not any(called) or sum(called) > len(called) / 2 or not columns:
+        return []
+    values, found = _matrix(columns), []
+    rows = [i for i, summary in enumerate(called) if not summary]
+    for at in np.flatnonzero(called).tolist():
+        own = values[at]
+        above, below = [i for i in rows if i < at], [i for i in rows if i > at]
+        blocks = [above[-n:] for n in range(2, len(above) + 1)]
+        blocks += [below[:n] for n in range(2, len(below) + 1)]
+        near = 1.01 * _step(own)
+        if near > _TELLING * np.nanstd(values):
+            continue
+        if any(np.all(np.abs(values[block].mean(axis=0) - own) <= near) for block in blocks):
+            found.append(at)
+    return found
 
 
 def best_marked(columns: Sequence[Column]) -> str:
@@ -248,7 +270,7 @@ def _is_measure(word: str) -> bool:
 
 
 def _mean_and_spread(names: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
-    """Return the columns of means with their strategies, and those of spreads, if there are both."""
+    """Return the columns of means with their strategies, and those of spreads, if both are."""
     base: dict[str, str] = {}
     spreads: dict[str, str] = {}
     for name in names:

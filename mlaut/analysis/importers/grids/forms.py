@@ -33,6 +33,7 @@ _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
 _EXCEL, _JSON, _PICKLE = (".xlsx", ".xls", ".ods"), (".json", ".jsonl"), (".pkl", ".pickle")
 _TEXT = (".txt", ".dat", ".rst", ".log")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
+_METRICS = ("metric", "metrics", "measure", "measures")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
 FILE = "file"  # column with the names of the files of a folder
 
@@ -138,7 +139,13 @@ def framed(rows: Rows) -> pd.DataFrame:
     for level in head[:-1]:  # a name above several columns stands above the first one
         for at in range(1, width):
             level[at] = level[at] or (level[at - 1] if at > 1 else "")
-    names = [tuple(dict.fromkeys(name for name in column if name)) for column in zip(*head, strict=True)]
+    if n > 1:  # the corner may say that the rows below it name metrics
+        corner = [row[0] for row in head if row[0].lower() not in _METRICS]
+        for row in head:
+            row[0] = corner[-1] if corner else ""
+    names = [
+        tuple(dict.fromkeys(name for name in column if name)) for column in zip(*head, strict=True)
+    ]
     body = pd.DataFrame(rows[n:], dtype=object)
     body = body.replace(r"^\s*$", None, regex=True)
     if n > 1:
@@ -157,8 +164,11 @@ def _header_rows(rows: Rows) -> int:
     first = rows[0][1:]
     several = len(set(first)) < len(first) or "" in first
     n = 1
-    while several and n < min(3, len(rows) - 1):
+    while n < min(3, len(rows) - 1):
         cells = [cell for cell in rows[n][1:] if cell]
+        corner = plain(rows[n][0]).lower() in ("", *_METRICS, rows[0][0].lower())
+        if not (several or (corner and len(cells) > 1)):
+            break
         if not cells or any(re.search(r"\d", plain(x)) and _is_score(plain(x)) for x in cells):
             break
         n += 1
@@ -260,7 +270,10 @@ def _of_excel(path: Path) -> list[Grid]:
             "save the table as CSV"
         ) from error
     rows = {str(k): sheet.astype(object).where(sheet.notna(), "") for k, sheet in sheets.items()}
-    texts = {k: [[str(cell) for cell in row] for row in sheet.to_numpy().tolist()] for k, sheet in rows.items()}
+    texts = {
+        k: [[str(cell) for cell in row] for row in sheet.to_numpy().tolist()]
+        for k, sheet in rows.items()
+    }
     return [Grid(name, framed(cells)) for name, cells in texts.items() if len(cells) > 1]
 
 

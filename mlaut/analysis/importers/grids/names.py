@@ -8,7 +8,45 @@ from mlaut.analysis.scores.usual_names import usual_name
 
 _ENDS = {"name", "names", "id", "ids", "key", "label", "title", "fullname", "type"}
 _LAST = frozenset(
-    ["params", "parameters", "flops", "gflops", "macs", "gmacs", "time", "times", "seconds", "secs", "length", "len", "size", "url", "link", "steps", "timesteps", "episodes", "count", "memory", "fps", "latency", "year", "date", "epochs", "duration", "dim", "runtime", "throughput", "hours", "id", "samples", "features", "classes", "instances", "rows", "mutants"]
+    [
+        "params",
+        "parameters",
+        "flops",
+        "gflops",
+        "macs",
+        "gmacs",
+        "time",
+        "times",
+        "seconds",
+        "secs",
+        "length",
+        "len",
+        "size",
+        "url",
+        "link",
+        "steps",
+        "timesteps",
+        "episodes",
+        "count",
+        "memory",
+        "fps",
+        "latency",
+        "year",
+        "date",
+        "epochs",
+        "duration",
+        "dim",
+        "runtime",
+        "throughput",
+        "hours",
+        "id",
+        "samples",
+        "features",
+        "classes",
+        "instances",
+        "rows",
+        "mutants",
+    ]
 )
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
 _KEYS = {
@@ -21,6 +59,11 @@ _KEYS = {
     "part": "parts",
     "score": "scores",
 }
+
+
+PARTS = dict.fromkeys(("test", "testing", "holdout", "held-out", "eval", "test_set"), 0)
+PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "cv"), 1)
+PARTS |= {"train": 2, "training": 2, "all": 3}  # the smallest counts
 
 
 def word_of(name: object) -> str:

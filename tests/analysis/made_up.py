@@ -1,6 +1,7 @@
 """Made-up tables of results whose truth is known, in the forms in which people publish them."""
 
 import json
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -75,7 +76,8 @@ class _Maker:
         if not self.unit:
             values = values * self.rng.choice([1, 3, 30, 400], n)[:, None]
         truth = pd.DataFrame(values.round(4), datasets, strategies)
-        form = self.one(["wide", "wide", "turned", "turned", "long", "long", "long", "folder", "nested"])
+        forms = ["wide", "wide", "turned", "turned", "long", "long", "long", "folder", "nested"]
+        form = self.one(forms)
         self.features.append(form)
         files = getattr(self, form)(truth)
         return Made(files, self.metric, self.truth, self.features)
@@ -100,7 +102,7 @@ class _Maker:
             style = self.one(["{} ± {}", "{}({})", "{} +- {}", "${} \\pm {}$", "{} (±{})"])
             spread = self.rng.uniform(0.001, 0.02, table.shape).round(4) * scale
             spreads = pd.DataFrame(spread, table.index, table.columns).map("{:.3f}".format)
-            texts = texts.combine(spreads, lambda a, b: [style.format(x, y) for x, y in zip(a, b, strict=True)])
+            texts = texts.combine(spreads, lambda a, b: list(map(style.format, a, b)))
         if self.maybe("holes", 0.2):
             i, j = int(self.rng.integers(len(table))), int(self.rng.integers(table.shape[1]))
             texts.iloc[i, j] = self.one(["-", "n/a", "failed", "OOM", "TLE", ""])
@@ -109,11 +111,13 @@ class _Maker:
             hole.iloc[i, j] = np.nan
             self.truth = hole.T if turned else hole
         keys = STRATEGY_KEYS if turned else DATASET_KEYS
-        texts.index.name = self.one(keys) if self.maybe("named rows", 0.65) else self.one(["", "name", "x"])
+        unknown = not self.maybe("named rows", 0.65)
+        texts.index.name = self.one(["", "name", "x"] if unknown else keys)
         # Where nothing names the rows, an average is one over datasets, as people print it.
         over_datasets = turned or texts.index.name in keys
         if over_datasets and self.maybe("average column", 0.3):
-            name = self.one(["Average", "Avg", "Mean", "Overall", f"Avg. of {len(truth)} tasks", "All"])
+            tasks = f"Avg. of {len(truth)} tasks"
+            name = self.one(["Average", "Avg", "Mean", "Overall", tasks, "All"])
             texts[name] = (scale * table).mean(axis=1).map("{:.3f}".format)
         if not turned and self.maybe("average row", 0.25):
             texts.loc[self.one(["Average", "AVG", "mean", "Avg. rank", "Wins"])] = [
@@ -152,7 +156,8 @@ class _Maker:
         for r in range(n_repeats):
             noisy = (truth + self.rng.normal(0, 0.01, truth.shape) * (n_repeats > 1)).round(4)
             means[r] = noisy
-            rows.append(noisy.rename_axis("d").rename_axis("s", axis=1).stack().rename("v").reset_index().assign(r=r))
+            long = noisy.rename_axis("d").rename_axis("s", axis=1).stack().rename("v")
+            rows.append(long.reset_index().assign(r=r))
         table = pd.concat(rows, ignore_index=True)
         key = self.one(REPEAT_KEYS)
         if self.maybe("absent rows", 0.2):
@@ -161,7 +166,8 @@ class _Maker:
             lost = table.pivot_table(index=["d", "s"], columns="r", values="v", aggfunc="mean")
             if key == "fold":
                 lost = lost.dropna()
-            self.truth = lost.mean(axis=1).unstack().reindex(index=truth.index, columns=truth.columns)
+            wide = lost.mean(axis=1).unstack()
+            self.truth = wide.reindex(index=truth.index, columns=truth.columns)
         else:
             self.truth = pd.DataFrame(means.mean(axis=0), truth.index, truth.columns)
         dataset, strategy = self.one(DATASET_KEYS), self.one(STRATEGY_KEYS)
@@ -180,16 +186,15 @@ class _Maker:
         if n_repeats == 1:
             table = table.drop(columns=key)
         if self.maybe("setting", 0.2):
-            parts = {name: f"{name}".rsplit(self.one(["-", "_", " "]), 1) for name in truth.columns}
             sizes = {name: self.one(["base", "large"]) for name in truth.columns}
             if len(set(sizes.values())) > 1:
-                base = {name: name if i % 2 else truth.columns[0] for i, name in enumerate(truth.columns)}
+                first = truth.columns[0]
+                base = {name: name if i % 2 else first for i, name in enumerate(truth.columns)}
                 pairs = {(base[x], sizes[x]) for x in base}
                 if len(pairs) == len(base):
                     self.truth = self.truth.rename(columns=lambda x: f"{base[x]} {sizes[x]}")
                     table.insert(2, "backbone size", table[strategy].map(sizes))
                     table[strategy] = table[strategy].map(base)
-            del parts
         if self.maybe("source", 0.15):
             of = {name: f"site {i // 2}" for i, name in enumerate(truth.index)}
             table["source"] = table[dataset].map(of)
@@ -199,12 +204,14 @@ class _Maker:
             if score not in ("score", "value", "result"):
                 table[METRICS[other][0][0]] = self.rng.uniform(0, 1, len(table)).round(3)
         if self.maybe("time", 0.3):
-            table[self.one(["time", "train_time_s", "duration", "n_params"])] = self.rng.integers(1, 99, len(table))
+            name = self.one(["time", "train_time_s", "duration", "n_params"])
+            table[name] = self.rng.integers(1, 99, len(table))
         if self.maybe("split", 0.2):
             other = table.assign(**{score: self.rng.uniform(0, 1, len(table)).round(4)})
             parts = self.one([("test", "train"), ("test", "val"), ("Test", "Train")])
             table = pd.concat([table.assign(split=parts[0]), other.assign(split=parts[1])])
-        if self.maybe("metric column", 0.12) and "loss" not in table and score in ("score", "value", "result"):
+        general = score in ("score", "value", "result")
+        if self.maybe("metric column", 0.12) and "loss" not in table and general:
             other = table.assign(**{score: 0.5})
             table = pd.concat([table.assign(metric=self.metric), other.assign(metric="another")])
         if self.maybe("std column", 0.2):
@@ -231,7 +238,7 @@ class _Maker:
 
     def nested(self, truth):
         self.truth = truth
-        metric, f = self.columns[0], "other"
+        metric = self.columns[0]
         order = self.one(["dsm", "sdm", "dms", "msd", "ds", "sd"])
         deep: dict = {}
         for d in truth.index:
@@ -244,7 +251,6 @@ class _Maker:
                     for step in way[:-1]:
                         at = at.setdefault(step, {})
                     at[way[-1]] = float(x)
-        del f
         return {"table.json": json.dumps(deep)}
 
     # ---------------------------------------------------------------------- files
@@ -261,15 +267,17 @@ class _Maker:
             return {"table.tsv" if kind == "tsv" else "table.csv": text}
         if kind == "md":
             lines = [names, ["---"] * len(names), *texts.to_numpy().tolist()]
-            text = "# Results\n\nSome words.\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in lines)
-            return {"README.md": text.replace("**|", "** |")}
+            rows = "\n".join(f"| {' | '.join(row)} |" for row in lines)
+            return {"README.md": f"# Results\n\nSome words.\n\n{rows}"}
         if kind == "tex":
-            safe = texts.map(lambda x: x.replace("_", "\\_").replace("%", "\\%").replace("&", "\\&").replace("#", "\\#"))
-            head = [name.replace("_", "\\_").replace("%", "\\%").replace("#", "\\#") for name in names]
-            rows = " \\\\\n".join(" & ".join(row) for row in [head, *safe.to_numpy().tolist()])
-            return {"table.tex": f"\\begin{{tabular}}{{{'l' * len(names)}}}\n\\toprule\n{rows} \\\\\n\\end{{tabular}}"}
+            cells = [names, *texts.to_numpy().tolist()]
+            safe = [[re.sub(r"([_%&#])", r"\\\1", x) for x in row] for row in cells]
+            rows = " \\\\\n".join(" & ".join(row) for row in safe)
+            begin = f"\\begin{{tabular}}{{{'l' * len(names)}}}\n\\toprule\n"
+            return {"table.tex": f"{begin}{rows} \\\\\n\\end{{tabular}}"}
         if kind == "html":
             cells = [names, *texts.to_numpy().tolist()]
-            rows = "".join("<tr>" + "".join(f"<td>{x}</td>" for x in row) + "</tr>" for row in cells)
+            lines = ("".join(f"<td>{x}</td>" for x in row) for row in cells)
+            rows = "".join(f"<tr>{line}</tr>" for line in lines)
             return {"page.html": f"<h1>Results</h1><table>{rows}</table>"}
         return {"table.json": table.to_json(orient="records")}
