@@ -291,8 +291,7 @@ def test_a_random_state_is_a_repeat(tmp_path):
 def test_units_that_differ_between_columns_are_not_kept(tmp_path):
     path = saved(tmp_path, SCORES.assign(svm=100 * SCORES["svm"]))
     text = refusal(path)
-    assert "'svm' has 88.3 on 'ecoli'" in text
-    assert "'forest' is within" in text
+    assert "`svm` has 88.3 on 'ecoli', and `forest` is within 0 and 1" in text
     assert "greater_is_better" not in text  # it would rank percentages above shares
     assert "greater_is_better=True to keep them" in refusal(saved(tmp_path, 200 * SCORES))
 
@@ -313,7 +312,7 @@ def test_a_row_is_named_in_plain_words(tmp_path):
 def test_scores_that_are_unclear_say_what_to_do(tmp_path):
     path = saved(tmp_path, LONG.rename(columns={"score": "u"}).assign(q=0.5), index=False)
     text = refusal(path)
-    assert "which of u, q has the scores: call it 'score'" in text
+    assert "which of u, q has the accuracy: name it" in text
     assert text.endswith(f"{path} --metric accuracy --columns score=q")
 
 

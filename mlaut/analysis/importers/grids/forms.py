@@ -133,16 +133,18 @@ def framed(rows: Rows) -> pd.DataFrame:
     """Return rows of cells as a table; the first row, or two, or three, have its names."""
     width = max(map(len, rows))
     rows = [[*row, *[""] * (width - len(row))] for row in rows]
-    rows = [row for row in rows if len({cell for cell in row if cell}) > 1 or row[0] == ""]
     n = _header_rows(rows)
+    if n > 1 and rows[n][0] and not any(rows[n][1:]):  # pandas names the index in a row below
+        rows[0][0], rows[n] = rows[n][0], [""] * width
+    rows = [row for row in rows if len({cell for cell in row if cell}) > 1 or row[0] == ""]
     head = [[plain(cell) for cell in row] for row in rows[:n]]
     for level in head[:-1]:  # a name above several columns stands above the first one
         for at in range(1, width):
             level[at] = level[at] or (level[at - 1] if at > 1 else "")
     if n > 1:  # the corner may say that the rows below it name metrics
-        corner = [row[0] for row in head if row[0].lower() not in _METRICS]
+        corner = [row[0] for row in head if row[0] and row[0].lower() not in _METRICS]
         for row in head:
-            row[0] = corner[-1] if corner else ""
+            row[0] = corner[0] if corner else ""
     names = [
         tuple(dict.fromkeys(name for name in column if name)) for column in zip(*head, strict=True)
     ]

@@ -60,8 +60,10 @@ def keys_of(g: Sheet) -> Keys:
     elif not scores:
         left = [x for x in numbers if g.roles[x] == ""]
         if len(left) != 1:
-            names = ", ".join(left[:8]) or "no column"
-            text = f"it is unclear which of {names} has the scores: call it 'score', or name it"
+            what = g.metric or "scores"
+            text = f"no column is of {what}; it has {', '.join(g.columns)}"
+            if left:
+                text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
             raise g.refuse(text, *(g.asked.command(score=x) for x in left[:2]))
         scores = (left[0],)
     return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)

@@ -227,6 +227,8 @@ def _may_tell(g: Sheet, name: str) -> bool:
     column = g.columns[name]
     if g.roles[name] in ("spread", "average", "score") or usual_name(name) is not None:
         return False
+    if g.n_of(name) == g.n:  # the number or the name of a run
+        return False
     if not column.is_number:
         return True
     values = column.numbers[~np.isnan(column.numbers)]
@@ -243,14 +245,10 @@ def _as_part(
     """Return the keys with columns that tell rows apart as parts of strategies or of datasets."""
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
     chosen = (of_strategy or found)[0]
-    if all(g.fixes(chosen, name) for name in strategy) and len(chosen) == 1:
-        return list(chosen), dataset, repeat  # its names contain those of the strategies
-    if (
-        all(g.fixes(chosen, name) for name in dataset)
-        and len(chosen) == 1
-        and g.roles[chosen[0]] in ("", "dataset", "alias")
-    ):
-        return strategy, list(chosen), repeat
+    if all(g.fixes(chosen, name) for name in strategy):
+        return _finer(g, strategy, chosen), dataset, repeat
+    if all(g.fixes(chosen, name) for name in dataset):
+        return strategy, _finer(g, dataset, chosen), repeat
     label = [*dataset, *strategy]
     rows = g.n_of(*label, *chosen)
     with_strategy = rows / (g.n_of(*dataset) * g.n_of(*strategy, *chosen))
@@ -274,6 +272,12 @@ def _as_part(
         ),
     ]
     raise g.refuse(text, *ways)
+
+
+def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:
+    """Return columns with finer names: these alone, if they contain the others."""
+    pairs = zip(g.label(names).tolist(), g.label(finer).tolist(), strict=True)
+    return list(finer) if all(str(a) in str(b) for a, b in pairs) else [*names, *finer]
 
 
 def _spread_of(g: Sheet, score: str) -> np.ndarray | None:

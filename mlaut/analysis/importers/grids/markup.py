@@ -84,6 +84,7 @@ class _Html(HTMLParser):
         if tag == "table":
             self.open.append(([], {}))
         elif tag == "tr" and self.open:
+            self._close()
             self.open[-1][0].append([])
         elif tag in ("td", "th") and self.open and self.open[-1][0]:
             self._close()

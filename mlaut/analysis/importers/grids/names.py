@@ -46,6 +46,9 @@ _LAST = frozenset(
         "instances",
         "rows",
         "mutants",
+        "perc",
+        "percentage",
+        "ratio",
     ]
 )
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))

@@ -41,14 +41,16 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     )
     columns = [x for x in g.columns if x not in others and x not in source]
     columns, renamed = _measured(g, columns)
+    columns = _without_odd(g, rows, columns, kind)
+    shown = [renamed.get(x, x) for x in columns]
     other = "strategy" if kind == "dataset" else "dataset"
     _check_columns(g, columns, kind)
-    if kind == "strategy" and columns and all(_is_metric(x) for x in columns):
+    if kind == "strategy" and columns and all(map(_is_metric, shown)):
         raise g.refuse(
             f"its columns ({', '.join(columns[:8])}) are metrics of one dataset, so strategies "
             "cannot be compared over datasets: give a folder with such a table for each dataset"
         )
-    if kind == "dataset" and len(columns) > 1 and all(_is_metric(x) for x in columns):
+    if kind == "dataset" and len(columns) > 1 and all(map(_is_metric, shown)):
         raise g.refuse(
             f"its columns ({', '.join(columns[:8])}) are metrics of one strategy, and two or more "
             "are compared"
@@ -80,7 +82,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         for at, x in enumerate(columns)
         for row, word in g.columns[x].words.items()
     }
-    across = np.tile(np.array([renamed.get(x, x) for x in columns], dtype=object), g.n)
+    across = np.tile(np.array(shown, dtype=object), g.n)
     down = np.repeat(label, k)
     each = {"repeat": repeat, "fold": fold}
     levels = {
@@ -234,7 +236,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     composed = [
         x
         for x in numbers
-        if is_summary(x) and (kind == "strategy" or len(re.findall("[A-Za-z]+", x)) > 1)
+        if is_summary(x) and (kind == "strategy" or word_of(x) not in ("mean", "median"))
     ]
     for name in dict.fromkeys([*averages, *composed]):
         g.drop([name], "an average of the others" if name in averages else "by its name a summary")
@@ -246,14 +248,19 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     ]
     for at in block_averages(numbers, turned):
         g.drop([numbers[at]], "an average of some others")
-    numbers = [x for x in numbers if x in g.columns]
+
+
+def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
+    """Return the columns without those that are no scores by their values; ask where unclear."""
+    if g.asked.columns.get("score") or not numbers:
+        return numbers
     odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
     beyond = [x for x in numbers if x not in odd and np.nanmax(np.abs(g.columns[x].numbers)) > 1]
     if _bounded(g.metric) and len(beyond) < len(numbers) / 2:
         unclear = {}
         if beyond:
             column, within = g.columns[beyond[0]], next(x for x in numbers if x not in beyond)
-            at = int(np.nanargmax(np.abs(column.numbers)))
+            at = int(np.argmax(np.abs(column.numbers) > 1))
             raise g.refuse(
                 f"`{beyond[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}, and "
                 f"`{within}` is within 0 and 1, as {g.metric} is",
@@ -270,6 +277,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
             g.asked.command(unused=names),
             g.asked.command(score=rest),
         )
+    return [x for x in numbers if x in g.columns]
 
 
 def _is_metric(name: str) -> bool:
@@ -331,8 +339,11 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     if g.asked.columns.get("score"):
         return columns, {}
     found = measures_of(columns, g.metric)
-    if found is None:
-        return columns, {}
+    if found is None:  # means whose spreads are left out already
+        short = {
+            x: re.sub(r"^mean[\s_.:-]+|[\s_.:(-]+mean\)?$", "", x, flags=re.I) for x in columns
+        }
+        return columns, short if all(x != short[x] for x in columns) else {}
     if isinstance(found, str):
         raise g.refuse(found)
     kept, others, metric, ask = found
