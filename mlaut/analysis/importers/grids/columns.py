@@ -10,6 +10,7 @@ from mlaut.analysis.importers.grids.names import is_summary, same_metric, word_o
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 
 _MANY = 5  # rows from which whole numbers among fractions are no accident
+_FEWEST = 2  # rows with all cells, if the digits are fine
 _LEAST = 3  # rows, and columns, from which a mean over them is no accident
 _ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
 _MOST_AGREE = 0.9  # share of rows in which a printed mean must be one: authors mistype
@@ -32,13 +33,15 @@ def _step(values: np.ndarray) -> float:
 
 def _is_mean(one: np.ndarray, others: np.ndarray) -> bool:
     """Return whether numbers are the means of rows of others, to their printed digits."""
-    has = ~np.isnan(one)
+    whole = ~np.isnan(others).any(axis=1)
+    has = ~np.isnan(one) & (whole if whole.sum() >= _FEWEST else True)
     least = _LEAST if has.sum() < 2 * _LEAST else 2
     counted = (~np.isnan(others)).sum(axis=1) >= least
-    if has.sum() < _LEAST or not counted[has].all() or np.ptp(one[has]) == 0:
+    if has.sum() < _FEWEST or not counted[has].all() or np.ptp(one[has]) == 0:
         return False
     near = 1.01 * _step(one[has])
-    if near > _TELLING * np.nanstd(others[has]):  # digits too coarse to prove anything
+    telling = _TELLING if has.sum() >= _LEAST else _TELLING / 4
+    if near > telling * np.nanstd(others[has]):  # digits too coarse to prove anything
         return False
     apart = np.abs(np.nanmean(others[has], axis=1) - one[has])
     return bool(np.mean(apart <= near) >= _MOST_AGREE and apart.max() <= 10 * near)
@@ -67,14 +70,17 @@ def average_columns(
 
 
 def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
+    """Return whether numbers are near the mean, median or spread of others, in complete rows."""
     others = _matrix(members)
-    if not others.size or np.isnan(others).all(axis=1).any():
+    whole = ~np.isnan(others).any(axis=1) & ~np.isnan(values) if others.size else np.zeros(0, bool)
+    if not whole.any():
         return False
-    near = _ROUNDED * np.nanmax(np.abs(others))
-    middles = [np.nanmean(others, axis=1), np.nanmedian(others, axis=1)]
-    if others.shape[1] > 1 and not np.isnan(others).any():
+    own, others = values[whole], others[whole]
+    near = _ROUNDED * np.max(np.abs(others))
+    middles = [np.mean(others, axis=1), np.median(others, axis=1)]
+    if others.shape[1] > 1:
         middles.append(np.std(others, axis=1, ddof=1))
-    return any(np.allclose(values, middle, 0, near) for middle in middles)
+    return any(np.allclose(own, middle, 0, near) for middle in middles)
 
 
 def average_rows(columns: Sequence[Column]) -> list[int]:

@@ -64,6 +64,16 @@ _KEYS = {
 }
 
 
+_WORD = 4  # letters up to which a known name must be a word of its own
+_KNOWN = {
+    kind: re.compile(
+        "|".join(
+            rf"(?<![a-z]){re.escape(part)}(?![a-z])" if len(part) <= _WORD else re.escape(part)
+            for part in WORDS[f"{kind}_names"]
+        )
+    )
+    for kind in ("strategy", "dataset")
+}
 PARTS = dict.fromkeys(("test", "testing", "holdout", "held-out", "eval", "test_set"), 0)
 PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "cv"), 1)
 PARTS |= {"train": 2, "training": 2, "all": 3}  # the smallest counts
@@ -146,8 +156,7 @@ def looks_like(names: list[str], kind: str) -> float:
     >>> looks_like(["XGBoost", "my net"], "strategy"), looks_like(["XGBoost"], "dataset")
     (0.5, 0.0)
     """
-    parts = WORDS[f"{kind}_names"]
-    hits = sum(any(part in name.lower() for part in parts) for name in names)
+    hits = sum(bool(_KNOWN[kind].search(name.lower())) for name in names)
     return hits / max(len(names), 1)
 
 

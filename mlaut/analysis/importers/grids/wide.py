@@ -277,6 +277,8 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
             g.asked.command(unused=names),
             g.asked.command(score=rest),
         )
+    numbers = [x for x in numbers if x in g.columns]
+    g.drop(average_columns([g.columns[x] for x in numbers]), "an average of the others")
     return [x for x in numbers if x in g.columns]
 
 
