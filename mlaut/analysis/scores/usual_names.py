@@ -93,6 +93,7 @@ _PARTS = {"test": "test", "holdout": "test", "heldout": "test", "eval": "test", 
 _PARTS |= {"val": "val", "valid": "val", "validation": "val", "dev": "val", "cv": "val"}
 _PARTS |= {"train": "train", "training": "train", "insample": "train"}
 _FILLERS = (
+    "normalized",
     "mean",
     "avg",
     "average",

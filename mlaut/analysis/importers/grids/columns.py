@@ -1,7 +1,7 @@
 """What columns of numbers are by their values: averages, counts, flags, other measures."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -67,6 +67,25 @@ def average_columns(
         named_so = [x for x in columns if is_summary(x.name)]
         found += [x.name for x in named_so if not strict or _near_middle(x.numbers, members)]
     return found
+
+
+def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict[str, str]:
+    """Return the columns at the ends that a mean does not include, and the name of the mean.
+
+    It is the mean of the columns on one side of it, to its digits, and not that of all others.
+    """
+    for at, column in enumerate(columns):
+        if column.name not in averages:
+            continue
+        parts = [columns[at + 1 :], columns[:at]]
+        sides = [[x for x in part if x.name not in averages] for part in parts]
+        whole = [x for side in sides[::-1] for x in side]
+        if len(whole) < _LEAST or _is_mean(column.numbers, _matrix(whole)):
+            continue
+        for side, other in (sides, sides[::-1]):
+            if len(side) >= _LEAST and other and _is_mean(column.numbers, _matrix(side)):
+                return {x.name: column.name for x in other}
+    return {}
 
 
 def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:

@@ -11,6 +11,7 @@ from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.names import (
     is_summary,
+    role_of,
     same_metric,
     word_of,
 )
@@ -141,7 +142,9 @@ def _other_key(
             need = "strategies" if dataset else "datasets"
             role = "strategy" if dataset else "dataset"
             if not free:
-                raise g.refuse(f"no column names the {need}; it has {', '.join(g.columns)}")
+                left = [x for x in g.columns if not g.columns[x].is_number and x not in known]
+                ways = [g.asked.command(**{role: x}) for x in left if not g.fixes(known, x)][:2]
+                raise g.refuse(f"no column names the {need}; it has {', '.join(g.columns)}", *ways)
             ways = [g.asked.command(**{role: x}) for x in (keyed or free)[:3]]
             raise g.refuse(
                 f"several columns may name the {need} ({', '.join(keyed or free)})", *ways
@@ -249,6 +252,9 @@ def _as_part(
         return _finer(g, strategy, chosen), dataset, repeat
     if all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
+    of_name = {role_of(x) for x in chosen}
+    if of_name == {"dataset"}:  # such as `env` and `dataset`
+        return strategy, sorted([*dataset, *chosen], key=list(g.columns).index), repeat
     label = [*dataset, *strategy]
     rows = g.n_of(*label, *chosen)
     with_strategy = rows / (g.n_of(*dataset) * g.n_of(*strategy, *chosen))

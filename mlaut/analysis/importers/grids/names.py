@@ -111,7 +111,8 @@ def role_of(name: str) -> str:
     plural = [x for x in tokens if x not in _ENDS]
     candidates = (word, *("_".join(x) for x in (singular, ends, plural)), "".join(ends))
     counts = (tokens[0] in _FIRST and len(tokens) > 1) or shown.strip().startswith("#")
-    spread = tokens[-1] in WORDS["spreads"][:11] or tokens[0] in ("std", "stderr", "se", "sd")
+    ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:11], "standard_deviation"}
+    spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd")
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
         return "spread"
     if is_summary(shown):

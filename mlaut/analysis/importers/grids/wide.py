@@ -10,6 +10,7 @@ from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.columns import (
     average_columns,
     average_rows,
+    beside_average,
     best_marked,
     block_averages,
     measures_of,
@@ -125,7 +126,8 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     if keys.dataset or keys.strategy:
         rows = list(keys.dataset or keys.strategy)
         kind = "dataset" if keys.dataset else "strategy"
-        if kind == "strategy" and not g.is_key([*rows, *more]):
+        if kind == "strategy" and not g.is_key([*rows, *more]):  # a size may be part of the name
+            texts += [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
             rows = next(([*rows, x] for x in texts if g.is_key([*rows, x, *more])), rows)
         _columns_by_value(g, rows, kind)
         return rows, kind, ""
@@ -238,6 +240,9 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         for x in numbers
         if is_summary(x) and (kind == "strategy" or word_of(x) not in ("mean", "median"))
     ]
+    apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
+    for name, mean in apart.items():
+        g.drop([name], f"not in the mean `{mean}`")
     for name in dict.fromkeys([*averages, *composed]):
         g.drop([name], "an average of the others" if name in averages else "by its name a summary")
     numbers = [x for x in numbers if x in g.columns]
