@@ -25,7 +25,7 @@ _GONE = re.compile(
     r"</?[a-zA-Z][^<>]*>|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
     r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|superscript|subscript)\b"
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"
-    r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?=%)|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
+    r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?![a-zA-Z\\])|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
 )
 _EMPHASIS = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")  # underscores at the ends of words
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
@@ -168,7 +168,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     rows = np.bincount(codes, minlength=len(each))
     n_numbers = rows[~np.isnan(numbers)].sum()
     n_strange = sum(rows[i] for i in odd)
-    labels = np.array([text if text else "" for text in texts], dtype=object)[codes]
+    names = texts if len(set(texts)) == len(set(raw)) else raw  # marks may tell names apart
+    labels = np.array(names, dtype=object)[codes]
     strange = {row: odd[code] for row, code in enumerate(codes.tolist()) if code in odd}
     if not n_numbers or n_strange >= n_numbers:
         unclear = comma is None and all(_PRINTED.fullmatch(texts[i]) for i in odd)

@@ -43,8 +43,9 @@ def keys_of(g: Sheet) -> Keys:
     rows = [*dataset, *strategy]
     levels = [*repeat, *fold]
     unkeyed = len(rows) == 1 and not g.is_key([*rows, *levels])
-    free = not scores and not g.asked.columns
-    if unkeyed and free and any(g.is_key([x, *levels]) for x in texts):  # it describes the rows
+    first = [x for x in texts if x == next(iter(g.columns))]
+    key = any(g.is_key([x, *levels]) for x in (first if scores else texts))
+    if unkeyed and key and not g.asked.columns:  # it describes the rows
         g.roles[rows[0]] = "property"
         dataset, strategy = [], []
     said = g.asked.columns

@@ -88,6 +88,10 @@ def _choose_metric_rows(g: Sheet) -> None:
         if not wanted and not g.metric and len(kinds) > 1:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
             raise g.refuse(text, *(g.asked.command(metric=x) for x in kinds[:2]))
+        alone = [x for x in g.of("dataset", "strategy") if g.is_key([x])]
+        if not wanted and alone and len(kinds) > 1:  # each dataset is scored by its own
+            g.drop([name])
+            continue
         if g.metric and not wanted:
             raise g.refuse(
                 f"the table has no metric {g.metric!r}; there are {', '.join(kinds[:8])}"

@@ -19,6 +19,7 @@ from mlaut.analysis.importers.grids.columns import (
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.long import doubled_rows
 from mlaut.analysis.importers.grids.names import (
+    PARTS,
     is_size,
     is_summary,
     word_of,
@@ -238,7 +239,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     composed = [
         x
         for x in numbers
-        if is_summary(x) and (kind == "strategy" or word_of(x) not in ("mean", "median"))
+        if (is_summary(x) and (kind == "strategy" or word_of(x) not in ("mean", "median")))
+        or (kind == "strategy" and re.match(r"(?:avg|average)\b", x.lower()))
     ]
     apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
     for name, mean in apart.items():
@@ -302,6 +304,8 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
             f"compare: give a folder with such a table for each {few}, or name the columns",
             g.asked.command(**{kind: "rows", "score": "+".join(columns[:3])}),
         )
+    if len(columns) > 1 and {word_of(x) for x in columns} <= {*PARTS, "development"}:
+        raise g.refuse(f"its columns ({', '.join(columns)}) are parts of one dataset, not datasets")
     if len(columns) > 1 and all(re.fullmatch(r"\d+", x) for x in columns):
         raise g.refuse(
             f"columns {columns[0]} to {columns[-1]} look like runs of one strategy; if they are "
