@@ -15,6 +15,7 @@ _LEAST = 3  # rows, and columns, from which a mean over them is no accident
 _ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
 _MOST_AGREE = 0.9  # share of rows in which a printed mean must be one: authors mistype
 _TELLING = 0.2  # of the spread of numbers, above which the last digit says nothing
+_CUT = 4  # columns in front that a mean may leave out
 _OUTSIDE = 10.0  # times the range of all others
 
 
@@ -72,7 +73,8 @@ def average_columns(
 def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict[str, str]:
     """Return the columns at the ends that a mean does not include, and the name of the mean.
 
-    It is the mean of the columns on one side of it, to its digits, and not that of all others.
+    It is the mean, to its digits, of the columns on one side of it, perhaps without some at the
+    ends, and not that of all others.
     """
     for at, column in enumerate(columns):
         if column.name not in averages:
@@ -82,9 +84,11 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
         whole = [x for side in sides[::-1] for x in side]
         if len(whole) < _LEAST or _is_mean(column.numbers, _matrix(whole)):
             continue
-        for side, other in (sides, sides[::-1]):
-            if len(side) >= _LEAST and other and _is_mean(column.numbers, _matrix(side)):
-                return {x.name: column.name for x in other}
+        parts = [side[cut:end] for side in sides for cut in range(_CUT) for end in (len(side), -1)]
+        for part in sorted(parts, key=len, reverse=True):
+            if len(part) >= _LEAST and _is_mean(column.numbers, _matrix(part)):
+                inside = {x.name for x in part}
+                return {x.name: column.name for x in whole if x.name not in inside}
     return {}
 
 

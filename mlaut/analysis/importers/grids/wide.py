@@ -264,7 +264,7 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
     odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
     beyond = [x for x in numbers if x not in odd and np.nanmax(np.abs(g.columns[x].numbers)) > 1]
     if _bounded(g.metric) and len(beyond) < len(numbers) / 2:
-        unclear = {}
+        unclear = {x: why for x, why in unclear.items() if x not in beyond}
         if beyond:
             column, within = g.columns[beyond[0]], next(x for x in numbers if x not in beyond)
             at = int(np.argmax(np.abs(column.numbers) > 1))
