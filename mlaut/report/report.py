@@ -11,7 +11,7 @@ from mlaut.analysis import metric as find_metric
 from mlaut.analysis.importers.any_table import is_results
 from mlaut.analysis.results.contamination import KEEP, treat_contaminated
 from mlaut.analysis.results.given import results_of
-from mlaut.analysis.results.sources import as_table, open_study
+from mlaut.analysis.results.sources import as_table, never_run, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.report.content import Choice, Report, results_content, study_content, with_records
@@ -144,7 +144,8 @@ def _scored(
         return [results_of(source, clusters=clusters)]
     is_frame = isinstance(source, pd.DataFrame)
     if is_frame and not how["columns"] and _is_wide(source):
-        return [results_of(source, name, greater_is_better, clusters) for name in metrics or [""]]
+        own = (greater_is_better, clusters)
+        return [never_run(results_of(source, name, *own)) for name in metrics or [""]]
     if is_frame or (isinstance(source, str | os.PathLike) and is_results(source)):
         options = {"greater_is_better": greater_is_better, **how}
         options["clusters"] = clusters if isinstance(clusters, str) else ""

@@ -23,7 +23,7 @@ from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.markup import counted
-from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
+from mlaut.records import NO_RESULT, NOT_PLANNED, UNUSED, Block, Status
 
 # ------------------------------------------------------------------- studies
 
@@ -416,6 +416,13 @@ def even_repeats(results: Any, failed: Collection[tuple[int, ...]] = ()) -> tupl
     return replace(
         results, cells=cells, cell_losses=results.metric.loss(cells), expected=expected
     ), text
+
+
+def never_run(results: Any) -> Any:
+    """Return results in which a cell without a score and without a reason was never run."""
+    empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
+    reasons = {tuple(at): NO_RESULT for at in empty.tolist()} | dict(results.reasons)
+    return replace(results, reasons=reasons)
 
 
 def source_column(table: pd.DataFrame, wanted: str) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import read_results
+from mlaut.analysis import Results, read_results
 from mlaut.analysis.comparing.shared import compare_shared
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report
@@ -224,3 +224,12 @@ def test_a_few_cells_that_never_ran_are_no_failures():
     table = WIDE.assign(gamma=[np.nan, *BETA[1:]]).reset_index()
     (line,) = [x for x in make_report(table, "accuracy").sections[0].sentences if "left out" in x]
     assert line == "1 of 6 datasets left out: not run by all."
+
+
+def test_python_averages_the_repeats_that_are_there():
+    runs = pd.concat([LONG.assign(seed=i) for i in range(3)])
+    lacking = runs[(runs["model"] != "alpha") | (runs["seed"] < 2)]
+    roles = {"dataset": "dataset", "strategy": "model", "repeat": "seed", "value": "acc"}
+    results = Results.from_long(lacking, metric="accuracy", **roles)
+    assert is_wide(results)
+    assert results.notes == ("means of the repeats that are there (alpha: 2 of 3 repeats)",)
