@@ -13,7 +13,7 @@ __getattr__, __dir__, _names = attach(
     {
         "mlaut.analysis": ("AnalyseResults", "Results", "compare"),
         "mlaut.data": ("Data",),
-        "mlaut.files_io": ("Files_IO",),
+        "mlaut.files_io": ("FilesIO", "Files_IO"),
         "mlaut.estimators": (
             "Generic_Estimator",
             "MlautEstimator",

@@ -5,6 +5,7 @@ strategy), and the way out. The command line prints that line and exits with ``e
 """
 
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import wraps
@@ -29,7 +30,20 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3 - part]}...{text[-part:]}"
 
 
-class MlautError(Exception):
+class _Sentence(BaseException):
+    """Base class of what IPython and notebooks show as one sentence, without the traceback."""
+
+    @property
+    def _render_traceback_(self) -> Callable[[], list[str]]:
+        """IPython's name for what shows an error; with ``%xmode Verbose`` it shows the whole."""
+        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+        if getattr(getattr(shell, "InteractiveTB", None), "mode", "") not in ("Context", "Minimal"):
+            raise AttributeError("_render_traceback_")
+        hint = "(the whole traceback: %xmode Verbose, then %tb; to look around in it: %debug)"
+        return lambda: [f"{type(self).__name__}: {self}", hint]
+
+
+class MlautError(_Sentence, Exception):
     """Base class of every error that MLaut raises on purpose; its text is one line."""
 
     exit_code = 1
@@ -97,7 +111,7 @@ class OptionalPackageError(MlautError, ImportError):
     exit_code = 8
 
 
-class RunInterrupted(KeyboardInterrupt):
+class RunInterrupted(_Sentence, KeyboardInterrupt):
     """Interrupt of a run by a signal; every finished cell is stored.
 
     It is a ``KeyboardInterrupt``, not an ``MlautError``. A script therefore stops where it would

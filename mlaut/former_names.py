@@ -43,7 +43,7 @@ _TODAY = {
     "mlaut.Orchestrator": "experiments.orchestrator",
     "mlaut.Data": "data.data experiments.data",
     "mlaut.Data.split_datasets": "SingleSplit PresplitFilesCV model_selection resampling",
-    "mlaut.Files_IO": "DiskOperations FilesIO shared",
+    "mlaut.Files_IO": "DiskOperations shared",
     "mlaut.files_io.StudyStore(path).load_splits()[name].split.rows(repeat, fold)": (
         "Data.load_train_test_split"
     ),

@@ -20,13 +20,16 @@ from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
+from mlaut.estimators.libraries.column_names import take_every_name
+from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
 from mlaut.estimators.strategy.generic_estimator import check_methods
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
+from mlaut.files_io.tables.roles import weights_of
 from mlaut.files_io.tables.tables_of_others import one_target
 from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status
 from mlaut.sharing.private import _safe_indexing
 
-_METRICS = {CLASSIFICATION: "misclassification", REGRESSION: "absolute"}
+_METRICS = {CLASSIFICATION: "misclassification", REGRESSION: "mae"}
 
 
 def error_interval(
@@ -39,6 +42,7 @@ def error_interval(
     method: str | None = None,
     confidence: float = 0.95,
     groups: Any = None,
+    sample_weight: Any = None,
     seed: int = 0,
 ) -> ErrorInterval:
     """Estimate the error of a learner on one table, with an interval and its estimand.
@@ -51,7 +55,7 @@ def error_interval(
     y : array-like, shape (n_rows,)
     metric : str or MLautScore, optional
         See `mlaut.analysis.metric`; a score is turned into a loss. Default ``"misclassification"``
-        for classifiers and ``"absolute"`` for regressors. Metrics that are means over test points,
+        for classifiers and ``"mae"`` for regressors. Metrics that are means over test points,
         ``"rmse"`` and ``"auc"`` (delta method) have intervals from test points. All others have
         intervals from folds by ``"corrected t"``, which on folds is the default for AUC, too.
     split : str, scheme or scikit-learn splitter, default "kfold(10)"
@@ -63,7 +67,11 @@ def error_interval(
     confidence : float, default 0.95
         Confidence of the interval.
     groups : array-like, shape (n_rows,), optional
-        Group of each row, for a split that keeps groups together.
+        Group of each row, for a split that keeps groups together, and for folds of groups in the
+        learner.
+    sample_weight : array-like, shape (n_rows,), optional
+        Weight of each row, for the fits and for the metric. The interval then is that from folds
+        by ``"corrected t"``.
     seed : int, default 0
         Seed of the split.
 
@@ -90,7 +98,8 @@ def error_interval(
     >>> round(error.value, 3), error.method, error.fits
     (0.067, 'inflated CV Wald', 10)
     """
-    return _error([estimator], X, y, metric, split, method, confidence, groups, seed)
+    more = (split, method, confidence, groups, sample_weight, seed)
+    return _error([estimator], X, y, metric, *more)
 
 
 def error_difference(
@@ -105,7 +114,8 @@ def error_difference(
     X, y, metric
         As for `error_interval`.
     **options
-        ``split``, ``method``, ``confidence``, ``groups`` and ``seed`` of `error_interval`.
+        ``split``, ``method``, ``confidence``, ``groups``, ``sample_weight`` and ``seed`` of
+        `error_interval`.
 
     Returns
     -------
@@ -141,6 +151,7 @@ def _error(
     method: str | None = None,
     confidence: float = 0.95,
     groups: Any = None,
+    sample_weight: Any = None,
     seed: int = 0,
 ) -> ErrorInterval:
     check(confidence=confidence)
@@ -159,7 +170,10 @@ def _error(
     if groups is None and "group" in str(split).lower():
         raise DataError(f"split={str(split)!r} needs the group of each row: pass groups=")
     drawn = make_split(truth, task, split, seed=seed, groups=groups, table=(X, target))
-    of_points = metric_of_points(score, drawn)
+    weights = None if sample_weight is None else _weights(sample_weight, len(truth))
+    if weights is not None and not score.weighted:
+        raise AnalysisError(f"{score.name} takes no weights of rows; choose another metric")
+    of_points = metric_of_points(score, drawn) if weights is None else None
     if score.name == "rmse" and len(estimators) == 2:
         raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
     chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
@@ -179,12 +193,23 @@ def _error(
         predictions=np.full(shape, -1 if classes else np.nan, dtype=truth.dtype),
         probabilities=np.full((*shape, len(classes)), np.nan, np.float32) if classes else None,
         seconds=np.full((*shape[:2], drawn.n_folds, 3), np.nan),
+        weights=weights,
     )
+    of_rows = weights, None if groups is None else np.unique(groups, return_inverse=True)[1]
     for place, estimator in enumerate(estimators):
         for number, (train, test) in enumerate(drawn):
             at = (place, number // drawn.n_folds, test)
-            _predict(estimator, (X, target), train, block, at, score.uses == "probabilities")
+            _predict(
+                estimator, (X, target, *of_rows), train, block, at, score.uses == "probabilities"
+            )
     return error_of_block(score, block, method=method, confidence=confidence)
+
+
+def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+    weights = weights_of(pd.Series(np.asarray(sample_weight), name="sample_weight"))
+    if len(weights) != n_rows:
+        raise DataError(f"{n_rows} rows and {len(weights)} weights; each row needs one")
+    return weights
 
 
 def _task_of(estimators: Sequence[Any]) -> str:
@@ -204,9 +229,13 @@ def _predict(
     estimator: Any, table: Any, train: np.ndarray, block: Block, at: Any, probabilities: bool
 ) -> None:
     """Fit a copy of an estimator, and write its predictions into a block."""
-    (X, target), test = table, at[-1]
+    (X, target, *of_rows), test = table, at[-1]
     try:
-        model = clone(estimator).fit(_safe_indexing(X, train), target.to_numpy()[train])
+        model = take_every_name(clone(estimator))
+        given = (None if values is None else values[train] for values in of_rows)
+        arguments, routed = fit_arguments(model, *given, grouped=needs_groups(model))
+        with routed:
+            model.fit(_safe_indexing(X, train), target.to_numpy()[train], **arguments)
         rows = _safe_indexing(X, test)
         block.predictions[at] = checked_predictions(model.predict(rows), block.classes, len(test))
         if probabilities and block.probabilities is not None:

@@ -20,7 +20,7 @@ def attach(
     modules : mapping of str to sequence of str
         Names of each module; a module is named relative to the package, or in full.
     rooms : sequence of str
-        Packages below this one. A name that is public in one of them raises an error that names it.
+        Packages below this one, whose public names can be had from this one, too.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def attach(
         if not name.startswith("_"):
             for room in (f"{package}.{room}" for room in rooms):
                 if name in dir(import_module(room)):
-                    raise ImportError(f"{name!r} is in {room}: from {room} import {name}")
+                    return getattr(import_module(room), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get, lambda: sorted(home), sorted(home)

@@ -1,6 +1,8 @@
 """Import of optional packages, and settings of libraries while a block runs."""
 
 import contextlib
+import os
+import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from importlib.util import find_spec
@@ -50,6 +52,23 @@ pip install 'mlaut[cluster]'
             f"pip install 'mlaut[{extra}]'"
         )
     return import_module(modules[0])
+
+
+def load_matplotlib() -> None:
+    """Import matplotlib, also where the backend that MPLBACKEND names is not installed.
+
+    A program that is called from a notebook inherits the name of the kernel's backend.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    wanted = os.environ.pop("MPLBACKEND", "")
+    try:
+        matplotlib = import_module("matplotlib")
+    finally:
+        os.environ.update({"MPLBACKEND": wanted} if wanted else {})
+    if wanted:
+        with contextlib.suppress(ValueError):
+            matplotlib.rcParams["backend"] = wanted
 
 
 @contextlib.contextmanager

@@ -15,6 +15,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from mlaut.errors import StrategyError
+
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
@@ -556,3 +558,26 @@ def not_distributions(probabilities: np.ndarray) -> np.ndarray:
     sums = probabilities.sum(axis=1, dtype=float)
     wrong: np.ndarray = ~(inside.all(axis=1) & (abs(sums - 1) <= SUM_MISSES_ONE))
     return wrong
+
+
+def check_name(name: str) -> str:
+    """Return a name after a check that it can name a strategy in files and tables.
+
+    Raises
+    ------
+    StrategyError
+        The name is empty, contains a slash, is not text, or cannot be printed.
+
+    Examples
+    --------
+    >>> check_name("a/b")
+    Traceback (most recent call last):
+    mlaut.errors.StrategyError: 'a/b' cannot name a strategy: it has a slash; use another name
+    """
+    if not isinstance(name, str):
+        raise StrategyError(f"{name!r} cannot name a strategy: it is not text; use a string")
+    if not name.strip() or not name.isprintable():
+        raise StrategyError(f"{name!r} cannot name a strategy: it cannot be read; use letters")
+    if "/" in name:
+        raise StrategyError(f"{name!r} cannot name a strategy: it has a slash; use another name")
+    return name

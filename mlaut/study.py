@@ -7,7 +7,10 @@ calls the packages that do it: `mlaut.data`, `mlaut.experiments`, `mlaut.analysi
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from mlaut.analysis import Comparison, Race, Results
     from mlaut.bundles import Bundle
     from mlaut.experiments import RunSummary, StudyStatus
-    from mlaut.files_io import FilesIO
+    from mlaut.files_io import FilesIO, SplitEntry
     from mlaut.files_io import StudyStore as Store
     from mlaut.report import Report
 
@@ -32,16 +35,17 @@ if TYPE_CHECKING:
 class Study:
     """Benchmark study: datasets, strategies run on all of their folds, and their comparison.
 
-    An existing study is opened, and a run continues where the last one stopped. Nothing is written
-    before a dataset is added.
+    An existing study is opened, and a run continues where the last one stopped, also one of
+    ``mlaut run study.toml``. Nothing is written before a dataset is added.
 
     Parameters
     ----------
     path : path-like
         The HDF5 file of the study: splits, strategies and outcomes.
     datasets : path-like, optional
-        The HDF5 file of the datasets. Default: the file of the last run, if it lies inside the
-        folder of the study, and for a new study ``<name>.datasets.h5`` in that folder.
+        The HDF5 file of the datasets. Default: ``<name>.datasets.h5`` in the folder of the study;
+        if there is none, the file of the last run, if it lies inside that folder: of it, the study
+        has the datasets that were run and those that are added.
     seed : int, optional
         Seed of the splits and of the cells. Default: that of the last run, or 0 for a new study.
 
@@ -80,9 +84,11 @@ class Study:
         given = Path(os.path.expanduser(path))
         self._path = (given, given.absolute())
         self._elsewhere = ""
+        self._added: set[str] | None = None
         found = self._found_datasets() if datasets is None else Path(os.path.expanduser(datasets))
         self._datasets_path = (found, found.absolute())
         self.seed = self._found_seed() if seed is None else seed
+        self._seed_given = seed is not None
 
     def __repr__(self) -> str:
         return f"Study({str(self.path)!r}, datasets={str(self.datasets_path)!r})"
@@ -100,8 +106,19 @@ class Study:
     @property
     def datasets(self) -> list[str]:
         """Names of the datasets in the study's file of datasets, in stored order."""
+        return self._named_paths()[0]
+
+    def _named_paths(self) -> tuple[list[str], list[str]]:
+        """Return names and paths of the datasets of the study in its file of datasets."""
         self._check_where()
-        return self._datasets_io("r").list_datasets()[0] if self.datasets_path.exists() else []
+        if not self.datasets_path.exists():
+            return [], []
+        names, paths = self._datasets_io("r").list_datasets()
+        if self._added is None:  # a file of this study alone, or one that was named
+            return names, paths
+        places = {entry.path for entry in self._store.load_splits().values()} | self._added
+        of_study = [one for one in zip(names, paths, strict=True) if one[1] in places]
+        return [name for name, _ in of_study], [path for _, path in of_study]
 
     def add_datasets(
         self,
@@ -145,7 +162,7 @@ class Study:
         DataError
             A text is no collection, no reference and no folder, or a table cannot be used.
         StoreError
-            The file has a dataset of that name with other content.
+            The file has a dataset of that name with other content, whatever its source.
         """
         from mlaut.data import with_roles
         from mlaut.experiments.workers.start import start_server
@@ -248,11 +265,14 @@ class Study:
         strategies : strategies
             Names, scikit-learn estimators or pipelines, ``(name, estimator)`` pairs, or lists of
             these (`mlaut.estimators.as_strategies`).
-        split : str, splitter or list of pairs, optional
-            How rows are assigned to folds, for example ``"kfold(10)"``
-            (`mlaut.Data.split_datasets`). Default: the split that a dataset has in the study; for
-            a new dataset the scheme of the others; for a new study the split that was stored with
-            the dataset, else a hold-out of a third of the rows.
+        split : str, splitter, list of pairs, or mapping of these by dataset, optional
+            How rows are assigned to folds, for example ``"kfold(10)"``, or ``{"visits":
+            "group_kfold(5)", "*": "kfold(5)"}``, or ``"kfold_by_role(5)"``, which keeps groups and
+            times apart where a dataset has them (`mlaut.Data.split_datasets`). Beside new datasets,
+            those that are split already keep their split, and a warning says so if it differs.
+            Default: the split that a dataset has in the study; for a new dataset the scheme of the
+            others; for a new study the split that was stored with the dataset, else a hold-out of a
+            third of the rows.
         stratify : bool, default True
             Whether each fold has the same share of each class.
         race : mapping, optional
@@ -289,19 +309,26 @@ class Study:
         checked_options(options, names)  # what is refused stores no split
         orchestrator = self._orchestrator(split, stratify)
         if race is None:  # the terms of a race are its analysis
-            self._seal(names)
+            self._seal(names, told=verbose > 0)
         done: RunSummary = orchestrator.run(
             strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
         )
         return done
 
-    def _seal(self, names: Sequence[str]) -> None:
+    def _seal(self, names: Sequence[str], told: bool) -> None:
         """Store the analysis before the first result, with present facts about the study."""
         from mlaut.analysis.deciding.terms import store_analysis
         from mlaut.files_io.tables.datasets import clusters_of
 
+        unchosen = told and not self._store.analyses
         clusters = clusters_of(self._datasets_io("r").dataset_infos())
-        store_analysis(self._store, names, self._tasks, clusters, analysis=Analysis(), keep=True)
+        about = (self._store, names, self._tasks, clusters)
+        chosen = store_analysis(*about, analysis=Analysis(), keep=True)
+        if unchosen and chosen.metric:
+            sys.stderr.write(
+                f"mlaut: primary metric: {chosen.metric}, as none was chosen; reports name a later "
+                "change, so choose before the first run: study.analysis(metric=...)\n"
+            )
 
     def save_models(self, strategies: Any = None, **options: Any) -> int:
         """Save the fitted models of done cells, if `run` has saved none.
@@ -383,10 +410,11 @@ class Study:
         return import_predictions(self._store, rows, **about)
 
     def status(self) -> StudyStatus:
-        """Return the progress of the study, also while it runs."""
-        from mlaut.experiments import study_status
+        """Return the progress of the study, also while it runs, and before its first run."""
+        from mlaut.experiments.following.status import nothing_run, study_status
 
-        return study_status(self.path)
+        has_run = self._store.exists and self._store.strategies
+        return study_status(self.path) if has_run else nothing_run(self.path, self.datasets)
 
     def race(self) -> Race:
         """Return the present state of the race of the study, also while it runs.
@@ -423,6 +451,63 @@ class Study:
         self._check_run()
         chosen = metric or self.analysis().metric or self._default_metric()
         return Results.from_study(self.path, chosen, **options)
+
+    def predictions(
+        self, dataset: str, strategies: str | Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Return what strategies predicted for each test row of a dataset.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the dataset.
+        strategies : str or sequence of str, optional
+            Names of strategies; default all of the study. Only theirs are read.
+
+        Returns
+        -------
+        DataFrame
+            One row per strategy and test row of each done cell, by strategy, repeat and row:
+            ``dataset``, ``strategy``, ``repeat``, ``fold``, ``row`` (position in the dataset,
+            from 0), ``truth``, ``prediction`` (labels or numbers), and for classification
+            ``confidence.<label>``, the probability of each class (float32; NaN where a strategy
+            has none). The index is that of the dataset's table; without its file of datasets, the
+            row. `import_predictions` takes such a table.
+
+        Raises
+        ------
+        StudyError
+            The study has no such dataset or strategy, or none of these cells is done.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pandas as pd
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> study = Study(folder.name + "/study.h5")
+        >>> table = pd.DataFrame(
+        ...     {"age": [50, 61, 38, 70, 44, 67], "ill": ["no", "yes"] * 3}, index=[*"ABCDEF"]
+        ... )
+        >>> study.add_datasets(table, name="patients", target="ill")
+        ['patients']
+        >>> _ = study.run("GaussianNaiveBayes", split="kfold(2)", engine="inline", verbose=0)
+        >>> found = study.predictions("patients")
+        >>> found[["fold", "row", "truth", "prediction", "confidence.yes"]].head(3)
+           fold  row truth prediction  confidence.yes
+        A     0    0    no        yes             1.0
+        B     1    1   yes         no             0.0
+        C     1    2    no         no             0.0
+        >>> folder.cleanup()
+        """
+        from mlaut.files_io.studies.predictions import predictions_of
+
+        self._check_run()
+        entry, index = self._store.load_splits().get(dataset), None
+        if entry and not self._elsewhere and self.datasets_path.exists():
+            with suppress(DataError):  # the file may lack it by now
+                stored = self._datasets_io("r").load_columns(entry.path)
+                index = stored.frame.index if stored.fingerprint == entry.fingerprint else None
+        return predictions_of(self._store, dataset, strategies, index)
 
     def compare(self, metric: str | Any = "", **options: Any) -> Comparison:
         """Compare all strategies by estimates, tests and probabilities.
@@ -499,6 +584,7 @@ class Study:
             from mlaut.experiments.checking.verify import recorded_input
 
             recorded, self._elsewhere = recorded_input(self._store)
+            self._added = set() if recorded else None
             return recorded or beside
         # Looking for datasets also refuses files of MLaut 0.1 and 0.2.
         if FilesIO(self.path, "r").list_datasets()[0]:
@@ -541,9 +627,15 @@ class Study:
         from mlaut.files_io import FilesIO
 
         self._check_where()
-        return FilesIO(self.datasets_path, mode)
+        opened = FilesIO(self.datasets_path, mode)
+        opened.names_differ = True
+        return opened
 
     def _names(self, paths: Iterable[str]) -> list[str]:
+        """Return the names of datasets that were added."""
+        paths = list(paths)
+        if self._added is not None:
+            self._added.update(paths)
         return [info.name for info in self._datasets_io("r").infos_of(paths)]
 
     def _load(
@@ -569,9 +661,8 @@ class Study:
         return load(text, hdf5_io=self._datasets_io("a"), overwrite=overwrite, **options)
 
     def _orchestrator(self, split: Any, stratify: bool) -> Any:
-        from mlaut.data import Data
         from mlaut.experiments import Orchestrator
-        from mlaut.experiments.study_files.study_file import warn_left_out
+        from mlaut.experiments.study_files.study_file import split_told
         from mlaut.files_io import FilesIO
 
         if not self.datasets:
@@ -581,31 +672,46 @@ class Study:
             )
         stored = self._store.load_splits() if self._store.exists else {}
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
-        names, paths = datasets.list_datasets()
+        taken = {entry.path for entry in stored.values()}  # perhaps renamed in the study alone
+        named = zip(*self._named_paths(), strict=True)
+        places = {path: name for name, path in named if name in stored or path not in taken}
+        paths, new = list(places), [path for path, name in places.items() if name not in stored]
         if not split:
-            paths = [path for name, path in zip(names, paths, strict=True) if name not in stored]
+            paths, split = new, self._scheme_of(stored) if new else ""
+        seeds = {entry.split.seed for entry in stored.values()} - {None}
+        of_file = not self._seed_given and len(seeds) == 1  # a study file has one for splits
+        seed = seeds.pop() if of_file else self.seed
+        how, kept = {"stratify": stratify, "seed": seed}, list["SplitEntry"]()
         if paths:
-            split = split or self._scheme_of({entry.split.scheme for entry in stored.values()})
-            unusable = list[DataError]()
-            Data().split_datasets(
-                datasets, study, paths, split, stratify=stratify, seed=self.seed, unusable=unusable
+            split_told(datasets, study, paths, scheme=split, kept=kept, **how)
+        known = ", ".join(dict.fromkeys(entry.split.scheme for entry in kept))
+        if paths and len(kept) == len(paths):
+            raise StudyError(
+                f"{self.path}: its datasets are split already, and otherwise ({known}); leave "
+                "split out, write to a new study, or give up their outcomes: "
+                "Data.split_datasets(..., overwrite=True)"
             )
-            warn_left_out(unusable)
+        if kept:
+            of = ", ".join(entry.name for entry in kept)
+            warnings.warn(f"{of}: their stored split stays ({known})", UserWarning, stacklevel=4)
         return Orchestrator(datasets, study, seed=self.seed)
 
-    def _scheme_of(self, stored: set[str]) -> str:
+    def _scheme_of(self, stored: Mapping[str, SplitEntry]) -> str:
         """Return the split scheme of the stored datasets, which new datasets get too."""
         from mlaut.data import parse_scheme
 
-        if not stored:
+        schemes = {entry.split.scheme for entry in stored.values()}
+        if not schemes:
             return ""
         try:
-            (scheme,) = stored
+            (scheme,) = schemes
             parse_scheme(scheme)
         except (ValueError, DataError):
+            new = ", ".join(name for name in self.datasets if name not in stored)
             raise StudyError(
-                f"{self.path}: its datasets are split as {', '.join(sorted(stored))}; name the "
-                "split of the new ones, for example split='kfold(10)', in a study of their own"
+                f"{self.path}: its datasets are split as {', '.join(sorted(schemes))}; name the "
+                f"split of the new ones ({new}), for example split='kfold_by_role(5)': those that "
+                "are split keep what they have"
             ) from None
         return scheme
 

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import Perceptron, Ridge
+from sklearn.linear_model import LinearRegression, Perceptron, Ridge
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     KFold,
     ShuffleSplit,
@@ -16,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import error_difference, error_interval
-from mlaut.errors import AnalysisError, DataError, StrategyError
+from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 TREE, KNN = DecisionTreeClassifier(random_state=0), KNeighborsClassifier()
@@ -129,7 +131,7 @@ def test_labels_with_another_index_are_those_of_the_rows_in_turn():
         ({"y": np.c_[Y, Y]}, DataError, r"targets of shape \(178, 2\); a dataset has one target"),
         ({"y": Y[::-1]}, DataError, r"X and y have their rows in different orders; pass y.loc"),
         ({"y": Y * np.nan}, DataError, "missing"),
-        ({"metric": "mse"}, AnalysisError, "squared is for Regression"),
+        ({"metric": "mse"}, AnalysisError, "mse is for Regression"),
         ({"metric": "pr_auc", "split": "holdout"}, AnalysisError, "means over test points"),
         ({"metric": "auc", "split": "nested_cv(3, 1)"}, AnalysisError, "not by nested CV"),
         ({"method": "nested CV"}, AnalysisError, "'nested CV' is for nested_cv, and"),
@@ -172,3 +174,63 @@ def test_the_area_under_the_curve_by_the_delta_method():
     assert 0 < on_folds.low < on_folds.value < on_folds.high
     same = error_difference(KNN, KNN, X, Y, "auc", method="CV Wald")
     assert (same.low, same.value, same.high) == (0, 0, 0)
+
+
+def test_weights_count_in_fits_and_in_the_metric():
+    generator = np.random.default_rng(0)
+    X, w = generator.normal(size=(60, 2)), generator.uniform(0, 3, 60)
+    y = (X[:, 0] + generator.normal(size=60) > 0).astype(int)
+    folds, tree = KFold(5), DecisionTreeClassifier(max_depth=2, random_state=0)
+    errors = []
+    for train, test in folds.split(X):
+        model = clone(tree).fit(X[train], y[train], sample_weight=w[train])
+        errors.append(np.average(model.predict(X[test]) != y[test], weights=w[test]))
+    found = error_interval(tree, X, y, split=folds, sample_weight=w)
+    assert found.method == "corrected t"
+    assert found.value == pytest.approx(np.mean(errors))
+    same = error_interval(tree, X, y, split=folds, sample_weight=np.ones(60))
+    without = error_interval(tree, X, y, split=folds, method="corrected t")
+    assert (same.low, same.high) == pytest.approx((without.low, without.high))
+    other = DecisionTreeClassifier(max_depth=2, random_state=0)
+    difference = error_difference(tree, other, X, y, split=folds, sample_weight=w)
+    assert difference.value == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sample_weight": [1.0]}, "60 rows and 1 weights"),
+        ({"sample_weight": [-1.0] * 60}, "weights are finite numbers from 0"),
+        ({"method": "CV Wald"}, "choose method='corrected t'"),
+        ({"estimator": KNeighborsClassifier()}, "takes no sample_weight"),
+    ],
+)
+def test_weights_that_do_not_suit_are_refused(change, message):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    arguments = {"estimator": DecisionTreeClassifier(), "sample_weight": np.ones(60)} | change
+    with pytest.raises(MlautError, match=message):
+        error_interval(X=X, y=X[:, 0] > 0, split=KFold(5), **arguments)
+
+
+def test_folds_of_groups_in_a_learner_get_the_groups():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    search = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=GroupKFold(3))
+    groups = np.arange(60) // 4
+    found = error_interval(search, X, X[:, 0] > 0, split="group_kfold(5)", groups=groups)
+    assert found.value < 0.2
+
+
+def test_an_estimate_without_a_value_or_without_a_width_has_its_reason():
+    X, line, constant = np.arange(40.0)[:, None], 2 * np.arange(40.0), np.ones(40)
+    single = "the losses have no variation, so the interval is a single point, which is too narrow"
+    for metric in ("rmse", "mse"):
+        exact = error_interval(LinearRegression(), X, constant, metric)
+        assert (exact.value, exact.standard_error, exact.low, exact.high) == (0, 0, 0, 0)
+        assert exact.notes == (single,)
+    none = error_interval(LinearRegression(), X, constant, "r2")
+    assert np.isnan(none.value)
+    reason = "no value, because of at least one test set: the truth of the test set is constant"
+    assert none.notes == (reason,)
+    assert str(none).endswith(f"Note: {reason}")
+    noisy = line + np.random.default_rng(0).normal(size=40)
+    assert error_interval(LinearRegression(), X, noisy, "rmse").notes == ()

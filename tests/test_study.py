@@ -10,6 +10,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import make_scorer, max_error, mean_pinball_loss
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator, Results, Study
@@ -23,6 +24,7 @@ from mlaut.errors import (
     StudyError,
     UnusableWarning,
 )
+from mlaut.experiments import run_study
 from mlaut.files_io import FilesIO
 from mlaut.files_io import StudyStore as Store
 from mlaut.records import Status
@@ -309,3 +311,138 @@ def test_datasets_that_were_loaded_are_added(tmp_path):
     stored = FilesIO(tmp_path / "study.datasets.h5").load_dataset("/cars")
     expected = "cars", "Regression", {"ignore": ("motor",)}
     assert (stored.name, stored.task, stored.roles) == expected
+
+
+# ------------------------------------------------------- before and beside a run
+
+PATIENTS = pd.DataFrame(
+    {"age": [50, 61, 38, 70, 44, 67] * 4, "target": ["no", "yes", "no", "yes", "yes", "no"] * 4},
+    index=[f"patient {number}" for number in range(24)],
+)
+
+
+@pytest.fixture
+def patients(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(PATIENTS, name="patients")
+    return study
+
+
+def test_the_status_before_the_first_run(patients, tmp_path):
+    assert (
+        str(Study(tmp_path / "new.h5").status())
+        == f"{tmp_path}/new.h5: nothing run yet: 0 datasets"
+    )
+    said = f"{patients.path}: nothing run yet: 1 dataset"
+    assert str(patients.status()) == said
+    FilesIO(patients.path, "a")  # a file without a study, as a refused run leaves it
+    assert str(patients.status()) == said
+    patients.analysis(metric="mcc")
+    assert (str(patients.status()), patients.status().complete) == (said, False)
+    Data().split_datasets(FilesIO(patients.datasets_path), FilesIO(patients.path, "a"))
+    assert str(patients.status()) == said
+
+
+def test_the_first_run_names_the_metric_that_nobody_chose(patients, tmp_path, capsys):
+    told = "mlaut: primary metric: accuracy, as none was chosen; reports name a later change"
+    options = {"engine": "inline", "split": "kfold(2)"}
+    patients.run("BaselineClassifier", **options)
+    assert told in capsys.readouterr().err
+    patients.run(STRATEGIES, **options)
+    assert "primary metric" not in capsys.readouterr().err
+    (tmp_path / "other").mkdir()
+    other = Study(tmp_path / "other" / "study.h5", datasets=patients.datasets_path)
+    other.analysis(metric="accuracy")
+    other.run("BaselineClassifier", **options)
+    assert "primary metric" not in capsys.readouterr().err
+
+
+def test_predictions_are_a_table_with_the_labels_of_the_user(patients, tmp_path):
+    numbers = PATIENTS.assign(target=np.linspace(0, 1, 24))
+    patients.add_datasets(numbers, name="numbers")
+    strategies = ["GaussianNaiveBayes", ("line", LinearRegression()), ("svc", LinearSVC())]
+    with pytest.raises(StudyError, match="nothing was run yet"):
+        patients.predictions("patients")
+    patients.run(strategies, split="repeated_kfold(3, 2)", **QUIET)
+    found = patients.predictions("patients")
+    assert list(found) == [
+        *("dataset", "strategy", "repeat", "fold", "row", "truth", "prediction"),
+        *("confidence.no", "confidence.yes"),
+    ]
+    assert len(found) == 2 * 2 * 24
+    block = Store(patients.path).block("patients")
+    for s, (strategy, of) in enumerate(found.groupby("strategy", observed=True)):
+        assert strategy == block.strategies[s]
+        for (repeat, fold), part in of.groupby(["repeat", "fold"]):
+            rows = block.split.rows(repeat, fold)[1]
+            assert part["row"].tolist() == rows.tolist()
+            assert part.index.tolist() == PATIENTS.index[rows].tolist()
+            assert part["truth"].tolist() == PATIENTS["target"].iloc[rows].tolist()
+            codes = block.predictions[s, repeat, rows]
+            assert part["prediction"].tolist() == [block.classes[code] for code in codes]
+            confidence = part[["confidence.no", "confidence.yes"]].to_numpy()
+            assert np.array_equal(confidence, block.probabilities[s, repeat, rows], equal_nan=True)
+            assert np.isnan(confidence).all() == (strategy == "svc")
+    line = patients.predictions("numbers", "line")
+    assert list(line)[-2:] == ["truth", "prediction"]
+    assert line["truth"].tolist() == numbers["target"].iloc[line["row"]].tolist()
+    bayes = patients.predictions("patients", ["GaussianNaiveBayes"])
+    assert patients.import_predictions(bayes, strategy="copy", source="myself") == 6
+    copied = patients.predictions("patients", "copy").drop(columns="strategy")
+    assert copied.equals(bayes.drop(columns="strategy"))
+    patients.datasets_path.rename(tmp_path / "gone")
+    alone = Study(patients.path).predictions("patients", "svc")
+    assert alone.index.tolist() == alone["row"].tolist()
+
+
+def test_predictions_are_those_of_done_cells(patients):
+    patients.run(
+        [("bad", ExtraTreesClassifier(-1)), "BaselineClassifier"], split="kfold(2)", **QUIET
+    )
+    assert set(patients.predictions("patients")["strategy"]) == {"BaselineClassifier"}
+    for arguments, said in (
+        (("patient",), r"no dataset 'patient'; did you mean 'patients'\?"),
+        (("patients", "Baseline"), r"no strategy 'Baseline'"),
+        (("patients", "bad"), "no cell of dataset 'patients' is done yet; run it first"),
+    ):
+        with pytest.raises(StudyError, match=said):
+            patients.predictions(*arguments)
+
+
+STUDY_FILE = """
+[study]
+seed = 7
+[data]
+folder = "tables"
+datasets = ["one", "two"]
+[split]
+scheme = "kfold(3)"
+[strategies]
+names = ["K_Neighbours", "BaselineClassifier"]
+[tuning]
+search = "random(2)"
+[run]
+engine = "inline"
+"""
+
+
+def test_a_study_of_a_study_file_goes_on_from_python(tmp_path):
+    (tmp_path / "tables").mkdir()
+    for name in ("one", "two", "three"):
+        PATIENTS.to_csv(tmp_path / "tables" / f"{name}.csv", index=False)
+    (tmp_path / "study.toml").write_text(STUDY_FILE)
+    assert run_study(tmp_path / "study.toml", verbose=0).n_done == 12
+    study = Study(tmp_path / "study.h5")
+    assert (study.datasets, study.seed) == (["one", "two"], 7)
+    with pytest.raises(
+        StudyError, match=r"BudgetedSearch -> .*; an earlier run had search='random"
+    ):
+        study.run("K_Neighbours", **QUIET)
+    same = study.run("K_Neighbours", search="random(2)", split="kfold(3)", **QUIET)
+    assert (same.n_before, same.n_cells) == (6, 6)
+    study.add_datasets(PATIENTS, name="four")
+    assert study.run("BaselineClassifier", **QUIET).n_done == 9
+    assert Study(study.path).datasets == ["four", "one", "two"]
+    assert {e.split.seed for e in Store(study.path).load_splits().values()} == {0}
+    everything = Study(study.path, datasets=study.datasets_path)
+    assert everything.datasets == ["four", "one", "three", "two"]

@@ -37,7 +37,8 @@ def llms() -> str:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     title, summary = re.match(r"# ([^\n]+)\n\n(.+?)\n\n", index, re.S).groups()
     lines = [f"# {title}", "", f"> {_joined(summary)}", ""]
-    lines += ["`pip install mlaut`, then `mlaut demo`; in Python `mlaut.Study`. Every command has"]
+    lines += ["`pip install .` in a clone of this repository (on PyPI is an older version), then"]
+    lines += ["`mlaut demo`; in Python `mlaut.Study`. Every command has"]
     lines += ["`--json` with a schema: docs/command-line.md. Tasks and their commands:", ""]
     lines += [f"- {task}" for task in _tasks(index)]
     for caption, pages in _contents(index):

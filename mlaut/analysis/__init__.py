@@ -1,8 +1,8 @@
 """Statistics of a study, or of any table of losses: estimates, tests, effect sizes, figures.
 
-Most analyses need only the names listed here. Subpackages have more: `methods` (Lacoste's
+Most analyses need only the names listed here. All others are in rooms: `methods` (Lacoste's
 methods, folds of one dataset, ratings, planning, explaining, ...), `plots`, `scores`, `importers`,
-`pairwise`, `placing`.
+`pairwise`, `placing`; they can be imported from here, too.
 """
 
 from mlaut.lazy import attach

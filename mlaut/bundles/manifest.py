@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.errors import StoreError
+from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.files_io.safe_files.untrusted import open_plain, read_json
+from mlaut.files_io.safe_files.untrusted import read_json
 from mlaut.markup import json_text, printable
 
 FORMAT = 1

@@ -34,8 +34,8 @@ from mlaut.bundles.manifest import (
 )
 from mlaut.downloads import MOST_BYTES, answer_of, cache_folder
 from mlaut.errors import DataError, StoreError
+from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.files_io.safe_files.untrusted import open_plain
 from mlaut.held import unfinished
 
 _UNPACKED = 200  # an archive may unpack to so many times its size, as archives of models may

@@ -33,6 +33,7 @@ from mlaut.bundles.opening import open_bundle
 from mlaut.errors import MlautError, StoreError, StudyError, with_checked_options
 from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
+from mlaut.files_io.safe_files.lock import holder_of
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.held import unfinished
@@ -189,7 +190,8 @@ class _ToPublish:
         study = StudyStore(path)
         if not study.exists:
             raise StudyError(f"{path}: no study in this file; run it first, or check the path")
-        study.settle()
+        if study.journal_path.exists() or holder_of(path):  # else its folder may be read-only
+            study.settle()
         if not any((status == Status.DONE).any() for _, status in study.statuses().values()):
             raise StudyError(f"{path}: none of its cells is done; run the study first")
         for where, what in problems_of(study):

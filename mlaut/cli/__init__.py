@@ -7,11 +7,13 @@ import atexit
 import gc
 import itertools
 import os
+import re
 import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,7 +21,7 @@ import click
 from mlaut import __version__
 from mlaut.cli import elsewhere, leaderboard, lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
-from mlaut.errors import MlautError, RunInterrupted, shortened
+from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
 
 __all__ = ["cli", "main"]
 
@@ -39,6 +41,9 @@ _FORMER: dict[str | None, str] = {
     **{name: f"list {name}" for name in lists.list_.commands},
     **{command.name: f"study {command.name}" for command in _OF_STUDIES},
 }
+
+# Libraries that warn of what a table or a name has, with their own paths and lines.
+_OF_NUMBERS = re.compile(r"[/\\](pandas|numpy|matplotlib)[/\\]")
 
 
 class _CommandGroup(click.Group):
@@ -124,6 +129,8 @@ def _show_warning(message: Warning | str, category: type[Warning], *where: Any, 
     if category.__module__ == "mlaut.errors":
         show(f"mlaut: warning: {in_own_words(message)}", err=True)
         return
+    if _OF_NUMBERS.search(str(where[0])) or str(message).startswith("Glyph "):
+        return  # odd values and names have errors and pages of their own
     text = warnings.formatwarning(message, category, *where[:2]).rstrip()
     show(in_own_words(text), err=True)
 
@@ -157,11 +164,18 @@ def _fail(error: Exception, debug: bool) -> None:
     if isinstance(error, MlautError):
         show(f"mlaut: error: {in_own_words(error)}", err=True)
         sys.exit(error.exit_code)
-    if isinstance(error, OSError) and error.filename is not None:
-        where = shortened(str(error.filename), 200)
-        show(f"mlaut: error: {where}: {error.strerror}; check the path", err=True)
-        sys.exit(MlautError.exit_code)
     text = shortened(" ".join(str(error).split()), 2000)
+    if isinstance(error, MemoryError):
+        text = f"the memory does not suffice ({text or 'no more'}); use a machine with more"
+        show(f"mlaut: error: {text}", err=True)
+        sys.exit(StoreError.exit_code)
+    if isinstance(error, OSError):
+        from mlaut.files_io.safe_files.system_errors import OF_THE_MACHINE, explain
+
+        if error.filename is not None or error.errno in OF_THE_MACHINE:
+            where = Path(os.fsdecode(error.filename or "this call"))
+            show(f"mlaut: error: {explain(error, where, 'using it')}", err=True)
+            sys.exit(StoreError.exit_code)
     show(
         f"mlaut: a bug in MLaut: {type(error).__name__}: {text}; "
         "please report it with the output of 'mlaut --debug ...'",

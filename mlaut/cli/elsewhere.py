@@ -179,22 +179,22 @@ def place(study: Path, same: Sequence[str], output: Path | None, **given: Any) -
     mlaut study place study.h5 --against delgado2014 --same RandomForestClassifier=rf_caret
     mlaut study place study.toml --against delgado2014 --budget 40 --rival rf_caret
     """
-    import pandas as pd
-
+    from mlaut.files_io.safe_files.plain_files import write_files
+    from mlaut.files_io.tables.tables import read_table
     from mlaut.placing.placement import place_study
 
     pairs = dict(pair.partition("=")[::2] for pair in same)
     few = {k: x for k in ("arm", "rival", "audit", "costs", "seed") if (x := given.pop(k))}
     if few.get("costs"):
-        few["costs"] = pd.read_csv(few["costs"], index_col=0).iloc[:, 0].to_dict()
+        costs = read_table(few["costs"])
+        few["costs"] = dict(costs.iloc[:, :2].itertuples(index=False, name=None))
     changes = {name: value for name, value in given.items() if value is not None}
     placed = place_study(study, same=pairs, few=few, **changes)
     for text in filter(None, (placed.check, placed, placed.sentence())):
         show(f"{text}\n")
     files = ({"check": placed.check.frame} if placed.check else {}) | {"place": placed.frame}
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        for name, frame in {**files, "pairs": placed.pairs}.items():
-            (output / f"{name}.csv").write_text(csv_text(frame), "utf-8")
+        tables = {**files, "pairs": placed.pairs}
+        write_files(output, ((f"{name}.csv", csv_text(table)) for name, table in tables.items()))
     rows = {name: records(frame) for name, frame in files.items()}
     return {"sentence": placed.sentence(), "check": None, **rows}

@@ -102,13 +102,14 @@ def fit(entries: Sequence[Path], seed: str, output: Path, folder: Path, **how: A
     \b
     mlaut leaderboard fit entries/mine --seed 8f14e45f -o fits --trust
     """
+    from mlaut.files_io.safe_files.plain_files import write_file
     from mlaut.leaderboard import Board, refit_entry
 
     board, fitted = Board.open(folder), []
     for entry in _wanted(board, entries):
         fits = refit_entry(board, entry, seed, **how)
         fitted.append({"entry": entry.name, "cells": len(fits["cells"]), "error": fits["error"]})
-        _write(output / f"{entry.name}.json", json.dumps(fits))
+        write_file(output / f"{entry.name}.json", json.dumps(fits))
         show(f"{entry.name}: {fits['error'] or str(len(fits['cells'])) + ' cells fitted again'}")
     return fitted
 
@@ -139,6 +140,7 @@ def judge(
     \b
     mlaut leaderboard judge entries/mine --seed 8f14e45f --claim 7 --fits fits -o verdicts
     """
+    from mlaut.files_io.safe_files.plain_files import write_file
     from mlaut.leaderboard import Board, judge_entry, refit_entry
     from mlaut.leaderboard.verdict import REFUSED, read_bounded
 
@@ -148,8 +150,8 @@ def judge(
         measured = read_bounded(fits / name) if fits else refit_entry(board, entry, seed, **how)
         verdict = judge_entry(board, entry, measured, seed=seed, claim=number)
         if output:
-            _write(output / name, verdict.to_json())
-            _write(output / f"{entry.name}.md", verdict.to_markdown())
+            write_file(output / name, verdict.to_json())
+            write_file(output / f"{entry.name}.md", verdict.to_markdown())
         show(verdict.to_markdown())
         verdicts.append(json.loads(verdict.to_json()))
     return verdicts, int(any(verdict["verdict"] == REFUSED for verdict in verdicts))
@@ -157,11 +159,6 @@ def judge(
 
 def _wanted(board: Board, entries: Sequence[Path]) -> Sequence[Path]:
     return entries or [entry for entry in board.entries if board.verdict_on(entry) is None]
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 @leaderboard.command()

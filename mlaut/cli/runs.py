@@ -51,13 +51,13 @@ def demo(output: Path, n_jobs: int) -> Answer:
     """
     from importlib.resources import files
 
+    from mlaut.files_io.safe_files.plain_files import write_file
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import report_content
 
-    output.mkdir(parents=True, exist_ok=True)
     study_file = output / "study.toml"
     if not study_file.exists():
-        study_file.write_text(files("mlaut").joinpath("demo.toml").read_text(encoding="utf-8"))
+        write_file(study_file, files("mlaut").joinpath("demo.toml").read_bytes())
     done = run_file(study_file, n_jobs=n_jobs)
     database, options = database_and_options(study_file)
     result = make_report(database, **options)
@@ -102,6 +102,7 @@ def init(
     from mlaut.analysis.deciding.terms import DEFAULT_METRICS, check_analysis
     from mlaut.estimators import as_strategies
     from mlaut.experiments.study_files.new_study_file import new_study_file, usual_strategies
+    from mlaut.files_io.safe_files.plain_files import write_file
     from mlaut.records import Analysis
 
     names = strategies or usual_strategies(task)
@@ -109,9 +110,7 @@ def init(
     terms = Analysis(question=chosen["question"], metric=metric)
     check_analysis(terms, [strategy.name for strategy in as_strategies(list(names))], {task})
     text = new_study_file(study_file, task=task, strategies=names, metric=metric, **chosen)
-    study_file.parent.mkdir(parents=True, exist_ok=True)
-    with study_file.open("x", encoding="utf-8") as file:  # "x" never overwrites
-        file.write(text)
+    write_file(study_file, text, new=True)
     show(f"{study_file} written; look at it, then: mlaut run {study_file}")
     return {"study_file": study_file}
 
@@ -185,7 +184,8 @@ def plan(study_file: Path, **changes: Any) -> Answer:
     """Show what a run would do, and change nothing.
 
     It names the cells and why they run, the expected time, and the disk space. All mistakes of the
-    study file are listed at once. The Python file that [strategies] names is executed: plan only
+    study file are listed at once. Where the run would be refused, the exit code is that of the run.
+    The Python file that [strategies] names is executed: plan only
     study files that you trust.
 
     \b
@@ -204,7 +204,7 @@ def plan(study_file: Path, **changes: Any) -> Answer:
         answer["race"] = str(forecast_of(study_file, race))
         show(answer["race"])
     show_rows(preview.plan.why())
-    return answer
+    return answer, next((error.exit_code for error in preview.plan.refusals), 0)
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """Commands that read, check, join and compact studies."""
 
 import csv
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -237,8 +238,12 @@ def _read_columns(given: Sequence[str]) -> dict[str, list[str] | str]:
 
 def _read_pairs(file: Path, what: str) -> dict[str, str]:
     """Return the second column of a CSV file by the first one, without the row of names."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = [row for row in csv.reader(lines) if row]
+    from mlaut.files_io.safe_files.plain_files import read_text
+
+    try:
+        rows = [row for row in csv.reader(io.StringIO(read_text(file), newline="")) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise AnalysisError(f"{file}: cannot be read ({error}); check the file") from error
     if not rows or {len(row) for row in rows} != {2}:
         raise AnalysisError(f"{file}: two columns are needed, {what}")
     return {name.strip(): value.strip() for name, value in rows[1:]}
@@ -252,11 +257,11 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     AnalysisError
         The file has other columns than these two, or names no source of a dataset of the study.
     """
+    from mlaut.analysis.importers.any_table import is_results
     from mlaut.files_io import StudyStore
-    from mlaut.files_io.tables.tables import ending_of
 
     sources = _read_pairs(file, "datasets and their sources")
-    named = [] if ending_of(database.name) else StudyStore(database).datasets
+    named = [] if is_results(database) else StudyStore(database).datasets
     if lacking := [name for name in named if not sources.get(name)]:
         hint = nearest(lacking[0], sources)
         raise AnalysisError(f"{file}: no source for the dataset {lacking[0]!r}{hint}")

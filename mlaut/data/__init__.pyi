@@ -6,7 +6,9 @@ from mlaut.data.sources.references import DatasetReference as DatasetReference
 from mlaut.data.sources.references import fetch as fetch
 from mlaut.data.sources.references import is_reference as is_reference
 from mlaut.data.sources.references import parse_reference as parse_reference
+from mlaut.data.splits.by_role import ByRole as ByRole
 from mlaut.data.splits.by_role import GroupFolds as GroupFolds
+from mlaut.data.splits.by_role import GroupTimeSeries as GroupTimeSeries
 from mlaut.data.splits.by_role import LeakWarning as LeakWarning
 from mlaut.data.splits.by_role import LeaveOneGroupOut as LeaveOneGroupOut
 from mlaut.data.splits.by_role import TimeSeries as TimeSeries

@@ -1,7 +1,7 @@
 """Public functions that set up a study: open databases, load datasets, and split them."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,13 +10,20 @@ import pandas as pd
 from mlaut.data.sources.loading import load_into
 from mlaut.data.sources.references import expand
 from mlaut.data.splits.resampling import HoldOut, KFold
-from mlaut.data.splits.splitting import chosen_scheme, dataset_infos, is_split, split_entry
+from mlaut.data.splits.splitting import (
+    dataset_infos,
+    is_split,
+    schemes_of,
+    split_entry,
+    warn_of_leaks,
+)
 from mlaut.data.tables.collections import collection, collection_entries
 from mlaut.data.tables.folders import load_folder
 from mlaut.data.tables.frames import with_roles
 from mlaut.errors import DataError, nearest, with_checked_options
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
+from mlaut.files_io.outcomes.study_records import extends
 from mlaut.former_names import FORMER
 
 
@@ -199,6 +206,7 @@ class Data:
         hdf5_group: str | None = None,
         overwrite: bool = False,
         roles: Mapping[str, Any] | None = None,
+        missing: Mapping[str, Sequence[str]] | None = None,
         unusable: list[DataError] | None = None,
     ) -> list[str]:
         """Store the CSV, ARFF and parquet tables of a folder in a database.
@@ -220,7 +228,7 @@ class Data:
             Replace stored datasets of the same name whose content differs.
         roles : mapping, optional
             Columns that are no features, by role (`mlaut.data.with_roles`).
-        unusable : list, optional
+        missing, unusable
             As in `mlaut.data.load_folder`.
 
         Returns
@@ -234,7 +242,8 @@ class Data:
             A table cannot be read or used; the message names file, dataset and column.
         """
         opened(hdf5_io).check_writable()
-        tables = load_folder(folder, task=task, names=names, roles=roles, unusable=unusable)
+        how: dict[str, Any] = {"roles": roles, "missing": missing, "unusable": unusable}
+        tables = load_folder(folder, task=task, names=names, **how)
         group = Path(folder).resolve().name if hdf5_group is None else hdf5_group
         return list(hdf5_io.save_datasets(tables, group, overwrite=overwrite))
 
@@ -253,6 +262,7 @@ class Data:
         groups: str | None = None,
         overwrite: bool = False,
         unusable: list[DataError] | None = None,
+        kept: list[SplitEntry] | None = None,
     ) -> list[str]:
         """Assign the rows of datasets to folds and store these splits in a study.
 
@@ -268,15 +278,17 @@ class Data:
             Study that is open with mode ``"a"``.
         dataset_paths : iterable of str, optional
             Paths as `list_datasets` returns them; by default all datasets of ``hdf5_in``.
-        scheme : str or splitter, optional
+        scheme : str, splitter, or mapping of these by the names of datasets, optional
             ``"holdout"``, ``"repeated_holdout(n_repeats=10)"``, ``"kfold(10)"``,
             ``"repeated_kfold(10, 10)"``; for datasets with a group or a time,
             ``"group_kfold(5)"``, ``"stratified_group_kfold(5)"``, ``"leave_one_group_out"``,
-            ``"time_series(5)"`` (`mlaut.data.parse_scheme`); a scikit-learn splitter, or one of
-            your own; a list of (train, test) pairs of row positions; or ``"own"``, the split that
-            the source of a dataset provides, such as an OpenML task. By default ``"own"`` for
+            ``"time_series(5)"``, ``"group_time_series(5)"``; for datasets of which some have
+            those, ``"kfold_by_role(5)"`` (`mlaut.data.parse_scheme`); a scikit-learn splitter, or
+            one of your own; a list of (train, test) pairs of row positions; or ``"own"``, the split
+            that the source of a dataset provides, such as an OpenML task. By default ``"own"`` for
             datasets that have such a split, and ``"holdout"`` for all others. The rows of a
-            splitter are stored in ascending order, not in its own order.
+            splitter are stored in ascending order, not in its own order. In a mapping, ``"*"`` is
+            for all datasets that it does not name.
         test_size : float, optional
             Share of the rows that test in a hold-out; default a third.
         stratify : bool, default True
@@ -295,6 +307,9 @@ class Data:
         unusable : list, optional
             Errors of datasets that cannot be split are appended here, and the others are split. If
             there are no others, the error is raised.
+        kept : list, optional
+            Datasets with a stored split that the scheme neither gives nor extends keep it, and are
+            appended here; default they are refused.
 
         Returns
         -------
@@ -324,6 +339,7 @@ class Data:
             groups=groups,
             known=known,
             unusable=unusable,
+            kept=kept,
         )
         new = [entry for entry in entries if known.get(entry.name) is not entry]
         if new:
@@ -342,12 +358,13 @@ class Data:
         groups: str | None = None,
         known: Mapping[str, SplitEntry] | None = None,
         unusable: list[DataError] | None = None,
+        kept: list[SplitEntry] | None = None,
     ) -> list[SplitEntry]:
         """Return the splits that `split_datasets` would store, without storing them.
 
         Parameters
         ----------
-        hdf5_in, dataset_paths, scheme, test_size, stratify, seed, groups, unusable
+        hdf5_in, dataset_paths, scheme, test_size, stratify, seed, groups, unusable, kept
             As in `split_datasets`.
         known : mapping of str to SplitEntry, optional
             Stored splits by dataset, as `Study.load_splits` returns them. An entry that already
@@ -357,22 +374,40 @@ class Data:
         -------
         list of SplitEntry
         """
-        known = known or {}
-        drawn = chosen_scheme(scheme, test_size, stratify, groups)
-        may_be_own = not scheme and test_size is None and groups is None
+        known, found = known or {}, dict[str, list[str]]()
+        infos = dataset_infos(opened(hdf5_in), dataset_paths)
+        schemes = schemes_of(hdf5_in, infos, scheme, test_size, stratify, groups)
         entries = []
-        for info in dataset_infos(opened(hdf5_in), dataset_paths):
-            chosen = None if may_be_own and info.split else drawn
-            stored = known.get(info.name)
-            if stored is not None and is_split(stored, info, chosen, seed, groups):
-                entries.append(stored)
-            else:
-                try:
-                    entries.append(split_entry(hdf5_in, info, chosen, seed, groups))
-                except DataError as error:
+        for info in infos:
+            old = known.get(info.name)
+            if old is not None and old.fingerprint != info.fingerprint:
+                old = None  # the study refuses the new entry, or replaces the old one
+            if info.name not in schemes and old is None:
+                raise DataError(
+                    f"split: no scheme for {info.name!r}; name one, or one for all others as '*'"
+                )
+            if old and (
+                info.name not in schemes or is_split(old, info, schemes[info.name], seed, groups)
+            ):
+                entries.append(old)
+                continue
+            keeps = None if kept is None else old
+            try:
+                entry, leaks = split_entry(hdf5_in, info, schemes[info.name], seed, groups)
+            except DataError as error:
+                if keeps is None:
                     if unusable is None:
                         raise
                     unusable.append(error)
+                    continue
+                entry, leaks = keeps, []
+            if keeps is not None and not (entry is not keeps and extends(keeps, entry)):
+                entry, leaks = keeps, []
+            if kept is not None and entry is keeps:
+                kept.append(entry)
+            entries.append(entry)
+            found[info.name] = leaks
+        warn_of_leaks(found)
         if unusable and not entries:
             raise unusable[0]
         return entries

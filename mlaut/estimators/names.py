@@ -5,30 +5,6 @@ from importlib import import_module
 from typing import Any
 
 from mlaut import errors
-from mlaut.errors import StrategyError
-
-
-def check_name(name: str) -> str:
-    """Return a name after a check that it can name a strategy in files and tables.
-
-    Raises
-    ------
-    StrategyError
-        The name is empty, contains a slash, is not text, or cannot be printed.
-
-    Examples
-    --------
-    >>> check_name("a/b")
-    Traceback (most recent call last):
-    mlaut.errors.StrategyError: 'a/b' cannot name a strategy: it has a slash; use another name
-    """
-    if not isinstance(name, str):
-        raise StrategyError(f"{name!r} cannot name a strategy: it is not text; use a string")
-    if not name.strip() or not name.isprintable():
-        raise StrategyError(f"{name!r} cannot name a strategy: it cannot be read; use letters")
-    if "/" in name:
-        raise StrategyError(f"{name!r} cannot name a strategy: it has a slash; use another name")
-    return name
 
 
 def class_at(path: str) -> Any:

@@ -31,7 +31,7 @@ from mlaut.files_io.tables.datasets import (
     what_changed,
 )
 from mlaut.markup import counted, table_html
-from mlaut.records import Block, Dataset
+from mlaut.records import Dataset
 
 MODES = ("r", "a", "w")
 RESERVED = ("splits", "experiments")  # groups of a study, which may share the file
@@ -94,6 +94,9 @@ class FilesIO:
     (True, 'species', 'Classification')
     >>> folder.cleanup()
     """
+
+    names_differ = False
+    """Whether a name that is stored in one group is refused in another, as in a `Study`."""
 
     def __init__(
         self,
@@ -300,6 +303,7 @@ class FilesIO:
         StudyError
             The database holds no study, or not this dataset.
         """
+        from mlaut.files_io.studies.predictions import labelled
         from mlaut.files_io.studies.study import StudyStore
 
         block = StudyStore(self.path).block(dataset)
@@ -307,9 +311,9 @@ class FilesIO:
         repeats, rows = np.nonzero(folds >= 0)
         keys = [repeats, folds[repeats, rows], rows]
         index = pd.MultiIndex.from_arrays(keys, names=["repeat", "fold", "row"])
-        columns = {"truth": _labels(block.truth[rows], block)}
+        columns = {"truth": labelled(block.truth[rows], block)}
         for name, predicted in zip(block.strategies, block.predictions, strict=True):
-            columns[name] = _labels(predicted[repeats, rows], block)
+            columns[name] = labelled(predicted[repeats, rows], block)
         return pd.DataFrame(columns, index=index).sort_index()
 
     # ---------------------------------------------------------------- writing
@@ -413,16 +417,24 @@ class FilesIO:
         """
         self.check_writable()
         group = _parts(save_loc)
+        known = dict(zip(*self.list_datasets(), strict=True)) if self.names_differ else {}
         new: dict[str, Dataset] = {}
+        paths = []
         for dataset in map(checked, datasets):
             path = "/" + "/".join([*group, to_h5(dataset.name)])
+            if path not in known.values() and dataset.name in known:
+                path = known[dataset.name]
+                if self.fingerprints([path]) == (dataset.fingerprint,):
+                    paths.append(path)
+                    continue
             if path in new:
                 raise DataError(f"dataset {dataset.name!r}: given twice for {path}; rename one")
             new[path] = dataset
+            paths.append(path)
         # A killed writer left the lock file, or another process writes now.
         was_locked = lock_path(self.path).exists()
         if set(self._compare(new, overwrite)[1]) == set(new) and not was_locked:
-            return tuple(new)
+            return tuple(paths)
         with locked(self.path):
             # Compare again: now no other process writes.
             replaced, unchanged = self._compare(new, overwrite)
@@ -435,7 +447,7 @@ class FilesIO:
             else:
                 with write_in_place(self.path):  # completes what a killed writer had decided
                     pass
-        return tuple(new)
+        return tuple(paths)
 
     def copy_to(self, path: str | os.PathLike[str]) -> FilesIO:
         """Write a copy of the database, and return it open for changes."""
@@ -590,13 +602,6 @@ class FilesIO:
             hint = nearest(path, names) or f"; it has {len(names)}, see list_datasets()"
             raise DataError(f"{self.path}: no dataset {dataset_path!r}{hint}")
         return file[path]
-
-
-def _labels(stored: np.ndarray, block: Block) -> Any:
-    """Return stored predictions as labels of classes, or as numbers."""
-    if not block.classes:
-        return stored
-    return pd.Series(block.classes).reindex(np.where(stored < 0, -1, stored)).array
 
 
 def _parts(path: str) -> list[str]:

@@ -17,7 +17,7 @@ import random
 import sys
 import types
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.errors import StrategyError
-from mlaut.identity import syntax, without_rooms
+from mlaut.identity import edits, syntax, without_modules, without_rooms
 from mlaut.identity.distributions import is_library, is_library_file
 from mlaut.identity.names_read import NamesRead, NotLoaded, imported, names_read
 
@@ -56,22 +56,27 @@ class Description:
     libraries : frozenset of str
         Top-level modules of the libraries that the object uses. A class that imports some only
         when it is fitted returns their names in its class method ``late_libraries``.
+    modules : frozenset of str
+        Modules of the user whose code is in the object.
+    edited : frozenset of str
+        Those of them whose files have other code or values than this process has loaded.
     """
 
     form: Any
     reads: Mapping[str, Any]
     unseen: tuple[str, ...]
     libraries: frozenset[str]
+    modules: frozenset[str] = frozenset()
+    edited: frozenset[str] = frozenset()
 
     @property
     def identity(self) -> Any:
-        """Return the form, together with ``reads`` if there are any."""
+        """Return the form, together with ``reads`` if there are any, without modules' names."""
         if not self.reads:
-            return self.form
+            return without_modules(self.form, self.modules)
         reads = without_rooms(dict(self.reads))  # of modules of MLaut too
-        if isinstance(self.form, dict):
-            return {**self.form, "reads": reads}
-        return {"value": self.form, "reads": reads}
+        whole = self.form if isinstance(self.form, dict) else {"value": self.form}
+        return without_modules({**whole, "reads": reads}, self.modules)
 
 
 def class_path(cls: type) -> str:
@@ -102,13 +107,23 @@ def python_version() -> str:
 
 
 class Describer:
-    """Builder of the description of one object and of everything that user code in it reads."""
+    """Builder of the description of one object and of everything that user code in it reads.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    former : bool, default False
+        Whether the description is as studies stored it once, which knew no file of `keep_space`.
+    """
+
+    def __init__(self, former: bool = False) -> None:
+        self._former = former
         self._reads: dict[str, Any] = {}
         self._waiting: list[tuple[str, Any]] = []
         self._unseen: set[str] = set()
         self._libraries: set[str] = set()
+        self._modules: set[str] = set()
+        self._files: dict[str, str] = {}  # of those that were run and are in no `sys.modules`
+        self._edited: set[str] = set()
         self._classes: dict[type, dict[str, Any]] = {}
 
     def describe(self, value: Any) -> Description:
@@ -122,6 +137,8 @@ class Describer:
             dict(sorted(self._reads.items())),
             tuple(sorted(self._unseen)),
             frozenset(self._libraries),
+            frozenset(self._modules),
+            frozenset(self._edited or filter(edits.has_changed, self._modules)),
         )
 
     def _is_library(self, module: str) -> bool:
@@ -238,8 +255,16 @@ class Describer:
         defaults = self._form([value.__defaults__, value.__kwdefaults__], above)
         return {"function": name, **code, "with": [*defaults, around]}
 
+    def _note_module(self, function: types.FunctionType) -> None:
+        """Record the module of a function of the user, and whether its file lacks the function."""
+        module = str(function.__globals__.get("__name__", ""))
+        self._modules |= {module, str(function.__module__)}
+        if edits.is_gone(function):
+            self._edited.add(module)
+
     def _code(self, name: str, value: types.FunctionType) -> dict[str, str]:
         """Return the digest of a function's code, and follow the names that it reads."""
+        self._note_module(value)
         node, inside = syntax.function_node(value), set(value.__code__.co_freevars)
         if node is not None:
             self._follow(names_read(node), value.__globals__, inside)
@@ -261,17 +286,24 @@ class Describer:
 
     def _user_class_form(self, cls: type) -> dict[str, Any]:
         """Return the form of a user's class, without inherited members."""
-        node, functions = syntax.class_node(cls), dict(functions_of(cls))
+        without = self._former and cls.__module__ not in sys.modules
+        space: Mapping[str, Any] = {} if without else syntax.space_of(cls)
+        node, functions = syntax.class_node(cls, space), dict(functions_of(cls))
+        self._modules.add(cls.__module__)
         others: dict[str, Any] = {}
         if node is not None:
             node = _without_metadata(node)
             others = {n: f for n, f in functions.items() if _came_later(f, cls)}
             functions = {n: f for n, f in functions.items() if syntax.is_inside(f, cls)}
             inside = {name for f in functions.values() for name in f.__code__.co_freevars}
-            self._follow(names_read(node), _space(cls, functions.values()), inside)
+            # If cloudpickle has loaded the class, the globals of its methods lack its bases.
+            names = ChainMap(*(f.__globals__ for f in functions.values()), dict(space))
+            self._follow(names_read(node), names, inside)
             form: dict[str, Any] = {"syntax": syntax.members(node)}
         else:
             self._record_unseen(class_path(cls), "the source of this class is not there")
+            for function in functions.values():
+                self._note_module(function)
             form, others = {}, {**functions, **dict(_values(cls))}
         around = {
             f"{name}: {key}": self._readable(f"{class_path(cls)}.{name}: {key}", item, ())
@@ -293,7 +325,9 @@ class Describer:
 
     def _follow(self, names: NamesRead, space: Mapping[str, Any], inside: Set[str]) -> None:
         """Queue the values that code reads from its module and from its own imports."""
-        where = str(space.get("__name__", ""))
+        self._modules.add(where := str(space.get("__name__", "")))
+        if where not in sys.modules and not self._former:
+            self._files[where] = str(space.get("__file__", ""))
         bound: dict[str, tuple[str, Any]] = {}
         for statement in names.imports:
             for name, full, value in imported(statement, space):
@@ -311,6 +345,7 @@ class Describer:
                 break
             if not hasattr(value, attribute):
                 break
+            self._modules.add(value.__name__)
             key, value = f"{value.__name__}.{attribute}", getattr(value, attribute)
         if key not in self._reads:
             self._reads[key] = None  # reserves the key, because values may read each other
@@ -333,8 +368,12 @@ class Describer:
         if isinstance(value, GENERATORS):
             self._record_unseen(key, "the state of a random generator is not compared")
             return {"class": class_path(type(value))}
+        module, _, name = key.rpartition(".")
+        if edits.is_other(module, name, value):
+            self._edited.add(module)
         if isinstance(value, str | PurePath):
-            return _place(key, str(value))
+            loaded = getattr(sys.modules.get(module), "__file__", None)
+            return _place(str(value), loaded or self._files.get(module, ""))
         form = self._readable(key, value, ())
         text = json.dumps(form, sort_keys=True)
         if len(text) > LONGEST_VALUE:
@@ -433,16 +472,6 @@ def _came_later(function: types.FunctionType, cls: type) -> bool:
     return not file.startswith("<") or syntax.function_node(function) is not None
 
 
-def _space(cls: type, functions: Iterable[types.FunctionType]) -> Mapping[str, Any]:
-    """Return the global names of the module that defines a class.
-
-    The globals of the methods come first. If cloudpickle has loaded the class, they hold only the
-    names that the methods read themselves, without the bases of the class; the module has these.
-    """
-    of_module = vars(sys.modules[cls.__module__]) if cls.__module__ in sys.modules else {}
-    return ChainMap(*(function.__globals__ for function in functions), of_module)
-
-
 def _without_metadata(node: ast.ClassDef) -> ast.ClassDef:
     """Return a class without the decorator `mlaut.properties`.
 
@@ -459,12 +488,10 @@ def _without_metadata(node: ast.ClassDef) -> ast.ClassDef:
     return node
 
 
-def _place(key: str, text: str) -> str:
+def _place(text: str, file: str) -> str:
     """Return a text; if it is a path below the folder of its module, relative to that folder.
 
     The identity therefore does not depend on the location of that folder.
     """
-    module = sys.modules.get(key.rpartition(".")[0])
-    file = getattr(module, "__file__", None)
-    folder = str(Path(file).parent) if file else ""
+    folder = str(Path(file).absolute().parent) if file else ""
     return "." + text.removeprefix(folder) if folder and text.startswith(folder) else text

@@ -16,7 +16,8 @@ import linecache
 import sys
 import types
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -26,6 +27,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # cells of a notebook may use top-level await
 _NO_MEANING = {"ctx", "kind", "type_comment"}
+_spaces: dict[int, tuple[type, Mapping[str, Any]]] = {}  # of files, by the number of a class
 _files: dict[tuple[str, int, bytes], str] = {}  # where code was written, for `file_of`
 
 
@@ -121,8 +123,31 @@ def function_node(function: types.FunctionType) -> Function | None:
     return _node_of(function.__code__, function.__globals__)
 
 
-def class_node(cls: type) -> ast.ClassDef | None:
-    """Return the syntax of a class; None if its source is missing or differs from what runs."""
+def keep_space(space: Mapping[str, Any]) -> None:
+    """Keep the global names of a file that was run and is no module, for classes without methods.
+
+    Such a class has no function that leads to its file.
+    """
+    for value in space.values():
+        if isinstance(value, type) and value.__module__ == space.get("__name__"):
+            _spaces[id(value)] = value, space
+
+
+def space_of(cls: type) -> Mapping[str, Any]:
+    """Return the global names of the module or the file that defines a class."""
+    module = sys.modules.get(cls.__module__)
+    return vars(module) if module else _spaces.get(id(cls), (cls, {}))[1]
+
+
+def class_node(cls: type, space: Mapping[str, Any]) -> ast.ClassDef | None:
+    """Return the syntax of a class; None if its source is missing or differs from what runs.
+
+    Parameters
+    ----------
+    cls : type
+    space : mapping
+        Global names of the module that defines it (`space_of`).
+    """
     inside = [
         member
         for member in map(underlying, vars(cls).values())
@@ -132,12 +157,11 @@ def class_node(cls: type) -> ast.ClassDef | None:
     if None in nodes:
         return None
     files = {file_of(function.__code__, function.__globals__) for function in inside}
-    module = sys.modules.get(cls.__module__)
-    files = files or {file for file in [getattr(module, "__file__", None)] if file}
+    files = files or {file for file in [space.get("__file__")] if file}
     defined = [
         node
         for file in files
-        for source in [_source(file, vars(module) if module else {})]
+        for source in [source_of(file, dict(space))]
         for node in (source.classes.get(cls.__qualname__, []) if source else [])
         if all(child and node.lineno <= child.lineno <= (node.end_lineno or 0) for child in nodes)
     ]
@@ -174,20 +198,21 @@ def _node_of(code: types.CodeType, space: dict[str, Any]) -> Function | None:
     for again in (False, True):
         if again:  # the file may have changed since its lines were read
             linecache.checkcache(file)
-        source = _source(file, space)
+        source = source_of(file, space)
         node = source.find(code) if source else None
         if node is not None:
             return node
     return None
 
 
-def _source(file: str, space: dict[str, Any]) -> _SourceFile | None:
+def source_of(file: str, space: dict[str, Any]) -> SourceFile | None:
+    """Return a file of code with its syntax; None if it cannot be read."""
     text = "".join(linecache.getlines(file, space))
     return _read(text, file) if text else None
 
 
 @lru_cache(maxsize=256)
-def _read(text: str, file: str) -> _SourceFile | None:
+def _read(text: str, file: str) -> SourceFile | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # importing the file has shown them already
         try:
@@ -195,14 +220,19 @@ def _read(text: str, file: str) -> _SourceFile | None:
             code = compile(text, file, "exec", _FLAGS, dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError):
             return None
-    return _SourceFile(tree, code)
+    return SourceFile(tree, code)
 
 
-class _SourceFile:
+class SourceFile:
     """Source file with its syntax tree and its compiled code."""
 
     def __init__(self, tree: ast.Module, code: types.CodeType) -> None:
-        self._tree, self._code = tree, code
+        self.tree, self._code = tree, code
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the syntax of the whole file."""
+        return syntax_digest(self.tree)
 
     @cached_property
     def _codes(self) -> dict[str, list[types.CodeType]]:
@@ -216,8 +246,25 @@ class _SourceFile:
     def classes(self) -> dict[str, list[ast.ClassDef]]:
         """Syntax of all classes, by qualified name."""
         classes: dict[str, list[ast.ClassDef]] = {}
-        _collect_classes(self._tree, "", classes)
+        _collect_classes(self.tree, "", classes)
         return classes
+
+    @cached_property
+    def constants(self) -> dict[str, Any]:
+        """Numbers, texts and None to which the file binds a name, at one place alone."""
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
+        bound = Counter(node.id for node in nodes if not isinstance(node.ctx, ast.Load))
+        return {
+            _name_of(statement): statement.value.value
+            for statement in self.tree.body
+            if isinstance(statement, ast.Assign | ast.AnnAssign)
+            and isinstance(statement.value, ast.Constant)
+            and bound[_name_of(statement)] == 1
+        }
+
+    def has(self, code: types.CodeType) -> bool:
+        """Return whether the file has a function with this compiled code."""
+        return any(_same_code(own, code) for own in self._codes.get(code.co_qualname, ()))
 
     def find(self, code: types.CodeType) -> Function | None:
         """Return the syntax of the function with this compiled code, or None."""
@@ -228,7 +275,7 @@ class _SourceFile:
 
     def _node(self, code: types.CodeType) -> Function | None:
         nodes: list[Function] = []
-        for node in ast.walk(self._tree):
+        for node in ast.walk(self.tree):
             if isinstance(node, ast.Lambda):
                 if code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
                     nodes.append(node)

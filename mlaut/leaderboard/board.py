@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import sys
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -17,7 +16,7 @@ from mlaut.analysis.deciding.terms import Chosen
 from mlaut.bundles import Bundle, build_leaderboard, extend_bundle, open_bundle, publish_study
 from mlaut.errors import StudyError
 from mlaut.files_io import StrategyEntry, StudyStore
-from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.safe_files.plain_files import read_toml, write_file
 from mlaut.leaderboard.verdict import REFUSED, Verdict
 from mlaut.markup import json_text
 
@@ -61,7 +60,7 @@ class Board:
         """
         place = Path(folder)
         try:
-            terms = tomllib.loads((place / TERMS).read_text(encoding="utf-8"))
+            terms = read_toml(place / TERMS)
             title, minutes = str(terms["title"]), float(terms["minutes"])
             limit = int(terms["mebibytes"]) * 2**20
         except (OSError, KeyError, TypeError, ValueError) as error:
@@ -178,9 +177,7 @@ def init_board(
         text = template.read_text(encoding="utf-8")
         for word, value in values.items():
             text = text.replace(f"@{word}@", value)
-        with explained(place / where, "writing a board"):
-            (place / where).parent.mkdir(parents=True, exist_ok=True)
-            (place / where).write_text(text, encoding="utf-8")
+        write_file(place / where, text)
     for name in (ENTRIES, VERDICTS):
         (place / name).mkdir(exist_ok=True)
         (place / name / ".gitkeep").touch()

@@ -1,9 +1,11 @@
 """Content of a report: tables and sentences, independent of the format that shows them."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -57,6 +59,9 @@ _TREATMENTS = {
     "failures last": "counting failures as last",
     "drop datasets": "leaving out datasets with a missing cell",
 }
+
+
+NO_FILE = "results"  # name of the study of a report on results in memory
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,8 @@ class Report:
         One section for each metric.
     source : ReadOnce or None
         The study, from which a page reads what lies behind the scores; None for a table.
+    options : str
+        Metrics and their direction as options of ``mlaut report``, if they were given.
     """
 
     study: Path
@@ -139,6 +146,15 @@ class Report:
     state: State
     sections: tuple[Section, ...]
     source: ReadOnce | None = None
+    options: str = ""
+
+    @property
+    def command(self) -> str:
+        """Return the call that writes every table of the report."""
+        if self.source is None and self.study == Path(NO_FILE):
+            return "mlaut.report.write_report(report, 'tables/')"
+        parts = ("mlaut report", shlex.quote(self.study.name), self.options, "-o tables/")
+        return " ".join(filter(None, parts))
 
     @property
     def studied(self) -> str:
@@ -269,7 +285,7 @@ def section(
     decision = _decided(comparison, chosen, scored, secondary)
     valued = None if problem else with_means(results)
     estimates = {} if valued is None else _estimates(valued, comparison)
-    robustness = None if reason else _robustness(scored, missing)
+    robustness = None if reason or comparison is None else _robustness(scored, missing)
     notes = [*results.notes_text(), *problem, *(race.notes_text() if race else ())]
     notes += comparison.notes if comparison is not None else ()
     notes += [note for table in estimates.values() for note in table.notes_text()]
@@ -393,11 +409,9 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
     if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
         return None
 
-    def corrected(results: Results) -> object:
-        return pairs_by_test(default_test(scored.metric), results, "holm")
-
+    compared = partial(pairs_by_test, default_test(scored.metric), correction="holm")
     treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
-    again = under_treatments(begun, corrected, treatments=treatments, bounds=_affordable(begun))
+    again = under_treatments(begun, compared, treatments=treatments, bounds=_affordable(begun))
     return None if again.frame.empty else again
 
 

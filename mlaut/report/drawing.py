@@ -1,17 +1,16 @@
 """Figures of a report as SVG, each with its text alternative."""
 
+from __future__ import annotations
+
 import io
 import re
 from collections.abc import Callable, Sized
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from mlaut.analysis import (
     Comparison,
@@ -33,6 +32,9 @@ from mlaut.analysis.plots.rank_plots import best_median_first
 from mlaut.markup import counted, printable
 from mlaut.report.records import Section
 from mlaut.report.tables import BUDGETS
+
+if TYPE_CHECKING:  # `mlaut.analysis.plots` must load matplotlib first
+    from matplotlib.figure import Figure
 
 MOST_ROWS = 15  # strategies of the first figure, which must fit the first screen
 _MOST_DRAWN = 30  # strategies of the other figures; the explorer of the page draws all of them
@@ -91,33 +93,43 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
     dict of str to Picture
         Pictures by their names in `FIGURES`.
     """
-    with rc_context(_STYLE):
+    with _own_style():
         return {
             name: Picture(*FIGURES[name][1:], _svg(figure, f"{prefix}-{name}-"), *texts)
             for name, (figure, *texts) in figures(section).items()
         }
 
 
-_Made = tuple[Figure, str, str]
+_Made = tuple["Figure", str, str]
 
 
 def figures(section: Section) -> dict[str, _Made]:
     """Return figure, caption and alternative of each name in `FIGURES` that there is data for."""
-    drawn = {name: make(section) for name, (make, *_) in FIGURES.items()}
+    with _own_style():
+        drawn = {name: make(section) for name, (make, *_) in FIGURES.items()}
     return {name: parts for name, parts in drawn.items() if parts is not None}
 
 
 def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
     """Return the bytes of a figure as ``svg`` or ``pdf``: always the same, no control signs."""
+    from matplotlib.lines import Line2D
+
     dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
     if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
         for line in dots:
             line.set_rasterized(True)
     about, target = dict.fromkeys(_ABOUT[form]), io.BytesIO()
-    with rc_context(_STYLE):
+    with _own_style():
         figure.savefig(target, format=form, transparent=transparent, metadata=about, dpi=_DPI)
     data = target.getvalue()  # the names stand in comments of an SVG
     return printable(data.decode()).encode() if form == "svg" else data
+
+
+def _own_style() -> AbstractContextManager[None]:
+    """Return matplotlib's defaults with `_STYLE`: no setting of a user changes a report."""
+    from matplotlib import style
+
+    return style.context(["default", _STYLE])
 
 
 def _scores(section: Section) -> _Made | None:
@@ -331,6 +343,8 @@ def _list(values: pd.Series) -> str:
 def _svg(figure: Figure, prefix: str) -> str:
     """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
     if (layout := figure.get_layout_engine()) is not None:
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+
         FigureCanvasSVG(figure)
         figure.dpi = 72  # points, the unit of SVG
         layout.execute(figure)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from mlaut import __version__
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
+from mlaut.files_io.safe_files.plain_files import write_file
 from mlaut.markup import json_text
 from mlaut.report.content import Report
 
@@ -137,7 +138,7 @@ def to_every_eval_ever(
         name = uuid.UUID(bytes=hashlib.sha256(key).digest()[:16], version=4)
         parts = map(_folder, (report.title, organisation, strategy))
         text = json_text(content, indent=1) + "\n"
-        paths.append(_written(Path(folder, "data", *parts, f"{name}.json"), text))
+        paths.append(write_file(Path(folder, "data", *parts, f"{name}.json"), text))
     return tuple(paths)
 
 
@@ -206,16 +207,10 @@ def to_hugging_face(
             raise AnalysisError(
                 f"strategy {strategy!r}: another strategy also has the file {path}; rename one"
             )
-        paths.append(_written(path, "\n".join(lines) + "\n"))
+        paths.append(write_file(path, "\n".join(lines) + "\n"))
     return tuple(paths)
 
 
 def _folder(name: str) -> str:
     """Return a name that a folder can have on any system."""
     return _NO_NAME.sub("-", name).strip(".-") or "unnamed"
-
-
-def _written(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    return path

@@ -1,7 +1,9 @@
 """`make_report`, which chooses the results, metrics, strategies and datasets of a report."""
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -14,7 +16,14 @@ from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.sources import as_table, never_run, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.report.content import Choice, Report, results_content, study_content, with_records
+from mlaut.report.content import (
+    NO_FILE,
+    Choice,
+    Report,
+    results_content,
+    study_content,
+    with_records,
+)
 
 
 def make_report(
@@ -113,7 +122,7 @@ def make_report(
     if scored and any(results.scores.equals(scored[0].scores) for results in scored[1:]):
         raise AnalysisError("the table has one set of scores, so it has one metric: give one")
     if scored is not None:
-        name = str(study) if isinstance(study, str | os.PathLike) else "results"
+        name = str(study) if isinstance(study, str | os.PathLike) else NO_FILE
         scored = [treat_contaminated(results, contaminated) for results in scored]
         content = results_content(name, scored, title, terms, choice)
     else:
@@ -123,7 +132,11 @@ def make_report(
         if isinstance(clusters, Mapping | pd.Series) and len(clusters):
             primary["clusters"] = {str(name): str(source) for name, source in clusters.items()}
         content = study_content(open_study(study), title, primary | terms, choice)
-    return with_records(content, since, submitted)
+    names = (x if isinstance(x, str) else x.name for x in metrics)
+    options = [f"--metric {shlex.quote(name)}" for name in names]
+    if greater_is_better is not None:
+        options.append("--greater-is-better" if greater_is_better else "--less-is-better")
+    return with_records(replace(content, options=" ".join(options)), since, submitted)
 
 
 def _scored(

@@ -1,6 +1,6 @@
 """Reports as text for a terminal: the first screen, and all of it."""
 
-import re
+import itertools
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Any
@@ -19,6 +19,7 @@ _WIDTH = 100  # characters of a line
 _NAMES = 40  # characters of the labels of a row; longer ones take several lines
 _HEADER = 10  # characters to which a header is broken, unless its cells are wider
 _SCREEN = 40  # lines of the first screen
+_MORE = 4  # names of columns for which there is no room; of more, only the number is told
 _FEWEST = 3  # rows of its table, however long the sentences are
 
 
@@ -84,23 +85,33 @@ def _tables(tables: Iterable[ReportTable], source: Any) -> Iterator[str]:
 
 
 def _lines_of(table: ShownTable) -> Iterator[str]:
-    """Yield the lines of a table, and the number of columns for which there is no room."""
-    n_labels, columns = len(table.labels), []
+    """Yield the lines of a table, and the names of the columns for which there is no room."""
+    for labels in (_NAMES, _NAMES // 2):
+        columns = _columns_of(table, labels // len(table.labels))
+        ends = list(itertools.accumulate(len(column[1]) + 2 for column in columns))
+        if ends[-1] - 2 <= _WIDTH:
+            break
+    fit = max(sum(end - 2 <= _WIDTH for end in ends), len(table.labels))
+    sides = ["right" if kind == "number" else "left" for _, kind in table.headers[:fit]]
+    rows = zip(*columns[:fit], strict=True)
+    lines = tabulate(rows, tablefmt="plain", colalign=sides, disable_numparse=True).splitlines()
+    yield from (line.rstrip() for line in lines)
+    if more := table.head[fit:]:
+        names = f": {', '.join(more)}" if len(more) <= _MORE else ""
+        yield from _wrapped([f"... and {counted(len(more), 'further column')}{names}"])
+    if (n := len(table.rows) - MOST_ROWS) > 0:
+        yield f"... and {counted(n, 'further row')}"
+
+
+def _columns_of(table: ShownTable, most: int) -> list[list[str]]:
+    """Return the cells of each column, broken into lines; labels have at most ``most`` letters."""
+    columns = []
     for place, texts in enumerate(zip(table.head, *table.texts[:MOST_ROWS], strict=True)):
-        most = _NAMES // n_labels if place < n_labels else _WIDTH // 2
-        cells = ["\n".join(wrap(printable(text, ""), most)) for text in texts[1:]]
+        wide = most if place < len(table.labels) else _WIDTH // 2
+        cells = ["\n".join(wrap(printable(text, ""), wide)) for text in texts[1:]]
         widest = max([_HEADER, *(len(line) for cell in cells for line in cell.split("\n"))])
         header = printable(texts[0], "")
         cells.insert(0, "\n".join(wrap(header, widest, break_long_words=len(header) > _NAMES)))
         width = max(len(line) for cell in cells for line in cell.split("\n"))
         columns.append([cells[0], "-" * width, *cells[1:]])
-    sides = ["right" if kind == "number" else "left" for _, kind in table.headers]
-    rows = zip(*columns, strict=True)
-    lines = tabulate(rows, tablefmt="plain", colalign=sides, disable_numparse=True).splitlines()
-    dashes = next(line for line in lines if not line.strip("- "))
-    ends = [match.end() for match in re.finditer("-+", dashes)]
-    fit = max(sum(end <= _WIDTH for end in ends), n_labels)
-    yield from (line[: ends[fit - 1]].rstrip() for line in lines)
-    for n, what in ((len(ends) - fit, "column"), (len(table.rows) - MOST_ROWS, "row")):
-        if n > 0:
-            yield f"... and {counted(n, f'further {what}')}"
+    return columns

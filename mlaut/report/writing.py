@@ -12,6 +12,7 @@ from typing import Any
 
 from mlaut.analysis.comparing.methods import Methods, methods_of
 from mlaut.errors import AnalysisError
+from mlaut.files_io.safe_files.plain_files import write_file, write_files
 from mlaut.markup import csv_text, json_text, marked, printable
 from mlaut.report.content import Report
 from mlaut.report.latex import as_latex
@@ -133,30 +134,24 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> tuple[Path, ..
     Raises
     ------
     AnalysisError
-        The file has another ending, or cannot be written.
+        The file has another ending.
+    StoreError
+        The report cannot be written; what was there before is as it was.
     """
     path = Path(os.path.expanduser(path))
-    try:
-        if not path.suffix or path.is_dir():
-            return tuple(_write_folder(report, path))
-        if path.suffix not in _ENDINGS:
-            raise AnalysisError(
-                f"{path}: reports are written to {', '.join(_ENDINGS)} or a folder; "
-                "change the name's ending"
-            )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, _ENDINGS[path.suffix](report))
-    except OSError as error:
+    if not path.suffix or path.is_dir():
+        return write_files(path, _files_of_folder(report))
+    if path.suffix not in _ENDINGS:
         raise AnalysisError(
-            f"{path}: cannot be written ({error.strerror}); name another place"
-        ) from error
-    return (path,)
+            f"{path}: reports are written to {', '.join(_ENDINGS)} or a folder; "
+            "change the name's ending"
+        )
+    return (write_file(path, _shown(path.name, _ENDINGS[path.suffix](report))),)
 
 
-def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
+def _files_of_folder(report: Report) -> Iterator[tuple[str, str | bytes]]:
     from mlaut.report.drawing import figures, file_of  # matplotlib is slow to load
 
-    folder.mkdir(parents=True, exist_ok=True)
     texts: dict[str, str] = {}
     captions: list[dict[str, str]] = []
     for section in report.sections:
@@ -167,31 +162,19 @@ def _write_folder(report: Report, folder: Path) -> Iterator[Path]:
         for name, (figure, caption, _) in figures(section).items():
             stem = _NO_NAME.sub("-", f"{prefix}{name}")
             captions[-1][f"{stem}.pdf"] = caption
-            for path in (folder / f"{stem}.svg", folder / f"{stem}.pdf"):
-                _own(path).write_bytes(file_of(figure, path.suffix[1:]))
-                yield path
+            yield from ((f"{stem}.{form}", file_of(figure, form)) for form in ("svg", "pdf"))
     texts |= {f"{name}.csv": csv_text(table) for name, table in report.state.tables.items()}
     texts |= {"report.html": _as_html(report), "report.md": as_markdown(report)}
     texts["report.tex"] = as_latex(report, captions)
     if report.sections[0].decision is not None:
         methods = methods_of_report(report)
         texts |= {"methods.tex": methods.to_latex() + "\n", "references.bib": methods.to_bibtex()}
-    for name, text in texts.items():
-        _write(_own(folder / name), text)
-        yield folder / name
+    yield from ((name, _shown(name, text)) for name, text in texts.items())
 
 
-def _own(path: Path) -> Path:
-    """Return a path whose name MLaut chose; remove a link there, which may lead anywhere."""
-    if path.is_symlink():
-        path.unlink()
-    return path
-
-
-def _write(path: Path, text: str) -> None:
-    # Lone surrogates have no UTF-8 encoding; they are written as escapes. A page has its own.
-    shown = text if path.suffix == ".html" else printable(text)
-    path.write_text(shown, encoding="utf-8", errors="backslashreplace")
+def _shown(name: str, text: str) -> str:
+    """Return a text without control characters; a page has its own escapes."""
+    return text if name.endswith(".html") else printable(text)
 
 
 def _in_markdown(table: ShownTable) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The command line as a user meets it: a study from a file, and one clear line for bad input."""
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -197,7 +198,7 @@ def test_interrupt_says_how_to_go_on(tmp_path):
         except subprocess.TimeoutExpired:
             continue
     assert process.returncode == 130, told
-    assert told.splitlines()[-1].startswith("mlaut: stopped after ")
+    assert told.splitlines()[-1].startswith("mlaut: stopped ")
     assert "make the same call again to go on" in told
     assert "Traceback" not in told
 
@@ -295,6 +296,100 @@ def test_bad_input_is_one_line_and_loses_nothing(study, case):
     assert told.returncode == code
     if case != "truncated":
         assert (StudyStore(study / "study.h5").block("iris").predictions == before).all()
+
+
+ENDLESS = {
+    "study file": (["run", "plan", "report", "status", "verify"], ["{pipe}.toml"]),
+    "study": (["report", "status", "verify", "verify --seal", "study compact"], ["{pipe}.h5"]),
+    "table": (["report --metric accuracy"], ["{pipe}.csv"]),
+    "json": (["report --metric accuracy"], ["{pipe}.json"]),
+    "excel": (["report --metric accuracy"], ["{pipe}.xlsx"]),
+    "output": (["report"], ["study.h5", "-o", "{pipe}.html"]),
+    "clusters": (["report"], ["study.h5", "--clusters", "{pipe}.csv"]),
+    "submitted": (["report"], ["study.h5", "--since", "2026", "--submitted", "{pipe}.csv"]),
+    "predictions": (["import --strategy s --source x"], ["study.h5", "{pipe}.csv"]),
+    "database": (["load"], ["{pipe}.h5", "starter/iris"]),
+    "strategies": (["run", "plan"], ["own.toml"]),
+}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("case", ENDLESS)
+def test_a_pipe_or_a_device_is_one_line_at_once(study, case, kind):
+    commands, arguments = ENDLESS[case]
+    for ending in ("toml", "h5", "csv", "json", "xlsx", "html", "py"):
+        place = study / f"pipe.{ending}"
+        os.mkfifo(place) if kind == "pipe" else place.symlink_to("/dev/zero")
+    own = STUDY.partition("[strategies]")[0] + '[strategies]\nfile = "pipe.py"\n'
+    (study / "own.toml").write_text(own)
+    for command in commands:
+        words = [word.format(pipe="pipe") for word in (*command.split(), *arguments)]
+        told = mlaut(*words, folder=study)
+        assert told.returncode in (1, 4), told
+        assert "a pipe or a device, and must be a file" in told.stderr + told.stdout
+        assert len(told.stderr.splitlines()) <= 1
+
+
+def _toml(text):
+    return lambda folder: (folder / "odd.toml").write_bytes(text.encode())
+
+
+def _json(text):
+    return lambda folder: (folder / "odd.json").write_text(text)
+
+
+ODD = {
+    "nested toml": (_toml("a = " + "[" * 10**5), "run odd.toml", 5, "nested too deeply"),
+    "long number": (_toml("[study]\nseed = " + "1" * 5000), "plan odd.toml", 5, "4300 digits"),
+    "NUL": (_toml('[study]\noutput = "a\\u0000b"'), "run odd.toml", 5, "has a NUL"),
+    "nested json": (_json("[" * 10**5), "report odd.json --metric r2", 3, "nested too deeply"),
+    "key twice": (_json('[{"dataset": "a", "m": 1, "m": 2}]'), "report odd.json --metric accuracy",
+                  3, "the key 'm' twice"),
+    "long name": (_toml(""), "init " + "n" * 300 + ".toml", 4, "File name too long"),
+    "exists": (_toml(""), "init odd.toml", 5, "exists, and nothing is overwritten"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_files_are_one_line_and_no_bug(tmp_path, case):
+    make, command, code, message = ODD[case]
+    make(tmp_path)
+    told = mlaut(*command.split(), folder=tmp_path)
+    assert told.returncode == code, told
+    assert re.search(message, told.stderr)
+    assert len(told.stderr.splitlines()) == 1
+
+
+def test_a_study_file_of_windows_has_a_byte_order_mark(study):
+    content = (study / "study.toml").read_bytes()
+    (study / "study.toml").write_bytes(b"\xef\xbb\xbf" + content)
+    assert "27 of 27 cells done" in mlaut("run", "study.toml", "-q", folder=study).stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [(MemoryError("Unable to allocate 768. MiB"), "the memory does not suffice (Unable to alloc"),
+     (OSError(errno.EMFILE, "Too many open files"), "raise their limit (ulimit -n 4096)")],
+)  # fmt: skip
+def test_what_the_machine_lacks_is_no_bug(tmp_path, monkeypatch, error, message):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("mlaut.cli.studies.database_and_options", fail)
+    told = mlaut("report", "study.h5", folder=tmp_path)
+    assert told.returncode == 4
+    assert message in told.stderr
+
+
+def test_odd_numbers_and_names_make_no_warnings_of_libraries(tmp_path):
+    (tmp_path / "t.csv").write_text("dataset,a,b\nx,1e400,0.5\ny,0.2,0.3\n")
+    told = mlaut_alone("report", "t.csv", "--metric", "accuracy", folder=tmp_path)
+    assert len(told.stderr.splitlines()) == 1
+    (tmp_path / "t.csv").write_text("dataset,\U0001f600 \u65e5,b\nx,.1,.5\ny,.2,.3\nz,.4,.3\n")
+    told = mlaut_alone(
+        *["report", "t.csv", "--metric", "accuracy", "-o", "t.html"], folder=tmp_path
+    )
+    assert told.stderr == ""
 
 
 def test_debug_shows_the_traceback(tmp_path):

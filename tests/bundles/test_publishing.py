@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import rc_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mlaut import Data, Study
@@ -26,9 +27,10 @@ from mlaut.files_io import StudyStore as Store
 
 @pytest.mark.slow
 def test_the_same_study_makes_the_same_bytes(study, published, tmp_path):
-    again = publish_study(
-        study, tmp_path / "again", title="Small study", authors=["Ada", "Charles"]
-    )
+    with rc_context({"text.usetex": True, "axes.facecolor": "black", "font.size": 20}):
+        again = publish_study(
+            study, tmp_path / "again", title="Small study", authors=["Ada", "Charles"]
+        )
     assert again.digest == published.digest
     assert open_bundle(tmp_path / "again") == again
 
@@ -196,6 +198,16 @@ def test_a_lock_that_cannot_be_removed_is_no_file_of_a_bundle(study, tmp_path, m
             publish_study(study, tmp_path / "bundle", include="all")
     publish_study(study, tmp_path / "bundle", include="all")
     assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
+
+
+def test_a_study_in_a_folder_that_is_read_only_is_published(study, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    before = sorted(study.parent.iterdir())
+    monkeypatch.setattr("mlaut.files_io.studies.study.StudyStore.settle", refuse)
+    publish_study(study, tmp_path / "bundle", include="all")
+    assert sorted(study.parent.iterdir()) == before
 
 
 # --------------------------------------------------------------------- metadata

@@ -10,10 +10,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.naive_bayes import GaussianNB
 
 from mlaut.estimators import MlautEstimator, properties
+from mlaut.estimators.libraries.session import session_settings
 
 
 class Traced(GaussianNB):
@@ -51,6 +52,17 @@ class Mortal(Traced):
         if len(Path(self.trace).read_text().splitlines()) == 20:
             os.kill(os.getpid(), signal.SIGKILL)
         return self
+
+
+class Parent(Traced):
+    """Starts another process, writes the numbers of both to a file, and takes an hour."""
+
+    def fit(self, X, y, sample_weight=None):
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+        written = Path(f"{self.trace}.new")
+        written.write_text(f"{os.getpid()} {child.pid}")
+        written.replace(self.trace)
+        time.sleep(3600)
 
 
 class Random(ClassifierMixin, BaseEstimator):
@@ -113,6 +125,9 @@ class Hostile(ClassifierMixin, BaseEstimator):
         while True:
             hoard.append(np.ones(2**22))
 
+    def _tell(self):
+        raise RuntimeError(f"{session_settings()} {np.geterr()['over']} {np.geterr()['under']}")
+
     def _segfault(self):
         ctypes.string_at(0)
 
@@ -157,6 +172,16 @@ def leaves_at_once(*_):
     os._exit(7)
 
 
+class FirstOnly(TransformerMixin, BaseEstimator):
+    """Keeps the first column of a DataFrame, and all columns of an array."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X.iloc[:, :1] if hasattr(X, "iloc") else X
+
+
 @properties(name="Small only", estimator_family=["Test"], tasks=["Classification"])
 class SmallOnly(MlautEstimator):
     """Naive Bayes that says it cannot do more than 100 rows."""
@@ -173,3 +198,10 @@ def computes(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
+
+
+class Unsent(Random):
+    """Cannot be pickled."""
+
+    def __reduce_ex__(self, protocol):
+        raise RuntimeError("not to be sent")

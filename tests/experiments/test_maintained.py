@@ -72,6 +72,14 @@ def test_the_plan_looks_at_the_folder(file, capsys):
     assert run_study(file, verbose=0).n_done == 18
 
 
+def test_a_plan_that_would_be_refused_has_the_exit_code_of_the_run(file, capsys):
+    run_study(file, verbose=0)
+    assert main(["plan", str(file)]) is None
+    file.write_text(STUDY.replace("kfold(3)", "kfold(4)"))
+    assert [_fails(*command, file) for command in (["plan"], ["run", "-q"])] == [5, 5]
+    assert "would be refused: dataset 'one': it is split already" in capsys.readouterr().out
+
+
 def test_a_table_that_cannot_be_split_costs_its_own_cells_only(file):
     _table(file.parent / "tables" / "few.csv", n=2)
     (line,) = plan_study(file).failing

@@ -67,7 +67,7 @@ def test_where_it_stands_before_any_strategy(tmp_path):
     data.load_collection("starter", hdf5_io=input_io, names=["iris"])
     data.split_datasets(hdf5_in=input_io, hdf5_out=out_io)
     status = study_status(out_io.path)
-    assert str(status) == f"{out_io.path}: 1 dataset, 0 strategies, 0 cells: none yet"
+    assert str(status) == f"{out_io.path}: nothing run yet: 1 dataset"
     assert not status.complete
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import sklearn
 from learners import Random
 from sklearn.naive_bayes import GaussianNB
 
@@ -97,11 +98,17 @@ def test_a_cell_that_fails_now_is_drift(study):
     assert "error: ZeroDivisionError" in found.drifts[0].what
 
 
-def test_what_cannot_be_fitted_again_is_told(study):
+def test_what_cannot_be_fitted_again_is_told(study, monkeypatch):
     changed = {"bayes": GaussianNB(var_smoothing=0.5), "random": Random()}
     found = verify_study(study.path, refit=1, strategies=changed, engine="inline")
     assert found.refitted == 6
-    assert found.left_out == ("bayes: its parameters are not those that are stored",)
+    reason = "bayes: its parameters are not those that are stored (var_smoothing: 1e-09 -> 0.5)"
+    assert found.left_out == (reason,)
+    monkeypatch.setattr(refit, "installed_version", lambda name: f"99 of {name}")
+    found = verify_study(study.path, refit=1, strategies=changed, engine="inline")
+    assert found.left_out[0].endswith(
+        f"; scikit-learn {sklearn.__version__} -> 99 of scikit-learn)"
+    )
     with pytest.raises(
         StudyError, match="nothing can be fitted again: bayes: this strategy is not"
     ):
@@ -270,3 +277,21 @@ def test_a_file_without_study_and_datasets_says_so(tmp_path):
     found = verify_study(tmp_path / "empty.h5")
     assert found.ok
     assert "nothing was checked: the file holds no study and no dataset" in str(found)
+
+
+@pytest.mark.parametrize("damaged", ["input.h5", "study.h5", "both"])
+def test_a_damaged_file_of_datasets_does_not_keep_the_study_from_its_check(
+    study, databases, damaged
+):
+    input_path = databases[0].path
+    for path in (input_path, study.path):
+        if damaged in (path.name, "both"):
+            with path.open("r+b") as file:
+                file.seek(600)
+                file.write(b"\xff\xff\xff")
+    found = verify_study(study.path)
+    places = [where for where, _ in found.problems]
+    assert not found.ok
+    assert ("datasets" in places) == (damaged == "input.h5")
+    assert ("study" in places) == (damaged != "input.h5")
+    assert bool(found.counts) == (damaged == "input.h5")  # the cells of a sound study are counted

@@ -394,6 +394,12 @@ BAD = {
         table().assign(x=[0.5, 1, np.inf, 3, 4, 5]), meta("d", class_name="x")),
     r"dataset 'd': target 'y': one class only, 'a'; a classification needs rows of at least two": (
         table().assign(y="a"), meta("d")),
+    r"dataset 'd': the text '.udcff' has a lone surrogate, which UTF-8 cannot hold; decode": (
+        table().assign(y=pd.Series(["\udcff", "b"] * 3, dtype=object)), meta("d")),
+    r"dataset 'd.udcff': the text 'd.udcff' has a lone surrogate": (table(), meta("d\udcff")),
+    r"dataset 'd': the text 'a.udcff' has a lone surrogate": (
+        table().set_axis(pd.Index([*list(table())[:-1], "a\udcff"], dtype=object), axis=1),
+        meta("d", class_name="a\udcff")),
 }  # fmt: skip
 
 
@@ -494,7 +500,7 @@ def test_an_input_that_cannot_be_used_is_told_when_it_is_opened(tmp_path):
     with pytest.raises(StoreError, match=r"data.csv"):
         FilesIO(text, mode="w", overwrite=True)
     assert text.read_text() == "a,b\n1,2\n"
-    with pytest.raises(StoreError, match="is a folder, not an HDF5 file"):
+    with pytest.raises(StoreError, match="is a folder, and must be a file"):
         FilesIO(tmp_path)
     with pytest.raises(StoreError, match="no mode 'x'; 'r' reads"):
         FilesIO(text, mode="x")

@@ -8,9 +8,9 @@ import pytest
 from studies import entry as entry_of
 
 import mlaut
-from mlaut.analysis import Results
+from mlaut.analysis import Results, read_predictions
 from mlaut.cli import main
-from mlaut.errors import StudyError
+from mlaut.errors import AnalysisError, StrategyError, StudyError
 from mlaut.experiments import verify_study
 from mlaut.files_io import StudyStore, import_predictions
 from mlaut.records import REGRESSION, Status
@@ -232,3 +232,19 @@ def test_nothing_joins_a_race(tmp_path):
     table = pd.DataFrame({"fold": [0], "row": [0], "prediction": ["no"]})
     with pytest.raises(StudyError, match="is a race, and a strategy cannot join a race"):
         import_predictions(study, table, strategy="R", source="R")
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "s\udcfc", "a\nb"], ids=ascii)
+def test_a_name_that_a_run_refuses_is_refused_before_anything_is_stored(study, name):
+    before = study.path.read_bytes()
+    with pytest.raises(StrategyError, match="cannot name a strategy"):
+        import_predictions(study, right_table(study), strategy=name, source="R")
+    assert study.path.read_bytes() == before
+
+
+def test_a_table_with_two_columns_of_one_name_is_refused(study, tmp_path):
+    table = right_table(study)
+    twice = pd.concat([table, table[["prediction"]]], axis=1)
+    twice.to_csv(tmp_path / "twice.csv", index=False)
+    with pytest.raises(AnalysisError, match="two columns are called 'prediction'"):
+        read_predictions(tmp_path / "twice.csv", study.load_splits())

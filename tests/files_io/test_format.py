@@ -17,6 +17,7 @@ from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5
+from mlaut.files_io.studies.study_arrays import room_of
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.records import REGRESSION, Status
 
@@ -166,3 +167,18 @@ def test_compacting_frees_what_was_replaced_and_changes_no_value(old, capsys):
     assert {d["reason"] for d in old.details("iris")} >= {"error of seed 1"}
     before, after = StudyStore(old.path).compact()
     assert after == before
+
+
+@pytest.mark.parametrize(("rows", "repeats"), [(40, 50), (3000, 1)])
+def test_the_room_of_cells_is_foretold_in_whole_blocks(tmp_path, rows, repeats):
+    """Tables of few rows share blocks of the disk with strategies that may come later."""
+    of = entry("iris", n_rows=rows, n_folds=5, n_repeats=repeats)
+    study = StudyStore(tmp_path / "study.h5")
+    study.save_splits([of])
+    study.allocate([strategy("a"), strategy("b")])
+    before = study.path.stat().st_blocks * 512
+    with study.writing() as writer:
+        cells = ((s, r, f) for s in "ab" for r in range(repeats) for f in range(5))
+        writer.write(*(outcome(of, s, r, f, probabilities=True) for s, r, f in cells))
+    grown = study.path.stat().st_blocks * 512 - before
+    assert grown == pytest.approx(room_of(of, 2), rel=0.3)

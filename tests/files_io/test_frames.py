@@ -176,7 +176,10 @@ def test_any_table_survives(frame):
         (np.array([1.0], dtype=np.longdouble), r"convert it with .astype\('float64'\)"),
         (pd.period_range("2020", periods=1, freq="M"), r"no encoding for dtype period\[M\]"),
         (pd.arrays.SparseArray([0, 1]), "make it dense with .sparse.to_dense()"),
-        (pd.cut([1, 2], 2), "its categories are no encoding for dtype interval"),
+        (
+            pd.cut([1, 2], 2),
+            r"its categories: no encoding for dtype interval.*rename_categories\(str\)",
+        ),
         (pd.array([1], dtype="int64[pyarrow]"), r"no encoding for dtype int64\[pyarrow\]"),
         (pd.to_datetime(["2020"]).tz_localize(tzoffset("here", 3600)), "time zone tzoffset"),
     ],

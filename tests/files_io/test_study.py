@@ -230,7 +230,7 @@ def test_structure_cannot_change_under_a_writer(study):
     assert study.status("iris").sum() == 1
 
 
-@pytest.mark.parametrize("version", [None, "one", [1, 2]])
+@pytest.mark.parametrize("version", [None, "one", "2", [1, 2], -1, 0])
 def test_a_study_without_a_format_is_damaged(study, version):
     with h5py.File(study.path, "r+") as file:
         del file.attrs["study_format"]

@@ -1,5 +1,6 @@
 """Tables in files."""
 
+import gzip
 import importlib
 import os
 import resource
@@ -129,3 +130,17 @@ def test_parquet_and_packed_files_are_read(tmp_path):
     for name in ("t.parquet", "t.tsv.gz"):
         pd.testing.assert_frame_equal(tables.read_table(tmp_path / name), frame)
         assert tables.stem_of(name) == "t"
+
+
+def test_a_table_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("x,y\n" + "1,a\n" * 500_000)
+    assert path.stat().st_size < 20_000
+    assert len(tables.read_table(path)) == 500_000
+    monkeypatch.setattr(tables, "MEMORY", 2**20)
+    with pytest.raises(DataError, match="more than 524,288 bytes, a quarter of the memory"):
+        tables.read_table(path)
+    (tmp_path / "t.csv").write_text("x,y\n" + "1,a\n" * 200_000)
+    with pytest.raises(DataError, match="more than 524,288 bytes, a quarter of the memory"):
+        tables.read_table(tmp_path / "t.csv")

@@ -13,6 +13,7 @@ from mlaut import Study
 from mlaut.data import from_frame
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
+from mlaut.files_io.tables import tables_of_others
 from mlaut.files_io.tables.tables_of_others import as_pandas, with_target
 
 TABLE = pd.DataFrame(
@@ -132,6 +133,34 @@ def test_a_table_of_polars_is_the_same_dataset(lazy):
     )
     found = from_frame(frame.lazy() if lazy else frame, "y", name="d")
     assert found.fingerprint == from_frame(same, "y", name="d").fingerprint
+
+
+def test_a_table_of_polars_needs_no_pyarrow(monkeypatch):
+    polars = pytest.importorskip("polars")
+    day, moment = datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
+    frame = polars.DataFrame(
+        {
+            "n": [1, None, 3],
+            "bool": [True, None, False],
+            "day": [day, None, day],
+            "moment": [moment, None, moment],
+            "long": [datetime.timedelta(1), None, datetime.timedelta(hours=1)],
+            "money": [decimal.Decimal("1.5"), None, decimal.Decimal("2.25")],
+            "nothing": [None] * 3,
+            "text": ["a", None, "b"],
+        }
+    ).with_columns(
+        polars.Series("kind", ["x", "y", None], dtype=polars.Enum(["z", "y", "x"])),
+        polars.Series("tiny", [1, None, 3], dtype=polars.UInt8),
+        polars.Series("float", [1, 2, 3], dtype=polars.Float32),
+        polars.Series("zone", [moment] * 3, dtype=polars.Datetime("ms", "Europe/Rome")),
+    )
+    with_it = as_pandas(frame)
+    monkeypatch.setattr(tables_of_others, "find_spec", lambda _: None)
+    for table in (frame, frame.lazy()):
+        without = as_pandas(table)
+        assert [str(t) for t in without.dtypes] == [str(t) for t in with_it.dtypes]
+        pd.testing.assert_frame_equal(without, with_it, check_dtype=False, check_categorical=False)
 
 
 def test_arrays_and_sparse_matrices_are_given_with_their_labels(tmp_path):

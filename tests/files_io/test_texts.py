@@ -45,10 +45,10 @@ def test_more_labels_or_records_than_anything_needs_are_not_read(file, monkeypat
     append_log(file, "log", ['"' + "x" * 70_000 + '"'])
     append_log(file, "log", ['"' + "x" * 70_000 + '"'])
     assert [len(record) for record in get_log(file, "log")] == [70_000, 70_000]
-    monkeypatch.setattr(texts, "_LARGEST_JSON", 159)
+    monkeypatch.setattr(texts, "MOST_JSON", 159)
     with pytest.raises(ValueError, match="/labels has 160 bytes of labels, which nothing needs"):
         get_labels(file, "labels")
-    monkeypatch.setattr(texts, "_LARGEST_JSON", 140_000)  # more than each piece has
+    monkeypatch.setattr(texts, "MOST_JSON", 140_000)  # more than each piece has
     with pytest.raises(ValueError, match="/log has more JSON than anything needs"):
         get_log(file, "log")
     np.testing.assert_array_equal(file["labels"][...], np.arange(20))

@@ -22,12 +22,14 @@ from mlaut.experiments import study_status, verify_study
 from mlaut.experiments.cells.search_checkpoints import checkpoint_of
 from mlaut.experiments.following.status import unfinished
 from mlaut.files_io import FilesIO, StudyStore, accept_changes, merge_studies
+from mlaut.files_io.outcomes import traces
 from mlaut.files_io.outcomes.journal import Journal
 from mlaut.files_io.outcomes.packs import pack, pack_outcomes
+from mlaut.files_io.outcomes.traces import pack_trace, unpack_traces
 from mlaut.files_io.safe_files.hdf5_output import Bytes
 from mlaut.files_io.safe_files.seal import BLOCK, LIST, make_seal
 from mlaut.files_io.safe_files.texts import put_json
-from mlaut.records import Cell
+from mlaut.records import Cell, Trace
 from mlaut.report import make_report
 from mlaut.sharing.search.score_log import Checkpoint
 
@@ -201,6 +203,63 @@ def test_a_table_that_declares_more_than_is_stored_is_told(tmp_path):
         io.load_dataset(path)
 
 
+@pytest.mark.parametrize("name", ["truth", "folds"])
+def test_numbers_that_are_compressed_are_told_and_not_read(study, name):
+    """MLaut stores them as they are: 4 datasets of such rows took 5 GB, from a file of 5 MB."""
+    n = 2**20
+    shape, kind = ((1, n), "i2") if name == "folds" else ((n,), "i4")
+
+    def how(file):
+        for array, (rows, dtype) in {"folds": ((1, n), "i2"), "truth": ((n,), "i4")}.items():
+            del file[f"splits/iris/{array}"]
+            options = {"compression": "gzip"} if array == name else {}
+            file.create_dataset(f"splits/iris/{array}", data=np.zeros(rows, dtype), **options)
+
+    change(study, how)
+    size = np.prod(shape) * np.dtype(kind).itemsize
+    with pytest.raises(StoreError, match=f"{name}: it declares {size:,} bytes, and .* stored"):
+        study.load_splits()
+    told_by_all(study)
+
+
+def test_shapes_are_compared_before_values_are_read(study):
+    def how(file):
+        del file["splits/iris/truth"]
+        file.create_dataset("splits/iris/truth", data=np.zeros(2**25, "i4"))  # 128 MiB
+
+    change(study, how)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    said = told_by_all(study)
+    assert sum("the split of dataset 'iris' contradicts itself" in x for x in said.values()) >= 3
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+
+
+def test_the_splits_of_all_datasets_are_limited_together(study, monkeypatch):
+    study.save_splits([entry(f"d{i}", n_rows=30) for i in range(5)])
+    monkeypatch.setattr("mlaut.files_io.studies.study_layout.MEMORY", 1500)
+    assert study.load_split("iris").truth.size == 30
+    with pytest.raises(StoreError, match="its splits need more than half of the memory"):
+        study.load_splits()
+
+
+def test_traces_of_a_dataset_are_limited_together(monkeypatch):
+    few = np.ones(2, dtype=np.float32)
+    packed = pack_trace(Trace("grid", ({"C": 1}, {"C": 9}), np.eye(2), few, few, np.arange(2)))
+    assert len(unpack_traces(dict.fromkeys(range(9), packed))) == 9
+    monkeypatch.setattr(traces, "MEMORY", 8000)
+    with pytest.raises(ValueError, match=r"a trace of more than \d+ bytes"):
+        unpack_traces(dict.fromkeys(range(9), packed))
+
+
+def test_a_lack_of_memory_is_one_line(study, monkeypatch):
+    def fail(*_):
+        raise MemoryError("Unable to allocate 768. MiB")
+
+    monkeypatch.setattr("mlaut.files_io.studies.study_layout.get_json", fail)
+    with pytest.raises(StoreError, match=r"the memory does not suffice .*Unable to alloc"):
+        study.load_splits()
+
+
 @pytest.mark.parametrize(
     "text",
     [b"[" * 10**6, b'{"a":' * 10**6, b"[]" * 10, b"\xff\xfe", b"3", b"NaN", b'["a", 1]', b"[1e999]",
@@ -304,9 +363,9 @@ def test_a_group_in_the_place_of_an_array_is_told(study, name):
 
 
 def test_an_array_that_is_stored_and_larger_than_the_memory_is_told(study, monkeypatch):
-    monkeypatch.setattr("mlaut.files_io.safe_files.untrusted._MEMORY", 119)
+    monkeypatch.setattr("mlaut.files_io.safe_files.untrusted.MEMORY", 119)
     with pytest.raises(
-        StoreError, match="truth: it needs 120 bytes, more than half of the memory of this machine"
+        StoreError, match="truth: it needs 120 bytes, more than half of the memory that may be used"
     ):
         study.block("iris")
 

@@ -168,7 +168,7 @@ def test_a_class_that_was_read_from_a_pickle_is_the_same(monkeypatch):
     monkeypatch.setitem(sys.modules, "script_of_a_user", space)
     cloudpickle.register_pickle_by_value(space)
     before = canonical(space.Mine())
-    assert "script_of_a_user.BaseEstimator" in json.dumps(before)
+    assert "BaseEstimator" in before["reads"]
     cloudpickle.loads(cloudpickle.dumps(space.Mine()))
     assert canonical(space.Mine()) == before
     cloudpickle.unregister_pickle_by_value(space)
@@ -388,28 +388,28 @@ def load_sample():
 
 
 DIGESTS = {
-    "two": "fb6b316c313f",
-    "nested": "26782ac31e31",
-    "nested(1)": "34121f48b63f",
+    "two": "4226c147d3c1",
+    "nested": "c0847c292d03",
+    "nested(1)": "707f92aff370",
     "partial": "ccc6195227f9",
-    "strings": "cd599c4d92f4",
-    "numbers": "7bc272502d77",
-    "helper": "b42eb4fbda76",
-    "comprehensions": "1de59e4406df",
-    "matching": "a95a2ce4b436",
-    "waiting": "1ec295835782",
-    "managed": "56e38245d001",
-    "cached": "dac77849d6ec",
-    "made": "bf89f014b8f0",
-    "made(3)": "f4e415f445b7",
-    "Base": "57e55e39c5b8",
-    "Base(1.0)": "8c13d7318340",
-    "Derived": "2e4ed550e007",
-    "Record": "5d58c457a487",
-    "Record('a', [1])": "d2182fa44c28",
-    "Kind": "d611e118ddae",
-    "Kind.ONE": "bf42aca68542",
-    "Callable()": "a962d0f0fa34",
+    "strings": "be1826a6b824",
+    "numbers": "0d040f0cbbee",
+    "helper": "4c0b629f4a01",
+    "comprehensions": "2ff26f1957d5",
+    "matching": "3813c7acba77",
+    "waiting": "ada42a3cec00",
+    "managed": "c51e76b566e2",
+    "cached": "a7bc187faa59",
+    "made": "66e63bf4761c",
+    "made(3)": "5514f56efb41",
+    "Base": "9c1f35f62c0b",
+    "Base(1.0)": "f0d8df5a49a9",
+    "Derived": "07a15221632f",
+    "Record": "df5e861dbcf1",
+    "Record('a', [1])": "94eb66667567",
+    "Kind": "84159ee357df",
+    "Kind.ONE": "db9b98b6965f",
+    "Callable()": "413468d81107",
 }
 
 

@@ -69,7 +69,7 @@ def here(tmp_path_factory):
 def test_a_folder_on_the_path_as_pip_target_makes_it(tmp_path, here):
     svc, own, _ = here
     assert "own" not in svc["assembled"]["parameters"]
-    assert set(own["reads"]) == {"own_module.np"}
+    assert set(own["reads"]) == {"np"}
     assert identities(tmp_path, links(tmp_path / "libs")) == here
 
 

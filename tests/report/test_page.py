@@ -2,15 +2,20 @@
 
 import base64
 import hashlib
+import html
 import re
+import shlex
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import pandas as pd
 import pytest
 from browser import CHROMIUM, chromium
+from click.testing import CliRunner
 from made_up import made_up_study
 
 from mlaut.analysis.deciding.verdicts import VERDICTS
+from mlaut.cli import cli
 from mlaut.report import make_report, write_report
 from mlaut.report.drawing import figures
 from mlaut.report.page import as_html
@@ -309,3 +314,18 @@ def test_the_browser_would_see_faults(tmp_path):
         assert len(page.value(OVERLAPPING)) == 1
         assert page.complaints()
         assert page.requests()[-1].endswith("missing.png")
+
+
+def test_the_command_in_the_footer_writes_the_tables(tmp_path, draw_only, monkeypatch):
+    draw_only()
+    monkeypatch.chdir(tmp_path)
+    rows = [f"d{i},{0.2 + i / 100},{0.4 + i / 50}" for i in range(7)]
+    (tmp_path / "my scores.csv").write_text("\n".join(["dataset,A,B", *rows]))
+    made = ["report", "my scores.csv", "--metric", "gain", "--greater-is-better", "-o", "r.html"]
+    CliRunner().invoke(cli, made, catch_exceptions=False)
+    text = html.unescape((tmp_path / "r.html").read_text())
+    (command,) = re.findall(r"<code>mlaut (report .*? -o tables/)</code>", text)
+    CliRunner().invoke(cli, shlex.split(command), catch_exceptions=False)
+    assert (tmp_path / "tables" / "scores.csv").exists()
+    of_memory = make_report(pd.DataFrame({"A": [0.9, 0.8], "B": [0.8, 0.6]}), "accuracy")
+    assert of_memory.command == "mlaut.report.write_report(report, 'tables/')"

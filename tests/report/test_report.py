@@ -106,6 +106,25 @@ def test_the_sources_of_a_study_come_from_a_csv_file(tmp_path):
     assert "only tables have columns: give the source of each dataset in a mapping" in str(refused)
 
 
+def test_the_sources_of_a_table_in_json_come_from_a_csv_file(tmp_path):
+    scores = [{"dataset": f"d{i}", "A": 0.9, "B": 0.8} for i in range(6)]
+    (tmp_path / "t.json").write_text(json.dumps(scores))
+    path = tmp_path / "sources.csv"
+    path.write_text("\n".join(["dataset,source", *(f"d{i},{max(i, 1)}" for i in range(6))]))
+    command = ["report", str(tmp_path / "t.json"), "--metric", "accuracy", "--clusters", str(path)]
+    shown = CliRunner().invoke(cli, command, catch_exceptions=False)
+    assert "there are 5 sources, and at least" in " ".join(shown.output.split())
+
+
+def test_nothing_is_concluded_where_nothing_is_tested(tmp_path):
+    rows = ["dataset,near,nb,rf", *(f"{name},0.9,failed,failed" for name in "abc")]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    (section,) = make_report(tmp_path / "t.csv", "accuracy").sections
+    assert section.robustness is None
+    (line,) = section.headline
+    assert line.startswith("Tests need at least two strategies on two datasets (2 of 3 strategies")
+
+
 def test_what_a_table_needs():
     with pytest.raises(
         AnalysisError, match="does not say what its scores are: give metric='accuracy'"

@@ -1,9 +1,14 @@
 """The forms of a report: text, Markdown, CSV and LaTeX."""
 
 import csv
+import errno
+import os
 import re
 import shutil
 import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,14 +16,16 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from made_up import made_up_study
+from matplotlib import rc_context, rcParams
 
 from mlaut.analysis.common.display import number
 from mlaut.analysis.plots.canvas import NotebookFigure
 from mlaut.cli import cli
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, StoreError
 from mlaut.report import make_report, write_report
 from mlaut.report.drawing import figures, file_of, pictures
-from mlaut.report.terminal import as_text
+from mlaut.report.shown import ShownTable
+from mlaut.report.terminal import _lines_of, as_text
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
 SETS = [f"set_{i}" for i in range(6)]
@@ -102,6 +109,44 @@ def test_a_figure_has_the_same_bytes_each_time(report, form):
     assert file_of(first, form) == file_of(second, form)
 
 
+@pytest.mark.parametrize("form", ["svg", "pdf"])
+def test_no_setting_of_a_user_changes_a_figure(report, form, draw_only):
+    draw_only()
+    section = report.sections[0]
+
+    def drawn():
+        return file_of(figures(section)["decision"][0], form), pictures(section, "p")
+
+    plain = drawn()
+    settings = {
+        "text.usetex": True,
+        "axes.facecolor": "black",
+        "font.size": 20,
+        "lines.marker": "x",
+    }
+    with rc_context(settings):  # no LaTeX is called
+        assert drawn() == plain
+        assert rcParams["font.size"] == 20
+
+
+def test_a_report_is_drawn_where_the_backend_of_a_notebook_is_not_installed(tmp_path):
+    (tmp_path / "t.csv").write_text("dataset,A,B\na,0.1,0.2\nb,0.3,0.5\n")
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\n")
+    command = "import os, sys; from mlaut.cli import main; main(sys.argv[1:])"
+    command += "; print(os.environ['MPLBACKEND'])"
+    given = ["report", "t.csv", "--metric", "error", "-o", "r.html"]
+    ended = subprocess.run(
+        [sys.executable, "-c", command, *given],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "not_installed"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.endswith("r.html\nnot_installed\n")
+
+
 def test_a_page_draws_each_figure_once_and_places_all_as_in_its_file(report, monkeypatch):
     drawn, draw = [], NotebookFigure.draw
     monkeypatch.setattr(
@@ -124,8 +169,31 @@ def test_an_unknown_ending_and_a_place_that_cannot_be_written(report, tmp_path):
     with pytest.raises(AnalysisError, match=r"r\.doc: reports are written to \.html, \.md, \.tex"):
         write_report(report, tmp_path / "r.doc")
     (tmp_path / "file").touch()
-    with pytest.raises(AnalysisError, match=r"cannot be written .*; name another place"):
+    with pytest.raises(StoreError, match="a file stands where a folder must be, while writing"):
         write_report(report, tmp_path / "file" / "r.html")
+
+
+def full_disk(monkeypatch, after):
+    """Have the disk be full after some bytes of what MLaut writes."""
+    left, write = [after], Path.write_bytes
+
+    def limited(path, content):
+        left[0] -= len(content)
+        if left[0] < 0:
+            write(path, content[: max(0, left[0] + len(content))])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", limited)
+
+
+@pytest.mark.parametrize("name", ["r.html", "r.csv", "r.json", "folder"])
+def test_a_full_disk_leaves_the_old_report(report, tmp_path, monkeypatch, name):
+    old = {path: path.read_bytes() for path in write_report(report, tmp_path / name)}
+    full_disk(monkeypatch, after=sum(map(len, old.values())) // 2)
+    with pytest.raises(StoreError, match=r"is full while writing .*what was stored before is int"):
+        write_report(replace(report, title="new"), tmp_path / name)
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == old
 
 
 def test_text_and_markdown_say_the_same(report, tmp_path):
@@ -244,3 +312,14 @@ def _is_number(text):
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize(("n", "told"), [(7, ""), (9, ": column 8"), (40, "")])
+def test_columns_without_room_are_named_and_leave_no_blank_line(n, told):
+    frame = pd.DataFrame([[1.0] * n], [("long " * 20).strip()], [f"column {k}" for k in range(n)])
+    lines = [*_lines_of(ShownTable.of(frame))]
+    assert max(map(len, lines)) <= 100
+    assert "" not in lines
+    assert ("further column" in lines[-1]) == (n > 7)
+    assert lines[-1].endswith(told)
+    assert lines[0].split()[-1] == f"{min(n, 8) - 1}"

@@ -39,4 +39,6 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("name the folder of the tables: python prepare.py FOLDER")
     main(sys.argv[1])

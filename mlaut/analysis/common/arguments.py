@@ -6,7 +6,7 @@ options that only it has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
@@ -18,6 +18,13 @@ from mlaut.errors import AnalysisError, check_options, nearest
 _LARGEST_FIGURE = 200  # inches; at 300 dots an inch matplotlib draws at most 218
 LARGEST = 2**31 - 1  # largest whole number: numpy accepts it, and no computation needs more
 
+OWN_ERRORS = partial(np.errstate, divide="warn", over="warn", under="ignore", invalid="warn")
+"""NumPy's error state as it is without `numpy.seterr`: a number may be too small to be told from 0.
+
+It is entered here for all functions of the analysis, so that a session that has numpy raise
+everything (``np.seterr(all="raise")``) gets their results.
+"""
+
 P = ParamSpec("P")
 T = TypeVar("T")
 Rule = Callable[[str, Any], Any]
@@ -25,6 +32,8 @@ Rule = Callable[[str, Any], Any]
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
     """Wrap a function so that an argument that breaks the rule of its name raises `AnalysisError`.
+
+    The function computes with NumPy's own error state (`OWN_ERRORS`).
 
     Examples
     --------
@@ -50,7 +59,8 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
         for name, value in given.arguments.items():
             if name in rules:
                 given.arguments[name] = rules[name](name, value)
-        return function(*given.args, **given.kwargs)
+        with OWN_ERRORS():
+            return function(*given.args, **given.kwargs)
 
     return wrapper
 
@@ -440,7 +450,11 @@ def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> 
         raise AnalysisError(
             f"{shown(chosen)} does not name a {word}; there are {', '.join(names[:8])}"
         )
-    places = [position(word, name, names) for name in chosen]
+    known = {name: place for place, name in enumerate(names)}
+    places = [
+        known[name] if isinstance(name, str) and name in known else position(word, name, names)
+        for name in chosen
+    ]
     if not places:
         raise AnalysisError(f"no {word} was chosen; there are {', '.join(names[:8])}")
     return places

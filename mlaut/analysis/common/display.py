@@ -111,7 +111,7 @@ class Shown:
         return printable(f"<p><b>{html.escape(self.title())}</b></p>{table}{notes}")
 
     def _tabulate(self, form: str) -> str:
-        return _tabulate(self.display_frame(), form)
+        return tabulated(self.display_frame(), form)
 
 
 def latex_of_groups(frame: pd.DataFrame, test: str, best: Mapping[str, bool] | None = None) -> str:
@@ -124,12 +124,13 @@ def latex_of_groups(frame: pd.DataFrame, test: str, best: Mapping[str, bool] | N
         top = frame[name].max() if greatest else frame[name].min()
         at = frame[name] == top
         text.loc[at, name] = _BOLD[0] + text.loc[at, name] + _BOLD[1]
-    table = _tabulate(text, "latex_booktabs")
+    table = tabulated(text, "latex_booktabs")
     table = table.replace(_BOLD[0], "\\textbf{").replace(_BOLD[1], "}")
     return f"{table}\n% strategies that share a letter do not differ: {test}"
 
 
-def _tabulate(frame: pd.DataFrame, form: str) -> str:
+def tabulated(frame: pd.DataFrame, form: str) -> str:
+    """Return a table of texts in a form of tabulate."""
     from tabulate import tabulate
 
     columns = [" ".join(c) if isinstance(c, tuple) else str(c) for c in frame.columns]

@@ -434,7 +434,8 @@ def _hint(results: Results) -> str:
     """Return a sentence on datasets that may be related, although no source says so."""
     same_scores = copies_in(paired_losses(results).snapped.T, results.datasets)
     of = dict(zip(results.datasets, results.source.tolist(), strict=True))
-    varied = results.losses.nunique(axis=1) >= _FEW_VALUES
+    apart = np.diff(np.sort(results.losses.to_numpy(), axis=1), axis=1) > 0
+    varied = dict(zip(results.datasets, apart.sum(axis=1) + 1 >= _FEW_VALUES, strict=True))
     alike = [group for group in same_scores if varied[group[0]]]
     copied, alike = (
         [group for group in groups if len({of[name] for name in group}) > 1]

@@ -7,6 +7,7 @@ that each later report can name the change.
 import dataclasses
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -215,13 +216,24 @@ def differences(before: Analysis, after: Analysis) -> str:
     --------
     >>> differences(Analysis(), Analysis(metric="mcc", alpha=0.01))
     'metric from the default to mcc, alpha from 0.05 to 0.01'
+    >>> differences(Analysis(metric="absolute"), Analysis(metric="mae"))
+    ''
     """
     texts = (
         f"{name} from {_text(old)} to {_text(getattr(after, name))}"
         for name, old in vars(before).items()
-        if _text(old) != _text(getattr(after, name)) and name != "secondary"
+        if _text(old) != _text(getattr(after, name))
+        and name != "secondary"
+        and not (name == "metric" and _is_one(before, after))
     )
     return ", ".join(texts)
+
+
+def _is_one(before: Analysis, after: Analysis) -> bool:
+    """Return whether two analyses name one metric, as ``auc`` and ``roc_auc`` do."""
+    with suppress(AnalysisError):  # a metric that is not known here
+        return find_metric(before.metric).name == find_metric(after.metric).name
+    return False
 
 
 def _text(value: Any) -> str:

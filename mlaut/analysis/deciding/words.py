@@ -106,19 +106,26 @@ def _choice(table: VerdictTable) -> str:
 
 
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
-    """Return the distances of strategies from the leader as text; empty if they are not known."""
+    """Return the distances of strategies from the leader as text; empty if they are not known.
+
+    It says which strategies it leaves out, because they failed too often.
+    """
     frame = table.frame.loc[list(names)]
-    frame = frame[frame["failures"] < OFTEN * table.n]
+    often = frame["failures"] >= OFTEN * table.n
+    failed, frame = frame["failures"][often], frame[~often]
     size = "ratio" if "ratio" in frame else "difference"
     values = frame.get(size, frame["failures"] * np.nan).abs().dropna()
     if values.empty:
         return ""
     low, high = values.min(), values.max()
     ends = f"at least {_range(low)}" if high > _FAR * values.median() else _range(low, high)
+    who = [f"{name}, which failed on {n} of {table.n}" for name, n in failed.items()]
+    who = [f"the {len(who)} that failed on some"] if len(who) > 1 else who
+    without = "".join(f", without {each} datasets" for each in who)
     if "ratio" in frame:
-        return f"{ends} times the {table.metric} of {table.leader}"
+        return f"{ends} times the {table.metric} of {table.leader}{without}"
     side = "below" if table.scorer.greater_is_better else "above"
-    return f"{table.metric} {ends} {side} {table.leader}"
+    return f"{table.metric} {ends} {side} {table.leader}{without}"
 
 
 def _range(*values: float) -> str:

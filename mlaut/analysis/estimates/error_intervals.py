@@ -4,7 +4,7 @@ Each method states what it estimates (its estimand). Schulz-Kuempel et al. (2024
 `mlaut.error_interval` fits a learner and calls a method; `error_intervals` takes a study.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -34,6 +34,8 @@ _TOO_SHORT = (
     "{share} of its predictions are the same, and stratified test sets are too alike to show how "
     "uncertain its error is: this interval is too short (docs/intervals.md)"
 )
+_SINGLE = "the losses have no variation, so the interval is a single point, which is too narrow"
+_ROOT = "the root over all test points; the tables of scores have the mean over test sets of roots"
 _NO_POINTS = (
     "this method is for metrics that are means over test points, and for 'rmse' and 'auc' (delta "
     "method; not by nested CV): choose method='corrected t' on folds, or another metric"
@@ -253,7 +255,7 @@ def kind_of(split: Split) -> str:
     scheme = split.scheme.lower()
     if split.n_main < split.n_repeats:
         return scheme.partition("(")[0]
-    if scheme.startswith(("time_series", "timeseries")):
+    if scheme.startswith(("time_series", "timeseries", "group_time_series")):
         return ""
     if "group" in scheme or " by " in scheme:
         return "folds of groups" if split.n_folds * split.n_repeats > 1 else ""
@@ -325,7 +327,8 @@ def interval_of(
         ends = chosen.compute(sample, confidence)
         if sample.points is not None and metric.name == "rmse":
             value, low, high = (np.sqrt(part) for part in (ends.value, ends.low, ends.high))
-            ends = Interval(value, ends.standard_error / (2 * value), low, high)
+            error = np.where(value > 0, ends.standard_error / (2 * value), ends.standard_error)
+            ends = Interval(value, error, low, high)
     return ends, chosen
 
 
@@ -343,6 +346,13 @@ def too_short(method: Method, block: Block) -> tuple[str, ...]:
     shares = np.max([(given == k).mean(axis=1) for k in classes] or [np.zeros(len(given))], axis=0)
     words = [_TOO_SHORT.format(share=f"{number(100 * share)} %") for share in shares]
     return tuple(np.where(shares >= NEARLY_CONSTANT, words, "").tolist())
+
+
+def _notes(metric: MLautScore, ends: Interval, short: Sequence[str]) -> list[str]:
+    """Return for each estimate why it has no value or is too sure, or its text of `too_short`."""
+    single = (ends.standard_error == 0) & (ends.low == ends.high) & (np.array(short) == "")
+    none = f"no value, because of at least one test set: {metric.undefined}"
+    return np.where(np.isnan(ends.value), none, np.where(single, _SINGLE, short)).tolist()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -401,7 +411,7 @@ def error_of_block(
         if method is None and kind_of(block.split) in _ANY_SETS:
             method = "corrected t"  # measured: it covers differences where the others are too short
     ends, chosen = interval_of(metric, sample, method, confidence)
-    notes = too_short(chosen, block) if len(block.strategies) == 1 else ()
+    notes = _notes(metric, ends, too_short(chosen, block) if len(block.strategies) == 1 else ("",))
     value, error, low, high = (float(part[0]) for part in ends)
     return ErrorInterval(
         name=name,
@@ -469,7 +479,13 @@ def error_intervals(
             ends, name, short = Interval(*np.full((4, len(rows)), np.nan)), "", ("",) * len(rows)
         else:
             name, warned = chosen.name, too_short(chosen, block)
-            short = tuple(warned[row] for row in rows)
+            tested = np.array(block.split.test_sizes) > 0
+            done = block.done[rows].all(axis=(1, 2), where=tested)
+            told = _notes(metric, ends, [warned[row] for row in rows])
+            short = tuple(np.where(done, told, "").tolist())
+            if metric.name == "rmse" and points is not None and tested.sum() > 1:
+                notes[_ROOT] = None
+                short = tuple(text or _ROOT for text in short)
             notes[f"{name} ({chosen.source}): {estimand(chosen, block.split)}"] = None
         columns = turned(ends, results, as_scores)._asdict() | {"method": name, "note": short}
         frames[dataset] = pd.DataFrame(columns, index=pd.Index(results.strategies))

@@ -155,11 +155,7 @@ def _of_seen(results: Results) -> tuple[np.ndarray, np.ndarray, bool]:
     by_points = results.variances is not None and results.n_test is not None
     if by_points or (folds[folds > 0] < 2).any():
         return results.standard_errors.to_numpy(), _test_points(results), False
-    expected, count = results.expected[:, None], np.maximum(folds, 1)[:, None]
-    losses = np.where(expected, results.cell_losses, 0)
-    away = np.where(expected, losses - losses.sum(axis=3, keepdims=True) / count[..., None], 0)
-    of_repeats = np.sqrt(np.square(away).sum(axis=3) / np.maximum(count - 1, 1) / count)
-    errors = of_repeats.sum(axis=2) / (folds > 0).sum(axis=1, keepdims=True)
+    errors = results.errors_of_sets.to_numpy()
     return errors, _in_one_repeat(results.expected.astype(int)), True
 
 
@@ -367,13 +363,33 @@ def _mean_of_seen(results: Results, method: str, confidence: float) -> Interval:
         )
     n = len(losses)
     value, error = losses.mean(axis=0), np.sqrt(np.square(errors).sum(axis=0)) / n
-    # degrees of freedom of a sum of variances, by Welch and Satterthwaite
-    within = np.maximum(values[:, None] - 1, 1)
-    fourth = (errors**4 / within).sum(axis=0)
-    df = np.square(np.square(errors).sum(axis=0)) / np.where(fourth > 0, fourth, 1.0)
-    worth = n**2 / (1 / values).sum()
-    df, bounds = np.maximum(df, 1.0), results.metric.loss_bounds
+    worth, bounds = n**2 / (1 / values).sum(), results.metric.loss_bounds
+    df = freedom_of_sum(errors, np.maximum(values - 1, 1))
     return Interval(value, error, *mean_ends(value, error, method, df, confidence, bounds, worth))
+
+
+def freedom_of_sum(errors: np.ndarray, df: ArrayLike) -> np.ndarray:
+    """Return the degrees of freedom of the standard error of sums of independent estimates.
+
+    Satterthwaite (1946), as Welch (1947) has it for two means: the squared sum of the variances by
+    the sum of their squares, each divided by its degrees of freedom. For one estimate it is ``df``.
+
+    Parameters
+    ----------
+    errors : ndarray of float, shape (n, ...)
+        Standard errors of the n estimates of each sum. If all are 0, they count alike.
+    df : array_like of float, shape (n,)
+        Degrees of freedom of each.
+
+    Examples
+    --------
+    >>> freedom_of_sum(np.array([3.0, 4.0]), [4, 9]).round(4).tolist()
+    12.8351
+    """
+    largest = errors.max(axis=0)
+    squares = np.square(np.where(largest > 0, errors / np.where(largest > 0, largest, 1.0), 1.0))
+    fourth = np.square(squares).T / np.asarray(df, dtype=float)
+    return np.square(squares.sum(axis=0)) / fourth.T.sum(axis=0)
 
 
 def upper_point(method: str, df: ArrayLike, confidence: float) -> np.ndarray:

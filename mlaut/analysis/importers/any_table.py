@@ -17,6 +17,7 @@ from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import source_column
 from mlaut.errors import AnalysisError, DataError, nearest
+from mlaut.files_io.safe_files.plain_files import check_plain
 
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
@@ -97,6 +98,8 @@ their spreads; not used: `Avg` (by its name a summary).
         return read_board(path, metric, greater_is_better=greater_is_better)
     if str(path) != "-" and not path.exists():
         raise DataError(f"{path}: no such file; check the path")
+    if path.is_file():
+        check_plain(path)
     chosen = (columns or {}).get("table", "")
     grid = _one_of(grids_of(path, trust), str(chosen), asked)
     for required, read in _READERS.items():

@@ -1,6 +1,5 @@
 """Readers of public leaderboards, which turn the files of each board into rows."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from mlaut.analysis.results.contamination import with_contaminated
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import TableMetric
 from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_text, strict_json
 from mlaut.files_io.tables.tables import read_table, stem_of
 from mlaut.markup import counted
 
@@ -57,11 +57,12 @@ class BoardForm(Format):
 def objects(path: Path) -> Iterator[Any]:
     """Yield the object of a JSON file, or the objects of a file with one object in each line."""
     try:
+        if path.suffix != ".jsonl":
+            yield strict_json(read_text(path, MOST_JSON))
+            return
+        check_plain(path)
         with path.open(encoding="utf-8") as file:
-            if path.suffix == ".jsonl":
-                yield from (json.loads(line) for line in file if line.strip())
-            else:
-                yield json.load(file)
+            yield from (strict_json(line) for line in file if line.strip())
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
 

@@ -1,6 +1,5 @@
 """Predictions of other programs as the table that `mlaut.files_io.import_predictions` takes."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,10 +10,11 @@ import pandas as pd
 
 from mlaut.analysis.importers.openml import openml_runs, openml_splits
 from mlaut.analysis.importers.predictions import Predicted
-from mlaut.analysis.importers.reading import in_one_line
+from mlaut.analysis.importers.reading import in_one_line, read_without_twins
 from mlaut.analysis.importers.sktime_results import stored_predictions
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io import SplitEntry
+from mlaut.files_io.safe_files.plain_files import check_plain, read_text, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table
 from mlaut.records import CLASSIFICATION
 
@@ -80,10 +80,12 @@ def read_predictions(
     path = Path(source)
     if not path.exists():
         raise AnalysisError(f"{path}: no such file or folder; check the path")
+    if not path.is_dir():
+        check_plain(path)
     if path.is_file() and path.suffix.lower() != ".arff":
         if not ending_of(path.name):
             raise AnalysisError(f"{path}: neither a table (CSV, TSV, parquet), ARFF nor a folder")
-        table = read_table(path)
+        table = read_without_twins(path)
         return table.assign(dataset=dataset) if dataset else table
     if path.is_dir() and (files := sorted(path.rglob("pred-test.dat"))):
         runs = list(_of_tabarena(files, entries, model, dataset))
@@ -188,7 +190,7 @@ def _of_tabarena(
 
 def _metadata(file: Path) -> dict[str, Any]:
     try:
-        about: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        about: dict[str, Any] = strict_json(read_text(file))
         for key in ("models", "dataset", "fold", "dtype", "pred_test_shape"):
             about[key]
     except (OSError, ValueError, KeyError, TypeError) as error:

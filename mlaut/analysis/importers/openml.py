@@ -15,6 +15,7 @@ from mlaut.analysis.importers.predictions import Predicted, blocks_of
 from mlaut.analysis.importers.reading import Format, choose, in_one_line, last_counts
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
 from mlaut.files_io.tables.tables import read_table
 
 EVALUATIONS = Format(
@@ -96,7 +97,8 @@ def _evaluations(path: Path) -> pd.DataFrame:
     if path.suffix.lower() != ".json":
         return read_table(path)
     try:
-        return pd.DataFrame(json.loads(path.read_text())["evaluations"]["evaluation"])
+        content = strict_json(read_text(path, MOST_JSON))
+        return pd.DataFrame(content["evaluations"]["evaluation"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AnalysisError(
             f"{path}: not the JSON of OpenML's evaluation/list ({type(error).__name__}: {error})"

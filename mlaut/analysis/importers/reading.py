@@ -16,14 +16,30 @@ import pandas as pd
 
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, MlautError, nearest
-from mlaut.files_io.tables.tables import read_table
+from mlaut.files_io.tables.tables import ending_of, read_table
 
 Source = str | os.PathLike[str] | pd.DataFrame | Sequence[str | os.PathLike[str]]
 
 P = ParamSpec("P")
 Read = TypeVar("Read")
 
+# What wrong values of a table raise somewhere.
+_UNUSABLE = (
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    *(MemoryError, RecursionError),
+)
 KEYS = ["dataset", "repeat", "fold"]
+
+
+def read_without_twins(path: Path) -> pd.DataFrame:
+    """Return the table of a file; raise `AnalysisError` if two of its columns are equal."""
+    table = read_table(path)
+    twins = [x for x in map(str, table) if x[-1].isdigit() and x.rpartition(".")[0] in table]
+    if twins and ending_of(path.name) in (".csv", ".tsv"):  # gpt-4.1 may be a name of its own
+        header = str(pd.read_csv(path, sep="\x01", header=None, nrows=1, dtype=str).iloc[0, 0])
+        if new := [name for name in twins if name not in header]:
+            raise AnalysisError(f"{path}: two columns are called {new[0].rpartition('.')[0]!r}")
+    return table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +67,7 @@ class Format:
     required: tuple[str, ...]
     columns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
-    read: Callable[[Path], pd.DataFrame] = read_table
+    read: Callable[[Path], pd.DataFrame] = read_without_twins
 
     def rows(self, source: Source) -> pd.DataFrame:
         """Return the rows of one or several tables.
@@ -123,7 +139,7 @@ def in_one_line(read: Callable[P, Read]) -> Callable[P, Read]:
             return read(*arguments, **named)
         except MlautError:
             raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except _UNUSABLE as error:
             source = arguments[0] if arguments else named.get("source")
             where = "the table" if isinstance(source, pd.DataFrame) else source
             raise AnalysisError(

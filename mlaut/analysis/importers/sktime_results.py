@@ -1,6 +1,5 @@
 """Reader of the results of ``sktime.benchmarking``: its benchmarks and its older Orchestrator."""
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from mlaut.analysis.importers.predictions import Predicted, blocks_of
 from mlaut.analysis.importers.reading import Format, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, nearest
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
 
 WHAT = "file of sktime.benchmarking"
 FORMS = (
@@ -120,7 +120,7 @@ def _of_json(path: Path) -> Iterator[dict[str, Any]]:
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     for file in files:
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
+            content = strict_json(read_text(file, MOST_JSON))
             for record in content if isinstance(content, list) else [content]:
                 yield from _of_record(record)
         except OSError as error:

@@ -1,1 +1,13 @@
-"""Further methods of comparison; the docstring of each subpackage states its question."""
+"""Further methods of comparison; the docstring of each subpackage states its question.
+
+Their public names can be imported from here, too.
+"""
+
+from mlaut.lazy import attach
+
+_ROOMS = (
+    *("aggregates", "bayes", "cross_validation", "frequentist"),
+    *("lacoste", "planning", "tuning"),
+)
+
+__getattr__, __dir__, __all__ = attach(__name__, {"ratings.elo": ["elo_ratings"]}, rooms=_ROOMS)

@@ -12,6 +12,7 @@ import numpy as np
 from mlaut.analysis.common.numerics import student_quantile, wilson
 
 WILSON = "Wilson, effective sample size"
+_MANY = 1000  # degrees of freedom
 
 
 class Effect(NamedTuple):
@@ -108,10 +109,13 @@ def _noncentrality(t: np.ndarray, df: int, tail: float) -> np.ndarray:
 def _noncentral_t(t: np.ndarray, df: int, nc: np.ndarray) -> np.ndarray:
     """Return P(T <= t) of the noncentral t distribution by Owen's finite sum (1968).
 
-    scipy's function is wrong in the fifth digit for one degree of freedom.
+    scipy's function is wrong in the fifth digit for one degree of freedom. With many, both agree in
+    eight digits, and the first terms of the sum may be too small for a number.
     """
-    from scipy.special import ndtr, owens_t
+    from scipy.special import nctdtr, ndtr, owens_t
 
+    if df > _MANY:
+        return np.asarray(nctdtr(df, nc, t))
     a, b = t / np.sqrt(df), df / (df + t**2)
     root = nc * np.sqrt(b)
     before = a * np.sqrt(b) * _density(root) * ndtr(a * root)

@@ -11,6 +11,9 @@ import pandas as pd
 from mlaut.analysis.common.arguments import check
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, rank_losses, snap
 from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+
+MOST_STRATEGIES = 2000  # in one comparison: its tables have the square of their number
 
 EQUAL = "equal on every dataset"  # note on a pair
 
@@ -31,7 +34,13 @@ class Pairs(NamedTuple):
 
     @classmethod
     def of(cls, strategies: tuple[str, ...]) -> Self:
-        """Return all pairs in the order of the strategies."""
+        """Return all pairs in the order of the strategies; raise an error for too many."""
+        if (k := len(strategies)) > MOST_STRATEGIES:
+            raise AnalysisError(
+                f"{k} strategies have {k * (k - 1) // 2:,} pairs, and at most {MOST_STRATEGIES} "
+                "strategies are compared at once: choose them (--only, Results.select), or check "
+                "which column has their names"
+            )
         return cls(strategies, *np.triu_indices(len(strategies), 1))
 
     @property

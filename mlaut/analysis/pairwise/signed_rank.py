@@ -160,6 +160,30 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     cut = signed_rank_ppf(n, (1 - confidence) / 2)
     places = [(n_means - 1) // 2, n_means // 2]
     places += [cut, n_means - 1 - cut] if cut >= 0 else []
+    ordered = np.sort(d, axis=0)
+    means = (_all_sums if n <= _FEW else _counted_sums)(ordered, places) / 2
+    low, high = means[2:] if cut >= 0 else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
+    return Effect(means[:2].mean(axis=0), low, high, "inverted signed rank test")
+
+
+_FEW = 500  # differences; the sums of more need too much memory
+
+
+def _all_sums(ordered: np.ndarray, places: list[int]) -> np.ndarray:
+    """Return the sums of two differences that have these places in their order.
+
+    Parameters
+    ----------
+    ordered : ndarray, shape (N, P)
+        Differences in order.
+    places : list of int
+        Places among the N (N + 1) / 2 sums, from 0.
+
+    Returns
+    -------
+    ndarray, shape (places, P)
+    """
+    n = len(ordered)
     first, second = np.triu_indices(n)
     # of differences in order, so many means are surely not above, and not below, that of two
     under = (first + 1) * (2 * second + 2 - first) // 2
@@ -167,12 +191,66 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     most = max(places) + 1
     first, second = (x[(under <= most) & (over <= most)] for x in (first, second))
     at = np.array(places) - np.count_nonzero(over > most)
-    means = np.empty((len(places), d.shape[1]))
-    for column, x in enumerate(np.sort(d, axis=0).T):
+    found = np.empty((len(places), ordered.shape[1]))
+    for column, x in enumerate(ordered.T):
         sums = x.take(first)
         sums += x.take(second)
         sums.partition(at)
-        means[:, column] = sums.take(at)
-    means /= 2
-    low, high = means[2:] if cut >= 0 else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
-    return Effect(means[:2].mean(axis=0), low, high, "inverted signed rank test")
+        found[:, column] = sums.take(at)
+    return found
+
+
+def _counted_sums(ordered: np.ndarray, places: list[int]) -> np.ndarray:
+    """Return the same as `_all_sums`, in memory of N numbers and a time of N log N.
+
+    The sums up to a bound are counted without making them (Johnson & Mizoguchi 1978), and the bound
+    is halved in the order of floating point numbers, of which there are 2^64.
+    """
+    found = np.empty((len(places), ordered.shape[1]))
+    for column, x in enumerate(np.ascontiguousarray(ordered.T)):
+        for row, place in enumerate(places):
+            low, high = _number_of(2 * x[0]), _number_of(2 * x[-1])
+            while low < high:
+                middle = (low + high) // 2
+                if _sums_up_to(x, _float_of(middle)) > place:
+                    high = middle
+                else:
+                    low = middle + 1
+            found[row, column] = _float_of(low)
+    return found
+
+
+def _sums_up_to(x: np.ndarray, bound: float) -> int:
+    """Return how many sums of two of these numbers in order, or twice one, are up to a bound."""
+    n = len(x)
+    counts = np.searchsorted(x, bound - x, "right")  # right but for rounding
+    least = np.where(counts > 0, x + x[counts - 1], -np.inf)
+    wrong = (least > bound) | (x + np.append(x, np.inf)[counts] <= bound)
+    if wrong.any():
+        left = x[wrong]
+        low, high = np.zeros(len(left), dtype=int), np.full(len(left), n)
+        for _ in range(n.bit_length()):
+            middle = np.minimum((low + high) // 2, n - 1)
+            within = (left + x[middle] <= bound) & (low < high)
+            low, high = np.where(within, middle + 1, low), np.where(within, high, middle)
+        counts[wrong] = low
+    return int(counts.sum() + np.count_nonzero(2 * x <= bound)) // 2
+
+
+def _number_of(value: float) -> int:
+    """Return the place of a finite number among all floating point numbers, 0 for 0.
+
+    Examples
+    --------
+    >>> _number_of(-0.5) < _number_of(-0.0) == _number_of(0.0) < _number_of(0.5)
+    True
+    >>> _float_of(_number_of(-0.3)), _float_of(_number_of(0.0) + 1)
+    (-0.3, 5e-324)
+    """
+    size = int(np.float64(abs(value)).view(np.int64))
+    return -size if value < 0 else size
+
+
+def _float_of(number: int) -> float:
+    size = float(np.int64(abs(number)).view(np.float64))
+    return -size if number < 0 else size

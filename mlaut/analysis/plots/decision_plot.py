@@ -53,6 +53,7 @@ MARKS = {
 """Mark and colour of each verdict, and words for both; what is hollow is not clear."""
 FEWEST_FOR_BANDS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
 JOINED = 2  # datasets whose dots are joined; more lines could not be followed
+_LEADER = "\x00"  # place of the leader's name, which no name can hold
 _LETTERS = 14  # of a line below the axes, for each inch of them
 _LABELS = 1.7  # numbers at most below an inch of the axis, each of up to seven characters
 _WIDTH = 5.4  # inches of the figure, if its names allow it: a phone shows them at 8 points then
@@ -68,7 +69,7 @@ _TICKS = (1, 1.2, 1.5, 2, 3, 4, 6, 8)  # of a narrow axis; 1 must be among them
 @dataclass(frozen=True)
 class _Drawn:
     frame: pd.DataFrame  # of each strategy on each dataset; of ratios the logarithms
-    label: str
+    label: str  # below the axis, without the name of the leader
     leader: str = ""  # strategy for which 0 stands, if there is one
     better: str = ""  # side of 0 on which a strategy is better than the leader
     ratios: bool = False
@@ -115,8 +116,9 @@ def decision_plot(
     """
     if set(decision.frame.index) != set(results.strategies):
         raise AnalysisError("the decision is about other strategies than the results")
-    drawn = _drawn(decision, results, look)
     order = look.shown([str(name) for name in decision.frame.index])
+    look = look.apart(decision.frame.index)
+    drawn = _drawn(decision, results)
     order = order if look.top else order[:top]
     if decision.leader and decision.leader not in order:
         order = [*order[:-1], decision.leader]
@@ -138,6 +140,8 @@ def decision_plot(
         write_edges(axes, place, far[place], color=mark[1], fontsize=font)
     below = [drawn.label, _join(axes, drawn.frame[order].apply(drawn.shown))]
     if drawn.leader:
+        who, line = look.label(drawn.leader), int(_LETTERS * axis)
+        below[0] = drawn.label.replace(_LEADER, who if len(who) <= line else "the one on the line")
         axes.vlines(drawn.shown(0.0), -0.6, len(order) - 0.5, color=BLUE, linewidth=0.8)
         below.append(f"{drawn.better} of the line: better")
     if len(rest):
@@ -211,7 +215,7 @@ def _limit(axes: Axes, drawn: _Drawn, ends: tuple[float, float], even: Locator) 
     axes.set_xlim(low, high)
 
 
-def _drawn(decision: Decision, results: Results, look: Look) -> _Drawn:
+def _drawn(decision: Decision, results: Results) -> _Drawn:
     """Return the values that are drawn for each strategy on each dataset, and their name."""
     name, leader, frame = results.metric.name, decision.leader, decision.frame
     ratios = bool(leader) and "ratio" in frame
@@ -222,7 +226,7 @@ def _drawn(decision: Decision, results: Results, look: Look) -> _Drawn:
         return _Drawn(own_scores(results), f"{name} on each dataset")
     values = gaps(results, leader)
     side = "right" if results.metric.greater_is_better else "left"
-    label = f"{name} {'divided by' if ratios else 'minus'} that of {look.label(leader)}"
+    label = f"{name} {'divided by' if ratios else 'minus'} that of {_LEADER}"
     label += f", on each dataset{' (logarithmic axis)' if ratios else ''}"
     return _Drawn(values.apply(np.log) if ratios else values, label, leader, side, ratios)
 
@@ -263,6 +267,7 @@ def race_plot(
     if not race.datasets:
         raise AnalysisError("the race has no complete dataset yet, so there is nothing to draw")
     names = _named(race, look) if race.terms.of_best else []
+    look = look.apart(names)
     height = max(3.2, row_size(len(names))[0] * len(names) + 1)
     figure, axes = canvas(ax, figsize, (7.5, height), names=look.labels(names))
     if race.terms.of_best:

@@ -143,6 +143,7 @@ def profile_plot(
         raise AnalysisError(f"{table.name} is no profile: see performance_profile")
     order = list(shares.mean().sort_values(ascending=False, kind="stable").index)
     chosen = look.shown(order)[: look.top or _MOST_NAMED]
+    look = look.apart(chosen)
     columns = 2 if max(map(len, look.labels(chosen))) < 22 else 1
     height = 4.0 + 0.2 * -(-len(chosen) // columns)  # inches; the legend must not squeeze the plot
     label = "loss at most this factor times the best"
@@ -400,6 +401,7 @@ def budget_plot(
     used = of_index if x == "candidates" else budgets[x]
     names = list(dict.fromkeys(budgets.index.get_level_values(0)))
     drawn = look.shown(_best_first(budgets, names))
+    look = look.apart(drawn)
     figure, axes = canvas(ax, figsize, (7.5, 4.5), names=look.labels(drawn))
     kinds = set()
     for place, name in enumerate(drawn):

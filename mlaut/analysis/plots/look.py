@@ -1,8 +1,8 @@
 """Look of the strategies in a figure: names, colours, groups, and how many are drawn."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.colors import is_color_like
@@ -13,6 +13,7 @@ from mlaut.errors import AnalysisError
 # The colours of Okabe and Ito, which colour-blind readers can distinguish.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _LONGEST = 60  # characters; a longer name takes more room than the plot beside it
+_LEAST = 3  # characters on each side of the part in which names differ
 _PLACES: dict[str, dict[str, Any]] = {
     "above": {"loc": "lower right", "bbox_to_anchor": (1, 1)},
     "inside": {"loc": "upper right", "bbox_to_anchor": (1, 1)},
@@ -44,7 +45,8 @@ class Look:
         Draw only the first ``top`` strategies in the figure's order, which is best first. Ranks and
         tests are still computed from all of them.
     longest : int, default 60
-        Characters of the longest name; the middle of a longer one is replaced by an ellipsis.
+        Characters of the longest name. The middle of a longer one is replaced by an ellipsis; of
+        names that would look the same, the parts in which they differ are kept.
 
     Names that are not in a figure are ignored, unless all of them are missing.
 
@@ -84,6 +86,19 @@ class Look:
             return text
         end = (self.longest - 1) // 2
         return f"{text[: self.longest - 1 - end]}…{text[len(text) - end :]}"
+
+    def apart(self, names: Iterable[object]) -> Self:
+        """Return the look with labels that differ, where shortening would make them the same."""
+        alike: dict[str, list[str]] = {}
+        for name in dict.fromkeys(map(str, names)):
+            alike.setdefault(self.label(name), []).append(name)
+        texts: dict[str, str] = {}
+        for members in alike.values():
+            full = {name: self.names.get(name, name) for name in members}
+            if len(set(full.values())) > 1:
+                texts |= dict(zip(full, _shortened(list(full.values()), self.longest), strict=True))
+        longest = max([self.longest, *map(len, texts.values())])
+        return replace(self, names={**self.names, **texts}, longest=longest) if texts else self
 
     def labels(self, names: Iterable[object]) -> list[str]:
         """Return the texts that are written for strategies."""
@@ -152,6 +167,34 @@ class Look:
         )
         if before is not None:
             axes.add_artist(before)
+
+
+def _shortened(texts: Sequence[str], longest: int) -> list[str]:
+    """Return long texts around the part in which they differ; as they are if that is too long.
+
+    Examples
+    --------
+    >>> _shortened(["Boosting(depth=3,rate=0.1,n=100)", "Boosting(depth=3,rate=0.3,n=100)"], 24)
+    ['Boostin…rate=0.1,n=100)', 'Boostin…rate=0.3,n=100)']
+    """
+    start, end = _alike(texts), _alike([text[::-1] for text in texts])
+    end = min(end, *(len(text) - start for text in texts))
+    start = 1 + max(texts[0].rfind(mark, 0, start) for mark in "(,; ")  # of a parameter
+    short = []
+    for text in texts:
+        room = (longest - (len(text) - end - start) - 2) // 2
+        if room < _LEAST:
+            return list(texts)
+        head = text[:start] if start <= room + 1 else f"{text[:room]}…"
+        tail = text[len(text) - end :] if end <= room + 1 else f"…{text[len(text) - room :]}"
+        short.append(head + text[start : len(text) - end] + tail)
+    return short if len(set(short)) == len(set(texts)) else list(texts)
+
+
+def _alike(texts: Sequence[str]) -> int:
+    """Return the number of characters with which all texts begin."""
+    letters = enumerate(zip(*texts, strict=False))
+    return next((n for n, each in letters if len(set(each)) > 1), min(map(len, texts)))
 
 
 PLAIN = Look()

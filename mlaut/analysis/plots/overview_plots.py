@@ -68,6 +68,7 @@ def heat_map(
     far = shown.abs().to_numpy()
     far = far[~np.isnan(far)]
     full = (float(np.quantile(far, _FULL)) if len(far) else 0.0) or 1.0
+    look = look.apart(shown.index)
     labels, datasets = look.labels(shown.index), [str(name) for name in shown.columns]
     named = len(datasets) <= _MOST_NAMED
     row, font = row_size(len(labels))
@@ -156,6 +157,7 @@ def rank_plot(
     frame = chances.frame.loc[names]
     shares = chances.rank_probabilities.loc[names]
     row, font = row_size(len(names))
+    look = look.apart(names)
     labels = look.labels(names)
     figure, axes = canvas(ax, figsize, (6.0, row * len(names) + 1.2), names=labels)
     full = (

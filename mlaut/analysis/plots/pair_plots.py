@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from mlaut.analysis.common.arguments import checked, positions
 from mlaut.analysis.common.display import SCENARIOS, number, p_text
@@ -86,6 +87,7 @@ def pairwise_matrix(
     if sorted(names) != sorted(pairs.strategies):
         raise AnalysisError(f"order has to name these strategies: {', '.join(pairs.strategies)}")
     names = look.shown(names)
+    look = look.apart(names)
     texts = look.labels(names)
     p = pairs.p_values.loc[names, names].to_numpy()
     better = np.sign(pairs.table("better").loc[names, names].to_numpy())
@@ -223,6 +225,7 @@ def forest_plot(
     what = _value_of(drawn[0].frame)
     best_first = drawn[0].frame[what].sort_values(ascending=not _falls(drawn[0], what))
     names = look.shown(list(best_first.index if order is None else order))
+    look = look.apart(names)
     labels = look.labels(names)
     for table in drawn:
         positions("strategy", names, [str(name) for name in table.frame.index])
@@ -323,6 +326,7 @@ def time_plot(
     front = pareto_front(table["score"], table["seconds"], greater_is_better=greater_is_better)
     best_first = table.index if greater_is_better else table.index[::-1]
     named = table[table.index.isin(look.shown(list(best_first)))]
+    look = look.apart(named.index)
     height = max(3.2, row_size(len(named))[0] * len(named) + 1)
     figure, axes = canvas(ax, figsize, (7.5, height), names=look.labels(named.index))
     on_front = table.loc[front]
@@ -436,9 +440,16 @@ def multi_comparison_matrix(
             f"{most} rows or columns of numbers cannot be read: name up to {_MOST} in rows= and "
             "columns= or with Look(top=...), or draw pairwise_matrix"
         )
+    look = look.apart([*down, *across])
     longest = text_width(look.labels([*down, *across]))
-    size = max(_WIDTH * len(across) + longest + 0.5, 4.5), _HEIGHT * len(down) + longest + 0.9
+    # slanted names end to the right of their columns
+    ends = (text_width([text]) / 2 - _WIDTH * k for k, text in enumerate(look.labels(across[::-1])))
+    beyond, width = max(0.0, *ends), _WIDTH * len(across) + longest + 0.5
+    size = max(width, 4.5) + beyond, _HEIGHT * len(down) + longest + 0.9
     figure, axes = canvas(ax, figsize, size)
+    layout = figure.get_layout_engine()
+    if ax is None and isinstance(layout, ConstrainedLayoutEngine):
+        layout.set(rect=(0, 0, 1 - beyond / size[0], 1))
     axes.imshow(_colours(advantage[at]), aspect="auto", interpolation="none")
     _write(axes, pairs, advantage, at, alpha)
     legend = f"{effect}\nwins / ties / losses of the row; bold: p at most {alpha:g}"

@@ -78,6 +78,7 @@ def box_plot(
     """
     table = results.scores if as_scores else results.losses
     order = look.shown(best_median_first(results))[::-1]
+    look = look.apart(order)
     table = table[order]
     gaps = table.isna().sum()
     labels = [look.label(s) + f" ({n} missing)" * (n > 0) for s, n in gaps.items()]
@@ -225,6 +226,7 @@ def draw_ranks(
         positions("strategy", group, [str(name) for name in ranks.index])
     ranks = ranks.sort_values(kind="stable")
     names = look.shown(list(ranks.index))
+    look = look.apart(names)
     if len(names) < len(ranks):
         ranks, groups = ranks[names], _among(groups, names)
     low, high = float(np.floor(ranks.iloc[0])), float(np.ceil(ranks.iloc[-1]))

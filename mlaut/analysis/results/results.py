@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import position, positions, shown
-from mlaut.analysis.common.display import Shown
+from mlaut.analysis.common.display import Shown, number, tabulated
 from mlaut.analysis.results import sources
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
@@ -118,7 +118,7 @@ True or False, or the name of a metric
             i, k = np.argwhere(np.isinf(self.cells))[0][:2]
             raise AnalysisError(
                 f"the score of {self.strategies[k]!r} on {self.datasets[i]!r} is infinite: "
-                "make it NaN, and say how missing cells are treated"
+                "leave it empty (NaN), so that it counts as missing"
             )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -386,6 +386,21 @@ True or False, or the name of a metric
         return self._frame(np.where(has, by_repeat, 0).sum(axis=-1) / has.sum(axis=-1))
 
     @property
+    def errors_of_sets(self) -> pd.DataFrame:
+        """Standard error of each mean loss from the losses of the test sets of a repeat.
+
+        Standard errors of repeats are averaged, as in `standard_errors`. NaN for a single test set.
+        """
+        folds = self.expected.sum(axis=2)
+        expected, count = self.expected[:, None], np.maximum(folds, 1)[:, None]
+        losses = np.where(expected, self.cell_losses, 0)
+        away = np.where(expected, losses - losses.sum(axis=3, keepdims=True) / count[..., None], 0)
+        of_repeats = np.sqrt(np.square(away).sum(axis=3) / np.maximum(count - 1, 1) / count)
+        errors = of_repeats.sum(axis=2) / (folds > 0).sum(axis=1, keepdims=True)
+        single = (folds == 1).any(axis=1, keepdims=True)
+        return self._frame(np.where(single, np.nan, errors))
+
+    @property
     def missing(self) -> pd.DataFrame:
         """Missing cells, one in each row: dataset, strategy, repeat, fold, reason."""
         at = np.argwhere(np.isnan(self.cells) & self.expected[:, None])
@@ -495,8 +510,9 @@ True or False, or the name of a metric
         where = ", ".join(on[:5]) + (f" and {len(on) - 5} more" if len(on) > 5 else "")
         return (
             f"{len(missing)} of {n} cells have no {self.metric.name} ({why}): strategies {who}, "
-            f"datasets {where}; say how to treat them: missing='failures last', "
-            "'drop datasets', 'drop strategies', 'worst', 'worst rank', or the name of a fallback "
+            f"datasets {where}; treat them first, by treat_missing(results, 'failures last') or, "
+            "where there is the option, missing='failures last'; other treatments: 'drop "
+            "datasets', 'drop strategies', 'worst', 'worst rank', or the name of a fallback "
             "strategy"
         )
 
@@ -546,6 +562,34 @@ True or False, or the name of a metric
 
     def sentence(self) -> str:  # noqa: D102 - inherited
         return f"{self.title()}."
+
+    def to_latex(self, *, errors: bool = False) -> str:
+        """Return the mean scores, with rounded numbers, in LaTeX (booktabs).
+
+        Parameters
+        ----------
+        errors : bool, default False
+            Whether to add the standard error of scenario (a) to each score, in brackets: from test
+            points, or for an aggregate such as ``rmse`` from the test sets of each repeat.
+
+        Raises
+        ------
+        AnalysisError
+            Nothing tells the standard errors: there is a single test set, without point losses.
+        """
+        if not errors:
+            return super().to_latex()
+        by_points = self.variances is not None and self.n_test is not None
+        known = self.standard_errors if by_points else self.errors_of_sets
+        if known.isna().all(axis=None):
+            raise AnalysisError(
+                f"{self.metric.name} of a single test set of each dataset has no standard error: "
+                "leave errors out, or use results with several folds, or with n_test"
+            )
+        texts = self.scores.map(number) + known.map(lambda error: f" ({number(error, 2)})")
+        source = "test points" if by_points else "the test sets of a repeat"
+        table = tabulated(texts, "latex_booktabs")
+        return f"{table}\n% in brackets: standard errors of scenario (a), from {source}"
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -346,6 +346,7 @@ def of_table(
     if percent := _are_percentages(values, score):
         values = (values / 100).round(15)
     _check_bounds(table, values, score)
+    _check_sizes(values)
     datasets, at = _places(table.index)
     shape = (len(datasets), int(at[1].max()) + 1, int(at[2].max()) + 1)
     expected = np.zeros(shape, dtype=bool)
@@ -473,7 +474,9 @@ def of_long(
         position("column", str(name), have)
         if word != "value" and table[name].isna().any():
             row = int(np.flatnonzero(table[name].isna())[0])
-            raise AnalysisError(f"row {row} of the table has no {name!r}: name it, or drop it")
+            raise AnalysisError(
+                f"row {row} of the table (the first is 0) has no {name!r}: name it, or drop it"
+            )
     keys = {word: name for word, name in columns.items() if name and word != "strategy"}
     index = [*keys.values(), str(columns["strategy"])]
     doubled = table.duplicated(index)
@@ -484,6 +487,7 @@ def of_long(
             f"the table has {rows}, the first: {first}; drop one of each two, or give each a name, "
             "or a fold, of its own"
         )
+    check_cells(table[index[0]].nunique(), table[index[-1]].nunique())
     wide = table.set_index(index)[value].unstack()  # noqa: PD010 - pivot_table would average
     order = [pd.unique(table[index[0]]), pd.unique(table[index[-1]])]
     wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
@@ -494,6 +498,16 @@ def of_long(
         labels = table.drop_duplicates(index[:-1]).set_index(index[:-1])[column]
         wide = wide.assign(**{_LABEL: labels.set_axis(labels.index.set_names(list(keys)))})
     return of_table(wide, metric, greater_is_better, _LABEL if column else "")
+
+
+def check_cells(n_datasets: int, n_strategies: int) -> None:
+    """Raise `AnalysisError` where a long table is too large to be made wide."""
+    if n_datasets * n_strategies > _MOST_CELLS:
+        raise AnalysisError(
+            f"the table names {n_datasets} datasets and {n_strategies} strategies, which have "
+            f"{n_datasets * n_strategies:,} cells, and at most {_MOST_CELLS:,} are read: check "
+            "which columns have their names"
+        )
 
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
@@ -582,6 +596,21 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
         )
 
 
+def _check_sizes(values: np.ndarray) -> None:
+    """Raise `AnalysisError` for numbers whose squares a computer cannot tell from 0 or infinity."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    if largest > _LARGEST:
+        raise AnalysisError(
+            f"a score is as large as {largest:.1g}, and squares of such numbers have no value: "
+            "change the units, or leave it empty (NaN), so that it counts as missing"
+        )
+    if 0 < largest < 1 / _LARGEST:
+        raise AnalysisError(
+            f"no score is larger than {largest:.1g}, and squares of such numbers are 0 to a "
+            "computer: change the units"
+        )
+
+
 def _are_percentages(values: np.ndarray, score: MLautScore) -> bool:
     """Return whether scores of a metric from 0 to 1 are percentages, in each row and column.
 
@@ -598,12 +627,14 @@ def _row(label: Any) -> str:
 
 
 def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
-    """Return whether each value is outside the metric's range by more than rounding."""
+    """Return whether each finite value is outside the metric's range by more than rounding."""
     low, high = score.bounds
     slack = 1e-9
-    return (values < low - slack) | (values > high + slack)
+    return np.isfinite(values) & ((values < low - slack) | (values > high + slack))
 
 
+_MOST_CELLS = 50_000_000  # 400 MB for each array of them
+_LARGEST = 1e150  # score: its square is below the largest number, which is about 1e308
 # names that other programs use for folds and repeats in an index
 _SOURCES = ("source", "cluster", "group")  # columns with the source of a dataset
 _LABEL = "source of the dataset"  # column of a long table that is made wide
@@ -639,7 +670,9 @@ def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
     for word, level in levels.items():
         empty = np.flatnonzero(index.get_level_values(level).isna())
         if len(empty):
-            raise AnalysisError(f"row {empty[0]} of the table has no {word}: name it, or drop it")
+            raise AnalysisError(
+                f"row {empty[0]} of the table (the first is 0) has no {word}: name it, or drop it"
+            )
     codes, datasets = pd.factorize(index.get_level_values(levels["dataset"]))
     at = (codes, *(_numbered(index, levels.get(word)) for word in ("repeat", "fold")))
     doubled = pd.MultiIndex.from_arrays(at).duplicated()

@@ -300,7 +300,7 @@ class MLautScore:
         if not self.average:
             raise AnalysisError(
                 f"{self.name} is an aggregate of a test set, not an average over its points; "
-                "choose a metric that is an average, for example 'misclassification' or 'squared'"
+                "choose a metric that is an average, for example 'misclassification' or 'mse'"
             )
         if block.weights is not None:
             raise AnalysisError(

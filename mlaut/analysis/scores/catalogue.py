@@ -143,8 +143,23 @@ def metric(
     names = metric_names()
     if name in names:
         return _of_scikit(name)
-    hint = nearest(name, names) or "; 'mlaut list metrics' lists those that are"
+    hint = (
+        nearest(_ABBREVIATED.get(name, name), names)
+        or "; 'mlaut list metrics' lists those that are"
+    )
     raise AnalysisError(f"metric {shown(which)} is not known{hint}")
+
+
+_ABBREVIATED = {
+    "auprc": "pr_auc",
+    "auroc": "roc_auc",
+    "cross_entropy": "log_loss",
+    "mape": "neg_mean_absolute_percentage_error",
+    "medae": "neg_median_absolute_error",
+    "msle": "neg_mean_squared_log_error",
+    "rmsle": "neg_root_mean_squared_log_error",
+}
+"""What to suggest for abbreviations of the field, whose letters are nearer to another metric."""
 
 
 def _of_scikit(scorer: Any, greater_is_better: bool | None = None) -> MLautScore:

@@ -91,6 +91,11 @@ def cumulative_gain(block: Block, strategy: str, label: Any) -> pd.DataFrame:
 
 def _tested(block: Block, strategy: str) -> tuple[int, np.ndarray]:
     """Return the position of a strategy, and which points (R, n_rows) it has predictions of."""
+    if not isinstance(block, Block):
+        raise AnalysisError(
+            f"the block of a dataset comes first, not {block!r:.40}: contingency_table("
+            "StudyStore('study.h5').block('iris'), 'SVC')"
+        )
     if block.task != CLASSIFICATION:
         raise AnalysisError(f"dataset {block.dataset!r} is {block.task} and has no classes")
     at = position("strategy", strategy, block.strategies)

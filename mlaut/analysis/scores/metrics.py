@@ -80,7 +80,7 @@ class _RegressionLoss(MLautScore):
     incomparable = IN_TARGET_UNITS
 
 
-@named("squared", "mse")
+@named("mse", "squared")
 class LossSquared(_RegressionLoss):
     """Squared difference of prediction and truth; its mean is the MSE."""
 
@@ -89,7 +89,7 @@ class LossSquared(_RegressionLoss):
         return np.square(predictions - truth)
 
 
-@named("absolute", "mae")
+@named("mae", "absolute")
 class LossAbsolute(_RegressionLoss):
     """Absolute difference of prediction and truth; its mean is the MAE."""
 

@@ -6,6 +6,7 @@ from mlaut.analysis.common.draws import exponentials
 
 _STREAM = 17  # of random numbers
 _DRAWS = 4000
+_WEIGHTS = 20_000_000  # that are drawn at a time: 160 MB
 
 
 def cost_bounds(
@@ -39,8 +40,11 @@ def cost_bounds(
     """
     n = len(rows)
     means = rows.mean(axis=0)
-    weights = exponentials(seed, _STREAM, np.arange(_DRAWS), n)
-    drawn = weights @ (rows - means) / weights.sum(axis=1, keepdims=True)
+    parts = []
+    for draws in np.array_split(np.arange(_DRAWS), -(-_DRAWS * n // _WEIGHTS)):
+        weights = exponentials(seed, _STREAM, draws, n)
+        parts.append(weights @ (rows - means) / weights.sum(axis=1, keepdims=True))
+    drawn = np.concatenate(parts)
     drawn = means + drawn * np.sqrt((n + 1) / (n - 1)) * wider(n - 1)
     best = drawn[:, slice(None) if rivals is None else rivals].min(axis=1, keepdims=True)
     return np.quantile(np.maximum(drawn - best, 0), confidence, axis=0)

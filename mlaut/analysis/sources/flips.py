@@ -18,6 +18,7 @@ FLIPS = 1 << 13  # all flips up to 14 sources, else as many at random; the first
 FEWEST = 6  # sources: with fewer, flips cannot reach a p-value of .05
 WEIGHTS = ("learned", "source", "dataset")
 _STREAM = 16  # of random numbers
+_SIGNS = 20_000_000  # of sources, that are drawn at a time
 _SAME = 1e-5  # relative: two sums of single precision that are equal but for rounding
 _FAR = -3.0  # a rival with a smaller statistic cannot be the reason why a strategy is not the best
 _BLOCK = 1 << 22  # numbers held in memory at a time
@@ -94,7 +95,7 @@ def joint_test(
     sums = source_sums(signed_ranks(differences), source, weights)
     size = np.sqrt(np.square(sums).sum(axis=1, keepdims=True))
     unit = np.divide(sums, size, out=np.zeros_like(sums), where=size > 0)
-    blocks = _blocks(unit, flips(unit.shape[1], seed, most))
+    blocks = _blocks(unit, seed, most)
     return joint_of(unit.sum(axis=1), -np.abs(unit).sum(axis=1), blocks)
 
 
@@ -106,9 +107,9 @@ def signed_ranks(differences: np.ndarray) -> np.ndarray:
 def source_sums(scores: np.ndarray, source: np.ndarray, weights: str = "learned") -> np.ndarray:
     """Return the weighted sum of the scores of each source, shape (P, G), for scores (N, P)."""
     one_of("weights", weights, WEIGHTS)
-    member = source == np.arange(source.max() + 1)[:, None]
-    sizes = member.sum(axis=1)
-    sums = member.astype(float) @ scores
+    sizes = np.bincount(source)
+    starts = np.cumsum([0, *sizes[:-1]])
+    sums = np.add.reduceat(scores[np.argsort(source, kind="stable")], starts, axis=0)
     if weights == "dataset":
         return sums.T
     means = sums / sizes[:, None]
@@ -121,21 +122,29 @@ def source_sums(scores: np.ndarray, source: np.ndarray, weights: str = "learned"
     return (means / (between + within / sizes[:, None])).T
 
 
-def flips(g: int, seed: int = 0, most: int = FLIPS) -> np.ndarray:
-    """Return flips of g sources, 1 or -1, shape (flips, g); the first source keeps its sign."""
-    if 1 << (g - 1) <= most:
-        minus = np.arange(1 << (g - 1))[:, None] >> np.arange(g)[::-1] & 1 == 1
+def flips(
+    g: int, seed: int = 0, most: int = FLIPS, start: int = 0, stop: int | None = None
+) -> np.ndarray:
+    """Return flips of g sources, 1 or -1, shape (flips, g); the first source keeps its sign.
+
+    ``start`` and ``stop`` choose a part of the flips.
+    """
+    every = 1 << min(g - 1, most.bit_length())
+    draws = np.arange(start, min(most if every > most else every, stop or most))
+    if every <= most:
+        minus = draws[:, None] >> np.arange(g)[::-1] & 1 == 1
     else:
-        minus = hashed(seed, _STREAM, np.arange(most), g) >> np.uint32(31) == 1
-        minus[0] = False
+        minus = hashed(seed, _STREAM, draws, g) >> np.uint32(31) == 1
+        minus[draws == 0] = False
     return np.where(minus, np.float32(-1), np.float32(1))
 
 
-def _blocks(unit: np.ndarray, signs: np.ndarray) -> Iterator[np.ndarray]:
+def _blocks(unit: np.ndarray, seed: int, most: int) -> Iterator[np.ndarray]:
     """Yield the statistics of all pairs under some flips at a time, shape (P, flips)."""
-    width, single = max(1, _BLOCK // len(unit)), unit.astype(np.float32)
-    for start in range(0, len(signs), width):
-        yield single @ signs[start : start + width].T
+    g, single = unit.shape[1], unit.astype(np.float32)
+    width = max(1, min(_BLOCK // len(unit), _SIGNS // g))
+    for start in range(0, min(most, 1 << min(g - 1, most.bit_length())), width):
+        yield single @ flips(g, seed, most, start, start + width).T
 
 
 def joint_of(statistic: np.ndarray, smallest: np.ndarray, blocks: Iterable[np.ndarray]) -> Joint:
@@ -178,9 +187,11 @@ def _rivals(
     not change the results of the others.
     """
     first, second = np.triu_indices(k, 1)
+    pair = np.zeros((k, k), dtype=int)
+    pair[first, second] = pair[second, first] = np.arange(len(first))
     rivals, worst = [], np.zeros(k)
     for at in range(k):
-        rows = np.flatnonzero((first == at) | (second == at))
+        rows = np.delete(pair[at], at)
         sides = np.where(first[rows] == at, np.float32(1), np.float32(-1))
         near = statistic[rows] * sides > far[rows]
         rivals.append((rows[near], sides[near, None]))

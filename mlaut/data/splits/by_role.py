@@ -1,15 +1,16 @@
 """Schemes that split by the group or the time of rows; they equal scikit-learn's splitters."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mlaut.errors import DataError
-from mlaut.records import TRAIN_ONLY, UNUSED, Split
+from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Split
 
+_BY_ROLE = "'kfold_by_role(5)', which keeps to the roles of columns"
 MOST_FOLDS = np.iinfo(np.int16).max  # the type of `Split.folds`
 
 
@@ -36,7 +37,7 @@ class GroupFolds:
 
     n_folds: int = 5
     stratify: bool = False
-    role: ClassVar[str] = "group"
+    roles: ClassVar[tuple[str, ...]] = ("group",)
 
     def __post_init__(self) -> None:
         check_count("n_folds", self.n_folds, 2)
@@ -70,7 +71,7 @@ class LeaveOneGroupOut:
     [[1, 0, 1, 2]]
     """
 
-    role: ClassVar[str] = "group"
+    roles: ClassVar[tuple[str, ...]] = ("group",)
 
     def __str__(self) -> str:
         return "leave_one_group_out"
@@ -107,7 +108,7 @@ class TimeSeries:
 
     n_folds: int = 5
     gap: int = 0
-    role: ClassVar[str] = "time"
+    roles: ClassVar[tuple[str, ...]] = ("time",)
 
     def __post_init__(self) -> None:
         check_count("n_folds", self.n_folds, 2)
@@ -131,6 +132,97 @@ class TimeSeries:
         return folds
 
 
+@dataclass(frozen=True)
+class GroupTimeSeries:
+    """Time series scheme that trains on no row of the groups that it tests.
+
+    Each fold tests the same rows as `TimeSeries`. Of the rows that it trains on, those of the
+    tested groups are left out, and those of the time of the first test row.
+
+    Attributes
+    ----------
+    n_folds : int, default 5
+        Number of successive test sets.
+    gap : int, default 0
+        Number of rows between the training and the test rows that are left out.
+
+    Examples
+    --------
+    >>> str(GroupTimeSeries(3))
+    'group_time_series(n_folds=3)'
+    >>> groups, times = np.array(["a", "b", "c", "a"]), np.array([1, 2, 3, 4])
+    >>> GroupTimeSeries(2).folds(np.zeros(4), groups, times).tolist()
+    [[-1, -1, 0, -2], [-2, -1, -1, 0]]
+    """
+
+    n_folds: int = 5
+    gap: int = 0
+    roles: ClassVar[tuple[str, ...]] = ("group", "time")
+
+    def __post_init__(self) -> None:
+        self._plain()
+
+    def __str__(self) -> str:
+        return f"group_{self._plain()}"
+
+    def _plain(self) -> TimeSeries:
+        return TimeSeries(self.n_folds, self.gap)
+
+    def folds(self, truth: np.ndarray, groups: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Return the code of each row in each pair: shape (n_folds, n_rows), int16."""
+        folds = self._plain().folds(truth, times)
+        for number, codes in enumerate(folds, start=1):
+            tested = codes == 0
+            known = np.isin(groups, groups[tested]) | (times >= times[tested].min())
+            codes[(codes == TRAIN_ONLY) & known] = UNUSED
+            if not (codes == TRAIN_ONLY).any():
+                raise DataError(
+                    f"{self}: fold {number} has no earlier row of other groups than it tests; ask "
+                    "for fewer folds, or use 'group_kfold(5)' or 'time_series(5)'"
+                )
+        return folds
+
+
+@dataclass(frozen=True)
+class ByRole:
+    """K-fold scheme that keeps to the roles of the columns of each dataset.
+
+    With groups it is `GroupFolds`, with times `TimeSeries`, with both `GroupTimeSeries`, else
+    `KFold`. The scheme that a dataset got is stored with its split.
+
+    Attributes
+    ----------
+    n_folds : int, default 5
+        Number of folds.
+    stratify : bool, default True
+        Whether folds by group or at random have about the same shares of the classes.
+
+    Examples
+    --------
+    >>> str(ByRole()), str(ByRole().of("Classification", {"group"}))
+    ('kfold_by_role(n_folds=5)', 'stratified_group_kfold(n_folds=5)')
+    """
+
+    n_folds: int = 5
+    stratify: bool = True
+
+    def __post_init__(self) -> None:
+        check_count("n_folds", self.n_folds, 2)
+
+    def __str__(self) -> str:
+        return f"kfold_by_role(n_folds={self.n_folds}{'' if self.stratify else ', stratify=False'})"
+
+    def of(self, task: str, roles: Collection[str]) -> Any:
+        """Return the scheme of a dataset that has columns of these roles."""
+        from mlaut.data.splits.resampling import KFold
+
+        if "time" in roles:
+            return (GroupTimeSeries if "group" in roles else TimeSeries)(self.n_folds)
+        if "group" in roles:
+            return GroupFolds(self.n_folds, stratify=self.stratify and task == CLASSIFICATION)
+        return KFold(self.n_folds, stratify=self.stratify)
+
+
 def check_count(name: str, value: object, least: int) -> None:
     """Check that a parameter of a scheme is a whole number from ``least`` on."""
     if not isinstance(value, int) or not least <= value <= MOST_FOLDS:
@@ -151,11 +243,11 @@ def leaks(split: Split, values: dict[str, np.ndarray]) -> Iterator[str]:
     >>> split = Split(np.array([[0, 1, 0, 1]], dtype=np.int16), "kfold(n_folds=2)")
     >>> list(leaks(split, {"group": np.array(["a", "a", "b", "c"])}))
     ["1 of 3 groups has rows among the training and the test rows of a fold of kfold(n_folds=2); \
-use scheme 'group_kfold(5)'"]
+use scheme 'kfold_by_role(5)', which keeps to the roles of columns"]
     """
     for role, instead in (
-        ("group", "use scheme 'group_kfold(5)'"),
-        ("id", "drop the repeated rows, or make it the group and use scheme 'group_kfold(5)'"),
+        ("group", f"use scheme {_BY_ROLE}"),
+        ("id", f"drop the repeated rows, or make it the group and use scheme {_BY_ROLE}"),
     ):
         if role in values:
             labels, codes = np.unique(values[role], return_inverse=True)
@@ -186,7 +278,7 @@ def _leaks_of_time(split: Split, times: np.ndarray) -> Iterator[str]:
     if later:
         yield (
             f"{later} of {len(parts)} folds of {split.scheme} train on rows of a later time than "
-            "some that they test; use scheme 'time_series(5)'"
+            f"some that they test; use scheme {_BY_ROLE}"
         )
     elif same:
         yield (

@@ -11,7 +11,7 @@ import copy
 import hashlib
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import combinations
@@ -19,7 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.data.splits.by_role import GroupFolds, LeaveOneGroupOut, TimeSeries, check_count
+from mlaut.data.splits.by_role import (
+    ByRole,
+    GroupFolds,
+    GroupTimeSeries,
+    LeaveOneGroupOut,
+    TimeSeries,
+    check_count,
+)
 from mlaut.errors import DataError, nearest
 from mlaut.markup import counted
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Split
@@ -232,7 +239,8 @@ def _named(name: str, first: str, scheme: HoldOut | KFold) -> str:
 
 # ---------------------------------------------------------------- from a text
 
-Scheme = HoldOut | KFold | GroupFolds | LeaveOneGroupOut | TimeSeries
+Roled = GroupFolds | LeaveOneGroupOut | TimeSeries | GroupTimeSeries
+Scheme = HoldOut | KFold | Roled | ByRole
 
 SCHEMES: dict[str, Scheme] = {
     "holdout": HoldOut(),
@@ -245,6 +253,8 @@ SCHEMES: dict[str, Scheme] = {
     "stratified_group_kfold": GroupFolds(stratify=True),
     "leave_one_group_out": LeaveOneGroupOut(),
     "time_series": TimeSeries(),
+    "group_time_series": GroupTimeSeries(),
+    "kfold_by_role": ByRole(),
 }
 
 
@@ -261,7 +271,9 @@ def parse_scheme(text: str) -> Scheme:
         repeats, which only serve the intervals of single learners.
         ``"group_kfold(5)"``, ``"stratified_group_kfold(5)"`` and ``"leave_one_group_out"`` keep
         the rows of a group together; ``"time_series(5)"``, also with ``gap``, tests later rows
-        than it trains on. These schemes need a dataset with a column of that role.
+        than it trains on; ``"group_time_series(5)"`` does both. These schemes need a dataset with a
+        column of that role. ``"kfold_by_role(5)"`` chooses one of them by the roles of each
+        dataset, and ``"kfold(5)"`` for a dataset without groups and times.
 
     Raises
     ------
@@ -276,7 +288,7 @@ def parse_scheme(text: str) -> Scheme:
     Traceback (most recent call last):
     mlaut.errors.DataError: no split scheme 'k_fold(10)'; did you mean 'kfold'?
     """  # noqa: E501
-    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", str(text))
     if not match or match[1] not in SCHEMES:
         name = match[1] if match else text
         hint = nearest(name, SCHEMES) or f"; there are {', '.join(SCHEMES)}"
@@ -360,8 +372,11 @@ def make_split(
     """
     if isinstance(scheme, str):
         scheme = parse_scheme(scheme)
-    if isinstance(scheme, GroupFolds | LeaveOneGroupOut | TimeSeries):
-        return _split_by_role(truth, scheme, seed, groups if scheme.role == "group" else times)
+    values = {"group": groups, "time": times}
+    if isinstance(scheme, ByRole):
+        scheme = scheme.of(task, [role for role, of_rows in values.items() if of_rows is not None])
+    if isinstance(scheme, Roled):
+        return _split_by_role(truth, scheme, seed, values)
     if not isinstance(scheme, HoldOut | KFold):
         return _split_by_splitter(truth, scheme, seed, key, groups, table)
     if groups is not None:
@@ -384,15 +399,23 @@ def make_split(
 
 
 def _split_by_role(
-    truth: np.ndarray, scheme: GroupFolds | LeaveOneGroupOut | TimeSeries, seed: int, values: Any
+    truth: np.ndarray,
+    scheme: Roled,
+    seed: int,
+    values: Mapping[str, Any],
 ) -> Split:
-    if values is None:
-        raise DataError(
-            f"{scheme} needs the {scheme.role} of each row; name its column in the roles of the "
-            f"dataset, as in {{{scheme.role!r}: 'column'}}"
-        )
+    for role in scheme.roles:
+        if values[role] is None:
+            raise DataError(
+                f"{scheme} needs the {role} of each row; name its column in the roles of the "
+                f"dataset, as in {{{role!r}: 'column'}}, or use 'kfold_by_role(5)', which takes "
+                "what each dataset has"
+            )
     try:
-        return Split(scheme.folds(truth, np.asarray(values)), str(scheme), seed)
+        folds = scheme.folds(truth, *(np.asarray(values[role]) for role in scheme.roles))
+        return Split(folds, str(scheme), seed)
+    except DataError:
+        raise
     except ValueError as error:
         raise DataError(f"{scheme}: {' '.join(str(error).split())}") from error
 

@@ -1,14 +1,15 @@
 """Splits of stored datasets, drawn by a scheme or provided by the source of the dataset."""
 
+import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mlaut.data.splits.by_role import LeakWarning, leaks
+from mlaut.data.splits.by_role import ByRole, LeakWarning, leaks
 from mlaut.data.splits.resampling import HoldOut, KFold, make_split, parse_scheme, text_of
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import DataError
+from mlaut.errors import DataError, nearest
 from mlaut.files_io import FilesIO, SplitEntry
 from mlaut.files_io.tables.datasets import DatasetInfo
 from mlaut.files_io.tables.roles import role_values
@@ -33,9 +34,39 @@ def chosen_scheme(
         if not isinstance(chosen, HoldOut):
             raise DataError(f"test_size belongs to a hold-out, and the scheme is {chosen}")
         chosen = replace(chosen, test_size=test_size)
-    if isinstance(chosen, HoldOut | KFold) and not stratify:
+    if isinstance(chosen, HoldOut | KFold | ByRole) and not stratify:
         chosen = replace(chosen, stratify=False)
     return chosen
+
+
+def schemes_of(
+    hdf5_in: FilesIO,
+    infos: Iterable[DatasetInfo],
+    scheme: Any,
+    test_size: float | None,
+    stratify: bool,
+    groups: str | None,
+) -> dict[str, Any]:
+    """Return the scheme of each dataset by name; None means the split of the dataset's source.
+
+    Datasets for which a mapping has no scheme are left out.
+    """
+    given = scheme if isinstance(scheme, Mapping) else {"*": scheme}
+    if unknown := sorted(given.keys() - {"*", *hdf5_in.list_datasets()[0]}):
+        known = hdf5_in.list_datasets()[0]
+        raise DataError(f"split: no dataset {unknown[0]!r}{nearest(unknown[0], known)}")
+    drawn = {key: chosen_scheme(one, test_size, stratify, groups) for key, one in given.items()}
+    schemes = {}
+    for info in infos:
+        key = info.name if info.name in given else "*"
+        may_be_own = test_size is None and groups is None and info.split
+        if key in given:
+            chosen = None if may_be_own and not given[key] else drawn[key]
+            roles = {*info.roles, *(["group"] if groups else [])}
+            if isinstance(chosen, ByRole):
+                chosen = chosen.of(info.task, roles)
+            schemes[info.name] = chosen
+    return schemes
 
 
 def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[DatasetInfo]:
@@ -53,8 +84,8 @@ def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[Dataset
         if other != info.path:
             raise DataError(
                 f"{hdf5_in.path}: {other} and {info.path} have the same name, and a study "
-                "knows a dataset by its name; leave one out, or store it under another name, as in "
-                "'openml/d/61?name=iris-2'"
+                "knows a dataset by its name; leave one out, or remove one: "
+                f"'mlaut study remove {hdf5_in.path} --dataset {info.path}'"
             )
     return infos
 
@@ -71,8 +102,11 @@ def is_split(
 
 def split_entry(
     hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
-) -> SplitEntry:
-    """Return the split of a dataset by a scheme; None means the split of the dataset's source."""
+) -> tuple[SplitEntry, list[str]]:
+    """Return the split of a dataset by a scheme, and a line for each way in which it leaks.
+
+    A scheme of None means the split of the dataset's source.
+    """
     looks = hasattr(scheme, "split") and not type(scheme).__module__.startswith("sklearn.")
     if looks:  # a splitter of the user may read any column
         dataset = hdf5_in.load_dataset(info.path)
@@ -102,9 +136,7 @@ def split_entry(
             raise DataError("it has no split of its own; name a scheme, for example 'kfold(10)'")
     except DataError as error:
         raise DataError(f"{hdf5_in.path}: dataset {dataset.name!r}: {error}") from None
-    for leak in leaks(split, values):
-        warnings.warn(f"dataset {dataset.name!r}: {leak}", LeakWarning, stacklevel=2)
-    return SplitEntry(
+    entry = SplitEntry(
         name=dataset.name,
         path=dataset.path,
         task=dataset.task,
@@ -114,6 +146,20 @@ def split_entry(
         split=split,
         weights=values.get("weight"),
     )
+    return entry, list(leaks(split, values))
+
+
+def warn_of_leaks(found: Mapping[str, Iterable[str]]) -> None:
+    """Warn of splits that leak: once for each kind of leak, with the names of the datasets."""
+    kinds: dict[str, dict[str, str]] = {}
+    for name, lines in found.items():
+        for line in lines:
+            kinds.setdefault(re.sub(r"\d+ of \d+ (\w+?)s? (have|has) ", r"\1 ", line), {})[name] = (
+                line
+            )
+    for first, *others in (list(of_kind.items()) for of_kind in kinds.values()):
+        same = f" (the same in {', '.join(repr(name) for name, _ in others)})" if others else ""
+        warnings.warn(f"dataset {first[0]!r}{same}: {first[1]}", LeakWarning, stacklevel=3)
 
 
 def _takes_groups(scheme: Any, by_name: Any) -> bool:

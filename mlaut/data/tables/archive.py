@@ -25,6 +25,7 @@ import pandas as pd
 from mlaut.data.splits.resampling import split_of_pairs
 from mlaut.data.tables.frames import Unread, from_frame
 from mlaut.errors import DataError
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Dataset, Split
 
@@ -93,7 +94,7 @@ def _load(folder: Path) -> Dataset:
 def _files(folder: Path) -> list[Path]:
     about = folder / f"{folder.name}.txt"
     if about.is_file():
-        pairs = (line.split("=", 1) for line in about.read_text().splitlines() if "=" in line)
+        pairs = (line.split("=", 1) for line in read_text(about).splitlines() if "=" in line)
         known = {key.strip(): value.strip() for key, value in pairs}
         named = [known[key] for key in ("fich1", "fich2") if key in known]
     else:
@@ -128,7 +129,9 @@ def _folds(file: Path, n_rows: int) -> Split | None:
     if not file.is_file():
         return None
     try:
-        lines = [np.array(line.split(), dtype=int) for line in file.read_text().splitlines()]
+        lines = [
+            np.array(line.split(), dtype=int) for line in read_text(file, MOST_JSON).splitlines()
+        ]
         lines = [line for line in lines if len(line)]
         return split_of_pairs(zip(lines[::2], lines[1::2], strict=True), n_rows, file.name)
     except ValueError as error:

@@ -1,8 +1,9 @@
 """Loader of folders of tables."""
 
 import csv
+import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -14,8 +15,16 @@ import pandas as pd
 from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
 from mlaut.data.tables.parts import Parts, is_part, parts_of_folder, read_parts
-from mlaut.errors import DataError, nearest
-from mlaut.files_io.tables.tables import MISSING, READERS, ending_of, read_table, stem_of
+from mlaut.errors import DataError, nearest, nearest_of
+from mlaut.files_io.safe_files.plain_files import read_text
+from mlaut.files_io.tables.tables import (
+    MISSING,
+    READERS,
+    ending_of,
+    gaps_in,
+    read_table,
+    stem_of,
+)
 from mlaut.records import Dataset
 
 MANIFEST = "manifest.csv"
@@ -33,6 +42,7 @@ def load_folder(
     names: Iterable[str] | None = None,
     task: str | None = None,
     roles: Mapping[str, Any] | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
     unusable: list[DataError] | None = None,
 ) -> tuple[Dataset, ...]:
     r"""Return the datasets of a folder of tables.
@@ -55,7 +65,8 @@ def load_folder(
         column of a CSV is otherwise numeric if all its values are numbers, and text if not.
     ``missing``
         Texts that mean a missing value in a CSV, in addition to the empty field, separated by
-        semicolons; default ``?;NA;NaN;nan;NULL;null``.
+        semicolons; default ``?;NA;NaN;nan;NULL;null``. In quotes they are texts like any other,
+        except in a column of numbers.
     ``roles``
         Columns that are no features, by role, separated by semicolons:
         ``group=patient;weight=w;ignore=a;ignore=b`` (also ``time`` and ``id``).
@@ -81,6 +92,9 @@ def load_folder(
     roles : mapping, optional
         Columns that are no features, by role; ``target`` is a role too (`mlaut.data.with_roles`).
         They replace those of the manifest.
+    missing : mapping of str to sequence of str, optional
+        Texts that mean a missing value, besides the empty field, by dataset. They replace those of
+        the manifest.
     unusable : list, optional
         Errors of tables that cannot be used are appended here, and the others are read. If there
         are no others, the error is raised.
@@ -104,18 +118,27 @@ def load_folder(
         raise DataError(f"{folder}: no such folder; check the path")
     described = (folder / MANIFEST).exists()
     archive = {} if described else archive_tables(folder)
-    tables = archive or folder_tables(folder, roles)
+    tables = archive or folder_tables(folder, roles, missing)
+    if unknown := [name for name in missing or () if name not in tables]:
+        hint = nearest_of(unknown[0], tables)
+        raise DataError(f"{folder}: missing values for no dataset {unknown[0]!r}{hint}")
     chosen = read_chosen(folder, tables, names, task, unusable)
     return tuple(with_roles(dataset, roles) for dataset in chosen) if archive else chosen
 
 
-def folder_tables(folder: Path, roles: Mapping[str, Any] | None = None) -> dict[str, Unread]:
+def folder_tables(
+    folder: Path,
+    roles: Mapping[str, Any] | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Unread]:
     """Return the datasets of a folder by name: those of its manifest, or all its tables."""
     described = (folder / MANIFEST).exists()
     parted = {} if described else parts_of_folder(folder)
     rows = read_manifest(folder) if described else _undescribed(folder, parted)
+    given = missing or {}
     alone = {
-        row["name"]: Unread(partial(_load, folder, row, roles), row.get("task", "")) for row in rows
+        name: Unread(partial(_load, folder, row, roles, given.get(name)), row.get("task", ""))
+        for name, row in ((row["name"], row) for row in rows)
     }
     together = {name: Unread(partial(_load_parts, parts, roles)) for name, parts in parted.items()}
     return dict(sorted({**alone, **together}.items())) if together else alone
@@ -133,8 +156,7 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
         of a column is misspelt.
     """
     path = folder / MANIFEST
-    with path.open(newline="", encoding="utf-8-sig") as file:  # spreadsheets write a BOM
-        rows = list(csv.DictReader(file))
+    rows = list(csv.DictReader(io.StringIO(read_text(path), newline="")))
     absent = [word for word in SETTINGS if rows and word not in rows[0]]
     for column in rows[0] if rows else ():
         word = str(column).lower()
@@ -168,10 +190,19 @@ def _undescribed(folder: Path, parted: Mapping[str, Parts]) -> Iterator[dict[str
             yield {"name": stem_of(file), "file": file}
 
 
-def _load(folder: Path, row: dict[str, str], given: Mapping[str, Any] | None) -> Dataset:
+def _load(
+    folder: Path,
+    row: dict[str, str],
+    given: Mapping[str, Any] | None,
+    gaps: Sequence[str] | None,
+) -> Dataset:
     path = folder / row["file"]
-    missing = ("", *row["missing"].split(";")) if "missing" in row else MISSING
-    dataset = _made(read_table(path, missing=missing), path, row, given)
+    if gaps is None:
+        gaps = row["missing"].split(";") if "missing" in row else MISSING
+    if not isinstance(gaps, list | tuple) or not all(isinstance(text, str) for text in gaps):
+        raise DataError(f"{path}: its texts for gaps are no list, as ['?', 'NA'] is, but {gaps!r}")
+    gaps = ("", *gaps)
+    dataset = _made(read_table(path, missing=gaps), path, row, given, gaps)
     if row.get("fingerprint", dataset.fingerprint) != dataset.fingerprint:
         raise DataError(
             f"{path}: dataset {row['name']!r} is not the table that its manifest describes "
@@ -184,13 +215,18 @@ def _load(folder: Path, row: dict[str, str], given: Mapping[str, Any] | None) ->
 def _load_parts(parts: Parts, given: Mapping[str, Any] | None) -> Dataset:
     frame, split, target = read_parts(parts)
     row = {"name": parts.name, **({"target": target} if target else {})}
-    return replace(_made(frame, parts.folder, row, given), split=split)
+    return replace(_made(frame, parts.folder, row, given, MISSING), split=split)
 
 
 def _made(
-    frame: pd.DataFrame, path: Path, row: dict[str, str], given: Mapping[str, Any] | None
+    frame: pd.DataFrame,
+    path: Path,
+    row: dict[str, str],
+    given: Mapping[str, Any] | None,
+    gaps: Sequence[str],
 ) -> Dataset:
     """Return the dataset of a table that a row of a manifest describes."""
+    target: Any = None
     metadata = {key: value for key, value in row.items() if key not in (*SETTINGS, *FACTS)}
     try:
         roles = {**roles_in(row.get("roles", "")), **roles_of(given, row["name"])}
@@ -200,7 +236,17 @@ def _made(
         return from_frame(frame, target, name=row["name"], task=task, roles=roles, **metadata)
     except DataError as error:
         prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
-        raise DataError(f"{path}: {prefix}{error}") from None
+        read_as_gaps = ""
+        if (
+            target in frame
+            and frame[target].isna().any()
+            and (texts := gaps_in(path, target, gaps))
+        ):
+            read_as_gaps = (
+                f"; read as gaps were {texts}: a text in quotes is a value, or name those that are "
+                f"none, as in [data.missing] {row['name']} = ['?'] of a study file"
+            )
+        raise DataError(f"{path}: {prefix}{error}{read_as_gaps}") from None
 
 
 def roles_in(text: str) -> dict[str, list[str]]:

@@ -16,9 +16,10 @@ from mlaut.errors import OptionalPackageError, StrategyError
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
-from mlaut.estimators.names import check_name, nearest
+from mlaut.estimators.names import nearest
 from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER, Strategy
 from mlaut.former_names import FORMER
+from mlaut.records import check_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,11 @@ from sklearn.base import clone
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.catalogue.registry import REGISTRY, Registry
-from mlaut.estimators.names import check_name
+from mlaut.estimators.looking import has, looked_at
 from mlaut.estimators.strategy.generic_estimator import Generic_Estimator
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 from mlaut.estimators.strategy.wrappers import wrapped, wrapper_of
+from mlaut.records import check_name
 
 
 def as_strategies(obj: Any, *, registry: Registry | None = None) -> tuple[MlautEstimator, ...]:
@@ -87,9 +88,10 @@ def tuned_as(
     """
     listed = tuple(strategies)
     for strategy in listed:
-        for part in (strategy, *strategy.get_params(deep=True).values()):
-            if isinstance(part, MlautEstimator):
-                _tune_as(part, search, budget)
+        with looked_at(strategy.name):
+            for part in (strategy, *strategy.get_params(deep=True).values()):
+                if isinstance(part, MlautEstimator):
+                    _tune_as(part, search, budget)
     return listed
 
 
@@ -123,8 +125,10 @@ def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
             yield _named(name, value, registry), value
     elif _is_pair(obj):
         yield _named(obj[0], obj[1], registry), obj[1]
-    elif hasattr(obj, "fit") or not isinstance(obj, Iterable):
-        yield _one(obj), obj
+    elif has(type(obj), "fit") or has(obj, "fit") or not isinstance(obj, Iterable):
+        with looked_at(type(obj).__name__):
+            one = _one(obj)
+        yield one, obj
     else:
         for item in obj:
             yield from _each(item, registry)
@@ -141,7 +145,8 @@ def _is_pair(obj: Any) -> bool:
 
 
 def _named(name: Any, value: Any, registry: Registry) -> MlautEstimator:
-    strategies = [strategy for strategy, _ in _each(value, registry)]
+    with looked_at(str(name)):
+        strategies = [strategy for strategy, _ in _each(value, registry)]
     if len(strategies) != 1:
         raise StrategyError(
             f"the name {name!r} is given to {len(strategies)} strategies; give each its own"

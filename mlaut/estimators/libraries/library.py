@@ -38,6 +38,9 @@ class Library:
     stopping : tuple of str
         Parameters with the number of rounds after which a learner stops by itself. 0 and None
         switch this off; any other value is refused, since only ``stop`` may set one.
+    refused_names : str
+        Regular expression of what the library does not take in names of columns; the learner gets
+        other names. Empty: it takes all names.
     out_of_memory : tuple of str
         Words with which errors report a failed allocation, besides the usual ones (`MEMORY_WORDS`).
     distributions : tuple of str
@@ -61,6 +64,7 @@ class Library:
     columns: tuple[str, ...] = ()
     stop: Callable[..., Any] | None = None
     stopping: tuple[str, ...] = ()
+    refused_names: str = ""
     out_of_memory: tuple[str, ...] = ()
     distributions: tuple[str, ...] = ()
     extra: str = ""
@@ -181,6 +185,7 @@ LIBRARIES = {
         coding=lambda _: "native",
         stop=_fit_lightgbm,
         stopping=_STOPPING,
+        refused_names=r'[\[\]{}",:\n]|^$',
         extra="lightgbm",
     ),
     "pytabkit": Library(threads="n_threads", all_cores=True, extra="realmlp"),
@@ -190,6 +195,7 @@ LIBRARIES = {
         coding=_coding_of_xgboost,
         stop=_fit_xgboost,
         stopping=_STOPPING,
+        refused_names=r"[\[\]<]",
         distributions=("xgboost", "xgboost-cpu"),
         extra="xgboost",
     ),

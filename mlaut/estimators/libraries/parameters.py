@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.libraries.library import library_of
+from mlaut.estimators.looking import has
 from mlaut.estimators.names import nearest
 
 
@@ -81,7 +82,7 @@ def _hidden(model: Any) -> Iterator[str]:
 def _learners(model: Any) -> Iterator[tuple[str, Any]]:
     """Yield the estimators in a model, with the prefix of their parameters."""
     for name, part in {"": model, **settable(model)}.items():
-        if hasattr(part, "fit"):
+        if has(part, "fit"):
             yield (f"{name}__" if name else ""), part
 
 

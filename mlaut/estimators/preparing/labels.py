@@ -20,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import StrategyError
+from mlaut.estimators.looking import has
 
 _TAKES_EVERY_LABEL = ("sklearn", "mlaut")
 _MOST_WARNINGS = 1000  # per fit, so that a classifier that warns in a loop cannot fill the memory
@@ -192,7 +193,7 @@ def is_foreign(model: Any) -> bool:
     """Return whether a part of a model with ``fit`` is neither from scikit-learn nor from MLaut."""
     return any(
         cls.__module__.partition(".")[0] not in _TAKES_EVERY_LABEL
-        for cls in {type(part) for part in _parts(model)}
+        for cls in {type(part) for part in parts_of(model)}
     )
 
 
@@ -205,17 +206,17 @@ def refuses_texts_of_numpy(model: Any) -> bool:
     >>> refuses_texts_of_numpy(SelfTrainingClassifier(GaussianNB()))
     True
     """
-    return any(isinstance(part, SelfTrainingClassifier) for part in _parts(model))
+    return any(isinstance(part, SelfTrainingClassifier) for part in parts_of(model))
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def parts_of(value: Any) -> Iterator[Any]:
     """Yield all estimators in a model: itself, its parameters, and the values of its grids."""
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        if hasattr(value, "fit"):
+    if has(value, "get_params") and not isinstance(value, type):
+        if has(value, "fit"):
             yield value
         value = value.get_params(deep=False)
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _parts(item)
+            yield from parts_of(item)

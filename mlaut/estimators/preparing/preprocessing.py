@@ -335,7 +335,7 @@ def explained_texts(X: Any) -> Iterator[None]:
     except ValueError as error:
         columns, what = list[Any](), "prepares the columns of text"
         if "could not convert string to float" in str(error):
-            columns = Preprocessor().text_columns(X)
+            columns = [column.name for column in kinds_of(as_frame(X)) if column.kind == CATEGORY]
         elif "NaN" in str(error) and isinstance(X, pd.DataFrame):
             columns, what = X.columns[X.isna().any()].tolist(), "seems to fill the gaps of columns"
         if not columns:

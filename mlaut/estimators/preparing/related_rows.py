@@ -11,6 +11,8 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
+from mlaut.estimators.looking import has
+
 Pair = tuple[np.ndarray, np.ndarray]
 
 
@@ -107,5 +109,5 @@ def relation_of_fold(
 def relate(model: Any, related: RelatedRows) -> None:
     """Make the folds and the early stopping in a model keep related rows apart."""
     for part in (model, *model.get_params(deep=True).values()):
-        if hasattr(part, "related_rows"):
+        if has(part, "related_rows"):
             part.related_rows = related

@@ -17,6 +17,7 @@ from mlaut.estimators.libraries.early_stopping import EarlyStopping
 from mlaut.estimators.libraries.library import library_of
 from mlaut.estimators.libraries.native import coding_of
 from mlaut.estimators.libraries.parameters import settable
+from mlaut.estimators.looking import has, looked_at
 from mlaut.estimators.preparing import NATIVE
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.strategy.metadata import Properties
@@ -73,10 +74,12 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
         if isinstance(self.properties, Properties):
             return self.properties
         given = dict(self.properties or {})
-        if "tasks" not in given:
-            given["tasks"] = _tasks_of(self.estimator)
-        own = {} if _prepares_itself(self.estimator) else {"preprocessing": self._prepared()}
-        known = {"name": name_of(self.estimator), "estimator_family": ["Generic"]}
+        name = name_of(self.estimator)
+        with looked_at(name):
+            if "tasks" not in given:
+                given["tasks"] = _tasks_of(self.estimator)
+            own = {} if _prepares_itself(self.estimator) else {"preprocessing": self._prepared()}
+        known = {"name": name, "estimator_family": ["Generic"]}
         return Properties(**{**known, "preprocessing": None, **own, **given})
 
     def _prepared(self) -> Preprocessor:
@@ -102,6 +105,11 @@ class Generic_Estimator(MlautEstimator):  # noqa: N801 - MLaut's name
             return super().__sklearn_clone__()
         except RuntimeError:  # a learner that `clone` refuses
             return copy.deepcopy(self)
+        except TypeError as error:  # of a lock, a connection, an open file
+            raise StrategyError(
+                f"a parameter of {type(self.estimator).__name__} cannot be copied for each fit "
+                f"({error}); give what describes it, and make the object in fit"
+            ) from error
 
     def _required(self) -> dict[str, Any]:
         return {"estimator": self.estimator, "properties": self.properties}
@@ -121,9 +129,8 @@ def name_of(estimator: Any) -> str:
     if isinstance(estimator, Pipeline):
         steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
         return "-".join(name_of(step) for step in steps)
-    inner = getattr(estimator, "estimator", None)
-    if hasattr(estimator, "cv") and hasattr(inner, "fit"):
-        return f"{type(estimator).__name__}-{name_of(inner)}"
+    if has(estimator, "cv") and has(estimator, "estimator") and has(estimator.estimator, "fit"):
+        return f"{type(estimator).__name__}-{name_of(estimator.estimator)}"
     return type(estimator).__name__
 
 
@@ -135,7 +142,7 @@ def check_methods(estimator: Any) -> None:
     _refuse_other_kinds(estimator)
     for attribute in ("fit", "predict", "get_params"):
         # of the class too: an unfitted stack has no predict, which depends on its last estimator
-        if not (hasattr(estimator, attribute) or hasattr(type(estimator), attribute)):
+        if not (has(estimator, attribute) or has(type(estimator), attribute)):
             raise StrategyError(
                 f"a {type(estimator).__name__} is not an estimator: it has no {attribute} method; "
                 "give a scikit-learn estimator, or derive the class from "
@@ -146,7 +153,7 @@ def check_methods(estimator: Any) -> None:
 def _tasks_of(estimator: Any) -> list[str]:
     try:
         kinds = {CLASSIFICATION: is_classifier(estimator), REGRESSION: is_regressor(estimator)}
-    except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
+    except Exception:  # the estimator does not implement scikit-learn's tags
         kinds = {}
     if _takes_several_targets(estimator):
         raise StrategyError(
@@ -168,8 +175,8 @@ def _tasks_of(estimator: Any) -> list[str]:
 
 def _refuse_other_kinds(estimator: Any) -> None:
     """Raise an error for an estimator that predicts neither classes nor numbers."""
-    kind = "survival learner" if hasattr(estimator, "predict_survival_function") else None
-    with contextlib.suppress(AttributeError, TypeError):  # scikit-learn's tags are not there
+    kind = "survival learner" if has(estimator, "predict_survival_function") else None
+    with contextlib.suppress(Exception):  # scikit-learn's tags are not there
         kind = kind or _OTHER_KINDS.get(get_tags(estimator).estimator_type)
     if kind:
         raise StrategyError(
@@ -203,7 +210,7 @@ def _takes_several_targets(estimator: Any) -> bool:
     """Return whether an estimator is for tables of targets only."""
     try:
         return not get_tags(estimator).target_tags.single_output
-    except (AttributeError, TypeError):  # the estimator does not implement scikit-learn's tags
+    except Exception:  # the estimator does not implement scikit-learn's tags
         return False
 
 
@@ -224,7 +231,7 @@ def _check_stopping(estimator: Any) -> None:
     parts = {"": estimator, **settable(estimator)}
     for name, part in parts.items():
         held = isinstance(parts.get(name.rpartition("__")[0]), EarlyStopping)
-        if held or not hasattr(part, "get_params"):
+        if held or not has(part, "get_params"):
             continue
         values = part.get_params()
         for key in library_of(part).stopping:
@@ -242,7 +249,7 @@ def _prepares_itself(estimator: Any) -> bool:
     """Return whether an estimator prepares the table, or names columns of it."""
     try:
         parts = [estimator, *estimator.get_params(deep=True).values()]
-    except (AttributeError, RuntimeError) as error:  # of scikit-learn, about the constructor
+    except Exception as error:  # of scikit-learn, about the constructor
         kind, why = type(estimator).__name__, " ".join(str(error).split()).rstrip(".")
         raise StrategyError(f"{kind}: {why}; name and store each parameter in __init__") from error
     return any(

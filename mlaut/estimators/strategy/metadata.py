@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.names import check_name, class_at, nearest
-from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
+from mlaut.estimators.names import class_at, nearest
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, check_name
 
 Class = TypeVar("Class", bound=type)
 

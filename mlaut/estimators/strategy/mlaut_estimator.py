@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
+from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
     check_clone,
@@ -32,9 +33,11 @@ from mlaut.estimators.libraries.parameters import (
     set_n_jobs,
     without,
 )
+from mlaut.estimators.libraries.session import SETTINGS, session_settings
+from mlaut.estimators.looking import has, looked_at
 from mlaut.estimators.preparing.labels import as_fitted, fit_classifier
 from mlaut.estimators.preparing.preprocessing import describe_preprocessing, explained_texts
-from mlaut.estimators.preparing.weights import weight_argument
+from mlaut.estimators.preparing.weights import group_argument, needs_groups, weight_argument
 from mlaut.estimators.searches.budgeted import BudgetedSearch
 from mlaut.estimators.searches.spaces import is_finite, spaces_of, with_ranges
 from mlaut.estimators.searches.tuning import GridSearch, TuningFolds
@@ -205,22 +208,40 @@ class MlautEstimator(BaseEstimator):
         """
         return self.identified().identity
 
-    def identified(self) -> Description:
-        """Return the identity together with the places where a change of code goes unnoticed."""
-        return describe(self.made_of())
+    def identified(self, *, former: bool = False) -> Description:
+        """Return the identity together with the places where a change of code goes unnoticed.
+
+        Raises
+        ------
+        StrategyError
+            A module of the user has other code or values in its file, which processes of a run
+            import, than here.
+        """
+        with looked_at(self.name):
+            described = describe(self.made_of(), former=former)
+        if described.edited:
+            names = ", ".join(sorted(described.edited))
+            raise StrategyError(
+                f"strategy {self.name!r}: the file of {names} is not what this session has loaded "
+                "of it (it was edited, or a value was set here), and processes of a run read the "
+                "file; restart Python, or importlib.reload it and make the strategy again"
+            )
+        return described
 
     def made_of(self) -> dict[str, Any]:
         """Return the objects that `identity` describes: the class and its assembled model.
 
         Seeds that CatBoost gets from its cell are included, since its parameters do not show them,
-        and so are digests of frozen estimators.
+        and so are digests of frozen estimators, and what the session has changed in libraries.
         """
         model = self.assemble(self._reference_shape())
         seeds = {"seeds": sorted(unset)} if (unset := hidden_seeds(model)) else {}
         set_output = getattr(self.preprocessing, "_sklearn_output_config", {})  # by set_output
         output = {"output": dict(set_output)} if set_output else {}
         learned = {"learned": digests} if (digests := digests_of_frozen(model)) else {}
-        return {"strategy": type(self), "assembled": model, **seeds, **output, **learned}
+        session = {SETTINGS: settings} if (settings := session_settings()) else {}
+        whole = {"strategy": type(self), "assembled": model}
+        return {**whole, **seeds, **output, **learned, **session}
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of `identity`, in hexadecimal."""
@@ -260,7 +281,12 @@ class MlautEstimator(BaseEstimator):
         >>> [strategy.takes_weights() for strategy in as_strategies(["SVC", "K_Neighbours"])]
         [True, False]
         """
-        return weight_argument(self.assemble(self._reference_shape())) is not None
+        with looked_at(self.name):
+            return weight_argument(self.assemble(self._reference_shape())) is not None
+
+    def needs_groups(self) -> bool:
+        """Return whether folds among the parameters need the group of each row."""
+        return needs_groups(self.assemble(self._reference_shape()))
 
     def describe(self) -> dict[str, Any]:
         """Return the wrapped estimator, preprocessing, tuning and limits as plain JSON values."""
@@ -475,10 +501,13 @@ class MlautEstimator(BaseEstimator):
         if y is None:
             raise DataError(f"{self.name} requires y to be passed, but the target y is None")
         shape = self._shape_of(X, np.asarray(y))
-        model = self.assemble(shape)
+        model = take_every_name(self.assemble(shape))
         step = "" if self.preprocessing is None else "estimator__"
-        weights = {"sample_weight": weight_argument(model)} if "sample_weight" in fit_params else {}
-        given = {weights.get(name) or f"{step}{name}": it for name, it in fit_params.items()}
+        known = {"sample_weight": weight_argument, "groups": group_argument}
+        given = {
+            (name in known and known[name](model)) or f"{step}{name}": values
+            for name, values in fit_params.items()
+        }
         given = category_arguments(model, X) | given
         with explained_texts(X):
             if shape.n_classes:
@@ -522,7 +551,7 @@ class MlautEstimator(BaseEstimator):
         return self.estimator_.decision_function(X)
 
     def _has(self, method: str) -> bool:
-        return hasattr(self.estimator_ if "estimator_" in vars(self) else self.assemble(), method)
+        return has(self.estimator_ if "estimator_" in vars(self) else self.assemble(), method)
 
     @property
     def classes_(self) -> np.ndarray:
@@ -600,7 +629,7 @@ _SCORES = {CLASSIFICATION: "accuracy", REGRESSION: "R2"}
 
 def _is_search(model: Any) -> bool:
     """Return whether a model is a search of scikit-learn, or has the attributes of one."""
-    return all(hasattr(model, name) for name in ("estimator", "cv", "refit"))
+    return all(has(model, name) for name in ("estimator", "cv", "refit"))
 
 
 def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:

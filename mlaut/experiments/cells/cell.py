@@ -6,12 +6,13 @@ Nothing here opens a study.
 import contextlib
 import hashlib
 import json
+import os
 import random
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter, time  # bound before a strategy could replace them
@@ -21,6 +22,7 @@ import numpy as np
 
 from mlaut.errors import DivergedError, MlautError, StoreError
 from mlaut.estimators import DataShape, MlautEstimator, search_limits
+from mlaut.estimators.libraries.session import in_session
 from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.related_rows import relate, relation_of_fold
 from mlaut.estimators.searches.traces import search_in, trace_of
@@ -62,6 +64,10 @@ class CellOptions:
         Folder in which the scores of a search are kept while it runs; None keeps none.
     trace_predictions : bool, default False
         Whether to fit also what smaller budgets would have chosen, and to predict with it.
+    settings : mapping of str to object
+        What the session of the run has changed in libraries (`session_settings`).
+    path : tuple of str, default that of this process
+        Folders in which the session of the run finds modules (``sys.path``).
     """
 
     threads: int = 1
@@ -70,6 +76,8 @@ class CellOptions:
     tuning_timeout: float | None = None
     checkpoints: Path | None = None
     trace_predictions: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    path: tuple[str, ...] = field(default_factory=lambda: tuple(map(os.path.abspath, sys.path)))
 
 
 def cell_seed(seed: int, cell: Cell) -> int:
@@ -159,18 +167,19 @@ def run_cell(
 
 @contextlib.contextmanager
 def _bounded(seed: int, options: CellOptions) -> Iterator[None]:
-    """Limit threads and memory, and seed the global generators that some estimators use."""
+    """Limit threads and memory, seed the global generators, and set what the session has set."""
     from joblib import parallel_config
 
-    np.random.seed(seed)  # noqa: NPY002
-    random.seed(seed)
     backend = "sequential" if options.threads == 1 else "threading"
-    with (
-        limited_threads(options.threads),
-        parallel_config(backend=backend),
-        limits.limited_memory(options.memory),
-    ):
-        yield
+    with in_session(options.settings):  # it may import what draws random numbers
+        np.random.seed(seed)  # noqa: NPY002
+        random.seed(seed)
+        with (
+            limited_threads(options.threads),
+            parallel_config(backend=backend),
+            limits.limited_memory(options.memory),
+        ):
+            yield
 
 
 def limited_threads(threads: int) -> contextlib.AbstractContextManager[object]:

@@ -8,7 +8,6 @@ convert a DataFrame. A model is assembled once, as a template, and copied and se
 
 from __future__ import annotations
 
-import contextlib
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,14 +17,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
-from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
 
 from mlaut.data.splits.targets import positions
-from mlaut.errors import StrategyError
 from mlaut.estimators import DataShape, MlautEstimator
+from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import drawn_seeds, unset_seeds
 from mlaut.estimators.preparing.columns import are_plain_numbers
@@ -36,7 +34,7 @@ from mlaut.estimators.preparing.labels import (
     refuses_texts_of_numpy,
 )
 from mlaut.estimators.preparing.preprocessing import Preprocessor, have_names_of_one_type
-from mlaut.estimators.preparing.weights import TAKES_NO_WEIGHTS, routes_weights, weight_argument
+from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
 from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.files_io.tables.roles import role_values
 from mlaut.records import Dataset
@@ -132,23 +130,27 @@ class Traits:
         Whether the estimator uses nothing but the order of the values of a column.
     object_labels : bool
         Whether labels that are texts are given as objects, which takes longer.
+    grouped : bool
+        Whether folds in the model need the groups of rows.
     """
 
     parted: bool
     only_numbers: bool = False
     only_order: bool = False
     object_labels: bool = False
+    grouped: bool = False
 
     @classmethod
     def of(cls, model: Any) -> Traits:
         """Return the traits of an assembled model."""
-        objects = refuses_texts_of_numpy(model)
+        objects, grouped = refuses_texts_of_numpy(model), needs_groups(model)
         if type(model) is not Pipeline or len(model.steps) != 2 or is_foreign(model):
-            return cls(parted=False, object_labels=objects)
+            return cls(parted=False, object_labels=objects, grouped=grouped)
         (_, first), (_, core) = model.steps
         if not hasattr(first, "fit_transform"):  # "passthrough", or a frozen transformer
-            return cls(parted=False, object_labels=objects)
-        return cls(True, _needs_only_numbers(core), _is_histogram_boosting(core), objects)
+            return cls(parted=False, object_labels=objects, grouped=grouped)
+        only = _needs_only_numbers(core), _is_histogram_boosting(core)
+        return cls(True, *only, object_labels=objects, grouped=grouped)
 
 
 class FoldModel:
@@ -175,7 +177,7 @@ class FoldModel:
 
     def __init__(self, model: Any, traits: Traits, table: FoldTable, *, saved: bool) -> None:
         self.model = self.asked = model
-        self._table, self._object_labels = table, traits.object_labels
+        self._table, self._traits = table, traits
         self._preprocessing: Any = None
         self._rows: Callable[[np.ndarray], Any] = table.rows
         if traits.parted:
@@ -199,12 +201,15 @@ class FoldModel:
     def fit(self, rows: np.ndarray, labels: np.ndarray | None = None) -> None:
         """Fit on the training rows, which have these labels; default those of the table."""
         features, labels = self._rows(rows), self._table.labels[rows] if labels is None else labels
-        if self._object_labels and labels.dtype.kind == "U":
+        if self._traits.object_labels and labels.dtype.kind == "U":
             labels = labels.astype(object)
-        arguments = self._weights(rows)
+        weights, groups = (
+            None if values is None else values[rows]
+            for values in (self._table.weights, self._table.groups)
+        )
+        arguments, routed = fit_arguments(self.asked, weights, groups, grouped=self._traits.grouped)
         if self._preprocessing is not None:
             features = self._preprocessing.fit_transform(features, labels)
-        routed = _routing(self.asked if arguments else None)
         if self.asked is self.model:
             arguments |= category_arguments(self.model, features)
         with routed:
@@ -215,15 +220,6 @@ class FoldModel:
             else:
                 self.model.fit(features, labels, **arguments)
                 as_fitted(self.model)
-
-    def _weights(self, rows: np.ndarray) -> dict[str, Any]:
-        """Return the weights of rows by the name of the argument of ``fit`` that takes them."""
-        if self._table.weights is None:
-            return {}
-        name = weight_argument(self.asked)
-        if name is None:
-            raise StrategyError(TAKES_NO_WEIGHTS)
-        return {name: self._table.weights[rows]}
 
     def test_rows(self, rows: np.ndarray) -> Any:
         """Return test rows, prepared for the methods of ``asked``."""
@@ -236,13 +232,6 @@ def _are_finite(numbers: np.ndarray) -> bool:
     flat = numbers.ravel(order="K")  # a view of the block of a DataFrame
     parts = (flat[at : at + _LOOKED_AT] for at in range(0, len(flat), _LOOKED_AT))
     return all(np.isfinite(part).all() for part in parts)
-
-
-def _routing(weighted: Any) -> contextlib.AbstractContextManager[None]:
-    """Switch scikit-learn's metadata routing on for a model whose parts request weights."""
-    if weighted is None or not routes_weights(weighted):
-        return contextlib.nullcontext()
-    return config_context(enable_metadata_routing=True)
 
 
 def _is_histogram_boosting(model: Any) -> bool:
@@ -329,7 +318,7 @@ def new_model(
     template = templates[key]
     if template is not None:
         return template.copy(seed), template.traits
-    model = strategy.assemble(shape, random_state=seed, n_jobs=n_jobs)
+    model = take_every_name(strategy.assemble(shape, random_state=seed, n_jobs=n_jobs))
     return model, Traits.of(model)
 
 

@@ -266,6 +266,23 @@ def parse_bytes(text: str | float | None) -> int | None:
     return int(_parse(text, "memory", "a size above 0", "'500MB' or '4GiB'", _BYTES))
 
 
+def parse_memory(text: str | float | None) -> int | None:
+    """Return the memory limit of a cell in bytes; one that no cell can have or feel is refused.
+
+    Examples
+    --------
+    >>> parse_memory("4GiB")
+    4294967296
+    >>> parse_memory("1B")
+    Traceback (most recent call last):
+    mlaut.errors.StudyError: memory '1B': no limit from 1 MiB to 1 EiB; write for example '4GiB'
+    """
+    size = parse_bytes(text)
+    if size is not None and not 2**20 <= size <= 2**60:
+        raise StudyError(f"memory {text!r}: no limit from 1 MiB to 1 EiB; write for example '4GiB'")
+    return size
+
+
 _BYTES = {"": 1.0, "b": 1.0} | {
     prefix + suffix: float(base**power)
     for power, prefix in enumerate("kmgt", start=1)

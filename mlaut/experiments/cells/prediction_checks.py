@@ -48,7 +48,9 @@ def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.shape != (n_test,):
-        raise StrategyError(f"predict returned shape {values.shape} for {n_test} test rows")
+        what = f"shape {values.shape}" if values.ndim else f"a {type(predicted).__name__}"
+        way_out = "" if values.ndim else "; return an array with a value for each row"
+        raise StrategyError(f"predict returned {what} for {n_test} test rows{way_out}")
     if classes:
         return positions(values, classes)
     numbers = _numbers(values, "predict")

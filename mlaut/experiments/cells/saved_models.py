@@ -31,7 +31,7 @@ import cloudpickle
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 
-from mlaut.errors import MlautError, StoreError, StudyError
+from mlaut.errors import MlautError, StoreError, StrategyError, StudyError
 from mlaut.files_io import StudyStore
 from mlaut.files_io.studies.models import model_path, models_folder, read_model, write_model
 from mlaut.optional import need
@@ -192,7 +192,13 @@ def _encoded(model: Any) -> tuple[str, bytes]:
             return "network", _zipped(dict(zip(_PARTS, (rest, saved), strict=True)))
     elif network is None and (content := _skops_bytes(model)) is not None:
         return "skops", content
-    return "pickle", zlib.compress(cloudpickle.dumps(model), 3)
+    try:
+        return "pickle", zlib.compress(cloudpickle.dumps(model), 3)
+    except (TypeError, pickle.PicklingError) as error:
+        raise StrategyError(
+            f"its fitted model cannot be saved ({' '.join(str(error).split())}); keep no such "
+            "object in the model, or run without save_models"
+        ) from error
 
 
 def _decoded(style: str, content: bytes) -> Any:

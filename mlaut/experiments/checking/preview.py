@@ -124,8 +124,8 @@ def plan_study(
     names = [strategy.name for strategy in strategies]
     # Without strategies (a mistake that was found already), the words of retry are still checked.
     mistakes += mistakes_in(run, names or ["any"])
-    if file.split.scheme:
-        collect(mistakes, parse_scheme, file.split.scheme)
+    for scheme in filter(None, (file.split.scheme, *file.split.datasets.values())):
+        collect(mistakes, parse_scheme, scheme)
     study = StudyStore(file.output)
     stored = study.load_splits() if study.exists else {}
     with contextlib.ExitStack() as stack:
@@ -142,7 +142,7 @@ def plan_study(
         input_io, paths = data
         unusable: list[DataError] = []
         splits = Data().make_splits(
-            input_io, paths, known=stored, unusable=unusable, **vars(file.split)
+            input_io, paths, known=stored, unusable=unusable, **file.split.arguments
         )
         entries = {entry.name: entry for entry in splits}
         metric = (file.analysis or Analysis()).metric or file.report.metric

@@ -13,12 +13,17 @@ import numpy as np
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator
-from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.engines.engine import Engine, make_engine
 from mlaut.experiments.following.status import JOURNAL_LEFT
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.ledger import count_cells, counts_text, counts_words
-from mlaut.experiments.runs.refit import RunHistory, difference, fitted_again, usable_strategies
+from mlaut.experiments.runs.refit import (
+    RunHistory,
+    difference,
+    fitted_again,
+    origin_of_seed,
+    usable_strategies,
+)
 from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.outcomes.study_records import foreign_sources
@@ -175,11 +180,14 @@ def verify_study(
     StudyError
         Cells are to be fitted again, and the datasets or the strategies are not available.
     """
-    path, share = Path(os.path.expanduser(path)), _share(refit)
+    path, share, source = Path(os.path.expanduser(path)), _share(refit), ""
+    database: Path | None = None
     if path.suffix == ".toml":
         file = read_study_file(path)
-        strategies = choose_strategies(file) if strategies is None else strategies
-        hdf5_input_io = hdf5_input_io or (FilesIO(file.input) if file.input.exists() else None)
+        if strategies is None:
+            strategies = choose_strategies(file)
+            source = file.strategies.file or path.name
+        database = file.input if file.input.exists() else None
         path = file.output
     study = StudyStore(path)
     problems = list(problems_of(study))
@@ -189,11 +197,15 @@ def verify_study(
             is_input = path.exists() and not study.exists
         return _verify_input(path) if is_input else Verification(path, 0, {}, tuple(problems))
     unchecked = ""
-    if hdf5_input_io is None:
+    if hdf5_input_io is None and database is None:
         database, why = recorded_input(study)
-        hdf5_input_io = None if database is None else FilesIO(database)
         if why:
             unchecked = f"{_UNCHECKED}: {why}; name them with --input (hdf5_input_io)"
+    if hdf5_input_io is None and database is not None:
+        try:
+            hdf5_input_io = FilesIO(database)
+        except MlautError as error:  # the study is checked all the same
+            problems.append(("datasets", str(error)))
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
     problems += [("journal", line) for line in journal_problems(study)]
@@ -213,7 +225,7 @@ def verify_study(
         return checked
     if hdf5_input_io is None:
         raise StudyError(f"{path}: fitting cells again needs the datasets; name their database")
-    usable, left_out = usable_strategies(study, strategies)
+    usable, left_out = usable_strategies(study, strategies, source)
     options = RunOptions(engine=engine, n_jobs=n_jobs)
     cells = _sample(study, [strategy.name for strategy in usable], share, seed)
     drifts = _refit(study, hdf5_input_io, usable, cells, make_engine(options))
@@ -261,20 +273,15 @@ def _seed_problems(study: StudyStore, names: Sequence[str]) -> Iterator[tuple[st
         return
     strategies = {name: allocated for name, (allocated, _) in study.statuses(names).items()}
     foreign = foreign_sources(study.strategies)  # no run derived their seeds
-    named = {entry.name: entry.metadata.get("named", ()) for entry in study.strategies}
+    entries = {entry.name: entry for entry in study.strategies}
     for name, numbers in study.numbers(names):
-        datasets = (name, *study.load_split(name).named)
+        dataset = study.load_split(name)
         for s, repeat, fold in np.argwhere(numbers["status"] == Status.DONE).tolist():
             cell = Cell(name, strategies[name][s], repeat, fold)
             if cell.strategy in foreign:
                 continue
-            keys = (
-                replace(cell, dataset=dataset, strategy=strategy)
-                for dataset in datasets
-                for strategy in (cell.strategy, *named[cell.strategy])
-            )
             stored = int(numbers["seed"][s, repeat, fold])
-            if all(cell_seed(seed, key) != stored for key in keys for seed in seeds):
+            if not origin_of_seed(stored, cell, seeds, dataset, entries[cell.strategy]):
                 yield f"dataset {name!r}", f"{cell}: its seed does not follow from its key"
 
 

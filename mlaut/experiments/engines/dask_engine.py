@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
-from mlaut.experiments.cells.cell import cell_seed, failed_outcome
+from mlaut.experiments.cells.cell import failed_outcome
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
 from mlaut.experiments.engines.dask_worker import Errand, SentDataset, run_guarded, versions
@@ -302,7 +302,7 @@ class _Dispatch:
             self._again(cells)
             return []
         reason = f"the Dask workers that ran the cell died repeatedly: {_text(error)}"
-        return [failed_outcome(cell, Status.CRASHED, reason, cell_seed(cells[0].seed, cell))]
+        return [failed_outcome(cell, Status.CRASHED, reason, cells[0].seed_of(cell))]
 
     # ------------------------------------------------------------------ datasets
 

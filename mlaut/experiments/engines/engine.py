@@ -40,7 +40,10 @@ class Engine(Protocol):
     - While no cell ends, it yields an empty list about each second, as a sign of life: a run that
       yields nothing for minutes is reported as stalled (``mlaut status --alive``), and Ctrl-C is
       noticed between two lists. An engine in the process of the run cannot do so.
-    - When its generator is closed, it ends the cells that run, and the processes that it started.
+    - When its generator is closed, it ends the cells that run, and the processes that it started,
+      whatever started them (`multiprocessing`, a batch system), with those of their cells.
+    - Cells have what a batch brings of the session of the run: the settings of libraries (set by
+      `workers.worker.prepare`) and, before a strategy is unpickled, its ``sys.path``.
     - It keeps the limits of the run, or refuses them in `of`, because the study records them.
     - It runs one cell at a time in a process. A cell sets what the whole process has: the state of
       the global random numbers, the limits of memory and of threads, the warnings. Threads of one

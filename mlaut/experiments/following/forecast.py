@@ -17,7 +17,7 @@ from mlaut.experiments.runs.progress import clock
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import USAGE
 from mlaut.files_io.studies.models import models_folder
-from mlaut.files_io.studies.study_arrays import array_layout
+from mlaut.files_io.studies.study_arrays import array_layout, room_of
 from mlaut.markup import Displayed, counted
 from mlaut.records import Status
 
@@ -237,7 +237,8 @@ def _growth(planned: PlannedDataset) -> int:
     of_strategy = sum(int(np.prod(shape)) * dtype.itemsize for shape, dtype, _ in layout)
     cells = of_strategy * int(planned.todo.sum()) // (split.n_repeats * split.n_folds)
     if planned.stored is None:
-        return cells + _split_bytes(planned.entry) + _STRUCTURE
+        room = room_of(planned.entry, len(planned.strategies)) * float(planned.todo.mean())
+        return max(cells, int(room)) + _split_bytes(planned.entry) + _STRUCTURE
     return cells + _split_bytes(planned.entry) - _split_bytes(planned.stored)
 
 

@@ -5,10 +5,12 @@ The status can be read while a run writes. Predictions are not read.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from mlaut.experiments.plans.ledger import (
     Ledger,
@@ -16,6 +18,7 @@ from mlaut.experiments.plans.ledger import (
     counts_text,
     counts_words,
     rows_by_reason,
+    without_numbers,
 )
 from mlaut.experiments.plans.shards import held_shard, requested_cells
 from mlaut.files_io import StudyStore
@@ -78,9 +81,11 @@ class StudyStatus(Displayed, Ledger):
         }
 
     def _lines(self) -> list[str]:
+        n_datasets = counted(len(self.datasets), "dataset")
+        if not self.strategies:
+            return [f"{self.path}: nothing run yet: {n_datasets}", *self.remains]
         lines = [
-            f"{self.path}: {f'shard {self.shard}, ' if self.shard else ''}"
-            f"{counted(len(self.datasets), 'dataset')}, "
+            f"{self.path}: {f'shard {self.shard}, ' if self.shard else ''}{n_datasets}, "
             f"{counted(len(self.strategies), 'strategy', 'strategies')}, "
             f"{counted(self.n_cells, 'cell')}: {counts_text(self.total) or 'none yet'}"
         ]
@@ -98,6 +103,12 @@ class StudyStatus(Displayed, Ledger):
 
     def _rows(self) -> list[dict[str, Any]]:
         return self.rows()
+
+
+def nothing_run(path: Path, datasets: Sequence[str]) -> StudyStatus:
+    """Return the status of a study before its first run."""
+    ledger = count_cells({name: ((), np.zeros((0, 0, 0), dtype=np.uint8)) for name in datasets})
+    return StudyStatus(**vars(ledger), path=path, running=holder_of(path), unsettled=False)
 
 
 def study_status(path: str | os.PathLike[str]) -> StudyStatus:
@@ -184,16 +195,19 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     list of dict
         One row per strategy, status and reason: ``strategy``, ``status``, ``cells``, ``datasets``
         (the first three), ``reason``, ``traceback`` (of the first of these cells; empty if none
-        was stored).
+        was stored). Reasons that differ only in numbers have one row, with the first of them.
     """
     study = StudyStore(path)
     tracebacks: dict[tuple[str, str, str], str] = {}
+    first: dict[tuple[str, str, str], str] = {}
 
     def found() -> Iterator[tuple[dict[str, str], str, dict[str, int]]]:
         for dataset, records in study.all_details(only=[s for s in Status if s != Status.DONE]):
             for record in records:
                 reason = {name: record[name] for name in ("strategy", "status")}
-                reason["reason"] = general_reason(record)
+                text = general_reason(record)
+                kind = (*reason.values(), without_numbers(text))
+                reason["reason"] = first.setdefault(kind, text)
                 tracebacks.setdefault(tuple(reason.values()), record.get("traceback", ""))
                 yield reason, dataset, {"cells": 1}
         requested = requested_cells(study, held_shard(study))

@@ -5,8 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mlaut.estimators import MlautEstimator
+from mlaut.estimators.libraries.session import SETTINGS
+from mlaut.estimators.looking import looked_at
 from mlaut.estimators.strategy.scoring import tuned_by
 from mlaut.files_io import StrategyEntry, StudyStore
+from mlaut.identity import names_in, without_modules
+from mlaut.identity.describer import Description
 from mlaut.identity.digests import digest
 
 
@@ -26,7 +30,11 @@ def as_stored(
     """
     stored = {entry.name: entry for entry in study.strategies} if study else {}
     metrics = dict.fromkeys(filter(None, (metric, *metrics_of(study))))
-    return tuple(_as_stored(one, study, stored.get(one.name), metrics) for one in strategies)
+    forms = []
+    for one in strategies:
+        with looked_at(one.name):
+            forms.append(_as_stored(one, study, stored.get(one.name), metrics))
+    return tuple(forms)
 
 
 def metrics_of(study: StudyStore | None) -> list[str]:
@@ -78,18 +86,51 @@ def _entry(strategy: MlautEstimator, stored: StrategyEntry | None) -> StrategyEn
         metadata["unseen"] = list(identified.unseen)
     if stored is not None and "named" in stored.metadata:
         metadata["named"] = stored.metadata["named"]
-    return StrategyEntry(strategy.name, digest(identified.identity), identified.identity, metadata)
+    identity = _former(stored, strategy, identified) or identified.identity
+    return StrategyEntry(strategy.name, digest(identity), identity, metadata)
+
+
+def _former(
+    stored: StrategyEntry | None, strategy: MlautEstimator, now: Description
+) -> Mapping[str, Any]:
+    """Return the stored identity of the same strategy, if it is of a former form; else nothing.
+
+    It has names of modules, and is kept: cells of a strategy have one identity.
+    """
+    if stored is None or not now.modules or stored.fingerprint == digest(now.identity):
+        return {}
+    for described in (now, strategy.identified(former=True)):
+        for modules in (now.modules, _modules_of(stored.identity, described.identity)):
+            if digest(without_modules(stored.identity, modules)) == digest(described.identity):
+                return stored.identity
+    return {}
+
+
+def _modules_of(former: Mapping[str, Any], now: Mapping[str, Any]) -> set[str]:
+    """Return the modules in the names of a former identity, by the names without them."""
+    names = set(names_in(now))
+    return {
+        named.removesuffix(f".{name}")
+        for named in names_in(former)
+        for name in names
+        if named.endswith(f".{name}")
+    }
+
+
+def described_change(old: StrategyEntry, new: StrategyEntry) -> str:
+    """Return the first differences between two identities, in one line."""
+    what = changed_parameters(old, new)
+    return "; ".join(what[:3]) + ("; ..." if len(what) > 3 else "")
 
 
 def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
     """Return the differences between two identities, each as ``parameter: old -> new``."""
-    before, after = _flat(old.identity), _flat(new.identity)
-    nothing = "(absent)"
-    both = ((key, before.get(key, nothing), after.get(key, nothing)) for key in before | after)
+    modules = _modules_of(old.identity, new.identity)
+    before, after = _flat(without_modules(old.identity, modules)), _flat(new.identity)
     return [
-        f"{_as_written(key)}: {_short(old)} -> {_short(new)}"
-        for key, old, new in sorted(both)
-        if old != new
+        f"{_as_written(key)}: {_short(key, before)} -> {_short(key, after)}"
+        for key in sorted(before | after)
+        if before.get(key) != after.get(key)
     ]
 
 
@@ -103,13 +144,17 @@ def _as_written(key: str) -> str:
     """
     head, _, rest = key.partition("assembled.")
     if head or not rest:
-        return key.removeprefix("parameters.")
+        return key.removeprefix("parameters.").removeprefix(_SETTINGS)
     parts = [part for part in rest.split(".") if part not in ("parameters", "steps")]
     return "__".join(parts[1:] if parts[0] == "estimator" and parts[1:] else parts)
 
 
-def _short(text: str) -> str:
-    """Return the first 12 digits of a SHA-256 digest, and any other text unchanged."""
+_SETTINGS = f"{SETTINGS}."
+
+
+def _short(key: str, values: Mapping[str, str]) -> str:
+    """Return a value: of a SHA-256 digest the first 12 digits, any other text unchanged."""
+    text = values.get(key, "default" if key.startswith(_SETTINGS) else "(absent)")
     return text[:12] if re.fullmatch("[0-9a-f]{64}", text) else text
 
 

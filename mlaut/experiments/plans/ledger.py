@@ -3,6 +3,7 @@
 Plans, forecasts, statuses, summaries and verifications count cells here.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mlaut.markup import counted
 from mlaut.records import Status
 
 _NAMED = 3  # datasets that a row of a table names
@@ -118,6 +120,39 @@ def counts_words(counts: Mapping[Status, int]) -> dict[str, int]:
 def counts_text(counts: Mapping[Status, int]) -> str:
     """Return numbers of cells as text, such as ``10 done, 2 timeout``."""
     return ", ".join(f"{n} {word}" for word, n in counts_words(counts).items() if n)
+
+
+def alike(reasons: Iterable[tuple[Any, str, int]]) -> list[tuple[Any, str, int]]:
+    """Return reasons with one for all that differ only in numbers, in the order of the first.
+
+    Parameters
+    ----------
+    reasons : iterable of (hashable, str, int)
+        Whose reason it is, the reason, and its number of cells. The numbers are added up.
+
+    Examples
+    --------
+    >>> alike([("a", "needs 3 rows, got 2", 1), ("a", "needs 3 rows, got 1", 4), ("b", "no", 1)])
+    [('a', 'needs 3 rows, got 2 (and 1 reason that differs in numbers)', 5), ('b', 'no', 1)]
+    """
+    groups: dict[Any, list[tuple[str, int]]] = {}
+    for whose, reason, cells in reasons:
+        groups.setdefault((whose, without_numbers(reason)), []).append((reason, cells))
+    found = []
+    for (whose, _), several in groups.items():
+        others = len({reason for reason, _ in several}) - 1
+        differ = f"{counted(others, 'reason')} that differ{'s' * (others == 1)} in numbers"
+        more = f" (and {differ})" if others else ""
+        found.append((whose, several[0][0] + more, sum(cells for _, cells in several)))
+    return found
+
+
+def without_numbers(reason: str) -> str:
+    """Return a reason with a sign for each number, which tells reasons of one kind."""
+    return _NUMBER.sub("#", reason)
+
+
+_NUMBER = re.compile(r"-?\d[\d.,]*(?:e[+-]?\d+)?")
 
 
 def rows_by_reason(

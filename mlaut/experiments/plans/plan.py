@@ -10,12 +10,13 @@ import numpy as np
 from mlaut.errors import MlautError, StrategyError, StudyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.catalogue.registry import check_packages
+from mlaut.estimators.looking import looked_at
 from mlaut.estimators.searches.words import parse_budget
 from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import (
     as_stored,
-    changed_parameters,
+    described_change,
     metrics_of,
     strategy_entries,
 )
@@ -134,6 +135,11 @@ class Plan(Displayed):
     def _counted(self, where: Mapping[str, np.ndarray]) -> Ledger:
         statuses = {p.entry.name: (p.strategies, p.status) for p in self.datasets}
         return count_cells(statuses, where=where)
+
+    @property
+    def first_names(self) -> dict[str, str]:
+        """First name of each strategy, from which seeds are derived."""
+        return {entry.name: entry.first_name for entry in self.entries}
 
     @property
     def n_cells(self) -> int:
@@ -289,20 +295,35 @@ def plan_run(
         entries=entries,
         replace_changed=options.overwrite_predictions,
         size_reasons=exceeded_size_limits(infos, splits, requested, limited, retry),
+        searches=_other_searches(study, options),
     )
     if options.shard:
-        plan = _share_of(plan, Shard.parse(options.shard))
+        plan = _share_of(replace(plan, entries=tuple(entries)), Shard.parse(options.shard))
     used = {name for names in requested.values() for name in names}
     now = {name: installed_version(name) for name in LEARNERS} if plan.n_todo else None
     return replace(
         plan,
         refusals=(*plan.refusals, *_without_weights(infos, requested, strategies)),
-        notes=_with_scores(plan.notes, strategies, metric),
+        notes=_with_groups(
+            _with_scores(plan.notes, strategies, metric), infos, requested, strategies
+        ),
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
         versions=study.mixed_versions(now) if study else "",
         limits=_limits_of_searches(strategies, {g[1] for g in plan.groups()}, options),
     )
+
+
+def _other_searches(study: StudyStore | None, options: RunOptions) -> str:
+    """Return the searches of earlier runs that differ from the present one, in words."""
+    runs = study.runs if study else ()
+    stored = {(run["search"], run.get("budget")) for run in runs if run.get("search")}
+    texts = (
+        f"search={search!r}" + (f", budget={budget!r}" if budget else "")
+        for search, budget in sorted(stored - {(options.search, options.budget)}, key=str)
+    )
+    told = " or ".join(texts)
+    return f"; an earlier run had {told}" if told else ""
 
 
 def _limits_of_searches(
@@ -338,8 +359,27 @@ def _with_scores(
     return {name: (*own, *([texts[name]] if name in texts else [])) for name, own in notes.items()}
 
 
+def _with_groups(
+    notes: Mapping[str, tuple[str, ...]],
+    infos: Sequence[DatasetInfo],
+    requested: Mapping[str, Sequence[str]],
+    strategies: Iterable[MlautEstimator],
+) -> dict[str, tuple[str, ...]]:
+    """Return the notes with what becomes of folds in a strategy that need groups of rows."""
+    roles = [(info.roles, item) for info, item in zip(infos, requested.items(), strict=True)]
+    texts = dict(notes)
+    for name in (s.name for s in strategies if s.needs_groups()):
+        without = [
+            dataset for has, (dataset, names) in roles if name in names and "group" not in has
+        ]
+        failing = f"; fails without a column of that role: {', '.join(without)}" if without else ""
+        texts[name] = (*texts.get(name, ()), f"its own folds get the role group{failing}")
+    return texts
+
+
 def _share_of(plan: Plan, shard: Shard) -> Plan:
-    shares = shard.cells({p.entry.name: (p.entry, p.strategies) for p in plan.datasets})
+    wanted = {p.entry.name: (p.entry, p.strategies) for p in plan.datasets}
+    shares = shard.cells(wanted, plan.first_names)
     datasets = (
         replace(planned, todo=planned.todo & share, share=share)
         for planned, share in zip(plan.datasets, shares.values(), strict=True)
@@ -426,7 +466,10 @@ def exceeded_size_limits(
     for info, (dataset, names) in zip(infos, wanted.items(), strict=True):
         split = splits[dataset]
         shape = len(split.split.rows(0, 0)[0]), info.n_features, len(split.classes)
-        reasons = {name: limits[name](*shape) for name in names if name in limits}
+        reasons = {}
+        for name in limits.keys() & {*names}:
+            with looked_at(name):
+                reasons[name] = limits[name](*shape)
         exceeded[dataset] = {name: reason for name, reason in reasons.items() if reason}
     return exceeded
 
@@ -450,6 +493,7 @@ def make_plan(
     entries: Sequence[StrategyEntry] = (),
     replace_changed: bool = False,
     size_reasons: Mapping[str, Mapping[str, TooLarge | str]] | None = None,
+    searches: str = "",
 ) -> Plan:
     """Return the plan of a run: requested cells, minus done cells; change nothing.
 
@@ -471,12 +515,14 @@ def make_plan(
         For each dataset, the strategies whose size limit it exceeds, with the reason, as
         `plan_run` has them. A cell that was skipped before is run if its strategy
         is not among them.
+    searches : str
+        Searches of earlier runs, in words, for strategies that are refused since theirs differs.
     """
     stored = study.load_splits() if study else {}
     statuses = study.statuses([name for name in wanted if name in stored]) if study else {}
     before = {entry.name: entry for entry in study.strategies} if study else {}
     changed = {
-        new.name: _describe_change(before[new.name], new)
+        new.name: described_change(before[new.name], new)
         for new in entries
         if new.name in before and not before[new.name].is_same(new)
     }
@@ -484,7 +530,8 @@ def make_plan(
         new.name: tuple(f"cannot inspect {where}" for where in new.metadata.get("unseen", ()))
         for new in entries
     }
-    refusals = [] if replace_changed else [_refused(name, what) for name, what in changed.items()]
+    texts = {name: what + searches * ("Search" in what) for name, what in changed.items()}
+    refusals = [] if replace_changed else [_refused(name, what) for name, what in texts.items()]
     planned = []
     for dataset, names in wanted.items():
         old, present = stored.get(dataset), (splits or stored)[dataset]
@@ -534,11 +581,6 @@ def _cells_to_do(
         run[s, [*retry.get(name, ()), *(() if name in large else _NOT_TRIED)]] = True
     todo: np.ndarray = run[np.arange(len(names))[:, None, None], now]
     return todo
-
-
-def _describe_change(old: StrategyEntry, new: StrategyEntry) -> str:
-    what = changed_parameters(old, new)
-    return "; ".join(what[:3]) + ("; ..." if len(what) > 3 else "")
 
 
 def _refused(name: str, what: str) -> StudyError:

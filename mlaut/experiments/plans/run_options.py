@@ -38,7 +38,7 @@ def mistakes_in(options: RunOptions, strategies: Sequence[str]) -> list[MlautErr
     collect(mistakes, limits.parse_seconds, options.tuning_timeout, "tuning_timeout")
     collect(mistakes, parse_search, options.search or "grid")
     collect(mistakes, parse_budget, options.budget)
-    collect(mistakes, limits.parse_bytes, options.memory)
+    collect(mistakes, limits.parse_memory, options.memory)
     collect(mistakes, check_engine, options)
     collect(mistakes, parse_retry, options.retry, strategies)
     collect(mistakes, Shard.parse, options.shard or "1/1")
@@ -63,9 +63,10 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
     StudyError
         A limit cannot be parsed, or this system cannot enforce it.
     """
+    from mlaut.estimators.libraries.session import session_settings
     from mlaut.experiments.cells.cell import CellOptions
 
-    memory = limits.parse_bytes(options.memory)
+    memory = limits.parse_memory(options.memory)
     if options.engine != "dask":
         if memory is not None:
             limits.check_memory_can_be_limited()
@@ -78,6 +79,7 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
         tuning_timeout=limits.parse_seconds(options.tuning_timeout, "tuning_timeout"),
         checkpoints=checkpoints_folder(study).absolute(),
         trace_predictions=options.trace_predictions,
+        settings=session_settings(),
     )
 
 

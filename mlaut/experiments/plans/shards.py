@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -64,7 +65,9 @@ class Shard:
         return study.with_name(name)
 
     def cells(
-        self, datasets: Mapping[str, tuple[SplitEntry, Sequence[str]]]
+        self,
+        datasets: Mapping[str, tuple[SplitEntry, Sequence[str]]],
+        first_names: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, np.ndarray]:
         """Return which cells the shard has: for each dataset, bool, shape (S, R, F).
 
@@ -76,14 +79,20 @@ class Shard:
         ----------
         datasets : mapping of str to (SplitEntry, sequence of str)
             Split and names of the strategies of each dataset, by name.
+        first_names : mapping of str to str
+            First names of the strategies that were renamed: renaming changes no share.
         """
         shares = {
             name: np.zeros((len(strategies), *_shape(entry)), dtype=bool)
             for name, (entry, strategies) in datasets.items()
         }
-        by_size = sorted(datasets, key=lambda name: (-datasets[name][0].split.n_rows, name))
+        entries = {name: entry for name, (entry, _) in datasets.items()}
+        by_size = sorted(
+            entries, key=lambda name: (-entries[name].split.n_rows, entries[name].first_name, name)
+        )
         total = np.zeros(self.count, dtype=np.int64)  # rows that each shard has to test
-        for strategy in sorted({name for _, names in datasets.values() for name in names}):
+        present = {name for _, names in datasets.values() for name in names}
+        for strategy in sorted(present, key=lambda name: (first_names.get(name, name), name)):
             of_strategy = np.zeros(self.count, dtype=np.int64)
             for name in by_size:
                 entry, strategies = datasets[name]
@@ -115,7 +124,8 @@ def requested_cells(study: StudyStore, shard: Shard | None) -> dict[str, np.ndar
     if shard is None:
         return dict.fromkeys(study.datasets, np.array(True))
     splits, statuses = study.load_splits(), study.statuses()
-    return shard.cells({name: (splits[name], statuses[name][0]) for name in statuses})
+    first_names = {entry.name: entry.first_name for entry in study.strategies}
+    return shard.cells({name: (splits[name], statuses[name][0]) for name in statuses}, first_names)
 
 
 def check_shard(study: StudyStore, text: str | None, race: bool) -> None:

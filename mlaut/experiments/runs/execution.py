@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import RunInterrupted, StoreError
+from mlaut.estimators.libraries.session import SETTINGS, session_settings
 from mlaut.experiments.cells import search_checkpoints
 from mlaut.experiments.engines.engine import make_engine
 from mlaut.experiments.options import RunOptions
@@ -77,7 +78,7 @@ def carry_out(
     has_ended = rounds and not groups and not raced_out
     if not has_ended and (plan.n_todo or plan.n_skipped):
         checkpoints = search_checkpoints.checkpoints_folder(study.path)
-        batches = make_batches(groups, plan.strategies, database, seed, settings)
+        batches = make_batches(groups, plan.strategies, database, seed, settings, plan.first_names)
         record = run_record(study, database, options, seed)
         if rounds:
             record["race"] = rounds.race.sealed()
@@ -110,11 +111,11 @@ def carry_out(
                     if interrupted:  # what ran at the signal has swallowed the exception
                         raise KeyboardInterrupt
         except KeyboardInterrupt:
-            done = progress.counts.total()
-            raise RunInterrupted(
-                f"stopped after {done} of {counted(plan.n_todo, 'cell')}; all of them are stored "
-                f"in {study.path}: make the same call again to go on"
-            ) from None
+            done, of_all = progress.counts.total(), counted(plan.n_todo, "cell")
+            so_far = f"stopped before the first of {of_all} had ended"
+            if done:
+                so_far = f"stopped after {done} of {of_all}; all of them are stored in {study.path}"
+            raise RunInterrupted(f"{so_far}: make the same call again to go on") from None
     search_checkpoints.sweep_checkpoints(study)
     return RunSummary(
         study=study.path,
@@ -145,7 +146,8 @@ def _of_race(rounds: Rounds) -> tuple[Iterable[Group | None], list[Outcome]]:
 def run_record(study: StudyStore, database: Path, options: RunOptions, seed: int) -> dict[str, Any]:
     """Return what a study stores of the arguments of a run."""
     path = os.path.relpath(database, study.path.parent)
-    return {**options.record(), "seed": seed, "input": path}
+    session = {SETTINGS: settings} if (settings := session_settings()) else {}
+    return {**options.record(), "seed": seed, "input": path, **session}
 
 
 def _forget(writer: StudyWriter, plan: Plan) -> None:

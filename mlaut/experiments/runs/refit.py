@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +16,12 @@ import numpy as np
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
-from mlaut.experiments.cells.cell import CellOptions
+from mlaut.estimators.libraries.session import SETTINGS, in_session
+from mlaut.experiments.cells.cell import CellOptions, cell_seed
 from mlaut.experiments.cells.saved_models import read_saved
 from mlaut.experiments.engines.engine import Engine, make_engine
 from mlaut.experiments.options import RunOptions
-from mlaut.experiments.plans.entries import as_stored, strategy_entries
+from mlaut.experiments.plans.entries import as_stored, described_change, strategy_entries
 from mlaut.experiments.runs.execution import raise_if_unsaved, run_record
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.experiments.workers.environment import describe_environment
@@ -26,6 +29,7 @@ from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore
 from mlaut.files_io.outcomes.study_records import OF_OUTCOME, USAGE
 from mlaut.files_io.safe_files.lock import beat
 from mlaut.files_io.studies.models import model_path, models_folder, prepare_models
+from mlaut.files_io.studies.study import LEARNERS
 from mlaut.identity.distributions import installed_version
 from mlaut.records import Block, Cell, Outcome, Status
 
@@ -35,14 +39,20 @@ if TYPE_CHECKING:
 _NAMED = 3  # greatest number of cells that an error message names
 
 
-def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimator], list[str]]:
+def usable_strategies(
+    study: StudyStore, given: Any, source: str = ""
+) -> tuple[list[MlautEstimator], list[str]]:
     """Return the strategies that equal those of the study, and why others cannot be used.
+
+    A strategy is compared as it is in a session with the settings of its run (`settings_of`).
 
     Parameters
     ----------
     study : Study
     given : strategies or None
         Candidates, as ``Orchestrator.run`` takes them; None takes those that come with MLaut.
+    source : str, default ""
+        Name of the file that defines the candidates.
 
     Raises
     ------
@@ -50,22 +60,54 @@ def usable_strategies(study: StudyStore, given: Any) -> tuple[list[MlautEstimato
         No strategy of the study can be used.
     """
     usable, left_out = [], []
-    candidates = (
-        {} if given is None else {s.name: s for s in as_stored(as_strategies(given), study)}
-    )
+    candidates = {s.name: s for s in (() if given is None else as_strategies(given))}
     for entry in study.strategies:
         strategy = candidates.get(entry.name)
-        if given is None:
-            strategy = _find_registered(entry, study)
-        if strategy is None:
-            left_out.append(f"{entry.name}: this strategy is not known here; name the study file")
-        elif not strategy_entries([strategy], study)[0].is_same(entry):
-            left_out.append(f"{entry.name}: its parameters are not those that are stored")
+        with in_session(settings_of(entry)):
+            if strategy is not None:
+                strategy = as_stored([strategy], study)[0]
+            elif given is None:
+                strategy = _find_registered(entry, study)
+            now = None if strategy is None else strategy_entries([strategy], study)[0]
+        if strategy is None or now is None:
+            left_out.append(f"{entry.name}: {_unknown(entry, candidates, given, source)}")
+        elif not now.is_same(entry):
+            what = "; ".join([described_change(entry, now), *_other_versions(study)])
+            left_out.append(f"{entry.name}: its parameters are not those that are stored ({what})")
         else:
             usable.append(strategy)
     if not usable:
         raise StudyError(f"{study.path}: nothing can be fitted again: {'; '.join(left_out)}")
     return usable, left_out
+
+
+def _unknown(entry: StrategyEntry, candidates: Mapping[str, Any], given: Any, source: str) -> str:
+    """Return why no strategy has the name of a stored one, in words."""
+    if given is None:
+        return "this strategy is not known here; name the study file"
+    former = [name for name in entry.named if name in candidates]
+    hint = f"; it was renamed, and {former[0]!r} is: rename that, too" if former else ""
+    missing = (
+        f"{source} does not define {entry.name!r}"
+        if source
+        else "no strategy of this name is given"
+    )
+    return f"{missing}{hint}"
+
+
+def settings_of(entry: StrategyEntry) -> Mapping[str, Any]:
+    """Return what the session in which a strategy was run had changed in libraries."""
+    settings = entry.identity.get(SETTINGS)
+    return settings if isinstance(settings, Mapping) else {}
+
+
+def _other_versions(study: StudyStore) -> Iterator[str]:
+    """Yield each library of learners that has another version now than in the last run."""
+    stored = study.runs[-1].get("versions", {}) if study.runs else {}
+    for name in LEARNERS:
+        then, now = stored.get(name), installed_version(name) or "none"
+        if then not in (None, now):
+            yield f"{name} {then} -> {now}"
 
 
 def _find_registered(entry: StrategyEntry, study: StudyStore) -> MlautEstimator | None:
@@ -91,7 +133,7 @@ def fitted_again(
     engine: Engine,
     models: Path | None = None,
 ) -> Iterator[Outcome]:
-    """Fit cells again, with the seed and the threads of their run, and yield their outcomes.
+    """Fit cells again, with seed, threads and settings of their run, and yield their outcomes.
 
     Parameters
     ----------
@@ -106,19 +148,28 @@ def fitted_again(
         Folder in which fitted models are saved; default none is saved.
     """
     runs, entries = RunHistory(study), study.load_splits()
-    by_run: dict[tuple[int, int], list[Cell]] = {}
+    settings = {entry.name: settings_of(entry) for entry in study.strategies}
+    by_run: dict[tuple[int, int, str], list[Cell]] = {}
+    first_names = {cell: runs.seeded_by(cell) for cell in cells}
     for cell in cells:
-        run = runs.of(cell)
-        key = int(run.get("seed", 0)), int(run.get("threads", 1))
+        session = json.dumps(settings[cell.strategy], sort_keys=True)
+        key = first_names[cell][0], int(runs.of(cell).get("threads", 1)), session
         by_run.setdefault(key, []).append(cell)
-    for (seed, threads), of_run in by_run.items():
-        places: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for (seed, threads, session), of_run in by_run.items():
+        places: dict[tuple[str, str, tuple[str, str]], list[tuple[int, int]]] = {}
         for cell in of_run:
-            places.setdefault((cell.dataset, cell.strategy), []).append((cell.repeat, cell.fold))
-        groups = ((entries[name], strategy, tuple(at)) for (name, strategy), at in places.items())
-        options = CellOptions(threads, models=models)
+            group = cell.dataset, cell.strategy, first_names[cell][1]
+            places.setdefault(group, []).append((cell.repeat, cell.fold))
+        groups = (
+            (entries[name], strategy, tuple(at)) for (name, strategy, _), at in places.items()
+        )
+        options = CellOptions(threads, models=models, settings=json.loads(session))
         batches = make_batches(groups, strategies, input_io.path, seed, options)
-        for outcomes in engine.run(batches):
+        seeded = (
+            batch and replace(batch, first_names=names)
+            for batch, (_, _, names) in zip(batches, places, strict=True)
+        )
+        for outcomes in engine.run(seeded):
             raise_if_unsaved(outcomes)
             yield from outcomes
 
@@ -155,7 +206,11 @@ class RunHistory:
         self._runs = sorted(study.runs, key=_began)
         self._began = [_began(run) for run in self._runs]
         started = USAGE.index("started")
-        self._started = {name: numbers["usage"][..., started] for name, numbers in study.numbers()}
+        self._started, self._seeds = {}, {}
+        for name, numbers in study.numbers():
+            self._started[name], self._seeds[name] = numbers["usage"][..., started], numbers["seed"]
+        self._datasets = study.load_splits()
+        self._strategies = {entry.name: entry for entry in study.strategies}
         self._names = {name: names for name, (names, _) in study.statuses().items()}
         self._now = describe_environment()
 
@@ -165,6 +220,20 @@ class RunHistory:
         started = self._started[cell.dataset][s, cell.repeat, cell.fold]
         at = int(np.searchsorted(self._began, started, side="right")) - 1
         return self._runs[max(at, 0)] if self._runs else {}
+
+    def seeded_by(self, cell: Cell) -> tuple[int, tuple[str, str]]:
+        """Return what the stored seed of a cell is derived from: the seed of a run, and names.
+
+        Names are those that dataset and strategy had when the cell was run. A seed that is derived
+        from no run gives those of a new cell.
+        """
+        dataset, strategy = self._datasets[cell.dataset], self._strategies[cell.strategy]
+        s = self._names[cell.dataset].index(cell.strategy)
+        stored = int(self._seeds[cell.dataset][s, cell.repeat, cell.fold])
+        of_run = int(self.of(cell).get("seed", 0))
+        seeds = dict.fromkeys([of_run, *(int(run.get("seed", 0)) for run in self._runs)])
+        found = origin_of_seed(stored, cell, seeds, dataset, strategy)
+        return found or (of_run, (dataset.first_name, strategy.first_name))
 
     def changes(self, cell: Cell) -> dict[str, tuple[str, str]]:
         """Return the versions that differ between the run of a cell and now, as (then, now)."""
@@ -176,6 +245,18 @@ class RunHistory:
             for name in sorted({*then, *now})
             if then.get(name) != now.get(name)
         }
+
+
+def origin_of_seed(
+    stored: int, cell: Cell, seeds: Iterable[int], dataset: SplitEntry, strategy: StrategyEntry
+) -> tuple[int, tuple[str, str]] | None:
+    """Return the seed of a study, and the names of a cell then, that give its stored seed."""
+    for seed in seeds:
+        for names in product((*dataset.named, dataset.name), (*strategy.named, strategy.name)):
+            key = replace(cell, dataset=names[0], strategy=names[1])
+            if cell_seed(seed, key) == stored:
+                return seed, names
+    return None
 
 
 def _began(run: Mapping[str, Any]) -> float:
@@ -292,6 +373,7 @@ def predict_again(
     import pandas as pd
 
     folder, parts = models_folder(study.path), []
+    settings = {entry.name: settings_of(entry) for entry in study.strategies}
     for entry in splits.values():
         details = study.details(entry.name)
         records = [r for r in details if "model" in r and (names is None or r["strategy"] in names)]
@@ -303,7 +385,8 @@ def predict_again(
             model = read_saved(folder, record["model"], trusted=trusted)
             test = entry.split.rows(record["repeat"], record["fold"])[1]
             cell = {key: record[key] for key in ("dataset", "strategy", "repeat", "fold")}
-            predicted = model.predict(dataset.features.iloc[test])
+            with in_session(settings.get(record["strategy"], {})):
+                predicted = model.predict(dataset.features.iloc[test])
             part = {**cell, "row": test, "truth": truth[test], "prediction": predicted}
             parts.append(pd.DataFrame(part))
     if not parts:

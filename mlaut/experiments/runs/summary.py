@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mlaut.experiments.plans.ledger import Ledger, counts_text, counts_words
+from mlaut.experiments.plans.ledger import Ledger, alike, counts_text, counts_words
 from mlaut.markup import Displayed, counted
 from mlaut.records import Status
 
@@ -103,7 +103,10 @@ class RunSummary(Displayed):
             f"{self.study}: {self.n_done} of {counted(self.n_cells, 'cell')} done; this run: "
             f"{counts_text(self.counts) or 'nothing to do'} in {self.seconds:.1f} s"
         ]
-        lines += [f"  {counted(count, 'cell')}: {reason}" for reason, count in self.reasons]
+        parts = ((reason.partition(": "), count) for reason, count in self.reasons)
+        grouped = alike((name + colon, reason, count) for (name, colon, reason), count in parts)
+        for name, reason, count in sorted(grouped, key=lambda group: -group[2]):
+            lines.append(f"  {counted(count, 'cell')}: {name}{reason}")
         if self.failed_before:
             lines.append(
                 f"  {counted(self.failed_before, 'cell')} failed in earlier runs and "

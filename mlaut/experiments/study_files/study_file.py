@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
+import sys
 import time
 import tomllib
 import warnings
@@ -27,6 +29,8 @@ from mlaut.errors import (
 )
 from mlaut.experiments.options import TUNING, RunOptions
 from mlaut.experiments.plans.shards import Shard
+from mlaut.files_io.safe_files.plain_files import read_plain, read_toml
+from mlaut.markup import printable
 from mlaut.records import Analysis, RaceTerms
 
 if TYPE_CHECKING:
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
 
 Seal = Callable[["StudyStore", Sequence[str], Collection[str], Mapping[str, str]], object]
 
+_NAMED = 5  # datasets that a line names
+_OF_DATASET = re.compile(r"dataset ('[^']*')")
 _PATIENCE = 600.0  # seconds to wait for another shard that loads the datasets, as it may download
 _PAUSE = 0.5  # seconds between two tries
 
@@ -59,6 +65,8 @@ class DataSection:
 
     ``[data.roles]`` names columns that are no features, as in ``group = "patient"``, and another
     ``target``; ``[data.roles.NAME]`` does so for one dataset (`mlaut.data.with_roles`).
+    ``[data.missing]`` names the texts that are gaps in a CSV of the folder, as in
+    ``countries = ["?"]``; the empty field always is one.
     """
 
     input: str = "input.h5"
@@ -68,6 +76,7 @@ class DataSection:
     datasets: tuple[str, ...] = ()
     task: str = ""
     roles: Mapping[str, Any] = field(default_factory=dict)
+    missing: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,11 +84,23 @@ class SplitSection:
     """Section ``[split]``: the arguments of ``Data.split_datasets``, which assigns rows to folds.
 
     Without a ``scheme``, a dataset that came with a split keeps that; others get a hold-out.
+    ``[split.datasets]`` names the schemes of single datasets, as in ``iris = "kfold(3)"``.
     """
 
     scheme: str = ""
     stratify: bool = True
     seed: int = 0
+    datasets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def schemes(self) -> str | dict[str, str]:
+        """Scheme of all datasets, or those of each with that of all others as ``"*"``."""
+        return {"*": self.scheme, **self.datasets} if self.datasets else self.scheme
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of ``Data.split_datasets``."""
+        return {"scheme": self.schemes, "stratify": self.stratify, "seed": self.seed}
 
 
 @dataclass(frozen=True)
@@ -214,14 +235,14 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     """
     path = Path(os.path.expanduser(path))
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = read_toml(path)
     except FileNotFoundError as error:
         raise StudyError(
             f"{path}: no such file; check the path, or write a study file: mlaut init {path}"
         ) from error
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); check the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of TOML, its numbers, or UTF-8
         what = f"not a TOML file: {error}"
         if path.suffix in (".h5", ".hdf5"):
             what = "a study or a database; give the study file, which 'mlaut init' writes"
@@ -293,6 +314,8 @@ def _values(
             expected = " or ".join(dict.fromkeys(_WORDS[k] for k in kinds[key]))
             message = f"{path}: {key} in [{name}] is {value!r}, and must be {expected}"
             errors.append(StudyError(message))
+        elif "\0" in str(value):
+            errors.append(StudyError(f"{path}: {key} in [{name}] has a NUL, as no path can"))
         values[key] = tuple(value) if isinstance(value, list) else value
     return values
 
@@ -333,7 +356,7 @@ def read_settings(pairs: Iterable[str], *sections: str) -> dict[str, dict[str, A
 
 def _read_value(text: str, expected: tuple[type, ...]) -> Any:
     """Return the value that a text has in TOML; any other text as it is."""
-    with contextlib.suppress(tomllib.TOMLDecodeError):
+    with contextlib.suppress(ValueError, RecursionError):
         value = tomllib.loads(f"value = {text}")["value"]
         if _is_one_of(value, expected):
             return value
@@ -448,7 +471,7 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
     if section.collection and section.folder:
         raise StudyError(f"{file.path}: [data] names a collection and a folder; keep one of them")
     input_io = data.open_hdf5(file.input, mode="a" if fills_input(file) else "r")
-    if references := _references(file):
+    if references := references_of(file):
         data.load(references, hdf5_io=input_io, roles=section.roles)
         return input_io, chosen_datasets(file, input_io)
     group = _group(file)
@@ -464,19 +487,18 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
     elif section.folder:
         folder = file.path.parent / section.folder
         unusable = list[DataError]()
-        data.load_folder(
-            folder, hdf5_io=input_io, hdf5_group=group, roles=section.roles, unusable=unusable
-        )
+        how: dict[str, Any] = {"roles": section.roles, "missing": section.missing}
+        data.load_folder(folder, hdf5_io=input_io, hdf5_group=group, unusable=unusable, **how)
         warn_left_out(unusable)
     return input_io, chosen_datasets(file, input_io)
 
 
 def fills_input(file: StudyFile) -> bool:
     """Return whether the file names a source (collection, folder, reference) for its datasets."""
-    return bool(file.data.collection or file.data.folder or _references(file))
+    return bool(file.data.collection or file.data.folder or references_of(file))
 
 
-def _references(file: StudyFile) -> list[str]:
+def references_of(file: StudyFile) -> list[str]:
     """Return the datasets of the file that are references."""
     from mlaut.data import is_reference
 
@@ -501,7 +523,7 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
 
     names, paths = input_io.list_datasets(_group(file))
     paths_of = {name: [path] for name, path in zip(names, paths, strict=True)}
-    paths_of |= {text: find_stored(input_io, text) for text in _references(file)}
+    paths_of |= {text: find_stored(input_io, text) for text in references_of(file)}
     _refuse_unknown(
         dict.fromkeys(file.data.datasets), paths_of, f"{file.path}: no dataset", f" in {file.input}"
     )
@@ -523,27 +545,56 @@ def prepare_splits(
     file: StudyFile, input_io: FilesIO, paths: list[str]
 ) -> tuple[list[str], FilesIO]:
     """Store the missing splits in the study; return the names of the datasets and the study."""
-    from mlaut.data import Data
+    from mlaut.files_io import FilesIO
 
-    data, unusable = Data(), list[DataError]()
-    out_io = data.open_hdf5(file.output, mode="a")
-    names = data.split_datasets(
-        hdf5_in=input_io,
-        hdf5_out=out_io,
-        dataset_paths=paths,
-        scheme=file.split.scheme,
-        stratify=file.split.stratify,
-        seed=file.split.seed,
-        unusable=unusable,
-    )
+    out_io = FilesIO(file.output, "a")
+    return split_told(input_io, out_io, paths, **file.split.arguments), out_io
+
+
+def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any) -> list[str]:
+    """Split datasets, tell what was chosen and left out, and return the names of those of the run.
+
+    ``how`` has the arguments of ``Data.split_datasets``.
+    """
+    from mlaut.data import Data
+    from mlaut.files_io import StudyStore
+
+    study, unusable = StudyStore(out_io.path), list[DataError]()
+    before = study.load_splits() if study.exists else {}
+    names = Data().split_datasets(input_io, out_io, paths, unusable=unusable, **how)
     warn_left_out(unusable)
-    return list(names), out_io
+    schemes: dict[str, list[str]] = {}
+    for name, entry in study.load_splits().items():
+        if name in names and name not in before:
+            schemes.setdefault(entry.split.scheme, []).append(name)
+    if len(schemes) > 1:
+        told = "; ".join(f"{scheme} for {_some(of)}" for scheme, of in schemes.items())
+        sys.stderr.write(f"mlaut: split: {printable(told, '')}\n")
+    return list(names)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return the names of some datasets.
+
+    Examples
+    --------
+    >>> _some(["a", "b"]), _some([*"abcdefgh"])
+    ('a, b', 'a, b, c, d, e and 3 more')
+    """
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def warn_left_out(unusable: Iterable[DataError]) -> None:
-    """Warn of datasets that a run leaves out, since they cannot be used."""
+    """Warn of datasets that a run leaves out: once for each reason why they cannot be used."""
+    reasons: dict[tuple[str, ...], list[str]] = {}
     for error in unusable:
-        warnings.warn(f"left out: {error}", UnusableWarning, stacklevel=3)
+        before, name, after = [*_OF_DATASET.split(str(error), maxsplit=1), "", ""][:3]
+        reasons.setdefault((before, after), []).append(name)
+    for (before, after), (first, *others) in reasons.items():
+        same = f" (the same for {', '.join(others)})" if others else ""
+        name = f"dataset {first}" if first else ""
+        warnings.warn(f"left out: {before}{name}{same}{after}", UnusableWarning, stacklevel=3)
 
 
 def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
@@ -579,9 +630,13 @@ def own_strategies(path: Path) -> Any:
     import runpy
     import traceback
 
+    from mlaut.identity.syntax import keep_space
+
     name = str(path)
     try:
+        read_plain(path)  # a pipe or a device may never end
         defined = runpy.run_path(name)
+        keep_space(defined)
     except OSError as error:
         raise StudyError(
             f"{path}: cannot be read ({error.strerror}); check [strategies] file"

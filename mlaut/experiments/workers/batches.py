@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import cloudpickle
 import numpy as np
 
+from mlaut.errors import StrategyError
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.library import with_libraries
-from mlaut.experiments.cells.cell import CellOptions
+from mlaut.estimators.looking import looked_at
+from mlaut.experiments.cells.cell import CellOptions, cell_seed
 from mlaut.experiments.workers.copies import shares_process
 from mlaut.files_io import SplitEntry
 from mlaut.records import UNUSED, Cell, Outcome
@@ -60,6 +63,8 @@ class Batch:
     shares : bool, default False
         Whether its cells may run in one process with those of other strategies
         (`mlaut.experiments.workers.copies.shares_process`).
+    first_names : tuple of (str, str) or None
+        Names of dataset and strategy from which seeds are derived; default the present ones.
     """
 
     dataset: DatasetRef
@@ -70,6 +75,7 @@ class Batch:
     seed: int
     options: CellOptions
     shares: bool = False
+    first_names: tuple[str, str] | None = None
 
     @property
     def served_by(self) -> bytes:
@@ -84,6 +90,18 @@ class Batch:
     def key(self, place: int) -> Cell:
         """Return the cell at a place, with the names of dataset and strategy."""
         return Cell(self.dataset.name, self.name, *self.cells[place])
+
+    def seed_of(self, cell: Cell) -> int:
+        """Return the seed of a cell of the batch."""
+        dataset, strategy = self.first_names or (self.dataset.name, self.name)
+        return cell_seed(self.seed, replace(cell, dataset=dataset, strategy=strategy))
+
+    @property
+    def loading_seed(self) -> int:
+        """Seed with which the strategy is unpickled, the same for all datasets."""
+        return cell_seed(
+            self.seed, Cell("", self.first_names[1] if self.first_names else self.name)
+        )
 
     @property
     def test_sizes(self) -> list[int]:
@@ -268,15 +286,42 @@ class BatchQueue:
         return here or self._seen.get((group.name,), (0, 0.0))
 
 
+def _pickled(strategy: MlautEstimator) -> bytes:
+    """Return the pickle of a strategy; of one that cannot be pickled, what fails in its cells."""
+    try:
+        with looked_at(strategy.name):
+            return cloudpickle.dumps(with_libraries(strategy))
+    except StrategyError as error:
+        return cloudpickle.dumps(_Unsent(str(error)))
+
+
+class _Unsent:
+    """Stand-in of a strategy that cannot be pickled: unpickling it raises the reason."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __reduce__(self) -> Any:
+        return _refuse, (self._reason,)
+
+
+def _refuse(reason: str) -> None:
+    raise StrategyError(reason)
+
+
 def make_batches(
     groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]] | None],
     strategies: Sequence[MlautEstimator],
     database: Path,
     seed: int,
     options: CellOptions,
+    first_names: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Batch | None]:
-    """Yield groups of cells (`Plan.groups`, `Rounds.groups`) as batches, which engines take."""
-    pickled = {one.name: cloudpickle.dumps(with_libraries(one)) for one in strategies}
+    """Yield groups of cells (`Plan.groups`, `Rounds.groups`) as batches, which engines take.
+
+    ``first_names`` has those of the strategies that were renamed.
+    """
+    pickled = {one.name: _pickled(one) for one in strategies}
     share = {s.name for s in strategies if shares_process(s, pickled[s.name])}
     path = str(database.absolute())
     for group in groups:
@@ -293,4 +338,5 @@ def make_batches(
             seed=seed,
             options=options,
             shares=name in share,
+            first_names=(entry.first_name, first_names.get(name, name)),
         )

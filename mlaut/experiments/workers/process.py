@@ -21,7 +21,7 @@ from multiprocessing.reduction import send_handle
 from typing import NamedTuple
 
 from mlaut.experiments.cells import messages
-from mlaut.experiments.cells.cell import cell_seed, failed_outcome
+from mlaut.experiments.cells.cell import failed_outcome
 from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
 from mlaut.experiments.workers import sessions, worker
 from mlaut.experiments.workers.batches import Batch, DatasetRef
@@ -53,7 +53,7 @@ class _Due(NamedTuple):
 
     @property
     def seed(self) -> int:
-        return cell_seed(self.batch.seed, self.cell)
+        return self.batch.seed_of(self.cell)
 
     @property
     def n_classes(self) -> int:

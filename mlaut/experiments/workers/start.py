@@ -128,7 +128,11 @@ def _one_thread() -> Iterator[None]:
     """Make the fork server load its libraries with one thread; each worker sets its own number.
 
     ``PYTHONHASHSEED`` is fixed: the order of sets of text is then the same in all runs, and so are
-    the results of a strategy that depends on it.
+    the results of a strategy that depends on it. A file of the user such as ``signal.py`` in the
+    working directory is no module of the server if it is none of this process.
     """
-    with changed(os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), PYTHONHASHSEED="0"):
+    here = {"", "."} | {str(Path.cwd())} if Path().exists() else {"", "."}
+    safe = {} if here & set(sys.path) else {"PYTHONSAFEPATH": "1"}
+    settings = dict.fromkeys(THREAD_VARIABLES, "1") | {"PYTHONHASHSEED": "0"} | safe
+    with changed(os.environ, **settings):
         yield

@@ -30,6 +30,7 @@ from mlaut.records import Cell, Dataset
 _LENGTH = struct.Struct("<Q")  # of the description, with which the memory begins
 _LINE = 64  # bytes of a line of the processor's cache; each array begins with one
 _KEPT = 2**28  # bytes of tables that are kept for further batches, besides the newest
+_MOST_KEPT = 32  # tables, each of which takes a descriptor: a process may often have 1,024, or 256
 _SEALS = ("F_SEAL_SHRINK", "F_SEAL_GROW", "F_SEAL_WRITE", "F_SEAL_SEAL")
 
 
@@ -95,22 +96,21 @@ class SharedTables:
             The memory of the machine does not suffice.
         """
         table, labels = self._of(batch.dataset)
-        parts = [labels[batch.trains(*cell)] for cell in batch.cells]
-        places = np.cumsum([0, *(part.nbytes for part in parts)]).tolist()
-        with _no_memory_in_one_line(batch.dataset):
-            memory = _new_memory()
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.callback(os.close, table)
+            parts = [labels[batch.trains(*cell)] for cell in batch.cells]
+            places = np.cumsum([0, *(part.nbytes for part in parts)]).tolist()
             with _no_memory_in_one_line(batch.dataset):
+                memory = _new_memory()
+                stack.callback(os.close, memory)
                 for part, place in zip(parts, places, strict=False):
                     _write(memory, part.view(np.uint8).data, place)
             yield Lent(table, memory, places, labels.dtype.str)
-        finally:
-            os.close(memory)
 
     def _of(self, ref: DatasetRef) -> tuple[int, np.ndarray]:
-        """Return the memory of a dataset, and its labels as they are sent.
+        """Return a new descriptor of the memory of a dataset, and its labels as they are sent.
 
-        A later call may close the memory; a process that has mapped it keeps it.
+        The caller closes it. Another thread may have the dataset dropped at any time.
         """
         with self._lock:
             if ref not in self._kept:
@@ -119,9 +119,11 @@ class SharedTables:
                     memory = share_table(replace(table, labels=table.labels[:0]))
                 self._kept[ref] = memory, _as_sent(table)
             self._kept.move_to_end(ref)
-            while len(self._kept) > 1 and self._size > _KEPT:
+            while len(self._kept) > 1 and (self._size > _KEPT or len(self._kept) > _MOST_KEPT):
                 os.close(self._kept.popitem(last=False)[1][0])
-            return self._kept[ref]
+            memory, labels = self._kept[ref]
+            with _no_memory_in_one_line(ref):
+                return os.dup(memory), labels
 
     @property
     def _size(self) -> int:

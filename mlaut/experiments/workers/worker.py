@@ -24,7 +24,7 @@ import cloudpickle
 import numpy as np
 
 from mlaut.experiments.cells import memory as limits
-from mlaut.experiments.cells.cell import cell_seed, limited_threads, run_cell
+from mlaut.experiments.cells.cell import limited_threads, run_cell
 from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.experiments.cells.messages import encode_outcome, frame, largest_outcome
 from mlaut.experiments.workers.batches import Batch
@@ -87,14 +87,20 @@ def prepare(
         Function that returns the labels of the training rows of a cell, from the cell and the
         number of these rows; default those of the table.
     """
+    _find_modules(batch)
 
     def run(cell: Cell) -> Outcome:
         rows = Split(batch.folds[cell.repeat][None]).rows(0, cell.fold)
         training_labels = labels(cell, len(rows[0])) if labels else None
-        seed = cell_seed(batch.seed, cell)
+        seed = batch.seed_of(cell)
         return run_cell(cell, strategy, table, rows, seed, batch.options, training_labels)
 
     return run
+
+
+def _find_modules(batch: Batch) -> None:
+    """Let this process find the modules that the session of the run finds, after its own."""
+    sys.path += [folder for folder in batch.options.path if folder not in sys.path]
 
 
 # ------------------------------------------------------------------- the process
@@ -273,7 +279,8 @@ class _InCopies:
 
 def _loaded(batch: Batch) -> Callable[[], Any]:
     """Return a function that returns the strategy, unpickled with its own seed in any process."""
-    seed = cell_seed(batch.seed, Cell("", batch.name))
+    _find_modules(batch)
+    seed = batch.loading_seed
     np.random.seed(seed)  # noqa: NPY002
     random.seed(seed)
     try:

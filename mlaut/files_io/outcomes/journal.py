@@ -32,8 +32,8 @@ from typing import Any, BinaryIO
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io.outcomes.packs import LENGTH, check_pack, read_record, unpack_outcomes
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
+from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explain, explained
-from mlaut.files_io.safe_files.untrusted import open_plain
 from mlaut.records import Outcome
 
 MAGIC = b"MLAUT-JOURNAL-1\n"

@@ -64,7 +64,7 @@ class SplitEntry:
     weights : ndarray of float64, shape (n_rows,), or None
         Weight of each row in fits and metrics; None where all rows count the same.
     named : tuple of str
-        Former names, from which the seeds of cells may be derived.
+        Former names, the first one first.
     """
 
     name: str
@@ -76,6 +76,16 @@ class SplitEntry:
     split: Split
     weights: np.ndarray | None = None
     named: tuple[str, ...] = ()
+
+    @property
+    def first_name(self) -> str:
+        """First name, from which the seeds of its cells are derived: renaming changes none."""
+        return (*self.named, self.name)[0]
+
+    def known_as(self, *names: str) -> SplitEntry:
+        """Return the entry with these former names beside its own, each once."""
+        named = tuple(dict.fromkeys((*self.named, *names)))
+        return self if named == self.named else dataclasses.replace(self, named=named)
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,23 @@ class StrategyEntry:
     fingerprint: str
     identity: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Former names, the first one first."""
+        return tuple(self.metadata.get("named", ()))
+
+    @property
+    def first_name(self) -> str:
+        """First name, from which the seeds of its cells are derived: renaming changes none."""
+        return (*self.named, self.name)[0]
+
+    def known_as(self, *names: str) -> StrategyEntry:
+        """Return the entry with these former names beside its own, each once."""
+        if not set(names) - set(self.named):
+            return self
+        named = list(dict.fromkeys((*self.named, *names)))
+        return dataclasses.replace(self, metadata={**self.metadata, "named": named})
 
     def is_same(self, other: StrategyEntry) -> bool:
         """Return whether two entries are of the same strategy."""
@@ -177,7 +204,7 @@ def merged_strategies(
                 f"(stored {stored.fingerprint[:12]}, now {entry.fingerprint[:12]}); give it a new "
                 "name, or pass overwrite_predictions=True to run it again"
             )
-        entries[entry.name] = entry
+        entries[entry.name] = entry.known_as(*stored.named)
     return list(entries.values())
 
 

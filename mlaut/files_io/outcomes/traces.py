@@ -3,12 +3,15 @@
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mlaut.files_io.outcomes.packs import pack, unpack
+from mlaut.files_io.safe_files.plain_files import MEMORY
 from mlaut.records import Trace
+
+Cell = TypeVar("Cell")
 
 MOST_INCUMBENTS = 20
 """Largest number of incumbents of a trace: those at budgets of 1, 2, 4, ..., a million."""
@@ -73,10 +76,35 @@ def unpack_trace(content: bytes) -> Trace:
     ValueError, TypeError, KeyError, IndexError, RecursionError, zlib.error, struct.error
         The bytes are no trace.
     """
+    return _read(_inflated(content, _LARGEST))
+
+
+def unpack_traces(contents: Mapping[Cell, bytes]) -> dict[Cell, Trace]:
+    """Return the traces that bytes hold, by cell; empty bytes hold none.
+
+    Raises
+    ------
+    Exception
+        As `unpack_trace`; also where all of them together need too much memory.
+    """
+    traces, left = {}, MEMORY // 4
+    for cell, content in contents.items():
+        if content:
+            payload = _inflated(content, min(_LARGEST, left))
+            left -= len(payload)
+            traces[cell] = _read(payload)
+    return traces
+
+
+def _inflated(content: bytes, most: int) -> bytes:
     opened = zlib.decompressobj()
-    payload = opened.decompress(content, _LARGEST)
+    payload = opened.decompress(content, most)
     if opened.unconsumed_tail:
-        raise ValueError(f"a trace of more than {_LARGEST} bytes")
+        raise ValueError(f"a trace of more than {most} bytes")
+    return payload
+
+
+def _read(payload: bytes) -> Trace:
     record, arrays = unpack(payload)
     rank, codes, values = arrays["rank"], arrays["codes"], record["values"]
     about = {name: record[name] for name in _ABOUT}

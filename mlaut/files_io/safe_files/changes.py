@@ -34,8 +34,8 @@ import numpy as np
 from mlaut.errors import StudyLockedError
 from mlaut.files_io.safe_files.hdf5_output import Bytes, write_all
 from mlaut.files_io.safe_files.names import beside
+from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.seal import BLOCK, joined, sealed_size
-from mlaut.files_io.safe_files.untrusted import open_plain
 from mlaut.held import is_still, wait_for_lock
 
 _MAGIC = b"MLAUT-CHANGE-1\n"

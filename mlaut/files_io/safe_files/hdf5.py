@@ -29,11 +29,13 @@ import numpy as np
 
 from mlaut.errors import StoreError
 from mlaut.files_io.safe_files import changes
+from mlaut.files_io.safe_files.handles import open_own, refuse_other_handles
 from mlaut.files_io.safe_files.hdf5_output import Bytes, FileObject, output_h5, write_all
 from mlaut.files_io.safe_files.lock import locked
+from mlaut.files_io.safe_files.plain_files import check_plain
 from mlaut.files_io.safe_files.seal import BLOCK, check_seal, list_open, make_seal, sealed_size
 from mlaut.files_io.safe_files.system_errors import damage_told, explain, explained
-from mlaut.files_io.safe_files.untrusted import check_links, check_plain
+from mlaut.files_io.safe_files.untrusted import check_links
 from mlaut.held import remove_leftovers, unfinished
 
 _PIECE = 2**20  # bytes of one read
@@ -44,6 +46,7 @@ _NO_SEAL = "it cannot be sealed"
 def _opened(path: Path, doing: str) -> Iterator[h5py.File]:
     """Open a file for reading, through a change that counts and is not in it yet."""
     check_plain(path)
+    refuse_other_handles(path)
     with contextlib.ExitStack() as stack:
         try:
             handle = stack.enter_context(changes.shared(path))
@@ -61,12 +64,12 @@ def _checked(path: Path, handle: int, change: changes.Change | None) -> Iterator
         check_seal(path, Bytes(handle), (about.st_ino, about.st_size, about.st_mtime_ns))
         # HDF5's own lock would shut readers out while a run writes, and must have the same setting
         # for all openings of a file in a process. `locked` keeps other writers out instead.
-        file = h5py.File(path, "r", locking=False)
+        opened = open_own(path, "r", locking=False)
     else:
         content = changes.Overlay.of(handle, change)
         check_seal(path, content, None)
-        file = h5py.File(FileObject(content, str(path)), "r")
-    with file:
+        opened = open_own(FileObject(content, str(path)), "r")
+    with opened as file:
         check_links(file, path)
         yield file
 
@@ -247,6 +250,8 @@ def _finish(real: Path, handle: int, change: changes.Change) -> None:
 
 def _complete(real: Path) -> None:
     """Complete the change that a killed writer left; the caller must hold the lock."""
+    check_plain(real)
+    refuse_other_handles(real)
     if not os.access(real, os.W_OK):
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     if not changes.change_path(real).exists():
@@ -327,7 +332,7 @@ class InPlace:
         with contextlib.ExitStack() as stack:
             with _opened(self.path, "opening it to write"):  # checks it
                 pass
-            self.file = stack.enter_context(h5py.File(self.path, "r", locking=False))
+            self.file = stack.enter_context(open_own(self.path, "r", locking=False))
             raw = stack.enter_context(self.path.open("r+b", buffering=0))
             self.handle = raw.fileno()
             self._stack = stack.pop_all()

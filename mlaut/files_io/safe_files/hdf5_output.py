@@ -14,6 +14,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from mlaut.files_io.safe_files.handles import open_own
 from mlaut.files_io.safe_files.seal import BLOCK
 
 _PAGE = 4096  # bytes of zeros that become a hole: the block of most file systems
@@ -88,7 +89,7 @@ def output_h5(content: Any, empty: bool) -> Iterator[h5py.File]:
     output = FileObject(content)
     options: dict[str, Any] = {"mode": "w", "userblock_size": BLOCK} if empty else {"mode": "r+"}
     try:
-        with h5py.File(output, **options) as file:
+        with open_own(output, **options) as file:
             yield file
     except Exception as error:
         if output.error is not None:

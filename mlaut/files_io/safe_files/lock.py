@@ -21,8 +21,8 @@ from typing import Any
 
 from mlaut.errors import StoreError, StudyLockedError
 from mlaut.files_io.safe_files.names import beside
+from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explain
-from mlaut.files_io.safe_files.untrusted import open_plain
 from mlaut.held import is_still
 
 

@@ -11,7 +11,7 @@ from mlaut.errors import MlautError, StoreError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Errors of what the machine lacks at the moment: they say nothing about the file that is read.
-_OF_THE_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE)
+OF_THE_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE)
 
 
 def explain(error: OSError, path: Path, doing: str) -> StoreError:
@@ -26,6 +26,15 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
         return StoreError(
             f"{path}: no permission while {doing}; make the file and its folder writable, "
             "or name an output elsewhere"
+        )
+    if error.errno in (errno.EMFILE, errno.ENFILE) or "Too many open files" in text:
+        return StoreError(
+            f"{path}: too many files are open while {doing}; raise their limit (ulimit -n 4096), "
+            "and repeat the call"
+        )
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return StoreError(
+            f"{path}: a file stands where a folder must be, while {doing}; name another place"
         )
     if error.errno == errno.ENOENT:
         if not path.parent.exists():
@@ -87,7 +96,7 @@ def damage_told(path: Path, what: str) -> Iterator[None]:
 
 def refuse_error_of_machine(error: Exception, path: Path, doing: str) -> None:
     """Raise a StoreError for an error of the machine, which says nothing of the file."""
-    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+    if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
         raise explain(error, path, doing) from error
 
 

@@ -12,10 +12,9 @@ from typing import Any
 import h5py
 import numpy as np
 
+from mlaut.files_io.safe_files.plain_files import MOST_JSON
 from mlaut.files_io.safe_files.untrusted import read_json, read_whole
 
-# Bytes of JSON: some kilobytes for each of 100,000 cells. In memory, objects take 20 times that.
-_LARGEST_JSON = 2**28
 _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compressed array
 _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
 
@@ -44,7 +43,7 @@ def get_json(group: h5py.Group, name: str, default: Any) -> Any:
 
 
 def _content(item: h5py.Dataset) -> bytes:
-    if item.nbytes > _LARGEST_JSON:
+    if item.nbytes > MOST_JSON:
         raise ValueError(f"{item.name} has {item.nbytes:,} bytes of JSON, which nothing needs")
     return read_whole(item).tobytes().rstrip(b"\0")
 
@@ -80,7 +79,7 @@ def get_labels(group: h5py.Group, name: str) -> list[Any]:
     item = group[name]
     if item.attrs.get("encoding-type") != "labels" or item.dtype.kind not in "Sif":
         return list(get_json(group, name, []))
-    if item.nbytes > _LARGEST_JSON:
+    if item.nbytes > MOST_JSON:
         raise ValueError(f"{item.name} has {item.nbytes:,} bytes of labels, which nothing needs")
     values = read_whole(item).tolist()
     return [text.decode() for text in values] if item.dtype.kind == "S" else values
@@ -112,6 +111,6 @@ def get_log(group: h5py.Group, name: str) -> list[Any]:
     if not isinstance(group.get(name), h5py.Group):
         return list(get_json(group, name, []))
     log = group[name]
-    if sum(piece.nbytes for piece in log.values()) > _LARGEST_JSON:
+    if sum(piece.nbytes for piece in log.values()) > MOST_JSON:
         raise ValueError(f"{log.name} has more JSON than anything needs")
     return [record for k in range(len(log)) for record in get_json(log, str(k), [])]

@@ -13,7 +13,7 @@ from mlaut.errors import StudyError, nearest
 from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.identity.digests import digest
-from mlaut.records import CLASSIFICATION, Cell, Outcome, Status, not_distributions
+from mlaut.records import CLASSIFICATION, Cell, Outcome, Status, check_name, not_distributions
 
 _WHOLE = ("repeat", "fold", "row")
 _SECONDS = ("tuning_seconds", "fitting_seconds", "predicting_seconds")
@@ -72,6 +72,8 @@ def import_predictions(
 
     Raises
     ------
+    StrategyError
+        The name cannot name a strategy.
     StudyError
         A column, dataset, fold, row or label does not fit the study; a fold has not exactly its
         test rows; the truth differs; or other predictions are stored already.
@@ -92,6 +94,7 @@ def import_predictions(
     2
     [[[0, 1, 0]]]
     """
+    check_name(strategy)
     entries = study.load_splits()
     _check_study(study, strategy, "" if overwrite else source)
     outcomes = list(_outcomes(_named(table, entries), entries, strategy))

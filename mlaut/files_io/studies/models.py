@@ -18,12 +18,13 @@ from mlaut.errors import StoreError
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
 from mlaut.files_io.safe_files.hdf5_output import write_all
 from mlaut.files_io.safe_files.names import beside, to_h5
+from mlaut.files_io.safe_files.plain_files import refuse_link
 from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.files_io.safe_files.untrusted import refuse_link
 from mlaut.held import is_held, unfinished
 from mlaut.records import Cell
 
 _DIGEST = re.compile("[0-9a-f]{64}")
+_LONGEST = 240  # bytes of the name of a folder
 _UNFINISHED = re.compile(r"\.(.*\.)?[0-9a-f]{8,16}\.tmp")
 
 
@@ -73,7 +74,12 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
     StoreError
         The disk is full, or a folder that it would be written to is a link.
     """
-    name = Path(to_h5(cell.dataset), to_h5(cell.strategy), f"r{cell.repeat}-f{cell.fold}{suffix}")
+    digest = hashlib.sha256(content).hexdigest()
+    stem = Path(_part(cell.dataset), _part(cell.strategy), f"r{cell.repeat}-f{cell.fold}")
+    name = stem.with_name(stem.name + suffix)
+    record = {"file": name.as_posix(), "sha256": digest}
+    if (folder / name).exists() and not is_recorded(folder, record):
+        name = stem.with_name(f"{stem.name}-{digest[:12]}{suffix}")  # that may be a renamed cell's
     for inner in (folder, *(folder / above for above in name.parents)):
         refuse_link(inner)
     path = folder / name
@@ -84,7 +90,15 @@ def write_model(folder: Path, cell: Cell, content: bytes, suffix: str) -> dict[s
             os.fsync(handle)
             temporary.replace(path)
             fsync_folder(path.parent)  # the study will record it, so it must survive a power cut
-    return {"file": name.as_posix(), "sha256": hashlib.sha256(content).hexdigest()}
+    return {**record, "file": name.as_posix()}
+
+
+def _part(name: str) -> str:
+    """Return the name of a folder for a dataset or a strategy; systems take at most 255 bytes."""
+    part = to_h5(name)
+    if len(part.encode()) <= _LONGEST:
+        return part
+    return f"{part[: _LONGEST // 6]}-{hashlib.sha256(part.encode()).hexdigest()}"
 
 
 def model_path(folder: Path, record: Mapping[str, Any]) -> Path:

@@ -53,7 +53,7 @@ from mlaut.files_io.outcomes.study_records import (
     merged_strategies,
     outcome_record,
 )
-from mlaut.files_io.outcomes.traces import unpack_trace
+from mlaut.files_io.outcomes.traces import unpack_traces
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.safe_files.lock import holder_of, locked
 from mlaut.files_io.safe_files.names import beside, from_h5, to_h5
@@ -231,7 +231,7 @@ class StudyStore:
             No dataset came from the group.
         """
         with self.reading() as file:
-            entries = {n: layout.entry_of(file, n) for n in map(from_h5, file[layout.SPLITS])}
+            entries = layout.entries_of(file)
         if not group or not group.strip("/"):
             return entries
         at = f"{group.strip('/')}/"
@@ -385,7 +385,7 @@ class StudyStore:
                     cell = outcome.cell
                     traces[cell.strategy, cell.repeat, cell.fold] = outcome.trace
                 try:
-                    yield name, {at: unpack_trace(trace) for at, trace in traces.items() if trace}
+                    yield name, unpack_traces(traces)
                 except (zlib.error, struct.error, RecursionError) as error:
                     raise ValueError(f"the trace of a search: {error}") from error
 

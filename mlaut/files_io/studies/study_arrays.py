@@ -27,6 +27,7 @@ _DONE = int(Status.DONE)
 PART = 2**24  # bytes of the rows of some strategies that are read at once
 _PIECE = 2**16  # bytes of a piece of an array; HDF5 needs about 50 bytes for the place of each
 _MOST_STRATEGIES = 16  # of a piece: so many have their places from the start, and take room later
+_BLOCK = 4096  # bytes of the disk that most file systems give at once
 _LARGEST_PIECE = 2**30  # bytes; HDF5 allows 4 GiB
 
 Layout = dict[str, tuple[tuple[int, ...], np.dtype, Any]]
@@ -180,7 +181,7 @@ class StudyArrays:
 
     def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
         """Read an array; raise ValueError if it has another shape or type than expected."""
-        item, (shape, dtype, _) = check_size(self.group[name]), self.layout[name]
+        item, (shape, dtype, _) = check_size(self.group[name], plain=True), self.layout[name]
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
@@ -559,6 +560,18 @@ def _allocate(
     space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED, h5py.h5s.UNLIMITED, *shape[2:]))
     kind = h5py.h5t.py_create(dtype, logical=True)
     h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=creation)
+
+
+def room_of(entry: SplitEntry, n_strategies: int) -> int:
+    """Return the bytes that all cells of some strategies take of the disk, in its whole blocks."""
+    total = 0
+    for name, (shape, dtype, _) in array_layout(entry, n_strategies).items():
+        chunk = _chunk(name, shape, dtype, _MOST_STRATEGIES)
+        pieces = math.prod(-(-n // of) for n, of in zip(shape, chunk, strict=True))
+        of_one = math.prod(chunk[1:]) * dtype.itemsize
+        used = min(n_strategies, chunk[0]) * of_one
+        total += pieces * min(of_one * chunk[0], used + _BLOCK)
+    return total
 
 
 def _chunk(name: str, shape: tuple[int, ...], dtype: np.dtype, most: int) -> tuple[int, ...]:

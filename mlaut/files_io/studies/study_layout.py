@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry, prediction_type
 from mlaut.files_io.safe_files.names import from_h5, note_names, to_h5
 from mlaut.files_io.safe_files.old_files import check_not_old
+from mlaut.files_io.safe_files.plain_files import MEMORY, TEXT
 from mlaut.files_io.safe_files.seal import LIST
 from mlaut.files_io.safe_files.system_errors import explain, system_error_of
 from mlaut.files_io.safe_files.texts import (
@@ -26,7 +28,7 @@ from mlaut.files_io.safe_files.texts import (
     put_json,
     put_labels,
 )
-from mlaut.files_io.safe_files.untrusted import read_json, read_whole
+from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_json
 from mlaut.files_io.studies.study_arrays import StudyArrays
 from mlaut.identity import without_rooms
 from mlaut.records import CLASSIFICATION, TASKS, Split
@@ -37,6 +39,7 @@ EXPERIMENTS = "experiments"
 PREDICTIONS = f"{EXPERIMENTS}/predictions"
 STRATEGIES = f"{EXPERIMENTS}/strategies"
 RUNS = f"{EXPERIMENTS}/runs"
+_OF_ROWS = ("folds", "truth", "weights")  # arrays of a split
 ANALYSIS = "analysis"  # key of the records of runs that are not of a run but of an analysis
 
 
@@ -60,7 +63,9 @@ def check_format(file: h5py.File, path: Path) -> None:
     if "study_id" not in file.attrs:
         raise StudyError(f"{path}: no study in this file; make splits first, or check the path")
     with damage_explained(path):
-        version = int(file.attrs["study_format"])
+        version = file.attrs["study_format"]
+        if not isinstance(version, int | np.integer) or version < 1:
+            raise ValueError(f"the format {version!r}")
     if version > FORMAT_VERSION:
         raise StudyError(
             f"{path}: study format {version}, and this MLaut reads up to {FORMAT_VERSION}; "
@@ -85,6 +90,7 @@ def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
     if STRATEGIES not in file:
         return ()
     group = file[STRATEGIES]
+    check_together(group, TEXT)
     columns = {name: get_labels(group, name) for name in group}
     for name in ("identity", "metadata"):
         columns[name] = [read_json(text.encode()) for text in columns[name]]
@@ -92,7 +98,7 @@ def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
     entries = [StrategyEntry(**dict(zip(columns, row, strict=True))) for row in rows]
     for entry in entries:
         texts, tables = (entry.name, entry.fingerprint), (entry.identity, entry.metadata)
-        if not (_all(texts, str) and _all(tables, dict)):
+        if not (_all(texts, str) and _all(tables, dict) and _all(entry.named, str)):
             raise ValueError("a strategy has no name, fingerprint, identity or metadata")
     return tuple(map(_today, entries))
 
@@ -172,40 +178,77 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         )
     group = file[SPLITS][name]
     about = get_json(group, "about", {})
+    stored = {n: check_size(group[n], plain=True) for n in _OF_ROWS if n in group}
+    _check_form(dataset, about["task"], stored)
+    values = {name: item[...] for name, item in stored.items()}
     entry = SplitEntry(
         name=dataset,
         path=about["path"],
         task=about["task"],
         fingerprint=about["fingerprint"],
         classes=tuple(get_labels(group, "classes")),
-        truth=read_whole(group["truth"]),
-        split=Split(read_whole(group["folds"]), about["scheme"], about["seed"]),
-        weights=read_whole(group["weights"]) if "weights" in group else None,
+        truth=values["truth"],
+        split=Split(values["folds"], about["scheme"], about["seed"]),
+        weights=values.get("weights"),
         named=tuple(about.get("named", ())),
     )
     _check_entry(entry)
     return entry
 
 
-def _check_entry(entry: SplitEntry) -> None:
-    folds, truth = entry.split.folds, entry.truth
+def entries_of(file: h5py.File) -> dict[str, SplitEntry]:
+    """Return the identity, truth and split of every dataset, by name.
+
+    Raises
+    ------
+    StoreError
+        Together they need more than half of the memory.
+    """
+    entries, left = dict[str, SplitEntry](), MEMORY
+    for name in map(from_h5, file[SPLITS]):
+        entries[name] = entry = entry_of(file, name)
+        arrays = (entry.truth, entry.split.folds, entry.weights)
+        left -= sum(array.nbytes for array in arrays if array is not None)
+        left -= sum(map(sys.getsizeof, entry.classes))
+        if left < 0:
+            raise StoreError(
+                f"{file.filename}: its splits need more than half of the memory that may be used "
+                "here; read it on a larger machine"
+            )
+    return entries
+
+
+def _check_form(dataset: str, task: str, stored: Mapping[str, h5py.Dataset]) -> None:
+    """Check types and shapes of arrays of rows, before their values are read."""
+    folds, truth = stored["folds"], stored["truth"]
+    weights = stored.get("weights", truth)
     valid = (
-        entry.task in TASKS
-        and _all((entry.path, entry.fingerprint, entry.split.scheme, *entry.named), str)
-        and all(isinstance(label, str | int | float | None) for label in entry.classes)
+        task in TASKS
         and folds.dtype == np.int16
-        and truth.dtype == prediction_type(entry.task)[0]
+        and truth.dtype == prediction_type(task)[0]
+        and (weights is truth or weights.dtype == np.float64)
         and folds.ndim == 2
-        and truth.shape == folds.shape[1:]
+        and truth.shape == weights.shape == folds.shape[1:]
     )
-    if valid and entry.weights is not None:
-        weights = entry.weights
-        valid = weights.dtype == np.float64 and weights.shape == truth.shape
-        valid = valid and bool((np.isfinite(weights) & (weights >= 0)).all())
+    if not valid:
+        raise _contradicts(dataset)
+
+
+def _check_entry(entry: SplitEntry) -> None:
+    truth, weights = entry.truth, entry.weights
+    valid = _all((entry.path, entry.fingerprint, entry.split.scheme, *entry.named), str) and all(
+        isinstance(label, str | int | float | None) for label in entry.classes
+    )
+    if valid and weights is not None:
+        valid = bool((np.isfinite(weights) & (weights >= 0)).all())
     if valid and entry.task == CLASSIFICATION:
         valid = not truth.size or (truth.min() >= 0 and truth.max() < len(entry.classes))
     if not valid:
-        raise ValueError(f"the split of dataset {entry.name!r} contradicts itself")
+        raise _contradicts(entry.name)
+
+
+def _contradicts(dataset: str) -> ValueError:
+    return ValueError(f"the split of dataset {dataset!r} contradicts itself")
 
 
 def copy_study(
@@ -242,9 +285,9 @@ def copy_study(
         if (name := changes["dataset"].get(dataset, dataset)) is None:
             continue
         stored = entry_of(old, dataset)
-        named = stored.named if name == dataset else (*stored.named, dataset)
         path = (paths or {}).get(dataset, stored.path)
-        entry = replace(stored, name=name, path=path, named=named)
+        entry = replace(stored, name=name, path=path)
+        entry = entry if name == dataset else entry.known_as(dataset)
         put_entry(new, entry)
         source = arrays_of(old, dataset)
         group = new[PREDICTIONS].create_group(to_h5(name))
@@ -274,8 +317,7 @@ def _following(run: dict[str, Any], called: Mapping[str, str | None]) -> dict[st
 def _renamed(entry: StrategyEntry, name: str) -> StrategyEntry:
     if name == entry.name:
         return entry
-    named = [*entry.metadata.get("named", ()), entry.name]
-    return replace(entry, name=name, metadata={**entry.metadata, "named": named})
+    return replace(entry, name=name).known_as(entry.name)
 
 
 @contextlib.contextmanager
@@ -283,6 +325,11 @@ def damage_explained(path: Path, expected: str = "a study was") -> Iterator[None
     """Turn the various errors of h5py and NumPy on a damaged file into one StoreError."""
     try:
         yield
+    except MemoryError as error:
+        raise StoreError(
+            f"{path}: the memory does not suffice to read it ({error or 'no more'}); "
+            "read it on a larger machine"
+        ) from error
     except (KeyError, ValueError, TypeError, IndexError, RuntimeError, AttributeError) as error:
         if isinstance(error, MlautError):
             raise

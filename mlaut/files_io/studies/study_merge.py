@@ -155,10 +155,9 @@ def _entries(studies: Sequence[StudyStore]) -> dict[str, SplitEntry]:
         for name, entry in study.load_splits().items():
             merged = entries.setdefault(name, entry)
             first = home.setdefault(name, study.path)
-            if extends(entry, merged):
-                continue
             try:
-                entries[name] = merged_entry(merged, entry)
+                longer = merged if extends(entry, merged) else merged_entry(merged, entry)
+                entries[name] = longer.known_as(*merged.named, *entry.named)
             except StudyError:
                 what = "split" if merged.fingerprint == entry.fingerprint else "content"
                 raise StudyError(

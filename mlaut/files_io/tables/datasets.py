@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from mlaut.errors import DataError, StoreError, nearest
+from mlaut.errors import DataError, StoreError, nearest, shortened
 from mlaut.files_io.safe_files.names import from_h5
 from mlaut.files_io.safe_files.texts import get_json, put_json
 from mlaut.files_io.safe_files.untrusted import read_whole
@@ -154,6 +154,7 @@ def checked(dataset: Dataset) -> Dataset:
     try:
         frame = as_pandas(frame)
         _check_frame(frame, target)
+        _check_texts(chain([name], frame.columns, frame[target].unique()))
         _check_split(dataset.split, len(frame))
         task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
         check_target(frame[target], task)
@@ -162,8 +163,9 @@ def checked(dataset: Dataset) -> Dataset:
         if not dataset.task and task == REGRESSION:
             _refuse_survival(frame.drop(columns=list(chain.from_iterable(roles.values()))), target)
         fingerprint = dataset_fingerprint(frame, target, task, roles)
-    except DataError as error:
-        raise DataError(f"dataset {name!r}: {error}") from None
+    except (DataError, UnicodeEncodeError) as error:
+        text = str(error) if isinstance(error, DataError) else _no_text(error.object)
+        raise DataError(f"dataset {name!r}: {text}") from None
     return replace(
         dataset, frame=frame, task=task, metadata=metadata, fingerprint=fingerprint, roles=roles
     )
@@ -192,6 +194,20 @@ def _check_frame(frame: pd.DataFrame, target: Any) -> None:
         raise DataError("the table has no rows; check where it was read")
     if frame.shape[1] == 1:
         raise DataError(f"no column beside the target {target!r}; a strategy needs features")
+
+
+def _check_texts(names: Iterable[Any]) -> None:
+    """Raise UnicodeEncodeError for a name or label that no file can hold."""
+    for name in names:
+        if isinstance(name, str):
+            name.encode()
+
+
+def _no_text(text: object) -> str:
+    return (
+        f"the text {shortened(str(text), 40)!r} has a lone surrogate, which UTF-8 cannot hold; "
+        "decode its file with another encoding, or with errors='replace'"
+    )
 
 
 def _refuse_survival(frame: pd.DataFrame, target: Any) -> None:
@@ -313,7 +329,11 @@ def _repeated_rows(dataset: Dataset) -> int:
     number = next((name for name, dtype in rows.dtypes.items() if dtype.kind == "f"), None)
     if number is not None and (again := rows[number].duplicated(keep=False)).mean() < 0.5:
         rows = rows[again]
-    return int(pd.util.hash_pandas_object(rows, index=False).duplicated(keep=False).sum())
+    try:
+        again = pd.util.hash_pandas_object(rows, index=False).duplicated(keep=False)
+    except UnicodeEncodeError:  # a lone surrogate, which pandas cannot hash
+        again = rows.duplicated(keep=False)
+    return int(again.sum())
 
 
 def is_dataset(item: Any) -> bool:

@@ -106,6 +106,8 @@ def encode_columns(frame: pd.DataFrame) -> list[Element]:
 
 
 def _way_out(dtype: Any) -> str:
+    if isinstance(dtype, pd.IntervalDtype):
+        return "make them texts: .cat.rename_categories(str) keeps their order, or .astype(str)"
     if isinstance(dtype, pd.SparseDtype):
         return "make it dense with .sparse.to_dense()"
     if getattr(dtype, "kind", "O") == "f":
@@ -169,7 +171,7 @@ def _encode_categorical(values: pd.Series) -> Element:
     try:
         categories = encode(values.cat.categories)
     except DataError as error:
-        raise DataError(f"its categories are {error}") from None
+        raise DataError(f"its categories: {error}") from None
     return Element(
         "categorical",
         {"codes": values.cat.codes.to_numpy()},

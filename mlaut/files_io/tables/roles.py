@@ -98,12 +98,13 @@ def _check_values(role: str, values: pd.Series) -> None:
             "fill them, or drop these rows"
         )
     if role == "weight":
-        _weights(values)
+        weights_of(values)
     elif role == "time":
         numbers_of_time(values)
 
 
-def _weights(values: pd.Series) -> np.ndarray:
+def weights_of(values: pd.Series) -> np.ndarray:
+    """Return weights of rows as numbers, checked: finite, from 0, with a positive sum."""
     if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
         raise DataError(f"weight {values.name!r}: {values.dtype} values; weights are numbers")
     numbers = values.to_numpy(dtype=np.float64)
@@ -176,7 +177,7 @@ def role_values(dataset: Dataset, roles: Collection[str] = ROLES) -> dict[str, n
             continue
         values = dataset.frame[columns[0]]
         if role == "weight":
-            by_role[role] = _weights(values)
+            by_role[role] = weights_of(values)
         elif role == "time":
             by_role[role] = numbers_of_time(values)
         elif role == "id":

@@ -1,6 +1,9 @@
 """Reading of tables from CSV, TSV, ARFF, parquet and ts files."""
 
+import gzip
+import io
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -11,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.errors import DataError, MlautError, OptionalPackageError
+from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY, check_plain
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
 from mlaut.optional import need
 
@@ -25,7 +29,8 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     path : path-like
         Path of the file.
     missing : sequence of str
-        Texts that stand for a missing value in a CSV or TSV file.
+        Texts that stand for a missing value in a CSV or TSV file. In quotes they are texts like
+        any other, except in a column of numbers.
 
     Returns
     -------
@@ -48,9 +53,11 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     ending = ending_of(path.name)
     if not ending:
         raise DataError(f"{path}: not a table that can be read ({', '.join(READERS)})")
-    if not path.is_file():
+    check_plain(path)
+    if not path.exists():
         raise DataError(f"{path}: no such file; check the path")
     try:
+        _check_unpacked(path)
         frame = READERS[ending](path, missing)
     except MlautError:
         raise
@@ -66,6 +73,20 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     return frame
 
 
+def _check_unpacked(path: Path) -> None:
+    """Raise ValueError for a table of more bytes than a quarter of the memory, also unpacked."""
+    most, size = MEMORY // 2, path.stat().st_size
+    if path.suffix.lower() == ".gz" and size * DEFLATED > most:
+        with gzip.open(path) as file:
+            size = 0
+            while size <= most and (piece := file.read(2**20)):
+                size += len(piece)
+    if size > most:
+        raise ValueError(
+            f"it has more than {most:,} bytes, a quarter of the memory that may be used here"
+        )
+
+
 def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.DataFrame:
     options: dict[str, Any] = {"keep_default_na": False, "low_memory": False, "encoding": "utf-8"}
     header = pd.read_csv(path, sep=separator, nrows=0, **options).columns
@@ -75,15 +96,54 @@ def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.Da
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # more values than names
             # index_col: pandas would shift the names of columns where rows end with a separator
-            frame = pd.read_csv(
-                path, sep=separator, na_values=list(missing), index_col=False, **options
-            )
+            options |= {"sep": separator, "na_values": list(missing), "index_col": False}
+            frame = pd.read_csv(path, **options)
+            texts = [c for c in frame if frame[c].isna().any() and _is_of_texts(frame[c])]
+            if texts and (marked := _with_marked_quotes(path, missing, separator)):
+                places = [frame.columns.get_loc(name) for name in texts]
+                read = pd.read_csv(io.BytesIO(marked), usecols=places, **options)
+                quoted = {_QUOTED + text: text for text in missing}
+                frame[texts] = read.replace(quoted).set_axis(texts, axis=1)
     except pd.errors.ParserWarning as error:
         raise ValueError(
             "its rows have more values than its header has names; name every column, or in R "
             "leave out the row names: write.table(..., row.names = FALSE)"
         ) from error
     return frame.apply(_without_decimal_commas) if semicolons else frame
+
+
+def _is_of_texts(column: pd.Series) -> bool:
+    return pd.api.types.is_string_dtype(column.dropna())
+
+
+def _with_marked_quotes(path: Path, missing: Sequence[str], separator: str) -> bytes:
+    """Return a file with a mark in fields like ``"NA"``; pandas reads them without their quotes.
+
+    Empty if there are none.
+    """
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        content = file.read()
+    fields = [text.encode() for text in missing if text]
+    if not any(b'"%s"' % field in content for field in fields):
+        return b""
+    # A quote inside a quoted field is doubled, so only a whole field is found between separators.
+    ends = re.escape(separator.encode()) + rb"\r\n"
+    words = b"|".join(map(re.escape, fields))
+    pattern = rb'(?<=[%s])"(%s)"(?=[%s]|\Z)' % (ends, words, ends)
+    marked, n = re.subn(pattern, rb'"%s\1"' % _QUOTED.encode(), content)
+    return marked if n else b""
+
+
+_QUOTED = "\ue000"  # of the private use area: no text of a table begins with it
+
+
+def gaps_in(path: Path, column: Any, missing: Sequence[str]) -> str:
+    """Return which texts of a column of a CSV file were read as gaps, in words; else empty."""
+    if ending_of(path.name) not in (".csv", ".tsv"):
+        return ""
+    texts = read_table(path, missing=("",))[column]
+    found = texts[read_table(path, missing=missing)[column].isna()].fillna("").astype(str)
+    return ", ".join(f"{text!r} ({n})" for text, n in found.value_counts().items())
 
 
 def _without_decimal_commas(column: pd.Series) -> pd.Series:

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from mlaut.analysis.methods.cross_validation.repeated_cv import (
     cv_interval,
@@ -35,9 +36,34 @@ def test_the_mean_adds_variances():
     known = np.sqrt((each["A"] ** 2).sum()) / 2
     assert mean.frame.loc["A", "standard_error"] == pytest.approx(known)
     half = mean.frame.loc["A", "high"] - mean.frame.loc["A", "value"]
-    assert half == pytest.approx(1.959964 * known)
+    # Welch's test of two samples has the same degrees of freedom
+    df = stats.ttest_ind(*results.fold_losses["A"].to_numpy().reshape(2, 10), equal_var=False).df
+    assert 9 < df < 18
+    assert half == pytest.approx(stats.t.ppf(0.975, df) * known)
     assert mean.scenario == "(b)"
     assert mean.notes[-1].startswith("approximate")
+
+
+def test_the_mean_over_one_dataset_is_its_estimate():
+    results = _results(repeats=1, n_test=10, n_train=40).select(datasets=["wine"])
+    bounded = Results.from_table(results.fold_losses, metric="error", n_test=10, n_train=40)
+    for given in (results, bounded):
+        each = retrained_estimates(given).frame.loc["wine"]
+        assert retrained_mean_estimates(given).frame.to_numpy() == pytest.approx(each.to_numpy())
+
+
+@pytest.mark.parametrize("sd", [[1], [1, 1], [1, 4], [1] * 5])
+def test_intervals_of_few_datasets_hold_their_level(sd):
+    # Folds with the correlation that the corrected variance assumes: 1 / 3 for three folds. A
+    # normal quantile covers 81, 88, 83 and 92 % here.
+    generator = np.random.default_rng(0)
+    shared, own = (generator.normal(size=(len(sd), n, 4000)) for n in (1, 3))
+    x = np.array(sd)[:, None, None] * (np.sqrt(1 / 3) * shared + np.sqrt(2 / 3) * own)
+    index = pd.MultiIndex.from_product([range(len(sd)), range(3)])
+    table = pd.DataFrame(x.reshape(-1, 4000), index, columns=[f"s{i}" for i in range(4000)])
+    frame = retrained_mean_estimates(Results.from_table(table, greater_is_better=False)).frame
+    covered = ((frame["low"] < 0) & (frame["high"] > 0)).mean()
+    assert 0.935 < covered < 0.97
 
 
 def test_random_splits_take_the_sizes_of_the_study():

@@ -598,6 +598,17 @@ def test_clearly_takes_a_size_and_most_other_tests():
     )
 
 
+def test_a_size_names_those_that_it_leaves_out_since_they_failed_often():
+    frame = table(A=0.0, C=0.2, D=0.3, E=0.4)
+    frame.iloc[:2, 1] = np.nan
+    how = {"metric": "accuracy", "missing": "failures last"}
+    size = "accuracy 0.3 to 0.4 below A, without C, which failed on 2 of 20 datasets"
+    assert f"avoid C, D and E ({size})." in compare(frame, **how).decision().answer()
+    frame.iloc[2:5, 3] = np.nan
+    size = "accuracy 0.3 below A, without the 2 that failed on some datasets"
+    assert f"avoid C, D and E ({size})." in compare(frame, **how).decision().answer()
+
+
 def test_the_cost_of_choosing_is_bounded():
     frame = table(A=0.0, B=0.002, C=0.1)
     found = decided(frame)

@@ -3,9 +3,10 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Results, Study
@@ -295,8 +296,18 @@ def test_folds_that_are_too_alike_are_as_uncertain_as_their_points(study):
 
 
 def test_results_of_a_table_have_no_predictions():
-    import pandas as pd
-
     table = Results.from_table(pd.DataFrame({"A": [0.5]}, index=["x"]), metric="accuracy")
     with pytest.raises(AnalysisError, match="these results come from a table"):
         error_intervals(table)
+
+
+def test_a_root_over_points_is_told_from_the_mean_of_roots(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"])
+    made = Study(tmp_path / "r.h5")
+    made.add_datasets(table, name="d", target="y", task="Regression")
+    made.run([("mean", DummyRegressor())], split="kfold(4)", **QUIET)
+    row = error_intervals(made.results("rmse")).frame.loc[("d", "mean")]
+    assert row["value"] != pytest.approx(made.results("rmse").losses.loc["d", "mean"], rel=1e-6)
+    assert row["note"].startswith("the root over all test points; the tables of scores have the")
+    assert error_intervals(made.results("mse")).frame.loc[("d", "mean"), "note"] == ""

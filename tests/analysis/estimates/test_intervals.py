@@ -201,7 +201,7 @@ def test_bad_choices(toy):
 def test_wilson_is_for_zeros_and_ones(make_block):
     block = make_block([1.0, 2.0, 3.0], [[1.0, 2.5, 3.0]], np.zeros(3), task=REGRESSION)
     results = Results.from_blocks([block], "squared")
-    with pytest.raises(AnalysisError, match="squared is not one: choose 't' or 'bootstrap'"):
+    with pytest.raises(AnalysisError, match="mse is not one: choose 't' or 'bootstrap'"):
         dataset_estimates(results, method="wilson")
 
 
@@ -378,3 +378,11 @@ def test_bootstrap_of_test_points_needs_them(losses):
     results = losses({"A": [0.1, 0.2]})
     with pytest.raises(AnalysisError, match="these results come from a table"):
         mean_estimates(results, scenario="(a)", method="bootstrap")
+
+
+def test_losses_of_zero_on_every_dataset_have_the_freedom_of_all_their_points():
+    table = pd.DataFrame({"A": [0.0, 0.0, 0.0]}, index=["a", "b", "c"])
+    results = Results.from_table(table, metric="error", n_test=40)
+    squared = stats.t.ppf(0.975, 3 * 39) ** 2 / 120  # Wilson's interval of 0 of 120 points
+    row = mean_estimates(results, scenario="(a)").frame.loc["A"]
+    assert row["high"] == pytest.approx(squared / (1 + squared))

@@ -145,7 +145,16 @@ def test_kendalls_w():
     latin = pd.DataFrame([[1.0, 2, 3], [2, 3, 1], [3, 1, 2]], columns=list("ABC"))
     estimate = kendalls_w(Results.from_table(latin, greater_is_better=False))
     assert estimate.value == 0.0
-    assert estimate.low == 0.0
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2, 3]] * 3, [[1, 2], [2, 1]] * 2, [[1, 2], [2, 1]] * 7])
+def test_w_has_no_interval_where_the_jackknife_sees_no_variation(rows):
+    table = pd.DataFrame(rows, columns=[*"ABC"][: len(rows[0])])
+    results = Results.from_table(table, greater_is_better=False)
+    estimate = kendalls_w(results)
+    assert np.isnan([estimate.standard_error, estimate.low, estimate.high]).all()
+    assert estimate.notes == ("leaving out any dataset changes W alike: it has no interval",)
+    assert estimate.notes[0] in friedman_test(results).notes
 
 
 def test_kendalls_w_is_chi_square_over_its_largest(mlaut2018):

@@ -327,3 +327,24 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
     assert "two columns are called 'forest'" in refusal(saved(tmp_path, text))
     named = SCORES.set_axis(["gpt-4", "gpt-4.1", "gpt"], axis=1)
     is_the_table(saved(tmp_path, named), scores=named)
+
+
+@pytest.mark.parametrize("name", ["NA", "null", "nan", "?"])
+def test_datasets_and_strategies_may_have_the_name_of_a_missing_value(name, tmp_path):
+    scores = SCORES.rename(index={"glass": name}, columns={"svm": name})
+    scores.loc["iris", "bayes"] = np.nan
+    is_the_table(saved(tmp_path, scores, na_rep="NA"), scores=scores)
+    is_the_table(saved(tmp_path, scores.rename_axis(""), na_rep="NA"), scores=scores)
+    long = scores.rename_axis("strategy", axis=1).stack(future_stack=True).rename("score")
+    is_the_table(saved(tmp_path, long.reset_index(), index=False, na_rep=name), scores=scores)
+    turned = scores.T.rename_axis("model").rename_axis(None, axis=1)
+    is_the_table(saved(tmp_path, turned, na_rep="NA"), scores=scores)
+    numbers = scores.set_axis(["1", "2", name, "3"]).rename_axis("dataset")
+    is_the_table(saved(tmp_path, numbers, na_rep="NA"), scores=numbers)
+
+
+@pytest.mark.parametrize(("score", "told"), [("inf", "'b' is infinite"), ("1e300", "as 1e+300")])
+def test_an_odd_score_is_named_without_a_warning(score, told, tmp_path):
+    path = saved(tmp_path, f"dataset,A,mean\na,0.9,0.8\nb,{score},0.7\nc,0.5,0.4\n")
+    with pytest.raises(AnalysisError, match=rf"{re.escape(told)}.* leave it empty \(NaN\)"):
+        read_results(path, "log_loss")

@@ -16,7 +16,13 @@ from mlaut.analysis.pairwise.effects import (
     mean_difference,
     share_better,
 )
-from mlaut.analysis.pairwise.signed_rank import SignedRanks, hodges_lehmann, rank_biserial
+from mlaut.analysis.pairwise.signed_rank import (
+    SignedRanks,
+    _all_sums,
+    _counted_sums,
+    hodges_lehmann,
+    rank_biserial,
+)
 
 
 @pytest.mark.parametrize("n", [4, 8, 25, 121])
@@ -204,3 +210,41 @@ def test_coverage_of_the_share_better_is_about_the_level(n, tied):
 
     truth = 0.6 * (1 - tied) + tied / 2
     assert 0.91 <= _covered(share_better, truth, draw, n, 4000, 0.95) <= 0.985
+
+
+def test_counted_sums_are_those_that_are_made():
+    rng = np.random.default_rng(0)
+    kinds = (
+        lambda shape: rng.normal(size=shape),
+        lambda shape: rng.integers(-3, 4, shape) * 1.0,  # many ties, and zeros
+        lambda shape: rng.random(shape).round(2) - rng.random(shape).round(2),  # ties but rounding
+        lambda shape: np.where(rng.random(shape) < 0.5, 0.0, -1e-9 * rng.random(shape)),
+    )
+    for n in (1, 2, 3, 10, 35, 60, 150):
+        for kind in kinds:
+            x = np.sort(kind((n, 2)), axis=0)
+            last = n * (n + 1) // 2 - 1
+            tail = int(rng.integers(last // 2 + 1))
+            places = [last // 2, (last + 1) // 2, tail, last - tail]
+            assert (_counted_sums(x, places) == _all_sums(x, places)).all()
+
+
+def test_the_median_of_many_differences_needs_no_table_of_all_pairs():
+    d = np.random.default_rng(0).exponential(size=(501, 1)).round(3)
+    found = hodges_lehmann(d)
+    means = np.sort((d + d.T)[np.triu_indices(501)] / 2)
+    assert found.value[0] == means[len(means) // 2]  # 125,751 means
+    cut = signed_rank_ppf(501, 0.025)
+    assert (found.low[0], found.high[0]) == (means[cut], means[-1 - cut])
+    many = hodges_lehmann(1 + stats.norm.ppf((np.arange(50_000) + 0.5) / 50_000)[:, None])
+    assert many.value[0] == pytest.approx(1)
+    assert many.high[0] - many.low[0] == pytest.approx(2 * 1.96 / np.sqrt(50_000 * 3 / np.pi), 0.02)
+
+
+@pytest.mark.parametrize("n", [1001, 5000])
+def test_cohens_interval_of_many_datasets_and_a_large_effect(n):
+    z = stats.norm.ppf((np.arange(n) + 0.5) / n)
+    d = effects.cohens_d((3 + z / z.std(ddof=1))[:, None])
+    error = np.sqrt((1 + 3**2 / 2) / n)  # of d, for many datasets
+    assert d.value[0] == pytest.approx(3)
+    assert [d.low[0], d.high[0]] == pytest.approx([3 - 1.96 * error, 3 + 1.96 * error], abs=3e-3)

@@ -116,6 +116,19 @@ def test_names_of_sixty_characters_are_not_cut(plot):
     assert is_whole(plot(results(6, SIXTY)))
 
 
+ALIKE = "GradientBoostingClassifier(max_depth=3,rate={},n_estimators=100,subsample=1.0,seed=0)"
+
+
+@pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
+def test_names_that_shortening_would_make_the_same_stay_apart(plot):
+    made = results(4)
+    names = [*(ALIKE.format(rate) for rate in (0.1, 0.3, 0.9)), "svm"]
+    figure = plot(Results.from_table(made.scores.set_axis(names, axis=1), metric="accuracy"))
+    shown = " ".join(words(figure))
+    assert all(f"rate={rate}" in shown for rate in (0.1, 0.3, 0.9))
+    assert is_whole(figure)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "named"), [(30, "s{}"), (100, SIXTY)], ids=["short", "long"])
 @pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
@@ -137,6 +150,23 @@ def test_the_middle_of_a_long_name_is_left_out():
     assert look.label("123456789") == "123456789"
     assert look.label("beginning and end") == "begi… end"
     assert len(look.label("x" * 80)) == 9
+
+
+def test_alike_names_are_shortened_around_the_part_in_which_they_differ():
+    names = [ALIKE.format(rate) for rate in (0.1, 0.35)]
+    look = Look(longest=40).apart([*names, "svm", "x" * 80])
+    assert look.labels([*names, "svm"]) == [
+        "GradientBoostin…rate=0.1…ple=1.0,seed=0)",
+        "GradientBoosti…rate=0.35…le=1.0,seed=0)",
+        "svm",
+    ]
+    assert look.label("x" * 80) == Look(longest=40).label("x" * 80)
+    far = ["a" * 40 + "b" * 40, "b" * 40 + "a" * 40]  # they differ everywhere
+    assert Look(longest=40).apart(far).labels(far) == Look(longest=40).labels(far)
+    mixed = ["a" * 30 + "b" * 40 + "c" * 30, "a" * 30 + "d" * 40 + "c" * 30]
+    assert Look(longest=40).apart(mixed).labels(mixed) == mixed  # nothing can be left out
+    named = Look(names={names[0]: "the first"}, longest=40).apart(names)
+    assert named.labels(names)[0] == "the first"
 
 
 @pytest.mark.parametrize(

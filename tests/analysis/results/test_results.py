@@ -11,7 +11,14 @@ from pandas.testing import assert_frame_equal
 from sklearn.metrics import fbeta_score, make_scorer
 
 from mlaut import Study
-from mlaut.analysis import Results, average_ranks, compare, metric, treat_missing
+from mlaut.analysis import (
+    Results,
+    average_ranks,
+    compare,
+    critical_difference_diagram,
+    metric,
+    treat_missing,
+)
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import REGRESSION, Status
 from mlaut.report import make_report
@@ -124,7 +131,10 @@ def test_a_metric_that_is_defined_nowhere_is_named_with_the_reason(tmp_path):
         (WIDE * 200, {"metric": "accuracy"}, "within 0 and 1, and 'tree' has 180 on 'iris'"),
         (WIDE.rename(columns={"tree": "forest"}), {}, "strategy 'forest' comes more than once"),
         (WIDE.rename(index={"wine": "iris"}), {}, "several rows for 'iris'"),
-        (WIDE.replace(0.9, np.inf), {}, "score of 'tree' on 'iris' is infinite"),
+        (WIDE.replace(0.9, np.inf), {}, "score of 'tree' on 'iris' is infinite: leave it empty"),
+        (WIDE.replace(0.9, np.inf), {"metric": "r2"}, "score of 'tree' on 'iris' is infinite"),
+        (WIDE * 1e200, {}, r"as large as \de\+199, and squares .*: change the units, or leave it"),
+        (WIDE * 1e-165, {}, r"no score is larger than \de-166, and .* change the units"),
         (WIDE.assign(name="x"), {}, r"'name' of the table holds .*, for example 'x'"),
         (WIDE[[]], {}, "not an empty one"),
         (WIDE.iloc[:0], {}, "not an empty one"),
@@ -379,10 +389,14 @@ def test_levels_are_known_by_their_names():
 
 
 def test_a_row_without_a_name_is_refused():
-    with pytest.raises(AnalysisError, match="row 1 of the table has no dataset"):
+    with pytest.raises(
+        AnalysisError, match=r"row 1 of the table \(the first is 0\) has no dataset"
+    ):
         Results.from_table(table_of(pd.Index(["iris", np.nan])), metric="accuracy")
     rows = pd.DataFrame({"dataset": ["a", None], "strategy": ["A", "A"], "loss": [1.0, 2.0]})
-    with pytest.raises(AnalysisError, match="row 1 of the table has no 'dataset'"):
+    with pytest.raises(
+        AnalysisError, match=r"row 1 of the table \(the first is 0\) has no 'dataset'"
+    ):
         Results.from_long(rows, value="loss", greater_is_better=False)
 
 
@@ -544,3 +558,42 @@ def test_a_metric_that_is_given_no_probabilities_says_so(name, given):
     with pytest.raises(AnalysisError, match="needs probabilities") as raised:
         metric(name).calculate(np.array([0, 1]), given)
     assert "\n" not in str(raised.value)
+
+
+def test_latex_has_standard_errors_for_every_metric():
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(4)], names=["dataset", "fold"])
+    table = pd.DataFrame({"A_1": np.arange(8) / 10}, index=index)
+    for word in ("rmse", "pr_auc"):
+        results = Results.from_table(table, metric=word)
+        sets = np.std([0, 0.1, 0.2, 0.3], ddof=1) / 2
+        assert results.errors_of_sets["A_1"].tolist() == pytest.approx([sets, sets])
+        text = results.to_latex(errors=True)
+        assert "A\\_1" in text
+        assert "0.15 (0.065)" in text
+        assert text.endswith("standard errors of scenario (a), from the test sets of a repeat")
+    points = Results.from_table(table, metric="accuracy", n_test=25)
+    error = points.standard_errors.loc["wine", "A_1"]
+    assert f"0.55 ({error:.2g})" in points.to_latex(errors=True)
+    single = Results.from_table(table.iloc[[0, 4]].droplevel(1), metric="rmse")
+    with pytest.raises(AnalysisError, match=r"rmse of a single test set .*: leave errors out, or"):
+        single.to_latex(errors=True)
+
+
+def test_missing_cells_name_a_treatment_that_every_function_can_have():
+    table = WIDE.astype(float).copy()
+    table.iloc[0, 0] = np.nan
+    results = Results.from_table(table, greater_is_better=False)
+    with pytest.raises(MissingCellsError, match=r"by treat_missing\(results, 'failures last'\)"):
+        critical_difference_diagram(results)
+    assert not len(treat_missing(results, "failures last").missing)
+
+
+def test_tables_that_are_too_large_are_refused_in_one_line():
+    names = [f"s{i}" for i in range(2001)]
+    many = pd.DataFrame(np.random.default_rng(0).random((2, 2001)), columns=names)
+    line = r"2001 strategies have 2,001,000 pairs, and at most 2000 strategies are compared at once"
+    with pytest.raises(AnalysisError, match=line):
+        compare(many, metric="accuracy")
+    long = pd.DataFrame({"dataset": names * 13, "strategy": range(26_013), "score": 0.5})
+    with pytest.raises(AnalysisError, match=r"names 2001 datasets and 26013 .* 52,052,013 cells"):
+        Results.from_long(long, value="score", metric="accuracy")

@@ -208,6 +208,8 @@ def test_area_under_the_precision_recall_curve():
 
 
 def test_unknown_and_incomplete_metrics():
+    with pytest.raises(AnalysisError, match="did you mean 'neg_median_absolute_error'"):
+        metric("medae")
     with pytest.raises(AnalysisError, match=r"'acuracy' is not known; did you mean 'accuracy'\?"):
         metric("acuracy")
     with pytest.raises(AnalysisError, match=r"not known; .mlaut list metrics. lists those"):
@@ -421,3 +423,9 @@ def test_names_from_elsewhere_say_whether_they_have_a_unit(name, has_unit):
 )
 def test_the_direction_of_a_name_is_known_or_asked_for(name, greater):
     assert direction(name) is greater
+
+
+@pytest.mark.parametrize("word", ["mae", "mse", "rmse", "r2", "accuracy"])
+def test_the_usual_word_of_a_metric_comes_back(word):
+    assert metric(word).name == metric(word.upper()).name == word
+    assert (metric("absolute").name, metric("squared").name) == ("mae", "mse")

@@ -203,3 +203,17 @@ def test_level_of_the_family_and_coverage_of_the_top_set(sizes):
         false, lacks = false + (joint.adjusted.min() <= 0.05), lacks + (not joint.top()[0])
     assert false <= 20
     assert lacks <= 20
+
+
+def test_parts_of_the_flips_are_the_flips(monkeypatch):
+    for g, most in ((5, 64), (14, 8192), (15, 256), (30, 256)):
+        whole = flips(g, 3, most)
+        parts = [flips(g, 3, most, at, at + 7) for at in range(0, len(whole), 7)]
+        assert (np.concatenate(parts) == whole).all()
+    rng = np.random.default_rng(0)
+    differences, source = rng.normal(0.1, 1, (40, 3)), np.arange(40) // 2
+    known = joint_test(differences, source)
+    monkeypatch.setattr("mlaut.analysis.sources.flips._SIGNS", 1000)
+    again = joint_test(differences, source)
+    assert (again.adjusted == known.adjusted).all()
+    assert (again.best == known.best).all()

@@ -108,6 +108,7 @@ def test_without_classes_the_predictions_show_what_the_columns_mean():
         ([1 + 2j, 3], "predict returned complex128 values that are no real numbers"),
         (np.array([None, 1.0]), "predict returned object values that are no real numbers"),
         (np.array(["2020-01-01"] * 2, "M8[D]"), "values that are no real numbers"),
+        ((x for x in "ab"), "returned a generator for 2 test rows; return an array"),
         ([[1.0, 2.0], [3.0, 4.0]], r"predict returned shape \(2, 2\) for 2 test rows"),
     ],
 )

@@ -1,21 +1,26 @@
 """The contract of an engine, which each engine of MLaut keeps."""
 
-import multiprocessing
+import importlib
+import sys
 import time
 from itertools import count
 
+import numpy as np
 import pytest
-from learners import Hostile, Random, Traced
+from learners import Hostile, Parent, Random, Traced
+from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import StudyError
+from mlaut.estimators.libraries.session import session_settings
 from mlaut.experiments import RunOptions
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.engines import dask_worker
 from mlaut.experiments.engines.engine import InlineEngine, make_engine
 from mlaut.experiments.plans.run_options import cell_options
 from mlaut.experiments.workers.batches import make_batches
+from mlaut.experiments.workers.sessions import is_running
 from mlaut.files_io import StudyStore
 from mlaut.records import Status
 
@@ -108,15 +113,37 @@ class Contract:
         running.close()
         assert next(taken) < 1000
 
+    def test_cells_have_the_settings_of_the_session(self, options, groups):
+        with config_context(transform_output="pandas"):
+            tells = list(groups(options, *named(tells=Hostile("tell"))))
+        with np.errstate(all="raise"):
+            (outcome,) = self.run(options, [tells[0].part([(0, 0)])])
+        seen = "{'sklearn.transform_output': 'pandas'} warn ignore"  # NumPy's own error state
+        assert outcome.reason == f"RuntimeError: {seen}"
+        assert session_settings() == {}
+
+    def test_cells_find_the_modules_of_the_session(self, options, groups, tmp_path, monkeypatch):
+        own = "from sklearn.naive_bayes import GaussianNB\n\nclass Own(GaussianNB):\n    pass\n"
+        (tmp_path / "only_of_the_run.py").write_text(own)
+        with monkeypatch.context() as session:
+            session.syspath_prepend(tmp_path)
+            module = importlib.import_module("only_of_the_run")
+            batches = list(groups(options, *named(own=module.Own())))
+        monkeypatch.setattr(sys, "path", [*sys.path])  # an engine may start processes elsewhere
+        outcomes = self.run(options, batches)
+        del sys.modules["only_of_the_run"]
+        assert [outcome.reason for outcome in outcomes] == [""] * 9
+
     def test_closing_ends_the_cells_that_run(self, options, groups, tmp_path):
         if not self.elsewhere:
             return
-        before = set(multiprocessing.active_children())
-        slow = named(slow=Traced(str(tmp_path / "trace"), seconds=3600))
-        running, begun = make_engine(options).run(groups(options, *slow)), time.monotonic()
-        assert next(running) == []
+        trace, begun = tmp_path / "trace", time.monotonic()
+        running = make_engine(options).run(groups(options, *named(slow=Parent(str(trace)))))
+        while not trace.exists():
+            assert next(running) == []
         running.close()
-        while not set(multiprocessing.active_children()) <= before:
+        pids = [int(pid) for pid in trace.read_text().split()]
+        while any(map(is_running, pids)):  # of the cell, and of what it has started
             assert time.monotonic() - begun < 1800  # a cell takes an hour
             time.sleep(0.05)
 

@@ -56,6 +56,15 @@ def test_all_invalid_values_are_listed():
     assert str(mistake) == "retry: strategy 'SVR' is not part of this run; check its name"
 
 
+@pytest.mark.parametrize("memory", ["99999999999999999TiB", "1B", 1000, "2e18"])
+def test_memory_that_no_cell_can_have_or_feel_is_a_mistake(memory):
+    (mistake,) = mistakes_in(RunOptions(memory=memory), ["SVC"])
+    assert (
+        str(mistake) == f"memory {memory!r}: no limit from 1 MiB to 1 EiB; write for example '4GiB'"
+    )
+    assert mistakes_in(RunOptions(memory="1MiB"), ["SVC"]) == []
+
+
 def test_the_first_mistake_is_raised():
     with pytest.raises(StudyError, match=r"^timeout 'soon'"):
         checked_options({"timeout": "soon", "memory": "much"}, ["SVC"])

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from sklearn.dummy import DummyClassifier
 
+from mlaut import Study
 from mlaut.errors import DataError, StudyError
 from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.experiments.workers import tables
@@ -106,7 +108,8 @@ def refs(tmp_path):
     return found
 
 
-def test_a_dataset_is_loaded_once_while_its_table_is_kept(refs, monkeypatch):
+@pytest.mark.parametrize(("bound", "most"), [("_KEPT", 200_000), ("_MOST_KEPT", 2)])
+def test_a_dataset_is_loaded_once_while_its_table_is_kept(refs, monkeypatch, bound, most):
     loaded = []
 
     def noted(ref):
@@ -114,14 +117,26 @@ def test_a_dataset_is_loaded_once_while_its_table_is_kept(refs, monkeypatch):
         return load_table(ref)
 
     monkeypatch.setattr(tables, "load_table", noted)
-    monkeypatch.setattr(tables, "_KEPT", 200_000)  # two tables
+    monkeypatch.setattr(tables, bound, most)  # of bytes or number: two tables
     kept = SharedTables()
     for ref in [*refs[:2], *refs[:2], refs[2], refs[1], refs[0]]:
-        assert map_table(kept._of(ref)[0]).features.shape == (1000, 10)
+        memory, _ = kept._of(ref)
+        assert map_table(memory).features.shape == (1000, 10)
+        os.close(memory)
     assert loaded == ["a", "b", "c", "a"]
     before = n_open()
     kept.close()
     assert before - n_open() == 2
+
+
+def test_a_table_that_is_lent_outlives_its_place_among_the_kept(refs, monkeypatch):
+    monkeypatch.setattr(tables, "_MOST_KEPT", 1)
+    kept = SharedTables()
+    memory, _ = kept._of(refs[0])  # by one thread
+    os.close(kept._of(refs[1])[0])  # by another, before the first has sent its table
+    assert map_table(memory).features.shape == (1000, 10)
+    os.close(memory)
+    kept.close()
 
 
 def test_what_cannot_be_shared_is_one_line(refs, monkeypatch):
@@ -145,3 +160,20 @@ def test_where_memory_without_a_name_is_unknown_a_removed_file_takes_its_place(m
     assert str(Path(f"/proc/self/fd/{memory}").readlink()).endswith("(deleted)")
     assert_frame_equal(map_table(memory).features, FRAMES["floats"])
     os.close(memory)
+
+
+def test_descriptors_do_not_grow_with_the_datasets_of_a_run(tmp_path, monkeypatch):
+    counts = []
+
+    def counted(ref):
+        counts.append(n_open())
+        return load_table(ref)
+
+    monkeypatch.setattr(tables, "load_table", counted)
+    monkeypatch.setattr(tables, "_MOST_KEPT", 2)
+    frames = {f"d{i}": pd.DataFrame({"x": RNG.normal(size=8), "y": [0, 1] * 4}) for i in range(20)}
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(frames, target="y", task="Classification")
+    study.run([DummyClassifier()], split="kfold(2)", n_jobs=1, verbose=0)
+    assert len(counts) == len(frames)
+    assert max(counts[5:]) - min(counts[5:]) <= 4

@@ -7,7 +7,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import even_repeats
+from mlaut.analysis.results.sources import check_cells, even_repeats
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
@@ -22,6 +22,7 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
         len(strategies),
         *(int(level.max(initial=0)) + 1 if level is not None else 1 for level in levels),
     )
+    check_cells(len(datasets), len(strategies))
     repeat, fold = (np.zeros(len(rows), int) if x is None else x for x in levels)
     cells = np.full(shape, np.nan)
     at = (rows, columns, repeat, fold)

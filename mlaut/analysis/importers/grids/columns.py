@@ -16,11 +16,16 @@ _ROUNDED = 0.005  # of the largest score: printed averages have two or three dig
 _MOST_AGREE = 0.9  # share of rows in which a printed mean must be one: authors mistype
 _TELLING = 0.2  # of the spread of numbers, above which the last digit says nothing
 _CUT = 4  # columns in front that a mean may leave out
+_LARGEST = 1e150
 _OUTSIDE = 10.0  # times the range of all others
 
 
 def _matrix(columns: Sequence[Column]) -> np.ndarray:
-    return np.column_stack([x.numbers for x in columns]) if columns else np.zeros((0, 0))
+    """Return the numbers of columns, without those that are infinite or have no squares."""
+    if not columns:
+        return np.zeros((0, 0))
+    values = np.column_stack([x.numbers for x in columns])
+    return np.where(np.abs(values) < _LARGEST, values, np.nan)
 
 
 def _step(values: np.ndarray) -> float:
@@ -173,7 +178,7 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     """
     odd: dict[str, str] = {}
     unclear: dict[str, str] = {}
-    known = {x.name: x.numbers[~np.isnan(x.numbers)] for x in columns}
+    known = {x.name: x.numbers[np.abs(x.numbers) < _LARGEST] for x in columns}
     known = {name: values for name, values in known.items() if len(values)}
     whole = {name for name, values in known.items() if (values % 1 == 0).all()}
     parts = [name for name in known if name not in whole]

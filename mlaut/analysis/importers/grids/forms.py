@@ -1,7 +1,6 @@
 """Grids of cells from any form: files, texts, frames, and folders of files."""
 
 import csv
-import json
 import re
 import sys
 from collections import Counter
@@ -20,6 +19,7 @@ from mlaut.analysis.importers.grids.markup import (
     markdown_tables,
 )
 from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
 
 _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
@@ -94,7 +94,7 @@ def grids_of(path: Path, trust: bool = False) -> list[Grid]:
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, MOST_JSON).removeprefix("\ufeff")
     except (OSError, UnicodeError) as error:
         raise DataError(f"{path}: cannot be read ({error}); save it in UTF-8") from error
 
@@ -225,7 +225,7 @@ def _of_delimited(path: Path) -> Grid:
             return Grid("", framed([row for row in _separated(text) if any(row)]))
         if twins := _twins(rows[0] if rows else []):
             raise AnalysisError(f"{path}: two columns are called {twins[0]!r}")
-    table = read_table(path)
+    table = read_table(path, missing=("",))  # a dataset may be called NA
     if any(table.index.names):
         table = table.reset_index()
     elif ending in (".parquet", ".pq") and not pd.api.types.is_numeric_dtype(table.index):
@@ -265,7 +265,7 @@ def grid_of_frame(table: pd.DataFrame) -> Grid:
 
 def _of_excel(path: Path) -> list[Grid]:
     try:
-        sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object)
+        sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
     except Exception as error:  # parsers raise many types of errors on a damaged file
         raise DataError(
             f"{path}: cannot be read as Excel ({' '.join(str(error).split())}); check the file, or "
@@ -292,7 +292,7 @@ def _of_json(text: str, path: Path) -> Grid:
     """Return the table in JSON: rows, a form of pandas, or values nested by names."""
     try:
         lines = path.suffix.lower() == ".jsonl"
-        content = [json.loads(x) for x in text.splitlines() if x] if lines else json.loads(text)
+        content = [strict_json(x) for x in text.splitlines() if x] if lines else strict_json(text)
     except ValueError as error:
         raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
     return _of_object(content)

@@ -13,6 +13,7 @@ from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, ranked
 
 DRAWS = 5000  # default of every sampled test: Monte Carlo error at most 0.007, and 0.003 near 0.95
 _BLOCK = 5120  # draws at a time: long enough for numpy, and 40 MB for 1,000 datasets
+_WEIGHTS = 20_000_000  # in a block at most: 160 MB
 _PART = 256  # draws that are made together: another number gives other draws for the same seed
 
 _SURE = 0.504  # share of the pairs: above 1/2 by more than single precision loses
@@ -91,8 +92,9 @@ def weight_blocks(
     The weights are not normalised: they do not add up to 1.
     """
     rng = np.random.default_rng(seed)
-    for start in range(0, n_samples, _BLOCK):
-        stop = min(start + _BLOCK, n_samples)
+    block = max(_PART, min(_BLOCK, _WEIGHTS // (n + 1) // _PART * _PART))
+    for start in range(0, n_samples, block):
+        stop = min(start + block, n_samples)
         yield np.concatenate(
             [_weights(rng, n, prior, min(_PART, stop - at)) for at in range(start, stop, _PART)],
             axis=1,

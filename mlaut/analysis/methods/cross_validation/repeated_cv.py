@@ -15,7 +15,7 @@ from mlaut.analysis.common.arguments import checked, floats
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import student_quantile
 from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
+from mlaut.analysis.estimates.intervals import Interval, freedom_of_sum, mean_ends, turned
 from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS, CvTest, find_cv_test
 from mlaut.analysis.results.given import of_results, takes_sources
 from mlaut.analysis.results.results import Results
@@ -284,14 +284,16 @@ def train_ratio_of(results: Results, place: int) -> float | None:
     return float((results.n_test[place][here] / trained).mean())
 
 
-def _dataset_estimates(results: Results, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the estimates of each dataset and its effective number of independent test sets.
+def _dataset_estimates(
+    results: Results, confidence: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the estimates of each dataset, its number of independent test sets, and its freedom.
 
     The estimates are mean, standard error, low and high, shape (4, N, K). The effective numbers
-    have shape (N,).
+    and the degrees of freedom have shape (N,).
     """
     results.complete()
-    rows, worth = [], []
+    rows, worth, freedom = [], [], []
     for place, dataset in enumerate(results.datasets):
         losses = fold_table(results.cell_losses[place], results, place)
         ratio = train_ratio_of(results, place)
@@ -306,6 +308,7 @@ def _dataset_estimates(results: Results, confidence: float) -> tuple[np.ndarray,
         except AnalysisError as wrong:
             raise AnalysisError(f"dataset {dataset!r}: {wrong}") from None
         n = losses.shape[-1] * losses.shape[-2]
+        freedom.append(n - 1)
         worth.append(1 / (1 / n + (1 / (losses.shape[-2] - 1) if ratio is None else ratio)))
         if results.variances is not None and results.n_test is not None:
             counts = np.maximum(results.n_test[place], 1)
@@ -315,7 +318,7 @@ def _dataset_estimates(results: Results, confidence: float) -> tuple[np.ndarray,
         bounds = results.metric.loss_bounds
         ends = mean_ends(mean, error, "bounded", n - 1, confidence, bounds, worth[-1])
         rows.append((mean, error, *ends))
-    return np.moveaxis(np.array(rows), 1, 0), np.array(worth)
+    return np.moveaxis(np.array(rows), 1, 0), np.array(worth), np.array(freedom)
 
 
 @of_results
@@ -395,8 +398,9 @@ def retrained_mean_estimates(
     Notes
     -----
     The datasets are fixed, so the errors of their estimates are independent and their variances add
-    up, as in Table 3 of MLaut 2019 for scenario (a). The interval is normal; for a metric with a
-    finite range it is the bounded interval of `mlaut.analysis.mean_estimates`.
+    up, as in Table 3 of MLaut 2019 for scenario (a). The interval is that of
+    `mlaut.analysis.mean_estimates` with the degrees of freedom of Satterthwaite (1946): for one
+    dataset it is the interval of `retrained_estimates`.
 
     Examples
     --------
@@ -405,13 +409,14 @@ def retrained_mean_estimates(
     >>> retrained_mean_estimates(Results.from_table(losses, greater_is_better=False)).frame.round(4)
               value  standard_error     low    high
     strategy
-    tree       0.22            0.03  0.1612  0.2788
+    tree       0.22            0.03  0.1501  0.2899
     """
-    (mean, error, _, _), worth = _dataset_estimates(results, confidence)
+    (mean, error, _, _), worth, freedom = _dataset_estimates(results, confidence)
     value = mean.mean(axis=0)
     total = np.sqrt((error**2).sum(axis=0)) / len(mean)
     n, bounds = len(mean) ** 2 / (1 / worth).sum(), results.metric.loss_bounds
-    low, high = mean_ends(value, total, "bounded", np.inf, confidence, bounds, n)
+    df = freedom_of_sum(error, freedom)
+    low, high = mean_ends(value, total, "bounded", df, confidence, bounds, n)
     means = turned(Interval(value, total, low, high), results, as_scores)
     index = pd.Index(results.strategies, name="strategy")
     return _table("Mean over these datasets, re-trained", means, index, results, as_scores)

@@ -1,5 +1,6 @@
 """Tests of all strategies together, and the tests of pairs that follow them: scenario (c)."""
 
+from dataclasses import replace
 from math import lgamma
 
 import numpy as np
@@ -88,6 +89,7 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
     elif tied:
         on = f"ties on {counted(tied, 'dataset')}"
         notes.append(f"{on}, {'corrected' if ties else 'not corrected'} for")
+    w = kendalls_w(results, confidence=confidence)
     return TestResult(
         name="Friedman test",
         strategies=results.strategies,
@@ -98,10 +100,10 @@ Kendall's W 0.7551, 95 % interval [0.6704, 0.8398], scenario (c)."
         statistic_name=statistic,
         df=float(k - 1) if statistic == "chi2" else (float(k - 1), float((k - 1) * (n - 1))),
         p_value=p,
-        effects=(kendalls_w(results, confidence=confidence),),
+        effects=(w,),
         n=n,
         ties=tied,
-        notes=(*results.notes_text(), *notes),
+        notes=(*results.notes_text(), *notes, *w.notes),
     )
 
 
@@ -139,16 +141,17 @@ def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
     ----------
     results : Results
     confidence : float, default 0.95
-        Confidence level of a jackknife interval with Student's t; its ends are NaN with two
-        datasets, or if all strategies are equal on every dataset.
+        Confidence level of a jackknife interval with Student's t. Its ends are NaN, and a note
+        says why, with two datasets, if all strategies are equal on every dataset, or if the
+        jackknife sees no variation: each dataset changes W alike, as where all agree.
     """
     table = paired_losses(results).ranks
     n = len(table)
     value = _w(table)
+    plain = Estimate(name="Kendall's W", value=value, confidence=confidence, n=n)
     if n < 3 or not np.ptp(table):
         why = "fewer than three datasets" if n < 3 else "strategies that are all equal"
-        notes = (f"{why}: W has no interval",)
-        return Estimate(name="Kendall's W", value=value, confidence=confidence, n=n, notes=notes)
+        return replace(plain, notes=(f"{why}: W has no interval",))
     # The jackknife needs a quantity that does not depend on N. W does; the mean correlation
     # between two datasets does not.
     concordance = (n * value - 1) / (n - 1)
@@ -158,15 +161,16 @@ def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
     error = pseudo.std(ddof=1) / np.sqrt(n)
     half = student_quantile(n - 1, confidence) * error
     low, high = ((1 + (n - 1) * c) / n for c in (pseudo.mean() - half, pseudo.mean() + half))
-    return Estimate(
-        name="Kendall's W",
-        value=value,
+    if error < 1e-9:  # rounding
+        return replace(
+            plain, notes=("leaving out any dataset changes W alike: it has no interval",)
+        )
+    return replace(
+        plain,
         standard_error=error * (n - 1) / n,
         low=max(low, 0.0),
         high=min(high, 1.0),
-        confidence=confidence,
         method="jackknife",
-        n=n,
     )
 
 

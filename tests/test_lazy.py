@@ -1,0 +1,30 @@
+"""Public names that are imported when they are first used."""
+
+import importlib
+
+import pytest
+
+import mlaut
+import mlaut.analysis
+from mlaut.analysis import methods
+
+
+def test_every_public_name_of_the_analysis_can_be_had_from_it():
+    for room in map(importlib.import_module, (f"mlaut.analysis.{r}" for r in mlaut.analysis.ROOMS)):
+        for name in room.__all__:
+            assert callable(getattr(mlaut.analysis, name)) or getattr(room, name) is not None
+            if room.__name__.startswith("mlaut.analysis.methods."):
+                assert getattr(methods, name) is getattr(room, name)
+    from mlaut.analysis import cv_test
+    from mlaut.analysis.methods import cv_test as same
+    from mlaut.analysis.methods import elo_ratings
+
+    assert cv_test is same
+    assert elo_ratings is mlaut.analysis.elo_ratings
+
+
+def test_a_name_that_does_not_exist_is_none_of_a_room():
+    with pytest.raises(AttributeError, match=r"'mlaut\.analysis' has no attribute 'cv_tests'"):
+        mlaut.analysis.cv_tests  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        from mlaut.analysis.methods import nothing  # noqa: F401
