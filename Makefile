@@ -3,10 +3,10 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP_FLAGS ?= --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all coverage branches lint docs bench clean
+.PHONY: help demo test test-all test-plugins coverage branches lint docs bench clean
 
 help:  ## print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/installed: setup.py pyproject.toml
 	tools/environment.sh $(VENV) $(PYTHON)
@@ -34,6 +34,14 @@ test: $(VENV)/tested  ## the tests, without the long ones, on all cores
 test-all: $(VENV)/tested  ## all tests
 	$(BIN)/python -m pytest
 
+$(VENV)/boards: $(VENV)/tested plugins/boards/pyproject.toml
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e plugins/boards
+	touch $@
+
+# The tests of MLaut pass with and without the plug-in.
+test-plugins: $(VENV)/boards  ## the tests of the plug-ins, with the long ones
+	cd plugins/boards && $(abspath $(BIN))/python -m pytest -n auto --dist worksteal
+
 coverage: $(VENV)/tested  ## the share of code lines that the tests run, into CONTRIBUTING.md
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[coverage]'
 	$(BIN)/python -m coverage erase
@@ -57,11 +65,13 @@ branches: $(VENV)/tested  ## that tests reach every branch of files_io and exper
 	COVERAGE_FILE=$(VENV)/branches/data $(BIN)/python -m coverage report -m --skip-covered --fail-under=100 || \
 	  { echo "No test reaches these: write one, remove them, or add '# pragma: no cover - reason'"; exit 1; }
 
-lint: $(VENV)/linted  ## style, types and import contracts
+lint: $(VENV)/linted  ## style, types, import contracts, and what nothing uses
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy plugins/boards/mlaut_boards
 	$(BIN)/lint-imports
+	$(BIN)/python tools/unused.py
 	if [ -x $(BIN)/hadolint ]; then $(BIN)/hadolint Dockerfile; fi
 
 docs: $(VENV)/documented  ## the site, in docs/_build/html

@@ -6,6 +6,8 @@ The board has ten small datasets and four strategies. Honest entries are runs of
 other numbers of threads, in a process with another environment, and with another Python. A forged
 entry begins with an honest run or with its code, and is consistent: its manifest has the right
 digests, its scores are those of its predictions, and its study has no problem.
+
+It needs the plug-in mlaut-boards: pip install ./plugins/boards
 """
 
 import argparse
@@ -21,6 +23,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from mlaut_boards.board import Board, init_board
+from mlaut_boards.judging import judge_entry
+from mlaut_boards.refits import refit_entry
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -33,7 +38,6 @@ from mlaut.bundles import Bundle, extend_bundle
 from mlaut.bundles.publishing import _sealed, _with_files
 from mlaut.experiments.study_files.study_file import own_strategies
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.leaderboard import Board, init_board, judge_entry, refit_entry
 from mlaut.records import Cell, Outcome, Status
 
 SEED = 11
@@ -161,7 +165,7 @@ def run_code(folder: Path, target: Path, code: str, **options) -> Path:
             own_strategies(file),
             study,
             verbose=0,
-            engine="inline",
+            n_jobs=1,  # in a guarded process, as the board measures its times
             **options,
         )
         return bundled(target, study, code)
@@ -372,7 +376,7 @@ def judged(board: Board, entry: Path, seed: str):
     begun = time.perf_counter(), time.process_time()
     found = judge_entry(board, entry, {}, seed=seed, claim=1)
     if found.why.startswith("Its fits cannot be read"):
-        fits = refit_entry(board, entry, seed, trusted=True, engine="inline")
+        fits = refit_entry(board, entry, seed, trusted=True, n_jobs=1)
         found = judge_entry(board, entry, fits, seed=seed, claim=1)
     return found, time.perf_counter() - begun[0], time.process_time() - begun[1]
 

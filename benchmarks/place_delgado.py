@@ -6,17 +6,19 @@ ARCHIVE is a folder in the layout of the authors' data (tools/delgado_archive.py
 tables and folds). WORK gets the studies, from which a second call continues. Datasets of up to
 2,000 rows are used. On 28 of them the 4,368 cells took 19 minutes on one worker of a busy machine:
 7 for the candidates, 12 for the folds, most of them in forests of 500 trees.
+
+It needs the plug-in mlaut-boards: pip install ./plugins/boards
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
+from mlaut_boards.placing.placement import place_study
+from mlaut_boards.placing.published_places import reproduction
 
 from mlaut.analysis import Results, published
-from mlaut.analysis.placing import reproduction
 from mlaut.data import load_folder
-from mlaut.placing.placement import place_study
 
 MOST_ROWS = 2_000
 SAME = {"RandomForestClassifier": "rf_caret", "SVC": "svm_C"}

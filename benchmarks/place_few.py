@@ -8,6 +8,8 @@ published learner is new in turn: its whole family is left out of the pool, of t
 the list and the calibration. Families are those of the benchmark, or by correlation of ranks.
 ``parts`` measures lists on boards that have a random four fifths of the datasets: coverage on one
 board depends on the list that it happens to have.
+
+It needs the plug-in mlaut-boards: pip install ./plugins/boards
 """
 
 from __future__ import annotations
@@ -25,11 +27,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from mlaut_boards.placing.few_datasets import PlacingCourse, choose_datasets, course_of
 from scipy.stats import t as student
 
 from mlaut.analysis import Results
-from mlaut.analysis.placing import choose_datasets
-from mlaut.analysis.placing.few_datasets import PlacingCourse, course_of
 from mlaut.errors import AnalysisError
 
 SIZES = (5, 10, 20, 30)

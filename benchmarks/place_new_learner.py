@@ -6,6 +6,8 @@ ARCHIVE is a folder in the layout of the data of Fernandez-Delgado et al. (2014)
 tools/delgado_archive.py. The learner, histogram gradient boosting, is none of the 179 published
 ones. Each arm runs twice: once without interruption, and once killed by SIGKILL after 2, 4, 6, ...
 seconds and started again until it ends. Then all datasets run, to know the truth and the CPU time.
+
+It needs the plug-in mlaut-boards: pip install ./plugins/boards
 """
 
 import json
@@ -15,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from mlaut_boards.placing.placement import place_study
 
 from mlaut.analysis import Results
-from mlaut.placing.placement import place_study
 
 MOST_ROWS = 2_000
 BUDGET = "10"
@@ -41,7 +43,7 @@ strategies = {"HistGradientBoosting": HistGradientBoostingClassifier(random_stat
 """
 CALL = """
 import sys
-from mlaut.placing.placement import place_study
+from mlaut_boards.placing.placement import place_study
 found = place_study(
     sys.argv[1], "delgado2014", budget=sys.argv[2], check=["lda_R"], verbose=0,
     few={"arm": sys.argv[3], "audit": sys.argv[3] == "designed"},

@@ -76,6 +76,10 @@ class UnusableWarning(UserWarning):
     """Warning about a dataset that no strategy can be run on; a run leaves it out."""
 
 
+class PluginWarning(UserWarning):
+    """Warning about an installed plug-in that cannot be loaded; MLaut works without it."""
+
+
 class StudyError(MlautError):
     """Error for a request that contradicts a study file, a plan or a stored study."""
 

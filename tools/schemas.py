@@ -129,36 +129,6 @@ STATUS_KEYS = {
     "maybe_shard": text("Part of the study that this file has"),
 }
 DIGEST = text("SHA-256 of the manifest of the bundle")
-VERDICT = one(
-    "Verdict on an entry, as the repository of a board keeps it",
-    format=whole("Format of a verdict: 1"),
-    entry=text("Name of the folder of the entry"),
-    seed=text("Text that was fixed after the entry, from which its sample of cells was drawn"),
-    claim=whole("Number of the claim, from 1"),
-    title=text("Title of the entry"),
-    authors=text("Its authors"),
-    strategy=WHO,
-    digest=DIGEST,
-    verdict=text("accepted, provisional or refused"),
-    why=text("The reason; for an accepted entry, what it is"),
-    checks=each(text(), "What was found, by check"),
-    record=yes("Whether it is shown to be better than all entries before it"),
-    score=or_null(number("Mean score by the metric of the board; null if it was not ranked")),
-    rank=or_null(number("Average rank")),
-    rank_low=or_null(number("Lower end of its 95% interval; null if no interval is known")),
-    rank_high=or_null(number("Upper end")),
-    best=or_null(number("P(best)")),
-    evidence=or_null(number("E-value against the entry that is hardest to beat")),
-    needed=or_null(number("Evidence that a claim of this number needs")),
-    rival=text("The entry that is hardest to beat"),
-    difference=or_null(number("Mean loss of the rival less that of the entry; above 0: better")),
-    difference_low=or_null(number("Lower end of its 95% interval, for this pair alone")),
-    difference_high=or_null(number("Upper end of its 95% interval")),
-    cells=whole("Cells of the entry"),
-    fitted=whole("Cells that were fitted again"),
-    claimed_seconds=or_null(number("Mean seconds of a cell as claimed")),
-    measured_seconds=or_null(number("Mean seconds of a cell when the board fitted it")),
-)
 DATASETS = one(
     name=text("Name of the dataset"),
     task=text("Classification or Regression"),
@@ -204,9 +174,6 @@ RESULTS: dict[str, Schema] = {
         bytes_before=whole("Bytes on the disk before"),
         bytes_now=whole("Bytes on the disk now"),
     ),
-    "study-convert": one(
-        study=STUDY, strategies=each(whole(), "Number of strategies of each dataset")
-    ),
     "list-datasets": many(DATASETS),
     "demo": one(
         study_file=text("Path of the study file"),
@@ -214,20 +181,9 @@ RESULTS: dict[str, Schema] = {
         report=one("As of 'mlaut report'", **REPORT_KEYS),
         files=FILES,
     ),
-    "study-export": one(runs=whole("New runs in MLflow; 0 for other forms"), files=FILES),
+    "study-export": one(runs=whole("New runs in MLflow")),
     "import": one(study=STUDY, strategy=WHO, cells=whole("Cells that were stored")),
     "init": one(study_file=text("Path of the study file")),
-    "leaderboard-init": one(board=text("Folder of the board"), digest=DIGEST),
-    "leaderboard-add": one(entry=text("Folder of the entry"), digest=DIGEST),
-    "leaderboard-fit": many(
-        one(
-            entry=text("Name of the entry"),
-            cells=whole("Cells that were fitted again"),
-            error=text("Why cells were not fitted again; empty if they were"),
-        )
-    ),
-    "leaderboard-judge": many(VERDICT),
-    "leaderboard-page": one(page=text("Path of the first page")),
     "load": one(
         database=text("Path of the database"),
         datasets=many(text(), "Paths of the datasets in the database"),
@@ -238,11 +194,6 @@ RESULTS: dict[str, Schema] = {
         study=STUDY,
         saved=whole("Number of models that were saved"),
         folder=text("Folder of the models"),
-    ),
-    "study-place": one(
-        sentence=text("Place of the best own strategy, and whether the check supports it"),
-        check=or_null(STANDINGS | {"description": "Strategies that were run again"}),
-        place=STANDINGS | {"description": "Places of the own strategies"},
     ),
     "study-same": one(
         answer=text("same, differs or cannot tell, of all strategies"),
@@ -360,7 +311,7 @@ RESULTS: dict[str, Schema] = {
 }
 
 
-def schemas() -> dict[str, str]:
+def schemas(results: dict[str, Schema] = RESULTS) -> dict[str, str]:
     """Return the text of each schema by the name of its file."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return {
@@ -368,13 +319,18 @@ def schemas() -> dict[str, str]:
             head | {"title": f"mlaut {name.replace('-', ' ')} --json"} | schema, indent=1
         )
         + "\n"
-        for name, schema in RESULTS.items()
+        for name, schema in results.items()
     }
 
 
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for file in FOLDER.glob("*.json"):
+def write(folder: Path, results: dict[str, Schema]) -> None:
+    """Write the schemas of results into a folder, and remove others."""
+    folder.mkdir(exist_ok=True)
+    for file in folder.glob("*.json"):
         file.unlink()
-    for name, content in schemas().items():
-        (FOLDER / name).write_text(content, encoding="utf-8")
+    for name, content in schemas(results).items():
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(FOLDER, RESULTS)

@@ -2,7 +2,7 @@
 
 Most analyses need only the names listed here. All others are in rooms: `methods` (Lacoste's
 methods, folds of one dataset, ratings, planning, explaining, ...), `plots`, `scores`, `importers`,
-`pairwise`, `placing`; they can be imported from here, too.
+`pairwise`; they can be imported from here, too.
 """
 
 from mlaut.lazy import attach
@@ -10,7 +10,7 @@ from mlaut.lazy import attach
 ROOMS = (
     *("importers", "methods.aggregates", "methods.bayes", "methods.cross_validation"),
     *("methods.frequentist", "methods.lacoste", "methods.planning", "methods.tuning"),
-    *("pairwise", "placing", "plots", "results", "scores"),
+    *("pairwise", "plots", "results", "scores"),
 )
 
 __getattr__, __dir__, __all__ = attach(

@@ -1,4 +1,4 @@
-"""Bundles: studies that can be published as plain files, verified, extended, merged and ranked."""
+"""Bundles: studies that can be published as plain files, verified, extended and merged."""
 
 from mlaut.lazy import attach
 
@@ -6,7 +6,6 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "manifest": ("Bundle",),
-        "leaderboard": ("build_leaderboard",),
         "extending": ("extend_bundle", "verify_bundle"),
         "opening": ("open_bundle",),
         "publishing": ("publish_study",),

@@ -2,7 +2,6 @@
 
 from mlaut.bundles.extending import extend_bundle as extend_bundle
 from mlaut.bundles.extending import verify_bundle as verify_bundle
-from mlaut.bundles.leaderboard import build_leaderboard as build_leaderboard
 from mlaut.bundles.manifest import Bundle as Bundle
 from mlaut.bundles.opening import open_bundle as open_bundle
 from mlaut.bundles.publishing import publish_study as publish_study

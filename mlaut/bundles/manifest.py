@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.errors import StoreError
+from mlaut.files_io.kinds import MANIFEST
 from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.safe_files.untrusted import read_json
 from mlaut.markup import json_text, printable
 
 FORMAT = 1
-MANIFEST, STUDY, DATASETS = "bundle.json", "study.h5", "datasets.h5"
+STUDY, DATASETS = "study.h5", "datasets.h5"
 STUDY_FILE, STRATEGIES = "study.toml", "strategies.py"
 MOST_MANIFEST = 2**24  # bytes of a manifest: more than 30,000 datasets
 
@@ -135,17 +136,6 @@ class Bundle:
         datasets = [asdict(dataset) for dataset in self.datasets]
         content = {"format": FORMAT, **about, "datasets": datasets, "files": files}
         return (json_text(content, indent=1) + "\n").encode()
-
-
-def is_bundle(place: str | os.PathLike[str]) -> bool:
-    """Return whether a place is an address, a ``.zip``, or a folder with a manifest."""
-    text = os.path.expanduser(place)
-    return is_address(text) or text.endswith(".zip") or Path(text, MANIFEST).exists()
-
-
-def is_address(text: str) -> bool:
-    """Return whether a text is an address of the web."""
-    return text.lower().startswith(("http://", "https://"))
 
 
 def read_manifest(content: bytes, folder: Path, where: str) -> Bundle:

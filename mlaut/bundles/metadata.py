@@ -13,7 +13,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from mlaut import __version__
-from mlaut.bundles.manifest import DATASETS, KINDS, MANIFEST, STRATEGIES, STUDY_FILE, Bundle
+from mlaut.bundles.manifest import DATASETS, KINDS, STRATEGIES, STUDY_FILE, Bundle
+from mlaut.files_io.kinds import MANIFEST
 from mlaut.markup import json_text, marked, printable
 
 if TYPE_CHECKING:

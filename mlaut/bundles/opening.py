@@ -22,18 +22,16 @@ from urllib.parse import urljoin, urlsplit
 from mlaut import __version__
 from mlaut.bundles.manifest import (
     KINDS,
-    MANIFEST,
     MOST_MANIFEST,
     Bundle,
     BundledFile,
     damage_of,
     file_record,
-    is_address,
-    is_bundle,
     read_manifest,
 )
 from mlaut.downloads import MOST_BYTES, answer_of, cache_folder
 from mlaut.errors import DataError, StoreError
+from mlaut.files_io.kinds import MANIFEST, Kind, is_address, kind_of
 from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.held import unfinished
@@ -49,7 +47,11 @@ Opener = Callable[[str], AbstractContextManager[BinaryIO]]
 
 def study_of(place: str | os.PathLike[str]) -> Path:
     """Return the path of a bundle's study, after a check of its digests, or the place itself."""
-    return open_bundle(place).study if is_bundle(place) else Path(os.path.expanduser(place))
+    return (
+        open_bundle(place).study
+        if kind_of(place) is Kind.BUNDLE
+        else Path(os.path.expanduser(place))
+    )
 
 
 def open_bundle(place: str | os.PathLike[str], *, limit: int = MOST_BYTES) -> Bundle:

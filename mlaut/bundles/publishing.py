@@ -21,7 +21,6 @@ from mlaut.bundles import metadata
 from mlaut.bundles.manifest import (
     DATASETS,
     KINDS,
-    MANIFEST,
     STRATEGIES,
     STUDY,
     STUDY_FILE,
@@ -32,6 +31,7 @@ from mlaut.bundles.manifest import (
 from mlaut.bundles.opening import open_bundle
 from mlaut.errors import MlautError, StoreError, StudyError, with_checked_options
 from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
+from mlaut.files_io.kinds import MANIFEST, Kind, kind_of
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
 from mlaut.files_io.safe_files.lock import holder_of
 from mlaut.files_io.safe_files.system_errors import explained
@@ -179,7 +179,7 @@ class _ToPublish:
     def of(cls, path: Path, datasets: Any, code: Any = None) -> _ToPublish:
         texts = {} if code is None else {STRATEGIES: Path(os.path.expanduser(code))}
         title = ""
-        if path.suffix == ".toml":
+        if kind_of(path) is Kind.STUDY_FILE:
             from mlaut.experiments import read_study_file
 
             file = read_study_file(path)

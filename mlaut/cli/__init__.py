@@ -12,16 +12,17 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from mlaut import __version__
-from mlaut.cli import elsewhere, leaderboard, lists, runs, studies
+from mlaut.cli import elsewhere, lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
+from mlaut.plugins.finding import found, home_of, without_plugin
 
 __all__ = ["cli", "main"]
 
@@ -32,12 +33,11 @@ _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
 _OF_STUDIES = (
-    *(studies.same, studies.compact, studies.remove, studies.rename, runs.models, lists.convert),
-    *(elsewhere.place, elsewhere.export),
+    *(studies.same, studies.compact, studies.remove, studies.rename, runs.models),
+    elsewhere.export,
 )
 _FORMER: dict[str | None, str] = {
     "watch": "status --follow",
-    "leaderboard": "leaderboard page",  # below 'study'
     **{name: f"list {name}" for name in lists.list_.commands},
     **{command.name: f"study {command.name}" for command in _OF_STUDIES},
 }
@@ -46,13 +46,38 @@ _FORMER: dict[str | None, str] = {
 _OF_NUMBERS = re.compile(r"[/\\](pandas|numpy|matplotlib)[/\\]")
 
 
+_OF_BOARDS = ("leaderboard", "place")  # commands of the plug-in mlaut-boards
+
+
 class _CommandGroup(click.Group):
-    """Commands; a former name raises an error that states the present name."""
+    """Commands, also those of plug-ins; a former name raises an error that states the present one.
+
+    An entry point ``study.place`` in the group ``mlaut.commands`` is the command ``place``
+    below `mlaut study`, and one without a dot is a command of `mlaut`.
+    """
+
+    def of_plugins(self) -> dict[str, click.Command]:
+        """Return the commands of plug-ins in this group, by name."""
+        above, commands = "" if self.name == "cli" else f"{self.name}.", found("commands")
+        named = {name.removeprefix(above): x for name, x in commands.items() if above in name}
+        return {name: command for name, command in named.items() if "." not in name}
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in self.commands and name in (added := self.of_plugins()):
+            self.commands[name] = added[name]
+            full = name if self.name == "cli" else f"{self.name}.{name}"
+            with_json(added[name], f"-{full}".replace(".", "-"), home_of("commands", full))
+        return self.commands.get(name)
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return sorted({*self.commands, *self.of_plugins()})
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = f"'{ctx.command_path} {args[0]}'"
         if args[0] in _FORMER and args[0] not in self.commands:
-            now = f"is now 'mlaut {_FORMER[args[0]]}'"
-            raise click.UsageError(f"'{ctx.command_path} {args[0]}' {now}")
+            raise click.UsageError(f"{name} is now 'mlaut {_FORMER[args[0]]}'")
+        if args[0] in _OF_BOARDS and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(without_plugin(f"{name} is in", "boards"))
         return super().resolve_command(ctx, args)
 
 
@@ -62,8 +87,14 @@ class _Commands(_CommandGroup):
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, commands in _FIRST_PAGE.items():
             with formatter.section(heading):
-                rows = [(str(command.name), command.get_short_help_str(60)) for command in commands]
-                formatter.write_dl(rows)
+                formatter.write_dl(_with_help({str(one.name): one for one in commands}))
+        if added := self.of_plugins():
+            with formatter.section("Plug-ins"):
+                formatter.write_dl(_with_help(added))
+
+
+def _with_help(commands: Mapping[str, click.Command]) -> list[tuple[str, str]]:
+    return [(name, command.get_short_help_str(60)) for name, command in commands.items()]
 
 
 @click.group(
@@ -81,13 +112,12 @@ def cli(debug: bool) -> None:
     mlaut run study.toml            run a study, or resume it
     mlaut report study.h5           show what it decides, and all numbers
     mlaut study --help              list what else can be done with studies
-    mlaut leaderboard --help        make a board, and judge its entries
     """
 
 
 @click.group(cls=_CommandGroup)
 def study() -> None:
-    """Compare two runs; change, convert, place and export studies.
+    """Compare two runs; change and export studies.
 
     \b
     mlaut study same old.h5 new.h5
@@ -97,7 +127,6 @@ def study() -> None:
 
 for _command in (
     study,
-    leaderboard.leaderboard,
     *itertools.chain.from_iterable(_FIRST_PAGE.values()),
 ):
     cli.add_command(_command)

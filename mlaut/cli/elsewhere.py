@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from mlaut.cli.inputs import PATH, database_and_options
-from mlaut.cli.output import Answer, records, show
-from mlaut.markup import counted, csv_text
+from mlaut.cli.output import Answer, show
+from mlaut.files_io.kinds import Kind, kind_of
+from mlaut.markup import counted
 
 
 @click.command()
@@ -52,7 +53,7 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
     nowhere = [d.name for d in bundle.datasets if not (d.included or d.reference)]
     if outside:
         show(f"{len(outside)} of {len(bundle.datasets)} tables are named by digest, not included")
-    if study.suffix != ".toml" and (file := study_file_beside(study)):
+    if kind_of(study) is Kind.STUDY and (file := study_file_beside(study)):
         show(f"{file} is not in it: 'mlaut publish {file}' lets others fit its strategies again")
     if nowhere:
         show(f"nobody can load {', '.join(nowhere)}: --include all puts tables into the bundle")
@@ -62,53 +63,27 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
 
 @click.command()
 @click.argument("study", type=PATH)
-@click.option("--mlflow", "store", help="Database (.db), folder or server of MLflow.")
-@click.option("--every-eval-ever", "logs", type=PATH, help="Folder for Every Eval Ever.")
-@click.option("--organisation", default="", help="With --every-eval-ever: who ran the strategies.")
-@click.option("--hugging-face", "models", type=PATH, help="Folder for repositories of the Hub.")
-@click.option("--benchmark", default="", help="With --hugging-face: the Hub's dataset, OWNER/NAME.")
-@click.option("--source", default="", help="With --hugging-face: address of the results.")
+@click.option(
+    "--mlflow", "store", required=True, help="Database (.db), folder or server of MLflow."
+)
 @click.option("--metric", default="", help="Default: that of the study.")
-def export(
-    study: Path, store: str | None, logs: Path | None, models: Path | None, metric: str, **how: str
-) -> Answer:
+def export(study: Path, store: str, metric: str) -> Answer:
     """Write results in the form of another program.
 
-    \b
-    MLflow           a run for each strategy on each dataset; a repeated export adds what is new;
-                     it needs the extra 'mlflow'
-    Every Eval Ever  a JSON file a strategy, with the interval of each score
-    Hugging Face     STRATEGY/.eval_results/TITLE.yaml for the repository of each strategy; the
-                     notes name the intervals, for which the form has no field
-
-    The last two also take what 'mlaut report' takes, for example a table of scores with --metric.
+    MLflow gets a run for each strategy on each dataset; a repeated export adds what is new. It
+    needs the extra 'mlflow'.
 
     \b
     mlaut study export study.h5 --mlflow mlflow.db
-    mlaut study export study.h5 --every-eval-ever logs --organisation "Ada Lovelace"
-    mlaut study export study.h5 --hugging-face models --benchmark ada/bench
     """
     from mlaut.files_io import StudyStore
-    from mlaut.report import make_report
-    from mlaut.report.exchange import to_every_eval_ever, to_hugging_face
     from mlaut.report.tracking import to_mlflow
 
     database, options = database_and_options(study)
-    if [store, logs, models].count(None) != 2:
-        raise click.UsageError("name one of --mlflow, --every-eval-ever, --hugging-face")
-    if store is not None:
-        title = options.get("title", "")
-        runs = to_mlflow(StudyStore(database), store, metric=metric, experiment=title)
-        show(f"{runs} new runs in {store}")
-        return {"runs": runs, "files": []}
-    report = make_report(database, **options | ({"metric": metric} if metric else {}))
-    if logs is not None:
-        written = to_every_eval_ever(report, logs, how["organisation"])
-    else:
-        written = to_hugging_face(report, models or Path(), how["benchmark"], how["source"])
-    for path in written:
-        show(path)
-    return {"runs": 0, "files": written}
+    title = options.get("title", "")
+    runs = to_mlflow(StudyStore(database), store, metric=metric, experiment=title)
+    show(f"{runs} new runs in {store}")
+    return {"runs": runs}
 
 
 @click.command("import")
@@ -150,51 +125,3 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
     stored = import_predictions(store, table, strategy=strategy, source=source)
     show(f"{counted(stored, 'cell')} of {strategy} stored in {study}")
     return {"study": study, "strategy": strategy, "cells": stored}
-
-
-@click.command()
-@click.argument("study", type=PATH)
-@click.option("--against", required=True, help="Published benchmark, for example delgado2014.")
-@click.option("--strategy", "strategies", multiple=True, help="Strategy to place (repeatable).")
-@click.option("--same", multiple=True, metavar="HERE=PUBLISHED", help="One that was run again.")
-@click.option("--missing", default="row mean", show_default=True, help="For unpublished cells.")
-@click.option("--budget", default="", help="Place by few datasets: 10, or '2h cpu' with --costs.")
-@click.option("--arm", type=click.Choice(["designed", "random"]), help="Choice of datasets.")
-@click.option("--rival", help="Published strategy; end when it is separated.")
-@click.option("--audit", is_flag=True, help="Run 5 random datasets besides a designed list.")
-@click.option("--costs", type=PATH, help="CSV of datasets and seconds.")
-@click.option("--seed", type=int, help="Of a draw: drawn by the board's maker after the entry.")
-@click.option("-j", "--n-jobs", type=int, help="Worker processes, if the study is run.")
-@click.option("-o", "--output", type=PATH, help="Folder for the tables (CSV), also of all pairs.")
-def place(study: Path, same: Sequence[str], output: Path | None, **given: Any) -> Answer:
-    """Show where your strategies stand among published ones.
-
-    A study file is run by the protocol of the benchmark first, if that can be run: for delgado2014,
-    [data] folder is a copy of its archive, each strategy is tuned on the halves of the archive, and
-    then fitted on its folds. Published strategies are not run, but for one as a check. Of a study
-    database the results are taken as they are; its datasets have the benchmark's names.
-
-    \b
-    mlaut study place study.toml --against delgado2014 -o place/
-    mlaut study place study.h5 --against delgado2014 --same RandomForestClassifier=rf_caret
-    mlaut study place study.toml --against delgado2014 --budget 40 --rival rf_caret
-    """
-    from mlaut.files_io.safe_files.plain_files import write_files
-    from mlaut.files_io.tables.tables import read_table
-    from mlaut.placing.placement import place_study
-
-    pairs = dict(pair.partition("=")[::2] for pair in same)
-    few = {k: x for k in ("arm", "rival", "audit", "costs", "seed") if (x := given.pop(k))}
-    if few.get("costs"):
-        costs = read_table(few["costs"])
-        few["costs"] = dict(costs.iloc[:, :2].itertuples(index=False, name=None))
-    changes = {name: value for name, value in given.items() if value is not None}
-    placed = place_study(study, same=pairs, few=few, **changes)
-    for text in filter(None, (placed.check, placed, placed.sentence())):
-        show(f"{text}\n")
-    files = ({"check": placed.check.frame} if placed.check else {}) | {"place": placed.frame}
-    if output is not None:
-        tables = {**files, "pairs": placed.pairs}
-        write_files(output, ((f"{name}.csv", csv_text(table)) for name, table in tables.items()))
-    rows = {name: records(frame) for name, frame in files.items()}
-    return {"sentence": placed.sentence(), "check": None, **rows}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -9,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlaut.errors import MlautError
+from mlaut.errors import AnalysisError, MlautError
 from mlaut.experiments.options import RunOptions
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.records import Analysis
 
 if TYPE_CHECKING:
@@ -52,14 +55,13 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
     """Return the path of the study's database, and the report options of its study file."""
-    if path.suffix != ".toml":
-        from mlaut.bundles.manifest import is_bundle
-
-        if not is_bundle(path):
-            return path, {}
+    kind = kind_of(path)
+    if kind is Kind.BUNDLE:
         from mlaut.bundles.opening import open_bundle
 
         return open_bundle(path).study, {}
+    if kind is not Kind.STUDY_FILE:
+        return path, {}
     from mlaut.experiments import read_study_file
 
     file = read_study_file(path)
@@ -88,7 +90,7 @@ def dropped_from(path: Path) -> dict[str, str]:
     from mlaut.experiments.study_files.study_file import choose_strategies
     from mlaut.files_io import StudyStore
 
-    if path.suffix != ".toml":
+    if kind_of(path) is not Kind.STUDY_FILE:
         return {}
     file = read_study_file(path)
     if file.strategies.file or not file.strategies.names or not file.output.exists():
@@ -115,3 +117,16 @@ def race_of(database: Path) -> StudyRace | None:
     from mlaut.analysis.racing.study_race import StudyRace
 
     return StudyRace.of(study)
+
+
+def read_pairs(file: Path, what: str) -> dict[str, str]:
+    """Return the second column of a CSV file by the first one, without the row of names."""
+    from mlaut.files_io.safe_files.plain_files import read_text
+
+    try:
+        rows = [row for row in csv.reader(io.StringIO(read_text(file), newline="")) if row]
+    except (OSError, ValueError, csv.Error) as error:
+        raise AnalysisError(f"{file}: cannot be read ({error}); check the file") from error
+    if not rows or {len(row) for row in rows} != {2}:
+        raise AnalysisError(f"{file}: two columns are needed, {what}")
+    return {name.strip(): value.strip() for name, value in rows[1:]}

@@ -9,7 +9,6 @@ import click
 
 from mlaut.cli.inputs import PATH, TASKS
 from mlaut.cli.output import Answer, one_line, show, show_rows
-from mlaut.markup import counted
 
 
 @click.group("list")
@@ -111,26 +110,3 @@ def load(database: Path, references: Sequence[str], task: str | None) -> Answer:
     for path in paths:
         show(path)
     return {"database": database, "datasets": paths}
-
-
-@click.command()
-@click.argument("old_input", type=PATH)
-@click.argument("old_output", type=PATH)
-@click.option("-o", "--output", required=True, type=PATH, help="Folder of the study.")
-def convert(old_input: Path, old_output: Path, output: Path) -> Answer:
-    """Make a study from the two files of MLaut 0.1.
-
-    The study has their tables, splits and predictions. No pickle in the files is loaded. OUTPUT
-    gets study.h5 and study.datasets.h5.
-
-    \b
-    mlaut study convert input.hdf5 output.hdf5 -o converted
-    """
-    from mlaut.data.old_studies import convert_old_study
-
-    study = output / "study.h5"
-    converted = convert_old_study(old_input, old_output, output / "study.datasets.h5", study)
-    for name, strategies in converted.items():
-        show(f"{one_line(name)}: {counted(strategies, 'strategy', 'strategies')}")
-    show(f"stored in {study}: mlaut report {study}")
-    return {"study": study, "strategies": converted}

@@ -46,15 +46,15 @@ def as_json() -> bool:
     return context is not None and bool(context.meta.get(__name__))
 
 
-def with_json(command: click.Command, path: str = "") -> None:
+def with_json(command: click.Command, path: str = "", package: str = "mlaut.cli") -> None:
     """Add ``--json`` to each command of a group; it prints the returned value, and no text.
 
     The function returns an `Answer`. The schema of `mlaut list metrics` is
-    ``schemas/list-metrics.json``, which ``--json-schema`` prints.
+    ``schemas/list-metrics.json`` of the package, which ``--json-schema`` prints.
     """
     if isinstance(command, click.Group):
         for name, below in command.commands.items():
-            with_json(below, f"{path}-{name}")
+            with_json(below, f"{path}-{name}", package)
         return
     function: Callable[..., Answer] = command.callback or dict
 
@@ -72,7 +72,7 @@ def with_json(command: click.Command, path: str = "") -> None:
         if wanted:
             from importlib.resources import files
 
-            schema = files("mlaut.cli") / "schemas" / f"{path[1:]}.json"
+            schema = files(package) / "schemas" / f"{path[1:]}.json"
             click.echo(schema.read_text(encoding="utf-8"), nl=False)
             context.exit()
 

@@ -20,6 +20,7 @@ from mlaut.cli.inputs import (
 )
 from mlaut.cli.output import Answer, in_own_words, show, show_rows
 from mlaut.errors import AnalysisError, StudyError
+from mlaut.files_io.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from mlaut.experiments import RunSummary, StudyFile
@@ -163,10 +164,9 @@ def run(
         raise StudyError("--add and -o belong together: mlaut run BUNDLE --add mine.py -o mine.h5")
     if added is not None and output is not None:
         from mlaut.bundles import extend_bundle
-        from mlaut.bundles.manifest import is_bundle
         from mlaut.files_io import FilesIO
 
-        if not is_bundle(study_file):
+        if kind_of(study_file) is not Kind.BUNDLE:
             raise StudyError(f"{study_file}: no bundle; 'mlaut publish' makes one of a study")
         io = FilesIO(database) if database else None
         done = extend_bundle(study_file, added, output, hdf5_input_io=io, **given)
@@ -232,7 +232,7 @@ def models(study: Path, database: Path | None, **options: Any) -> Answer:
     from mlaut.files_io.studies.models import models_folder
 
     strategies, path = None, study
-    if study.suffix == ".toml":
+    if kind_of(study) is Kind.STUDY_FILE:
         file = read_study_file(study)
         strategies, path, database = choose_strategies(file), file.output, database or file.input
     saved = Study(path, database).save_models(strategies, **options)

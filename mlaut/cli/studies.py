@@ -1,7 +1,5 @@
 """Commands that read, check, join and compact studies."""
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,9 +7,17 @@ from typing import Any
 
 import click
 
-from mlaut.cli.inputs import PATH, database_and_options, dropped_from, race_of, with_settings
+from mlaut.cli.inputs import (
+    PATH,
+    database_and_options,
+    dropped_from,
+    race_of,
+    read_pairs,
+    with_settings,
+)
 from mlaut.cli.output import Answer, as_json, one_line, records, show, show_rows, show_table
 from mlaut.errors import AnalysisError, nearest
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
 from mlaut.optional import need
 
@@ -144,17 +150,6 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
     "'keep' (default), 'drop strategies', 'drop datasets', or the name of a strategy whose scores "
     "replace theirs.",
 )
-@click.option(
-    "--since",
-    metavar="DATE or STRATEGY",
-    help="Also tell which strategies were new records when they came, from this one on.",
-)
-@click.option(
-    "--submitted",
-    metavar="FILE.csv",
-    help="With --since: a CSV file of strategies and their dates; default: the dates with which "
-    "names begin, or the order of the table.",
-)
 @click.option("--title", help="Title of the report; default: that of the study file.")
 @click.option(
     "--missing",
@@ -171,12 +166,11 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
 
     The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, a
     table of scores as people publish them (CSV, TSV, Excel, JSON, Markdown, LaTeX, HTML, a folder
-    of such files, or - for the standard input) with its metric, or a file or folder of a
-    leaderboard (fev, GIFT-Eval, MTEB, tsml, HELM, SWE-bench, Every Eval Ever, lm-eval, mlr3), which
-    is recognised. The report says how a table was read; --columns chooses where that is unclear.
-    The question, test, level, metric and treatment of a study are chosen before its first result;
-    options that differ are named in the report, and so is what is left out: by --only, --without,
-    --datasets, or since the study file no longer names a strategy.
+    of such files, or - for the standard input) with its metric, or files of a leaderboard, which
+    the plug-in mlaut-boards recognises. The report says how a table was read; --columns chooses
+    where that is unclear. The question, test, level, metric and treatment of a study are chosen
+    before its first result; options that differ are named in the report, and so is what is left
+    out: by --only, --without, --datasets, or since the study file no longer names a strategy.
 
     \b
     mlaut report study.h5
@@ -186,7 +180,6 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report README.md --metric rmse --columns dataset=env_id,strategy=algo+size,table=2
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
-    mlaut report swe-bench/verified --since 2026-01-01
     """
     from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
@@ -199,8 +192,6 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
         options["columns"] = _read_columns(given["columns"])
     if (given["clusters"] or "").endswith(".csv"):
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
-    if given["submitted"]:
-        options["submitted"] = _read_pairs(Path(given["submitted"]), "strategies and their dates")
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     result = make_report(database, **options)
@@ -236,19 +227,6 @@ def _read_columns(given: Sequence[str]) -> dict[str, list[str] | str]:
     return columns
 
 
-def _read_pairs(file: Path, what: str) -> dict[str, str]:
-    """Return the second column of a CSV file by the first one, without the row of names."""
-    from mlaut.files_io.safe_files.plain_files import read_text
-
-    try:
-        rows = [row for row in csv.reader(io.StringIO(read_text(file), newline="")) if row]
-    except (OSError, ValueError, csv.Error) as error:
-        raise AnalysisError(f"{file}: cannot be read ({error}); check the file") from error
-    if not rows or {len(row) for row in rows} != {2}:
-        raise AnalysisError(f"{file}: two columns are needed, {what}")
-    return {name.strip(): value.strip() for name, value in rows[1:]}
-
-
 def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     """Return the source of each dataset, from a CSV file of datasets and their sources.
 
@@ -257,11 +235,10 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     AnalysisError
         The file has other columns than these two, or names no source of a dataset of the study.
     """
-    from mlaut.analysis.importers.any_table import is_results
     from mlaut.files_io import StudyStore
 
-    sources = _read_pairs(file, "datasets and their sources")
-    named = [] if is_results(database) else StudyStore(database).datasets
+    sources = read_pairs(file, "datasets and their sources")
+    named = [] if kind_of(database) is Kind.RESULTS else StudyStore(database).datasets
     if lacking := [name for name in named if not sources.get(name)]:
         hint = nearest(lacking[0], sources)
         raise AnalysisError(f"{file}: no source for the dataset {lacking[0]!r}{hint}")
@@ -308,7 +285,6 @@ def verify(
     """
     from mlaut.analysis import Results
     from mlaut.bundles import verify_bundle
-    from mlaut.bundles.manifest import is_bundle
     from mlaut.errors import StudyError
     from mlaut.experiments import verify_study
     from mlaut.experiments.cells.memory import parse_bytes
@@ -316,7 +292,7 @@ def verify(
 
     arguments["hdf5_input_io"] = FilesIO(database) if database else None
     cleared, about = 0, ""
-    if is_bundle(study):
+    if kind_of(study) is Kind.BUNDLE:
         if mend or seal:
             raise StudyError(f"{study}: a bundle is not changed; mend a copy of its study")
         arguments |= {"limit": parse_bytes(limit) or 0, "trusted": trust}
@@ -378,17 +354,17 @@ def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
     mlaut study same old.h5 new.h5
     mlaut study same published.csv mine.h5 --metric accuracy --rope 0.005
     """
-    from mlaut.analysis.importers.any_table import is_results, read_results
+    from mlaut.analysis import read_results
     from mlaut.analysis.methods.aggregates import same_results
     from mlaut.files_io import StudyStore
     from mlaut.report.state import environment_differences
     from mlaut.study import Study
 
     paths = [database_and_options(path)[0] for path in (old, new)]
-    stores = [StudyStore(path) for path in paths if not is_results(path)]
+    stores = [StudyStore(path) for path in paths if kind_of(path) is Kind.STUDY]
     runs = [
         read_results(path, metric, greater_is_better=given["greater_is_better"])
-        if is_results(path)
+        if kind_of(path) is Kind.RESULTS
         else Study(path).results(metric or "")
         for path in paths
     ]

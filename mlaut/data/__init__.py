@@ -8,14 +8,20 @@ __getattr__, __dir__, __all__ = attach(
         "api": ("Data", "list_datasets"),
         "sources.references": ("DatasetReference", "fetch", "is_reference", "parse_reference"),
         "splits.by_role": (
-            "ByRole",
             "GroupFolds",
             "GroupTimeSeries",
             "LeakWarning",
             "LeaveOneGroupOut",
             "TimeSeries",
         ),
-        "splits.resampling": ("HoldOut", "KFold", "make_split", "parse_scheme", "split_of_pairs"),
+        "splits.resampling": (
+            "ByRole",
+            "HoldOut",
+            "KFold",
+            "make_split",
+            "parse_scheme",
+            "split_of_pairs",
+        ),
         "splits.targets": ("encode_target", "positions"),
         "tables.collections": (
             "CollectionEntry",

@@ -6,12 +6,12 @@ from mlaut.data.sources.references import DatasetReference as DatasetReference
 from mlaut.data.sources.references import fetch as fetch
 from mlaut.data.sources.references import is_reference as is_reference
 from mlaut.data.sources.references import parse_reference as parse_reference
-from mlaut.data.splits.by_role import ByRole as ByRole
 from mlaut.data.splits.by_role import GroupFolds as GroupFolds
 from mlaut.data.splits.by_role import GroupTimeSeries as GroupTimeSeries
 from mlaut.data.splits.by_role import LeakWarning as LeakWarning
 from mlaut.data.splits.by_role import LeaveOneGroupOut as LeaveOneGroupOut
 from mlaut.data.splits.by_role import TimeSeries as TimeSeries
+from mlaut.data.splits.resampling import ByRole as ByRole
 from mlaut.data.splits.resampling import HoldOut as HoldOut
 from mlaut.data.splits.resampling import KFold as KFold
 from mlaut.data.splits.resampling import make_split as make_split

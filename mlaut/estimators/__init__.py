@@ -9,7 +9,8 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "catalogue.registry": ("REGISTRY", "Registry", "instantiate_default_estimators"),
-        "strategy.metadata": ("DataShape", "Properties", "Strategy", "properties"),
+        "strategy.metadata": ("DataShape", "Properties", "properties"),
+        "strategy.listed_strategy": ("Strategy",),
         "sizes": ("SizeLimit",),
         "strategy.mlaut_estimator": ("MlautEstimator",),
         "strategy.generic_estimator": ("Generic_Estimator",),

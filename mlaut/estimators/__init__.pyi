@@ -19,9 +19,9 @@ from mlaut.estimators.searches.tuning import TuningWarning as TuningWarning
 from mlaut.estimators.searches.tuning import tuning_record as tuning_record
 from mlaut.estimators.sizes import SizeLimit as SizeLimit
 from mlaut.estimators.strategy.generic_estimator import Generic_Estimator as Generic_Estimator
+from mlaut.estimators.strategy.listed_strategy import Strategy as Strategy
 from mlaut.estimators.strategy.metadata import DataShape as DataShape
 from mlaut.estimators.strategy.metadata import Properties as Properties
-from mlaut.estimators.strategy.metadata import Strategy as Strategy
 from mlaut.estimators.strategy.metadata import properties as properties
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator as MlautEstimator
 from mlaut.estimators.strategy.wrappers import Balanced as Balanced

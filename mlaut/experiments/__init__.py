@@ -16,6 +16,5 @@ __getattr__, __dir__, __all__ = attach(
         "following.status": ("StudyStatus", "study_status"),
         "checking.verify": ("Verification", "verify_study"),
         "cells.saved_models": ("load_model",),
-        "checking.simulation": ("null_table", "simulate_study"),
     },
 )

@@ -3,8 +3,6 @@
 from mlaut.experiments.cells.saved_models import load_model as load_model
 from mlaut.experiments.checking.preview import Preview as Preview
 from mlaut.experiments.checking.preview import plan_study as plan_study
-from mlaut.experiments.checking.simulation import null_table as null_table
-from mlaut.experiments.checking.simulation import simulate_study as simulate_study
 from mlaut.experiments.checking.verify import Verification as Verification
 from mlaut.experiments.checking.verify import verify_study as verify_study
 from mlaut.experiments.engines.engine import InlineEngine as InlineEngine

@@ -10,6 +10,7 @@ from mlaut.data.tables.folders import folder_tables
 from mlaut.errors import MlautError, StudyError, nearest
 from mlaut.experiments.study_files.study_file import StudyFile, read_study_file, references_of
 from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.safe_files.hdf5 import write_in_place
 from mlaut.files_io.safe_files.names import to_h5
 from mlaut.markup import counted
@@ -61,7 +62,7 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
         A name is unknown, several datasets have it, or the new name is taken; nothing is changed.
     """
     paths, file = (place, place), None
-    if place.suffix == ".toml":
+    if kind_of(place) is Kind.STUDY_FILE:
         file = read_study_file(place)
         paths = file.output, file.input
     own = place.with_name(f"{place.stem}.datasets.h5")

@@ -1,7 +1,6 @@
 """Content of a report: tables and sentences, independent of the format that shows them."""
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -31,7 +30,6 @@ from mlaut.analysis.comparing.compare import pairs_by_test
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
 from mlaut.analysis.deciding.decision import decide_study, primary_test
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
-from mlaut.analysis.methods.aggregates import new_records
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
@@ -40,9 +38,11 @@ from mlaut.errors import AnalysisError
 from mlaut.files_io import StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
+from mlaut.report.contents import Contents
 from mlaut.report.records import Section, made
 from mlaut.report.state import ReadOnce, State, study_state
-from mlaut.report.tables import BUDGETS, RECORDS, TABLES
+from mlaut.report.tables import BUDGETS, TABLES
+from mlaut.report.terminal import first_screen
 
 _PERCENT = re.compile("percentages").search
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
@@ -59,9 +59,6 @@ _TREATMENTS = {
     "failures last": "counting failures as last",
     "drop datasets": "leaving out datasets with a missing cell",
 }
-
-
-NO_FILE = "results"  # name of the study of a report on results in memory
 
 
 @dataclass(frozen=True)
@@ -121,50 +118,10 @@ def _without(state: State, left_out: Mapping[str, Mapping[str, str]]) -> State:
     return replace(state, left_out=f"Left out of this report: {', '.join(words)}.", tables=tables)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Report:
-    """Report on a study or on results; its text, also in a notebook, is its first screen.
-
-    Attributes
-    ----------
-    study : Path
-        File of the study.
-    title : str
-        Title of the study, or the metric and the numbers of its strategies and datasets.
-    state : State
-        State of the study: what was run, how many cells are done, and what failed.
-    sections : tuple of Section
-        One section for each metric.
-    source : ReadOnce or None
-        The study, from which a page reads what lies behind the scores; None for a table.
-    options : str
-        Metrics and their direction as options of ``mlaut report``, if they were given.
-    """
-
-    study: Path
-    title: str
-    state: State
-    sections: tuple[Section, ...]
-    source: ReadOnce | None = None
-    options: str = ""
-
-    @property
-    def command(self) -> str:
-        """Return the call that writes every table of the report."""
-        if self.source is None and self.study == Path(NO_FILE):
-            return "mlaut.report.write_report(report, 'tables/')"
-        parts = ("mlaut report", shlex.quote(self.study.name), self.options, "-o tables/")
-        return " ".join(filter(None, parts))
-
-    @property
-    def studied(self) -> str:
-        """Return in one line what the report is about, as far as it is known."""
-        results = self.sections[0].results
-        return self.state.studied(0 if results.clusters is None else results.n_sources)
+class Report(Contents):
+    """Report on a study or on results; its text, also in a notebook, is its first screen."""
 
     def __str__(self) -> str:
-        from mlaut.report.terminal import first_screen
-
         return first_screen(self)
 
     __repr__ = __str__
@@ -232,17 +189,6 @@ def results_content(
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
     sections = _sections(scored, chosen_now(**terms))
     return Report(path, title or f"Comparison: {sections[0].title}", state, sections)
-
-
-def with_records(report: Report, since: str | None, submitted: Mapping[str, str] | None) -> Report:
-    """Return a report that also says which strategies were new records, if either is given."""
-    if since is None and submitted is None:
-        return report
-    first, *others = report.sections
-    alpha = 0.05 if first.decision is None else first.decision.chosen.analysis.alpha
-    records = new_records(first.results, submitted, since=since, alpha=alpha)
-    first = replace(first, records=records, tables={**first.tables, RECORDS: records.frame})
-    return replace(report, sections=(first, *others))
 
 
 def _sections(

@@ -102,8 +102,6 @@ class Section:
     budgets : DataFrame or None
         Scores against the budget of tuning; None where a study does not have what smaller budgets
         would have predicted.
-    records : ResultTable or None
-        Which submissions were new records when they came; None where that was not asked.
     shared : ResultTable or None
         Comparison of each two strategies on the datasets that they share, in place of one over
         all; None unless most datasets lack a strategy that was never run there.
@@ -123,7 +121,6 @@ class Section:
     robustness: Robustness | None = None
     race: Race | None = None
     budgets: pd.DataFrame | None = None
-    records: ResultTable | None = None
     shared: ResultTable | None = None
     secondary: bool = False
 
@@ -136,10 +133,8 @@ class Section:
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """Sentences of the decision, or else of the section, and those on new records."""
-        sentences = self.sentences if self.decision is None else self.decision.headline()
-        records = () if self.records is None else self.records.notes[-2:]
-        return (*sentences, *(f"{text}." for text in records))
+        """Sentences of the decision, or else of the section."""
+        return self.sentences if self.decision is None else self.decision.headline()
 
     @property
     def findings(self) -> tuple[str, ...]:

@@ -10,20 +10,14 @@ import pandas as pd
 
 from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
-from mlaut.analysis.importers.any_table import is_results
 from mlaut.analysis.results.contamination import KEEP, treat_contaminated
 from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.sources import as_table, never_run, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.report.content import (
-    NO_FILE,
-    Choice,
-    Report,
-    results_content,
-    study_content,
-    with_records,
-)
+from mlaut.files_io.kinds import Kind, kind_of
+from mlaut.report.content import Choice, Report, results_content, study_content
+from mlaut.report.contents import NO_FILE
 
 
 def make_report(
@@ -36,8 +30,6 @@ def make_report(
     trust: bool = False,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
     contaminated: str = KEEP,
-    since: str | None = None,
-    submitted: Mapping[str, str] | None = None,
     title: str = "",
     only: Iterable[str] = (),
     without: Iterable[str] = (),
@@ -75,9 +67,6 @@ def make_report(
     contaminated : str, default "keep"
         Treatment of scores of strategies that were trained on the dataset, where a leaderboard
         declares them: `mlaut.analysis.results.contamination.treat_contaminated`.
-    since, submitted : str, mapping of str to str, optional
-        With one of them, the report says which strategies were new records when they came:
-        ``since`` and ``order`` of `mlaut.analysis.methods.aggregates.new_records`.
     title : str
         Title of the report; default that of the study, or the name of the file.
     only, without : iterable of str, optional
@@ -136,7 +125,7 @@ def make_report(
     options = [f"--metric {shlex.quote(name)}" for name in names]
     if greater_is_better is not None:
         options.append("--greater-is-better" if greater_is_better else "--less-is-better")
-    return with_records(replace(content, options=" ".join(options)), since, submitted)
+    return replace(content, options=" ".join(options))
 
 
 def _scored(
@@ -159,7 +148,7 @@ def _scored(
     if is_frame and not how["columns"] and _is_wide(source):
         own = (greater_is_better, clusters)
         return [never_run(results_of(source, name, *own)) for name in metrics or [""]]
-    if is_frame or (isinstance(source, str | os.PathLike) and is_results(source)):
+    if is_frame or (isinstance(source, str | os.PathLike) and kind_of(source) is Kind.RESULTS):
         options = {"greater_is_better": greater_is_better, **how}
         options["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, name, **options) for name in metrics or [None]]

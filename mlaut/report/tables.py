@@ -29,7 +29,6 @@ from mlaut.report.records import LATEX, PAGE, TEXT, ReportTable, Section
 from mlaut.report.shown import decision_table
 
 BUDGETS = "score against budget"
-RECORDS = "new records"
 _DRAWS = 200  # of samples for tables of a report; 2,000 would take most of its time
 _OF_TESTS = {"statistic_name": "statistic", "statistic": "value", "df": "degrees of freedom"}
 _OF_TESTS |= {"p_value": "p", "null": "null hypothesis", "source": "source"}
@@ -216,15 +215,6 @@ TABLES = (
         (PAGE, TEXT, LATEX),
         "Average rank, score and training time, best first",
         heading="Summary",
-    ),
-    ReportTable(
-        RECORDS,
-        lambda s: s.records.frame,
-        (PAGE, TEXT, LATEX),
-        "New records: the evidence that a submission is better than its nearest rival before it, "
-        "and the evidence that a claim needs if the level is to hold for all claims together",
-        needs="records",
-        heading="New records",
     ),
     ReportTable(
         BUDGETS,

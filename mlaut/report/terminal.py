@@ -9,7 +9,7 @@ from tabulate import tabulate
 
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.markup import counted, printable
-from mlaut.report.content import Report
+from mlaut.report.contents import Contents
 from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, Section, shown_in
 from mlaut.report.shown import ShownTable, decision_table
 from mlaut.report.state import STATE_TABLES
@@ -23,12 +23,12 @@ _MORE = 4  # names of columns for which there is no room; of more, only the numb
 _FEWEST = 3  # rows of its table, however long the sentences are
 
 
-def first_screen(report: Report, most: int = _SCREEN) -> str:
+def first_screen(report: Contents, most: int = _SCREEN) -> str:
     """Return the answer, its table and how sure it is, in as few lines as a screen has.
 
     Parameters
     ----------
-    report : Report
+    report : Contents
     most : int, default 40
         Number of lines. Rows of the table are left out where it would have more.
     """
@@ -41,7 +41,7 @@ def first_screen(report: Report, most: int = _SCREEN) -> str:
     return printable("\n".join([*lines, *end]))
 
 
-def _of_section(report: Report, section: Section, room: int) -> list[str]:
+def _of_section(report: Contents, section: Section, room: int) -> list[str]:
     """Return the lines of one section on the first screen, no more than there is room for."""
     lines = [*_wrapped(section.headline), *_wrapped([report.studied])]
     decision = section.decision
@@ -62,7 +62,7 @@ def _of_section(report: Report, section: Section, room: int) -> list[str]:
     return [*lines, "", *table, *below]
 
 
-def as_text(report: Report) -> str:
+def as_text(report: Contents) -> str:
     """Return the first screen, and below it the sentences, main tables, notes and state."""
     lines = [first_screen(report, MOST_ROWS + _SCREEN), "", str(report.study)]
     lines += _wrapped(report.state.lines)

@@ -15,6 +15,9 @@ from mlaut.analysis.methods.cross_validation import cv_p_values
 FOLDER = Path(__file__).parents[2] / "examples" / "studies" / "bouckaert2003"
 
 
+sys.path.append(str(FOLDER))  # `run.py` imports `simulated.py`, which lies beside it
+
+
 def loaded(name):
     spec = importlib.util.spec_from_file_location(f"bouckaert_{name}", FOLDER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)

@@ -38,7 +38,7 @@ SCORES = pd.DataFrame(np.random.default_rng(0).random((8, 3)), columns=["A", "B"
 
 @pytest.fixture(scope="module")
 def sources():
-    places = ("mlaut/**/*.*", "tests/**/*.py", "tools/*.py", "pyproject.toml")
+    places = ("mlaut/**/*.*", "plugins/**/*.*", "tests/**/*.py", "tools/*.py", "pyproject.toml")
     files = [file for place in places for file in ROOT.glob(place)]
     return files, "\n".join(f.read_text("utf-8") for f in files if f.suffix in (".py", ".js"))
 

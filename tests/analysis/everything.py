@@ -1,7 +1,11 @@
 """All public names of the analysis, those of its rooms among them, in one namespace."""
 
+import ast
 import importlib
+import inspect
 import types
+from functools import cache
+from pathlib import Path
 
 import mlaut.analysis
 
@@ -20,3 +24,24 @@ analysis = types.SimpleNamespace(
     **{name: getattr(package, name) for package in PACKAGES for name in names_of(package)}
 )
 analysis.__all__ = sorted(vars(analysis))
+
+SWEEPS = ("test_bad_input.py", "test_invariances.py", "test_arguments.py")  # of all functions
+
+
+def functions():
+    """Return the names of the public functions, without those that only read files."""
+    of_files = ("read_", "load_", "save_")
+    names = (n for n in analysis.__all__ if inspect.isfunction(getattr(analysis, n)))
+    return {name for name in names if not name.startswith(of_files)}
+
+
+@cache
+def called_in_own_tests():
+    """Return the names that a test calls which is no sweep over all functions."""
+    called = set()
+    for file in Path(__file__).parent.rglob("test_*.py"):
+        if file.name not in SWEEPS:
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                called |= {node.id} if isinstance(node, ast.Name) else set()
+                called |= {node.attr} if isinstance(node, ast.Attribute) else set()
+    return called

@@ -1,6 +1,6 @@
 """What may not matter to a statistic: names and order, units of datasets, strategies beside a pair.
 
-Every public function of results is in `CASES`, or in `ELSEWHERE` with the place of its test.
+Every public function of results is in `CASES`, or has a test of its own.
 """
 
 import inspect
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import pytest
-from everything import analysis
+from everything import analysis, called_in_own_tests, functions
 
 from mlaut.analysis import Pairwise, Results
 
@@ -69,28 +69,6 @@ CASES = {
     "t_test": Case(units=False, others=True),
     "trinomial_test": Case(others=True),
     "wilcoxon_test": Case(units=False, others=True),
-}
-ELSEWHERE = {
-    "beside_published": "test_placing.py: no statistic",
-    "box_plot": "a figure",
-    "compare": "comparing/test_comparison.py: made of these",
-    "critical_difference_diagram": "a figure",
-    "cv_differences": "numbers of one pair by fold, without a statistic",
-    "cv_test_datasets": "cross_validation/test_fold_tests.py, of one pair",
-    "dataset_estimates": "losses of single points, which a table has not",
-    "error_counts": "predictions, which a table has not",
-    "heat_map": "a figure",
-    "hierarchical_test": "bayes/test_hierarchical.py, of one pair",
-    "mcnemar_test": "predictions, which a table has not",
-    "new_records": "aggregates/test_growing.py: the order of the strategies is part of it",
-    "paired_items": "aggregates/test_items.py, of one pair",
-    "place": "test_placing.py: beside a published benchmark",
-    "same_results": "aggregates/test_rerun.py, of two runs",
-    "poisson_binomial_test": "predictions, which a table has not",
-    "reproduction": "test_placing.py: beside a published benchmark",
-    "race": "racing/test_race.py: the order of the datasets is part of it",
-    "treat_missing": "no statistic",
-    "under_treatments": "test_robustness.py: another function's numbers",
 }
 
 
@@ -185,8 +163,8 @@ def test_the_order_of_the_datasets_does_not_matter(name):
 def test_every_function_of_results_is_here():
     public = {
         name
-        for name in analysis.__all__
-        if inspect.isfunction(function := getattr(analysis, name))
-        and next(iter(inspect.signature(function).parameters), "") == "results"
+        for name in functions()
+        if next(iter(inspect.signature(getattr(analysis, name)).parameters), "") == "results"
     }
-    assert public == {*CASES, *ELSEWHERE}
+    assert set(CASES) <= public
+    assert public - set(CASES) <= called_in_own_tests()

@@ -10,8 +10,9 @@ import h5py
 import pytest
 
 from mlaut.bundles import open_bundle, verify_bundle
-from mlaut.bundles.opening import MOST_MANIFEST, is_bundle, study_of
+from mlaut.bundles.opening import MOST_MANIFEST, study_of
 from mlaut.errors import StoreError
+from mlaut.files_io.kinds import Kind, kind_of
 
 
 def refused(place, **how):
@@ -39,7 +40,7 @@ def test_a_folder(bundle, published):
     assert open_bundle(bundle).digest == published.digest
     assert study_of(bundle) == bundle / "study.h5"
     assert study_of("some.h5").name == "some.h5"
-    assert not is_bundle(bundle.parent)
+    assert kind_of(bundle.parent) is not Kind.BUNDLE
 
 
 def test_a_folder_in_the_home_directory(published, monkeypatch):

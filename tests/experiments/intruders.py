@@ -8,7 +8,6 @@ import ctypes
 import gc
 import os
 import pickle
-import resource
 import struct
 import subprocess
 import sys
@@ -175,25 +174,12 @@ def takes_descriptors():
     return anywhere(take)
 
 
-def lowers_limits():
-    kinds = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_DATA)
-    limits = [resource.getrlimit(kind) for kind in kinds]
-
-    def lower(pid):
-        return [
-            resource.prlimit(pid, kind, (limit[1], limit[1]))
-            for kind, limit in zip(kinds, limits, strict=True)
-        ]
-
-    return anywhere(lower)
-
-
 def regains_its_powers():
     head, every = struct.pack("<Ii", 0x20080522, 0), struct.pack("<6I", *[2**32 - 1] * 6)
     LIBC.capset(head, every)
     LIBC.unshare(0x10000000)  # a namespace of users, in which it has all powers
     LIBC.prctl(4, 1, 0, 0, 0)
-    return reads_memory() or lowers_limits()
+    return reads_memory()
 
 
 def hijacks_when_loaded():

@@ -59,9 +59,9 @@ def test_every_command_says_what_they_are(old, capsys, command, name, what):
 
 
 def test_nothing_is_added_to_them_either(old):
-    with pytest.raises(StoreError, match="mlaut study convert INPUT OUTPUT"):
+    with pytest.raises(StoreError, match=r"examples/old_files/convert\.py INPUT OUTPUT"):
         FilesIO("input.hdf5", mode="a")
-    with pytest.raises(StoreError, match="mlaut study convert INPUT OUTPUT"):
+    with pytest.raises(StoreError, match=r"examples/old_files/convert\.py INPUT OUTPUT"):
         StudyStore("output.hdf5").status("iris")
 
 

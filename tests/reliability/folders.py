@@ -15,7 +15,7 @@ import numpy as np
 
 import mlaut
 from mlaut.analysis.importers import read_openml_runs, read_sktime
-from mlaut.bundles import build_leaderboard, open_bundle, publish_study, verify_bundle
+from mlaut.bundles import open_bundle, publish_study, verify_bundle
 from mlaut.bundles.opening import study_of
 from mlaut.files_io import StudyStore, merge_studies
 
@@ -49,11 +49,6 @@ def verified(bundle: Path) -> None:
     """Verify as ``mlaut verify`` does, with cells that are fitted again."""
     opened, found = verify_bundle(bundle, refit="20%", engine="inline")
     str(opened), str(found)
-
-
-def ranked(bundle: Path) -> None:
-    """Make a leaderboard of the bundle."""
-    build_leaderboard([bundle], bundle.parent / "site")
 
 
 def merged(bundle: Path) -> None:

@@ -475,7 +475,7 @@ FOLDERS: dict[str, Kind] = {
             partial(read_bundle, command=command),
             OF_BUNDLES,
         )
-        for command in (folders.verified, folders.ranked, folders.merged)
+        for command in (folders.verified, folders.merged)
     },
     **{
         kind: (make, "theirs", partial(read_folder, read=read), (*RAW, *["other characters"] * 3))

@@ -35,8 +35,7 @@ import shim
 from processes import in_child
 
 from mlaut import Data, Orchestrator
-from mlaut.bundles import build_leaderboard, publish_study
-from mlaut.data.old_studies import convert_old_study
+from mlaut.bundles import publish_study
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.restructure import restructure
@@ -52,10 +51,8 @@ MOST_CALLS = 10**9
 def prepare(folder: Path, commands: Collection[str]) -> None:
     """Make what the commands are given."""
     from studies import strategy
-    from test_old_studies import write_old_files
 
-    write_old_files(folder)
-    if {*commands} - {"convert", "race"}:
+    if {*commands} - {"race"}:
         text = '[study]\noutput = "study.h5"\n[data]\ninput = "study.datasets.h5"\n'
         folder.joinpath("study.toml").write_text(text)
         _run(folder, "study", kills.plain("one"), kills.plain("other"))
@@ -67,8 +64,6 @@ def prepare(folder: Path, commands: Collection[str]) -> None:
         shutil.copyfile(folder / "study.h5", study.path)
         for version in range(4):  # what is replaced is room that can be freed
             study.allocate([strategy(name, version) for name in many], replace=True)
-    if "leaderboard" in commands:
-        publish_study(folder / "study.h5", folder / "published", include="all", title="A study")
     if "race" in commands:
         race_kills.write_study(folder / "race", 6, race_kills.RACES[0])
 
@@ -83,15 +78,6 @@ def _run(folder: Path, name: str, *strategies: object, **options: object) -> Non
 
 def publish(folder: Path) -> None:
     publish_study(folder / "study.h5", folder / "bundle", include="all", title="A study")
-
-
-def rank(folder: Path) -> None:
-    build_leaderboard([folder / "published"], folder / "site")
-
-
-def convert(folder: Path) -> None:
-    new = folder / "converted.datasets.h5", folder / "converted.h5"
-    convert_old_study(folder / "input.hdf5", folder / "output.hdf5", *new)
 
 
 def predictions(folder: Path) -> None:
@@ -134,8 +120,6 @@ def race(folder: Path) -> None:
 
 COMMANDS: dict[str, Callable[[Path], None]] = {
     "publish": publish,
-    "leaderboard": rank,
-    "convert": convert,
     "import": predictions,
     "merge": merge,
     "add": add,

@@ -10,7 +10,7 @@ import shim
 from amounts import MORE
 
 SCRIPT = Path(__file__).with_name("storm.py")
-COMMANDS = ("convert", "publish", "leaderboard", "import", "merge", "add", "compact", "race")
+COMMANDS = ("publish", "import", "merge", "add", "compact", "race")
 COMMANDS += ("remove", "rename")
 WAYS = ("kill", *shim.KINDS)
 

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from simulated import null_table, simulate_study
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments import null_table, simulate_study
 
 ESTIMATORS = {
     "naive Bayes": BernoulliNB(),

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis.importers import automlbenchmark, openml, sktime_results, tabarena
-from mlaut.analysis.importers.boards import board_of, read_board
+from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
 from mlaut.analysis.importers.grids.building import results_of_reading
-from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grids_of, is_form
+from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grids_of
 from mlaut.analysis.importers.grids.readings import read_grid
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked
 from mlaut.analysis.importers.reading import in_one_line
@@ -44,7 +44,7 @@ def read_results(
     source : path-like or DataFrame
         A file with a table: CSV, TSV, ARFF, parquet, JSON, Excel, Markdown, LaTeX, HTML, or text;
         ``-`` for the standard input; the files of a leaderboard
-        (`mlaut.analysis.importers.boards.read_board`); or a folder with a file for each dataset,
+        which a plug-in reads; or a folder with a file for each dataset,
         strategy, or both. A table is wide (a row for each dataset and a column for each strategy),
         turned, or long (a row for each score). Its columns are known by their names and values, as
         docs/other-results.md says; `Results.how_read` says how it was read.
@@ -92,36 +92,36 @@ their spreads; not used: `Avg` (by its name a summary).
     if isinstance(source, pd.DataFrame):
         return _read(grid_of_frame(source), asked, greater_is_better)
     path = Path(os.path.expanduser(source))
-    if not columns and _board(path) is not None:
-        if clusters:
-            raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
-        return read_board(path, metric, greater_is_better=greater_is_better)
+    results = None
+    if not columns and str(path) != "-":
+        results = read_by_plugin(path, metric, greater_is_better)
+    if results is not None and clusters:
+        raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
+    if results is None:
+        with boards_named(path):
+            results = _of_file(
+                path, asked, greater_is_better, str((columns or {}).get("table", "")), trust
+            )
+    return results
+
+
+@in_one_line
+def _of_file(
+    path: Path, asked: Asked, greater_is_better: bool | None, table: str, trust: bool
+) -> Results:
+    """Return the results of a table of a known program, or of any other."""
     if str(path) != "-" and not path.exists():
         raise DataError(f"{path}: no such file; check the path")
     if path.is_file():
         check_plain(path)
-    chosen = (columns or {}).get("table", "")
-    grid = _one_of(grids_of(path, trust), str(chosen), asked)
+    grid = _one_of(grids_of(path, trust), table, asked)
     for required, read in _READERS.items():
-        if set(required) <= set(grid.table) and path.is_file() and not columns:
-            given: dict[str, Any] = {} if metric is None else {"metric": metric}
+        if set(required) <= set(grid.table) and path.is_file() and not asked.columns:
+            given: dict[str, Any] = {"metric": asked.metric} if asked.metric else {}
             if greater_is_better is not None:
                 given["greater_is_better"] = greater_is_better
-            return _with_sources(read(source, **given), grid.table, required, clusters)
+            return _with_sources(read(path, **given), grid.table, required, asked.clusters)
     return _read(grid, asked, greater_is_better)
-
-
-def is_results(source: str | os.PathLike[str]) -> bool:
-    """Return whether `read_results` takes a path: a folder, or a file that ends like a table."""
-    path = Path(source)
-    return path.is_dir() or str(path) == "-" or is_form(path)
-
-
-def _board(path: Path) -> Any:
-    try:
-        return board_of(path) if str(path) != "-" else None
-    except DataError:  # a file of the folder is no table of a board
-        return None
 
 
 def _asked(

@@ -163,9 +163,3 @@ def _read(name: str, options: Mapping[str, Any]) -> Results:
     at = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
     reasons: Any = {tuple(cell): "no published result" for cell in at.tolist()}
     return replace(results, reasons=reasons, notes=notes)
-
-
-def families_of(name: str) -> dict[str, str]:
-    """Return the family of each strategy of a published benchmark; empty where none are known."""
-    path = _TABLES / f"{name}_families.csv.xz"
-    return dict(pd.read_csv(path).to_numpy().tolist()) if path.exists() else {}

@@ -1,14 +1,14 @@
 """Schemes that split by the group or the time of rows; they equal scikit-learn's splitters."""
 
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mlaut.errors import DataError
-from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Split
+from mlaut.records import TRAIN_ONLY, UNUSED, Split
 
 _BY_ROLE = "'kfold_by_role(5)', which keeps to the roles of columns"
 MOST_FOLDS = np.iinfo(np.int16).max  # the type of `Split.folds`
@@ -181,46 +181,6 @@ class GroupTimeSeries:
                     "for fewer folds, or use 'group_kfold(5)' or 'time_series(5)'"
                 )
         return folds
-
-
-@dataclass(frozen=True)
-class ByRole:
-    """K-fold scheme that keeps to the roles of the columns of each dataset.
-
-    With groups it is `GroupFolds`, with times `TimeSeries`, with both `GroupTimeSeries`, else
-    `KFold`. The scheme that a dataset got is stored with its split.
-
-    Attributes
-    ----------
-    n_folds : int, default 5
-        Number of folds.
-    stratify : bool, default True
-        Whether folds by group or at random have about the same shares of the classes.
-
-    Examples
-    --------
-    >>> str(ByRole()), str(ByRole().of("Classification", {"group"}))
-    ('kfold_by_role(n_folds=5)', 'stratified_group_kfold(n_folds=5)')
-    """
-
-    n_folds: int = 5
-    stratify: bool = True
-
-    def __post_init__(self) -> None:
-        check_count("n_folds", self.n_folds, 2)
-
-    def __str__(self) -> str:
-        return f"kfold_by_role(n_folds={self.n_folds}{'' if self.stratify else ', stratify=False'})"
-
-    def of(self, task: str, roles: Collection[str]) -> Any:
-        """Return the scheme of a dataset that has columns of these roles."""
-        from mlaut.data.splits.resampling import KFold
-
-        if "time" in roles:
-            return (GroupTimeSeries if "group" in roles else TimeSeries)(self.n_folds)
-        if "group" in roles:
-            return GroupFolds(self.n_folds, stratify=self.stratify and task == CLASSIFICATION)
-        return KFold(self.n_folds, stratify=self.stratify)
 
 
 def check_count(name: str, value: object, least: int) -> None:

@@ -11,7 +11,7 @@ import copy
 import hashlib
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import combinations
@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from mlaut.data.splits.by_role import (
-    ByRole,
     GroupFolds,
     GroupTimeSeries,
     LeaveOneGroupOut,
@@ -235,6 +234,44 @@ def _named(name: str, first: str, scheme: HoldOut | KFold) -> str:
     repeats = f", n_repeats={scheme.n_repeats}" if scheme.n_repeats > 1 else ""
     prefix = "repeated_" if scheme.n_repeats > 1 else ""
     return f"{prefix}{name}({first}{repeats}{'' if scheme.stratify else ', stratify=False'})"
+
+
+@dataclass(frozen=True)
+class ByRole:
+    """K-fold scheme that keeps to the roles of the columns of each dataset.
+
+    With groups it is `GroupFolds`, with times `TimeSeries`, with both `GroupTimeSeries`, else
+    `KFold`. The scheme that a dataset got is stored with its split.
+
+    Attributes
+    ----------
+    n_folds : int, default 5
+        Number of folds.
+    stratify : bool, default True
+        Whether folds by group or at random have about the same shares of the classes.
+
+    Examples
+    --------
+    >>> str(ByRole()), str(ByRole().of("Classification", {"group"}))
+    ('kfold_by_role(n_folds=5)', 'stratified_group_kfold(n_folds=5)')
+    """
+
+    n_folds: int = 5
+    stratify: bool = True
+
+    def __post_init__(self) -> None:
+        check_count("n_folds", self.n_folds, 2)
+
+    def __str__(self) -> str:
+        return f"kfold_by_role(n_folds={self.n_folds}{'' if self.stratify else ', stratify=False'})"
+
+    def of(self, task: str, roles: Collection[str]) -> Any:
+        """Return the scheme of a dataset that has columns of these roles."""
+        if "time" in roles:
+            return (GroupTimeSeries if "group" in roles else TimeSeries)(self.n_folds)
+        if "group" in roles:
+            return GroupFolds(self.n_folds, stratify=self.stratify and task == CLASSIFICATION)
+        return KFold(self.n_folds, stratify=self.stratify)
 
 
 # ---------------------------------------------------------------- from a text

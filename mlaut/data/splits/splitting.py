@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mlaut.data.splits.by_role import ByRole, LeakWarning, leaks
-from mlaut.data.splits.resampling import HoldOut, KFold, make_split, parse_scheme, text_of
+from mlaut.data.splits.by_role import LeakWarning, leaks
+from mlaut.data.splits.resampling import ByRole, HoldOut, KFold, make_split, parse_scheme, text_of
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import DataError, nearest
 from mlaut.files_io import FilesIO, SplitEntry

@@ -13,7 +13,7 @@ import numpy as np
 from mlaut.estimators.networks.architectures import ARCHITECTURES, LEARNING_RATES
 from mlaut.estimators.preparing import NATIVE
 from mlaut.estimators.sizes import SizeLimit
-from mlaut.estimators.strategy.metadata import Strategy
+from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.identity.distributions import installed_version
 from mlaut.records import CLASSIFICATION, REGRESSION
 

@@ -16,7 +16,8 @@ from mlaut.estimators.libraries.early_stopping import EarlyStopping
 from mlaut.estimators.names import class_at
 from mlaut.estimators.networks.nn_estimators import Listed_Network, default_size_limit
 from mlaut.estimators.preparing.preprocessing import Preprocessor
-from mlaut.estimators.strategy.metadata import TODAY, DataShape, Strategy
+from mlaut.estimators.strategy.listed_strategy import TODAY, Strategy
+from mlaut.estimators.strategy.metadata import DataShape
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 from mlaut.records import CLASSIFICATION
 

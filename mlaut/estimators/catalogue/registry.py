@@ -7,18 +7,21 @@ neither keras nor scikit-learn; a class is imported when it is instantiated.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlaut.errors import OptionalPackageError, StrategyError
+from mlaut.errors import OptionalPackageError, PluginWarning, StrategyError
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
 from mlaut.estimators.names import nearest
-from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER, Strategy
+from mlaut.estimators.strategy.listed_strategy import Strategy
+from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER
 from mlaut.former_names import FORMER
+from mlaut.plugins.finding import found
 from mlaut.records import check_name
 
 if TYPE_CHECKING:
@@ -253,8 +256,19 @@ def instantiate_default_estimators(
     return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in specs]
 
 
-REGISTRY = Registry((*CATALOGUE, *TODAY, *NETWORKS))
-"""Strategies that come with MLaut."""
+def _with_plugins(registry: Registry) -> Registry:
+    for plugin, specs in found("strategies").items():
+        for spec in specs:
+            try:
+                registry.add(spec)
+            except StrategyError as error:
+                text = f"plug-in {plugin}: {error}; the strategy is left out"
+                warnings.warn(text, PluginWarning, stacklevel=2)
+    return registry
+
+
+REGISTRY = _with_plugins(Registry((*CATALOGUE, *TODAY, *NETWORKS)))
+"""Strategies that come with MLaut, and those of plug-ins."""
 
 
 if TYPE_CHECKING:

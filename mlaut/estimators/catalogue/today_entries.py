@@ -8,8 +8,8 @@ from typing import Any
 
 from mlaut.estimators.preparing import NATIVE
 from mlaut.estimators.sizes import SizeLimit
-from mlaut.estimators.strategy.metadata import TODAY as COLLECTION
-from mlaut.estimators.strategy.metadata import Strategy
+from mlaut.estimators.strategy.listed_strategy import TODAY as COLLECTION
+from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 MOST_ROUNDS = 10_000

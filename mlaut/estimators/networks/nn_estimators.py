@@ -14,7 +14,8 @@ from mlaut.estimators.networks.keras_estimator import EPOCHS, KerasClassifier, K
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.sizes import SizeLimit
 from mlaut.estimators.strategy.generic_estimator import Generic_Estimator
-from mlaut.estimators.strategy.metadata import DEFAULT, DataShape, Properties, Strategy
+from mlaut.estimators.strategy.listed_strategy import Strategy
+from mlaut.estimators.strategy.metadata import DEFAULT, DataShape, Properties
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 from mlaut.records import CLASSIFICATION, REGRESSION
 

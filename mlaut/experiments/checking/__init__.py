@@ -1,1 +1,1 @@
-"""Runs that check: verify, preview, simulation."""
+"""Runs that check: verify, preview."""

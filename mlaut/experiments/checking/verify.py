@@ -26,6 +26,7 @@ from mlaut.experiments.runs.refit import (
 )
 from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
 from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study_checks import journal_problems, problems_of, remains_of
 from mlaut.markup import Displayed, counted
@@ -182,7 +183,7 @@ def verify_study(
     """
     path, share, source = Path(os.path.expanduser(path)), _share(refit), ""
     database: Path | None = None
-    if path.suffix == ".toml":
+    if kind_of(path) is Kind.STUDY_FILE:
         file = read_study_file(path)
         if strategies is None:
             strategies = choose_strategies(file)

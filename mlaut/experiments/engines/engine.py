@@ -4,6 +4,7 @@ An engine takes groups of cells and yields outcomes as cells end, in any order. 
 a study.
 """
 
+import pkgutil
 from collections.abc import Generator, Iterable
 from copy import copy
 from functools import lru_cache, partial
@@ -18,12 +19,19 @@ from mlaut.experiments.workers.batches import Batch, BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.tables import load_table
 from mlaut.experiments.workers.worker import prepare
+from mlaut.plugins.finding import found
 from mlaut.records import Outcome
 
 Outcomes = Generator[list[Outcome], None, None]
 E = TypeVar("E")
 
-_ENGINES = ("local", "inline", "dask")
+_HERE = "mlaut.experiments.engines"
+ENGINES = {
+    "local": (f"{_HERE}.engine:LocalEngine", "in processes of this machine"),
+    "inline": (f"{_HERE}.engine:InlineEngine", "in this process, one cell after the other"),
+    "dask": (f"{_HERE}.dask_engine:DaskEngine", "on a Dask cluster (extra 'cluster')"),
+}
+"""Class and meaning of each engine with a name; plug-ins add more."""
 _LIMITS = ("timeout", "n_jobs", "threads", "memory", "scheduler")
 
 
@@ -87,8 +95,8 @@ def check_engine(options: RunOptions) -> None:
         The engine is unknown, or cannot keep a limit; or ``n_jobs`` or ``threads`` is 0.
     """
     engine, threads, name = options.engine, options.threads, repr(options.engine_name)
-    if isinstance(engine, str) and engine not in _ENGINES:
-        hint = nearest(engine, _ENGINES) or f"; use {' or '.join(map(repr, _ENGINES))}"
+    if isinstance(engine, str) and engine not in (known := [*ENGINES, *found("engines")]):
+        hint = nearest(engine, known) or f"; use {' or '.join(map(repr, known))}"
         raise StudyError(f"engine {name}: unknown{hint}")
     if isinstance(engine, type) or (not isinstance(engine, str) and not hasattr(engine, "run")):
         raise StudyError(f"engine {engine!r}: is no engine; pass an object with 'run' and 'of'")
@@ -124,12 +132,10 @@ def make_engine(options: RunOptions) -> Engine:
     """
     check_engine(options)
     engine: Any = options.engine
-    if engine == "dask":
-        from mlaut.experiments.engines.dask_engine import DaskEngine
-
-        engine = DaskEngine(options.scheduler)
-    elif isinstance(engine, str):
-        engine = InlineEngine() if engine == "inline" else LocalEngine()
+    if isinstance(engine, str):
+        own = ENGINES.get(engine)
+        kind = pkgutil.resolve_name(own[0]) if own else found("engines")[engine]
+        engine = kind() if options.scheduler is None else kind(options.scheduler)
     runner: Engine = engine.of(options) if hasattr(engine, "of") else engine
     return runner
 

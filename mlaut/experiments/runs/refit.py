@@ -128,7 +128,7 @@ def _find_registered(entry: StrategyEntry, study: StudyStore) -> MlautEstimator 
 def fitted_again(
     study: StudyStore,
     input_io: FilesIO,
-    strategies: Sequence[MlautEstimator],
+    strategies: Sequence[MlautEstimator] | Mapping[str, bytes],
     cells: Sequence[Cell],
     engine: Engine,
     models: Path | None = None,
@@ -140,8 +140,8 @@ def fitted_again(
     study : Study
     input_io : FilesIO
         Database of the datasets.
-    strategies : sequence of MlautEstimator
-        Strategies of the cells.
+    strategies : sequence of MlautEstimator, or mapping of str to bytes
+        Strategies of the cells; or their pickles by name, which this process does not load.
     cells : sequence of Cell
     engine : Engine
     models : Path, optional

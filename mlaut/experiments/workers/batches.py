@@ -286,7 +286,7 @@ class BatchQueue:
         return here or self._seen.get((group.name,), (0, 0.0))
 
 
-def _pickled(strategy: MlautEstimator) -> bytes:
+def pickled(strategy: MlautEstimator) -> bytes:
     """Return the pickle of a strategy; of one that cannot be pickled, what fails in its cells."""
     try:
         with looked_at(strategy.name):
@@ -311,7 +311,7 @@ def _refuse(reason: str) -> None:
 
 def make_batches(
     groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]] | None],
-    strategies: Sequence[MlautEstimator],
+    strategies: Sequence[MlautEstimator] | Mapping[str, bytes],
     database: Path,
     seed: int,
     options: CellOptions,
@@ -319,10 +319,14 @@ def make_batches(
 ) -> Iterator[Batch | None]:
     """Yield groups of cells (`Plan.groups`, `Rounds.groups`) as batches, which engines take.
 
-    ``first_names`` has those of the strategies that were renamed.
+    ``first_names`` has those of the strategies that were renamed. Strategies that are given as
+    pickles by name are not loaded here, and share no process.
     """
-    pickled = {one.name: _pickled(one) for one in strategies}
-    share = {s.name for s in strategies if shares_process(s, pickled[s.name])}
+    if isinstance(strategies, Mapping):
+        packed, share = strategies, set()
+    else:
+        packed = {one.name: pickled(one) for one in strategies}
+        share = {s.name for s in strategies if shares_process(s, packed[s.name])}
     path = str(database.absolute())
     for group in groups:
         if group is None:
@@ -332,7 +336,7 @@ def make_batches(
         yield Batch(
             dataset=DatasetRef(path, entry.path, entry.name, entry.fingerprint, entry.classes),
             name=name,
-            strategy=pickled[name],
+            strategy=packed[name],
             cells=cells,
             folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
             seed=seed,

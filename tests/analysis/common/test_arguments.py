@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from everything import analysis
+from everything import analysis, called_in_own_tests, functions
 
 from mlaut.analysis.common.arguments import check, checked, floats
 from mlaut.errors import AnalysisError, MlautError
@@ -124,7 +124,11 @@ OF_OTHERS = {  # what other functions return
     "adjust_pairs": lambda results: {"pairs": analysis.sign_test(results), "method": "holm"},
     "auc_plot": lambda _: {"table": analysis.auc_table(analysis.SINGLE, [3, 4], **SMALL)},
     "calibration_plot": lambda _: {"calibration": analysis.calibrate(**RIGHT["calibrate"])},
-    "decision_plot": lambda results: {"decision": analysis.compare(results).decision(), "top": 2},
+    "decision_plot": lambda results: {
+        "decision": analysis.compare(results).decision(),
+        "results": results,
+        "top": 2,
+    },
     "forest_plot": lambda results: {"tables": analysis.mean_estimates(results), "order": [*"ABC"]},
     "multi_comparison_matrix": lambda results: {
         "pairs": analysis.multi_comparison(results),
@@ -154,25 +158,27 @@ SKIPPED = {
 }
 
 
-# of published datasets (test_placing.py), of a decision, and of the searches of a study
-ELSEWHERE = (
-    "beside_published", "budget_plot", "budget_use", "contingency_table", "cumulative_gain",
-    "choose_datasets", "decision_plot", "place",
-    "reproduction", "results_at_budget", "score_against_budget", "search_traces",
-)  # fmt: skip
-
-
 def by_dataset():
     return analysis.probabilities_by_dataset(**RIGHT["probabilities_by_dataset"])
 
 
 def public():
-    names = (n for n in analysis.__all__ if inspect.isfunction(getattr(analysis, n)))
-    return [
-        n
-        for n in names
-        if not n.startswith(("read_", "load_", "save_")) and n not in ("metric_names", *ELSEWHERE)
-    ]
+    """Return the functions whose arguments this file has; others have tests of their own."""
+    able = {
+        name
+        for name in functions()
+        if name in OF_OTHERS or needed(name) <= set(RIGHT.get(name, ()))
+    }
+    assert functions() - able <= called_in_own_tests()
+    return sorted(able)
+
+
+def needed(name):
+    """Return the arguments without a default, but for results."""
+    takes = inspect.signature(getattr(analysis, name)).parameters.values()
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    must = {p.name for p in takes if p.default is p.empty and p.kind not in several}
+    return must - {"results", "new"}
 
 
 def right_arguments(name, results):

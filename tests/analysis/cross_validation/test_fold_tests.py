@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis.methods.cross_validation.fold_tests import (
+    cv_differences,
     cv_test,
     cv_test_datasets,
 )
@@ -166,3 +167,11 @@ def test_bad_studies_are_named():
     single = pd.DataFrame({"A": [1.0, 2.0]}, index=["iris", "wine"])
     with pytest.raises(AnalysisError, match="at least 2 strategies"):
         cv_test_datasets(Results.from_table(single, greater_is_better=False))
+
+
+def test_differences_have_the_place_of_their_fold_and_run():
+    places = pd.MultiIndex.from_product([["iris", "wine"], range(3), range(2)])
+    table = pd.DataFrame({"A": np.arange(12.0), "B": np.zeros(12)}, index=places)
+    found = cv_differences(Results.from_table(table, greater_is_better=False))
+    assert found.shape == (2, 2, 3)
+    assert found[1, 1, 2] == table.loc[("wine", 2, 1), "A"]

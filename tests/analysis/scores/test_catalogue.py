@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn import metrics as sk
 
-from mlaut.analysis import MLautScore, Results, metric, metric_names
+from mlaut.analysis import MLautScore, Results, describe_metrics, metric, metric_names
 from mlaut.analysis.scores import (
     LossBrier,
     LossLog,
@@ -423,6 +423,14 @@ def test_names_from_elsewhere_say_whether_they_have_a_unit(name, has_unit):
 )
 def test_the_direction_of_a_name_is_known_or_asked_for(name, greater):
     assert direction(name) is greater
+
+
+def test_a_description_says_what_the_metric_does():
+    rows = {row["name"]: row for row in describe_metrics()}
+    for name, row in rows.items():
+        better = "greater" if metric(name).greater_is_better else "less"
+        assert (row["metric"], row["better"]) == (metric(name).name, better)
+    assert rows["log_loss"]["needs"] == "probabilities"
 
 
 @pytest.mark.parametrize("word", ["mae", "mse", "rmse", "r2", "accuracy"])

@@ -19,6 +19,7 @@ from mlaut.analysis.importers.grids.markup import (
     markdown_tables,
 )
 from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
 
@@ -30,8 +31,6 @@ _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
     ".html": html_tables,
     ".htm": html_tables,
 }
-_EXCEL, _JSON, _PICKLE = (".xlsx", ".xls", ".ods"), (".json", ".jsonl"), (".pkl", ".pickle")
-_TEXT = (".txt", ".dat", ".rst", ".log")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
 _METRICS = ("metric", "metrics", "measure", "measures")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
@@ -63,7 +62,7 @@ class Grid:
 def is_form(path: Path) -> bool:
     """Return whether the name of a file is that of a table of some form."""
     suffix = path.suffix.lower()
-    return bool(ending_of(path.name)) or suffix in (*_MARKUP, *_EXCEL, *_JSON, *_PICKLE, *_TEXT)
+    return bool(ending_of(path.name)) or suffix in (*MARKUP, *EXCEL, *JSON, *PICKLES, *TEXTS)
 
 
 def grids_of(path: Path, trust: bool = False) -> list[Grid]:
@@ -81,13 +80,13 @@ def grids_of(path: Path, trust: bool = False) -> list[Grid]:
     if path.is_dir():
         return [_of_folder(path, trust)]
     suffix = path.suffix.lower()
-    if suffix in _EXCEL:
+    if suffix in EXCEL:
         return _of_excel(path)
-    if suffix in _PICKLE:
+    if suffix in PICKLES:
         return [_of_pickle(path, trust)]
-    if suffix in _JSON:
+    if suffix in JSON:
         return [_of_json(_text_of(path), path)]
-    if suffix in (*_MARKUP, *_TEXT):
+    if suffix in (*_MARKUP, *TEXTS):
         return _of_text(_text_of(path), str(path), _MARKUP.get(suffix))
     return [_of_delimited(path)]
 
@@ -342,7 +341,7 @@ def _leaves(content: Any, way: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
 def _of_folder(folder: Path, trust: bool) -> Grid:
     """Return the rows of all files of a folder, with columns of what the names of files tell."""
     files = sorted(x for x in folder.rglob("*") if x.is_file() and is_form(x))
-    files = [x for x in files if not x.name.startswith(".") and x.suffix.lower() not in _PICKLE]
+    files = [x for x in files if not x.name.startswith(".") and x.suffix.lower() not in PICKLES]
     tables: dict[Path, pd.DataFrame] = {}
     left: list[str] = []
     for file in files:

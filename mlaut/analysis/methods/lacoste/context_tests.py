@@ -101,18 +101,6 @@ class Context:
         """Return whether A is better within the context (equation 2)."""
         return self.share > 0.5
 
-    @property
-    def risk_differences(self) -> tuple[float, float]:
-        """Mean and standard deviation over datasets of A's true risk minus B's."""
-        total = self.alphas.sum(axis=1, keepdims=True)
-        mean = self.alphas / total
-        a, b = mean[:, 0], mean[:, 1]
-        means = a - b
-        variances = (a + b - means**2) / (total[:, 0] + 1)
-        centre = float(self.weights @ means)
-        spread = self.weights @ (variances + means**2) - centre**2
-        return centre, float(np.sqrt(max(spread, 0.0)))
-
     def draw(
         self,
         n_repetitions: int,
@@ -301,11 +289,6 @@ class Roc:
     right: np.ndarray
     wrong: np.ndarray
     n_repetitions: int
-
-    def claims_above(self, threshold: float) -> tuple[int, int]:
-        """Return the numbers of right and wrong claims with more confidence than ``threshold``."""
-        more = int(np.searchsorted(-self.thresholds, -threshold, side="left"))
-        return (int(self.right[more - 1]), int(self.wrong[more - 1])) if more else (0, 0)
 
     def curve(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the shares of wrong and of right claims at each threshold, each from 0 to 1."""

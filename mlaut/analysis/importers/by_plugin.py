@@ -1,0 +1,56 @@
+"""Results that plug-ins read: files and folders in forms of their own."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError, DataError
+from mlaut.plugins.finding import found, without_plugin
+
+# Words in the first lines of files of leaderboards.
+_OF_BOARDS = re.compile(
+    r"trained_on_this_dataset|learner_id|eval_metrics/|evaluation_results|lower_is_better|doc_id|"
+    r"evaluation_name|main_score|resolved|^\W*(Resamples|folds|Estimators)\b"
+)
+_SEEN = 4096  # bytes in which such a word is looked for
+
+
+def read_by_plugin(
+    path: Path, metric: str | None, greater_is_better: bool | None
+) -> Results | None:
+    """Return the results that the first plug-in reads; None if none knows the form of the files.
+
+    A plug-in offers a function in the group ``mlaut.readers`` that takes a path, a metric and
+    ``greater_is_better``, and returns `Results`, or None for files that are not its own.
+    """
+    for read in found("readers").values():
+        results: Results | None = read(path, metric, greater_is_better=greater_is_better)
+        if results is not None:
+            return results
+    return None
+
+
+@contextmanager
+def boards_named(path: Path) -> Iterator[None]:
+    """Let errors about files that may be of a leaderboard name the plug-in, if it is missing."""
+    try:
+        yield
+    except (AnalysisError, DataError) as error:
+        if not (hint := _of_boards()) or not path.exists():
+            raise
+        if path.is_dir():
+            raise type(error)(f"{error}{hint}") from error
+        with path.open(encoding="utf-8", errors="replace") as file:
+            if not _OF_BOARDS.search(file.read(_SEEN)):
+                raise
+        raise type(error)(f"{error}{hint}") from error
+
+
+def _of_boards() -> str:
+    return (
+        ""
+        if "boards" in found("readers")
+        else f"; {without_plugin('leaderboards are read by', 'boards')}"
+    )

@@ -1,0 +1,48 @@
+"""What a path leads to, by its name and without reading it: asked here and nowhere else."""
+
+import os
+from enum import Enum
+from pathlib import Path
+
+MANIFEST = "bundle.json"
+EXCEL, JSON = (".xlsx", ".xls", ".ods"), (".json", ".jsonl")
+MARKUP = (".md", ".markdown", ".qmd", ".tex", ".html", ".htm")
+TEXTS, PICKLES = (".txt", ".dat", ".log"), (".pkl", ".pickle")
+
+
+class Kind(Enum):
+    """Kind of a path; what has no other kind counts as a study, and opening it says what it is."""
+
+    BUNDLE = "bundle"
+    STUDY_FILE = "study file"
+    RESULTS = "table of results, or a folder of files of a board"
+    STUDY = "study"
+
+
+def kind_of(place: str | os.PathLike[str]) -> Kind:
+    """Return what a path or an address leads to.
+
+    Examples
+    --------
+    >>> [kind_of(x).name for x in ("https://a.org/b/", "study.toml", "scores.csv.gz", "study.h5")]
+    ['BUNDLE', 'STUDY_FILE', 'RESULTS', 'STUDY']
+    """
+    text = os.path.expanduser(place)
+    path, ending = Path(text), Path(text).suffix.lower()
+    if is_address(text) or text.endswith(".zip") or Path(text, MANIFEST).exists():
+        return Kind.BUNDLE
+    if ending == ".toml":
+        return Kind.STUDY_FILE
+    if ending in (".h5", ".hdf5"):
+        return Kind.STUDY
+    from mlaut.files_io.tables.tables import ending_of  # which imports pandas
+
+    known = (*EXCEL, *JSON, *MARKUP, *TEXTS, *PICKLES)
+    if text == "-" or ending_of(path.name) or ending in known or path.is_dir():
+        return Kind.RESULTS
+    return Kind.STUDY
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an address of the web."""
+    return text.lower().startswith(("http://", "https://"))

@@ -1,0 +1,59 @@
+"""Finder of plug-ins, which are installed packages with entry points of MLaut.
+
+The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.engines`` and ``mlaut.strategies``.
+"""
+
+import warnings
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from mlaut.errors import PluginWarning
+
+
+@cache
+def found(group: str) -> dict[str, Any]:
+    """Return what installed plug-ins offer in a group, by name; it is loaded once.
+
+    A plug-in that cannot be imported is left out, and a warning names it.
+
+    Examples
+    --------
+    >>> found("nothing")
+    {}
+    """
+    loaded = {}
+    for point in entry_points(group=f"mlaut.{group}"):
+        try:
+            loaded[point.name] = point.load()
+        except Exception as error:  # whatever a plug-in raises, MLaut works without it
+            text = " ".join(str(error).split())
+            package = point.dist.name if point.dist else point.value
+            warnings.warn(
+                f"plug-in {package} is left out, since {point.value} cannot be loaded "
+                f"({type(error).__name__}: {text}); update or uninstall it",
+                PluginWarning,
+                stacklevel=2,
+            )
+    return loaded
+
+
+def home_of(group: str, name: str) -> str:
+    """Return the package of a plug-in that offers this name in a group."""
+    (point,) = entry_points(group=f"mlaut.{group}", name=name)
+    return point.module.partition(".")[0]
+
+
+def without_plugin(what: str, plugin: str) -> str:
+    """Return the sentence that tells which of MLaut's plug-ins is missing, and how to get it.
+
+    Examples
+    --------
+    >>> print(without_plugin("boards are read by", "boards"))
+    boards are read by the plug-in mlaut-boards: 'pip install ./plugins/boards' in a copy of \
+MLaut's repository
+    """
+    return (
+        f"{what} the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}' in a copy of "
+        "MLaut's repository"
+    )

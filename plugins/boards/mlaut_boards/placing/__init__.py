@@ -1,0 +1,1 @@
+"""Places of strategies of one's own among published ones."""

@@ -1,0 +1,171 @@
+"""Plug-ins: they are found, one that fails is left out, and none may import what is not public."""
+
+import ast
+import pkgutil
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mlaut import Study, plugins
+from mlaut.analysis import read_results
+from mlaut.cli import cli
+from mlaut.errors import AnalysisError, MlautError, PluginWarning, StudyError
+from mlaut.estimators import REGISTRY, Registry
+from mlaut.estimators.catalogue.registry import _with_plugins
+from mlaut.experiments import RunOptions
+from mlaut.experiments.engines.engine import ENGINES
+from mlaut.plugins import finding
+
+ROOT = Path(__file__).parents[1]
+OFFERED = ("errors", "records", "markup", "downloads")  # modules of which every name is public
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Return a function that makes installed packages of entry points and the text of a module."""
+    monkeypatch.syspath_prepend(tmp_path)
+    finding.found.cache_clear()
+
+    def make(points, text, name="tryout"):
+        (tmp_path / f"{name}.py").write_text(text)
+        about = tmp_path / f"{name}-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(points)
+
+    yield make
+    finding.found.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("tryout")]:
+        del sys.modules[name]
+
+
+def example():
+    """Return the files of the page that shows how to write a plug-in."""
+    text = (ROOT / "docs" / "plug-ins.md").read_text()
+    return re.findall(r"```(python|toml)\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_reader_of_the_page_reads(install, tmp_path):
+    (_, reader), (_, project) = example()[:2]
+    assert len([line for line in reader.splitlines() if line.strip()]) <= 20
+    point = re.search(r'"mlaut.readers"\]\n(.*)', project)[1].replace('"', "")
+    install(f"[mlaut.readers]\n{point}\n", reader, name=point.partition("= ")[2].partition(":")[0])
+    (tmp_path / "arena.txt").write_text("won tree iris 0.9\nwon rule iris 0.8\n")
+    results = read_results(tmp_path / "arena.txt")
+    assert results.scores.to_dict("list") == {"tree": [0.9], "rule": [0.8]}
+    (tmp_path / "other.csv").write_text("dataset,tree,rule\niris,0.9,0.7\n")
+    assert read_results(tmp_path / "other.csv", "accuracy").scores.loc["iris", "rule"] == 0.7
+    sys.modules.pop(point.partition("= ")[2].partition(":")[0])
+
+
+def test_a_plugin_that_fails_is_named_in_one_line_and_left_out(install, tmp_path):
+    install("[mlaut.readers]\nbad = tryout:read\n", "raise RuntimeError('two\\nlines')")
+    (tmp_path / "scores.csv").write_text("dataset,tree,rule\niris,0.9,0.7\n")
+    line = (
+        r"^plug-in tryout is left out, since tryout:read cannot be loaded \(RuntimeError: two lines"
+    )
+    with pytest.warns(PluginWarning, match=line):
+        assert len(read_results(tmp_path / "scores.csv", "accuracy").strategies) == 2
+
+
+def test_a_command_stands_on_the_first_page_and_below_study(install):
+    text = (
+        "import click\n@click.command()\ndef hello():\n    'Say hello.'\n    return {'said': 1}\n"
+    )
+    points = "[mlaut.commands]\nhello = tryout:hello\nstudy.hello = tryout:hello\n"
+    install(points, text)
+    try:
+        assert re.search(
+            r"Plug-ins:\n +hello +Say hello\.", CliRunner().invoke(cli, ["--help"]).output
+        )
+        done = CliRunner().invoke(cli, ["study", "hello", "--json"])
+        assert (done.exit_code, done.stdout) == (0, '{"said": 1}\n')
+    finally:
+        cli.commands.pop("hello", None)
+        cli.commands["study"].commands.pop("hello", None)
+
+
+def test_an_engine_runs_by_its_name(install, tmp_path):
+    text = "from mlaut.experiments import InlineEngine\nclass Mine(InlineEngine): pass\n"
+    install("[mlaut.engines]\nmine = tryout:Mine\n", text)
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(["starter/iris"])
+    assert study.run(["BaselineClassifier"], engine="mine", verbose=0).complete
+    with pytest.raises(StudyError, match="engine 'mime': unknown; did you mean 'mine'"):
+        study.run(["BaselineClassifier"], engine="mime", verbose=0)
+
+
+def test_strategies_have_names_and_one_that_is_taken_is_left_out(install):
+    entry = """Strategy(
+        name={!r}, class_name='X', estimator_family='Cluster', tasks='Classification', about='',
+        wraps='sklearn.neighbors:NearestCentroid')"""
+    entries = f"[{entry.format('Centroid')}, {entry.format('SVC')}]"
+    install(
+        "[mlaut.strategies]\nmine = tryout:MINE\n",
+        f"from mlaut.estimators import Strategy\nMINE = {entries}\n",
+    )
+    with pytest.warns(PluginWarning, match="'SVC' is registered already .*; the strategy is left"):
+        added = _with_plugins(Registry([REGISTRY["SVC"]]))
+    assert [spec.name for spec in added] == ["SVC", "Centroid"]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_engine_is_described(name):
+    assert repr(name).replace("'", '"') in RunOptions.__doc__
+    kind = pkgutil.resolve_name(ENGINES[name][0])
+    assert callable(kind.run)
+
+
+@pytest.mark.parametrize("words", [["leaderboard", "page"], ["study", "place", "study.h5"]])
+def test_a_command_of_a_plugin_that_is_missing_names_it(words, monkeypatch):
+    monkeypatch.setattr("mlaut.cli.found", lambda _: {})
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 2
+    assert "is in the plug-in mlaut-boards: 'pip install ./plugins/boards'" in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    {
+        "fev.csv": "model_name,task_name,test_error,trained_on_this_dataset\na,b,0.1,no\n",
+        "helm.json": '[{"header": [{"metadata": {}, "lower_is_better": false}], "rows": []}]',
+        "samples_x.jsonl": '{"doc_id": 0, "metrics": ["acc"], "acc": 1.0}\n',
+    }.items(),
+)
+def test_a_file_of_a_board_names_the_plugin_that_is_missing(name, text, tmp_path, monkeypatch):
+    monkeypatch.setattr("mlaut.analysis.importers.by_plugin.found", lambda _: {})
+    (tmp_path / name).write_text(text)
+    for place in (tmp_path / name, tmp_path):
+        with pytest.raises(MlautError, match="are read by the plug-in mlaut-boards: 'pip install"):
+            read_results(place, "crps")
+    (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(AnalysisError) as other:
+        read_results(tmp_path / "mine.csv", "crps")
+    assert "plug-in" not in str(other.value)
+
+
+def public_names(module):
+    """Return the names of a module of MLaut that plug-ins may import; None if it is no such one."""
+    parts = module.split(".")
+    if parts[-1] in OFFERED and len(parts) == 2:
+        return {name for name in dir(sys.modules[module]) if not name.startswith("_")}
+    package = sys.modules.get(module)
+    return {*package.__all__, "__version__"} if hasattr(package, "__all__") else None
+
+
+@pytest.mark.parametrize("plugin", sorted((ROOT / "plugins").iterdir()), ids=lambda path: path.name)
+def test_a_plugin_imports_public_names_alone(plugin):
+    wrong = []
+    for file in plugin.glob("mlaut_*/**/*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                wrong += [x.name for x in node.names if x.name.startswith("mlaut.")]
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "mlaut":
+                __import__(node.module)
+                names = public_names(node.module) or set()
+                wrong += [f"{node.module}.{x.name}" for x in node.names if x.name not in names]
+    assert wrong == []
+    assert set(plugins.__all__) >= {"Format", "kind_of", "show"}
