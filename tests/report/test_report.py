@@ -61,7 +61,7 @@ def test_what_reading_a_table_has_left_out_stands_on_the_first_screen(tmp_path):
     assert (
         "Read: 2 datasets (rows, named by `unnamed` (columns are strategies by their names)); 2 "
         "strategies (columns); accuracy in percent, divided by 100; failed: 1 'failed'; not used: "
-        "`Average` (an average of the others), row `mean` (no more than a summary of the others). "
+        "row `mean` (no more than a summary of the others), `Average` (an average of the others). "
         "Not recorded:"
     ) in screen
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made_up import made_up
+from made_up_tables import made_up
 
 from mlaut.analysis import read_results
 from mlaut.errors import AnalysisError

@@ -157,7 +157,11 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         cells = cells.astype(float)
     if pd.api.types.is_numeric_dtype(cells):
         return Column(name, values=cells.to_numpy(dtype=float, na_value=np.nan))
-    codes, each = pd.factorize(cells.astype(object).where(cells.notna(), ""))
+    cells = cells.astype(object).where(cells.notna(), "")
+    try:
+        codes, each = pd.factorize(cells)
+    except TypeError:  # lists of JSON
+        codes, each = pd.factorize(cells.astype(str))
     raw = [str(cell) for cell in each]
     texts = [plain(cell) for cell in raw]
     found = [_printed(text, comma) for text in texts]
@@ -171,7 +175,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     names = texts if len(set(texts)) == len(set(raw)) else raw  # marks may tell names apart
     labels = np.array(names, dtype=object)[codes]
     strange = {row: odd[code] for row, code in enumerate(codes.tolist()) if code in odd}
-    if not n_numbers or n_strange >= n_numbers:
+    failed = all(known) and any(text in _FAILURES for text in lower)  # in every cell
+    if not failed and (not n_numbers or n_strange >= n_numbers):
         unclear = comma is None and all(_PRINTED.fullmatch(texts[i]) for i in odd)
         unclear |= bool(odd) and all(_SEVERAL.match(texts[i]) for i in odd) and len(each) > 1
         return Column(name, texts=labels, strange=strange if unclear else {})

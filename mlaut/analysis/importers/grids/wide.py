@@ -262,7 +262,9 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
     if g.asked.columns.get("score") or not numbers:
         return numbers
     odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
-    beyond = [x for x in numbers if x not in odd and np.nanmax(np.abs(g.columns[x].numbers)) > 1]
+    beyond = [
+        x for x in numbers if x not in odd and np.fmax.reduce(np.abs(g.columns[x].numbers)) > 1
+    ]
     if _bounded(g.metric) and len(beyond) < len(numbers) / 2:
         unclear = {x: why for x, why in unclear.items() if x not in beyond}
         if beyond:
@@ -330,7 +332,7 @@ def _is_among(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
     own = g.columns[name].numbers
     own = own[~np.isnan(own)]
     others = [g.columns[x].numbers for x in numbers if g.roles[x] == ""]
-    middles = [np.nanmedian(x) for x in others if (np.nan_to_num(x) % 1 != 0).any()]
+    middles = [float(np.nanmedian(x)) for x in others if (np.nan_to_num(x) % 1 != 0).any()]
     if not len(own) or not middles or (own % 1 == 0).all():
         return False
     return bool(min(middles) / 2 <= np.median(own) <= 2 * max(middles))
