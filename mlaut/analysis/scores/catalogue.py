@@ -43,10 +43,11 @@ def direction(name: str) -> bool | None:
         return None if other is None else not other
     if name.startswith("neg_") or word.endswith(LESS):
         return name.startswith("neg_")
+    if word.endswith("score") and re.search(_EITHER, word):
+        return None
     if usual := usual_name(name):
         return usual.greater
-    either = word.endswith("score") and re.search(_EITHER, word)
-    return True if word.endswith(GREATER) and not either else None
+    return True if word.endswith(GREATER) else None
 
 
 def metric_names() -> list[str]:
