@@ -238,7 +238,8 @@ def _counted(case: _Case) -> Decision:
     """Return the decision with what needs no test: ranks, means, times and failures."""
     results, analysis = case.results, case.chosen.analysis
     frame, k = _table(case.compared, case.known).assign(verdict=UNDECIDED), len(case.names)
-    related, means = results.clusters is not None, case.means()[frame.index]
+    related = results.clusters is not None
+    means = case.means()[frame.index].map("{:.9g}".format).astype(float)  # not by rounding noise
     frame = frame.iloc[np.lexsort((frame.index, means, frame["average rank"].round(9)))]
     ranks = frame["average rank"][case.names].to_numpy()
     first = leading(ranks, case.means().to_numpy(), case.names)
