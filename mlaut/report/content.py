@@ -30,6 +30,7 @@ from mlaut.analysis.comparing.compare import pairs_by_test
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
 from mlaut.analysis.deciding.decision import decide_study, primary_test
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
+from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
@@ -45,6 +46,7 @@ from mlaut.report.tables import BUDGETS, TABLES
 from mlaut.report.terminal import first_screen
 
 _PERCENT = re.compile("percentages").search
+_MOST_DRAWN = 5_000  # pairs of the Bayesian signed rank test, whose draws take long for more
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
@@ -290,7 +292,10 @@ def _compared(results: Results, analysis: Analysis) -> Comparison | None:
         return None
     key = analysis.test or default_test(results.metric)
     test = "" if TESTS[key].bayesian else key
-    return compare(results, alpha=analysis.alpha, rope=analysis.rope, test=test)
+    n, asked = len(results.strategies), TESTS[key].bayesian
+    draws = DRAWS if asked or n * (n - 1) // 2 <= _MOST_DRAWN else 0
+    how: dict[str, Any] = {"alpha": analysis.alpha, "rope": analysis.rope, "test": test}
+    return compare(results, **how, n_samples=draws)
 
 
 def _decided(
