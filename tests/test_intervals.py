@@ -1,6 +1,7 @@
 """`error_interval` and `error_difference`: numbers of scikit-learn's folds, sentences, refusals."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
@@ -118,6 +119,13 @@ def test_labels_with_another_index_are_those_of_the_rows_in_turn():
         ({"estimator": Broken()}, StrategyError, "Broken failed on 16. training rows: Val"),
         ({"split": "group_kfold(5)"}, DataError, r"needs the group of each row: pass groups=$"),
         ({"split": GroupKFold(3)}, DataError, r"needs the group of each row: pass groups=$"),
+        ({"split": "time_series(3)"}, DataError, r"needs the time of each row: add .* mlaut.Study"),
+        ({"groups": "patient"}, DataError, r"groups of shape \(\), and the table has 178 rows: pass"),
+        ({"groups": Y[::-1]}, DataError, r"X and groups .* different orders; pass groups.loc\[X.in"),
+        ({"groups": ["a", np.nan] * 89}, DataError, r"group 'groups': 89 values are missing, the"),
+        ({"sample_weight": Y[::-1] + 1}, DataError, "X and sample_weight have .* different orders"),
+        ({"sample_weight": "w"}, DataError, r"for example sample_weight=table\['weight'\]"),
+        ({"X": X.assign(ward="north")}, StrategyError, r"no step prepares .*\('ward'\): .*Generic_E"),
         ({"estimator": 3}, StrategyError, "a int is not an estimator: it has no fit"),
         ({"y": Y[:9]}, DataError, "178 rows and 9 targets; each row needs one"),
         ({"estimator": KNeighborsClassifier}, StrategyError, r"a class, .*; give an instance: KN"),
@@ -199,7 +207,7 @@ def test_weights_count_in_fits_and_in_the_metric():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"sample_weight": [1.0]}, "60 rows and 1 weights"),
+        ({"sample_weight": [1.0]}, r"sample_weight of shape \(1,\), and the table has 60 rows"),
         ({"sample_weight": [-1.0] * 60}, "weights are finite numbers from 0"),
         ({"method": "CV Wald"}, "choose method='corrected t'"),
         ({"estimator": KNeighborsClassifier()}, "takes no sample_weight"),
@@ -210,6 +218,20 @@ def test_weights_that_do_not_suit_are_refused(change, message):
     arguments = {"estimator": DecisionTreeClassifier(), "sample_weight": np.ones(60)} | change
     with pytest.raises(MlautError, match=message):
         error_interval(X=X, y=X[:, 0] > 0, split=KFold(5), **arguments)
+
+
+def test_groups_are_taken_in_every_form_of_a_column():
+    names = [f"p{row % 9}" for row in range(len(Y))]
+    forms = [
+        names,
+        np.array(names),
+        pd.Series(names).to_frame(),
+        pd.Series(names, dtype="category"),
+    ]
+    found = {error_interval(KNN, X, Y, split="group_kfold(3)", groups=form).value for form in forms}
+    mixed = [0 if name == "p0" else name for name in names]
+    error_interval(KNN, X, Y, split="group_kfold(3)", groups=mixed)
+    assert len(found) == 1
 
 
 def test_folds_of_groups_in_a_learner_get_the_groups():
