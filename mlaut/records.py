@@ -133,7 +133,7 @@ class Analysis:
         ``"Bayesian sign"`` or ``"Bayesian signed rank"``. Default: the signed rank test, and the
         trinomial test for a metric in the unit of each target.
     alpha : float, default 0.05
-        Probability of any false claim, with Holm's correction.
+        Probability of any false claim on all pairs together.
     rope : float, default 0
         Strategies whose scores differ by less are practically equal; with 0 there are no such
         claims.

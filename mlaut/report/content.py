@@ -336,7 +336,7 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
     if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
         return None
 
-    compared = partial(pairs_by_test, default_test(scored.metric), correction="holm")
+    compared = partial(pairs_by_test, default_test(scored.metric), correction="joint")
     treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
     again = under_treatments(begun, compared, treatments=treatments, bounds=_affordable(begun))
     return None if again.frame.empty else again

@@ -287,7 +287,7 @@ TABLES = (
         "pairs",
         lambda s: s.comparison.to_frame(),
         (PAGE, LATEX),
-        "All pairs: p-values after the {correction} correction, except Nemenyi's; effect sizes of "
+        "All pairs: p-values for all pairs together ({correction}; Nemenyi's own); effect sizes of "
         "the first against the second, scenario (c)",
         needs="comparison",
         fold="Table of all {rows} pairs",

@@ -340,7 +340,7 @@ def of_table(
     if column:
         of_dataset = sources_of_rows(table[column], _places(table.index)[0], table.index)
         table = table.drop(columns=column)
-    values = _numbers(table)
+    values, single = _numbers(table), _has_single_precision(table)
     score = _metric_of_table(metric, greater_is_better, values)
     if percent := _are_percentages(values, score):
         values = (values / 100).round(15)
@@ -368,6 +368,8 @@ def of_table(
         "n_train": sizes[1],
         "clusters": of_dataset if column else None,
         "notes": ("the scores are percentages, and were divided by 100",) * percent,
+        "percent": percent,
+        "single": single,
     }
 
 
@@ -515,6 +517,39 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
     return table.to_numpy(dtype=float, na_value=np.nan)
 
 
+def _has_single_precision(table: pd.DataFrame) -> bool:
+    """Return whether a column has numbers of single precision: by its type, or by their digits."""
+    columns = (table.iloc[:, place] for place in range(table.shape[1]))
+    return any(
+        str(column.dtype) in ("float16", "float32")
+        or (column.dtype.kind == "f" and _are_single(column.to_numpy(dtype=float)))
+        for column in columns
+    )
+
+
+def _are_single(values: np.ndarray) -> bool:
+    """Return whether all numbers are those of single precision, and most have all its digits.
+
+    Programs write such a number with as many digits as tell it from its neighbours (0.42857143), or
+    with all digits of the double that it became.
+
+    Examples
+    --------
+    >>> third = np.array([1 / 3, 2 / 3, 0.5])
+    >>> _are_single(third), _are_single(third.astype(np.float32).astype(float)), _are_single(
+    ...     np.array([0.33333334, 0.6666667])
+    ... )
+    (False, True, True)
+    """
+    known = values[np.isfinite(values) & (np.abs(values) < 1e30)][:_LOOKED_AT]
+    long = known != np.round(known, 6)
+    if not len(known) or 2 * long.sum() < len(known):
+        return False
+    near = known.astype(np.float32)
+    exact = near.astype(float) == known
+    return bool(exact.all() or np.array_equal([float(str(x)) for x in near], known))
+
+
 def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) -> None:
     low, high = score.bounds
     outside = _outside(values, score)
@@ -572,6 +607,7 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
 _MOST_CELLS = 50_000_000  # 400 MB for each array of them
 _LARGEST = 1e150  # score: its square is below the largest number, which is about 1e308
 # names that other programs use for folds and repeats in an index
+_LOOKED_AT = 1000  # numbers of a column of which the precision is looked at
 _SOURCES = ("source", "cluster", "group")  # columns with the source of a dataset
 _LABEL = "source of the dataset"  # column of a long table that is made wide
 FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}
