@@ -1,7 +1,9 @@
 """Intervals of the error of one learner on one table, or of a difference, without a study."""
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,10 @@ from mlaut.analysis.estimates.error_intervals import (
     metric_of_points,
 )
 from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
+from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError, check_options
 from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
@@ -90,6 +93,11 @@ def error_interval(
     AnalysisError
         The method does not suit the split or the metric.
 
+    Warns
+    -----
+    LeakWarning
+        The split has rows of one of the groups on both sides of a fold.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -140,6 +148,8 @@ def error_difference(
     >>> difference.high < 0, difference.name
     (True, 'misclassification of DecisionTreeClassifier minus that of KNeighborsClassifier')
     """
+    known = list(signature(error_interval).parameters)[4:]
+    check_options("error_difference", ["a", *known], options, AnalysisError)
     return _error([a, b], X, y, metric, **options)
 
 
@@ -179,6 +189,8 @@ def _error(
     if groups is None and "group" in named:
         raise DataError(f"split={str(split)!r} needs the group of each row: pass groups=")
     drawn = make_split(truth, task, split, seed=seed, groups=groups, table=(X, target))
+    for line in leaks(drawn, {} if groups is None else {"group": groups}):
+        warnings.warn(line, LeakWarning, stacklevel=3)
     if weights is not None and not score.weighted:
         raise AnalysisError(f"{score.name} takes no weights of rows; choose another metric")
     of_points = metric_of_points(score, drawn) if weights is None else None

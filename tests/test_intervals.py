@@ -19,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import error_difference, error_interval
+from mlaut.data import LeakWarning
 from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
@@ -218,6 +219,18 @@ def test_weights_that_do_not_suit_are_refused(change, message):
     arguments = {"estimator": DecisionTreeClassifier(), "sample_weight": np.ones(60)} | change
     with pytest.raises(MlautError, match=message):
         error_interval(X=X, y=X[:, 0] > 0, split=KFold(5), **arguments)
+
+
+def test_a_splitter_that_parts_groups_is_told():
+    groups = np.arange(len(Y)) // 2
+    with pytest.warns(LeakWarning, match="groups have rows among .* 'kfold_by_role") as told:
+        error_interval(KNN, X, Y, split=FOLDS, groups=groups)
+    assert told[0].filename == __file__
+
+
+def test_an_unknown_option_of_a_difference_is_told():
+    with pytest.raises(AnalysisError, match=r"'weights' of error_difference; .*sample_weight"):
+        error_difference(KNN, TREE, X, Y, weights=Y)
 
 
 def test_groups_are_taken_in_every_form_of_a_column():
