@@ -85,7 +85,8 @@ def _unknown(entry: StrategyEntry, candidates: Mapping[str, Any], given: Any, so
     """Return why no strategy has the name of a stored one, in words."""
     if given is None:
         return (
-            "MLaut has none of this name; name the study file, or call mlaut.experiments.verify_study(path, strategies=...)"
+            "MLaut has none of this name; name the study file, or call "
+            "mlaut.experiments.verify_study(path, strategies=...)"
         )
     former = [name for name in entry.named if name in candidates]
     hint = f"; it was renamed, and {former[0]!r} is: rename that, too" if former else ""
