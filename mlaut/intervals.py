@@ -23,6 +23,7 @@ from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError, check_options
+from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
@@ -197,7 +198,7 @@ def _error(
     if score.name == "rmse" and len(estimators) == 2:
         raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
     chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
-    names = [type(estimator).__name__ for estimator in estimators]
+    names = [e.name if isinstance(e, MlautEstimator) else type(e).__name__ for e in estimators]
     if len(set(names)) < len(names):
         names = ["the first", "the second"]
     shape = (len(names), drawn.n_repeats, len(truth))

@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut import error_difference, error_interval
+from mlaut import Generic_Estimator, error_difference, error_interval
 from mlaut.data import LeakWarning
 from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
 
@@ -226,6 +226,13 @@ def test_a_splitter_that_parts_groups_is_told():
     with pytest.warns(LeakWarning, match="groups have rows among .* 'kfold_by_role") as told:
         error_interval(KNN, X, Y, split=FOLDS, groups=groups)
     assert told[0].filename == __file__
+
+
+def test_a_strategy_has_its_own_name_in_a_difference():
+    wards = X.assign(ward=["north", "south"] * 89)
+    trees = Generic_Estimator(TREE, name="trees"), Generic_Estimator(TREE, name="same")
+    found = error_difference(*trees, wards, Y, split="kfold(2)")
+    assert found.name == "misclassification of trees minus that of same"
 
 
 def test_an_unknown_option_of_a_difference_is_told():
