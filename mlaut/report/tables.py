@@ -227,6 +227,15 @@ TABLES = (
         heading="How much tuning is enough",
     ),
     ReportTable(
+        "shared datasets",
+        lambda s: s.shared.frame,
+        (PAGE, TEXT, LATEX),
+        "Each two strategies on the datasets on which both have a result: sign test, p adjusted by "
+        "Holm's procedure, scenario (c)",
+        needs="shared",
+        heading="On shared datasets",
+    ),
+    ReportTable(
         "race",
         lambda s: s.race.to_frame(),
         (PAGE, TEXT, LATEX),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mlaut.analysis import read_results
 from mlaut.files_io import StudyStore
 
 ROOT = Path(__file__).parents[2]
@@ -122,3 +123,11 @@ def test_dependencies_are_those_of_the_package():
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\(([\w./-]+)\)", README))))
 def test_links_lead_somewhere(path):
     assert (ROOT / path).exists()
+
+
+def test_a_table_that_is_not_clean_is_read_as_it_says(tmp_path):
+    (table,) = blocks("md")
+    (told,) = re.findall(r"^`(Read: .*); \.\.\.`$", README, re.MULTILINE)
+    (tmp_path / "scores.md").write_text(table, encoding="utf-8")
+    read = read_results(tmp_path / "scores.md", "accuracy").how_read
+    assert read.replace("`", '"').startswith(told)

@@ -444,8 +444,9 @@ def _by_mean(case: _Case, leader: str) -> tuple[str, ...]:
     pairs = case.compared.pairs.get("t")
     if pairs is None or leader not in pairs.strategies:
         return ()
-    alone = pairs.tables.get("p (unadjusted)", pairs.p_values).loc[leader]
-    return tuple(map(str, alone.index[alone <= case.chosen.analysis.alpha]))
+    alone = pairs.tables.get("p (unadjusted)", pairs.p_values).loc[leader].to_numpy()
+    shown = np.flatnonzero(alone <= case.chosen.analysis.alpha).tolist()
+    return tuple(pairs.strategies[place] for place in shown)
 
 
 def _equal(case: _Case, leader: str) -> np.ndarray:

@@ -76,6 +76,8 @@ class Results(Shown):
         Whether the scores were percentages, and were divided by 100.
     load_block : callable or None
         Returns the block of predictions of a dataset; None for results from a table.
+    how_read : str
+        Sentence on how a table of others was read: what its columns are, and which are not used.
 
     Examples
     --------
@@ -113,6 +115,7 @@ True or False, or the name of a metric
     percent: bool = False
     single: bool = False
     load_block: Callable[[str], Block] | None = None
+    how_read: str = ""
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -242,7 +245,8 @@ True or False, or the name of a metric
             Scores, one row for each cell.
         value, dataset, strategy, repeat, fold : str
             Names of columns. ``value`` is the column of scores; ``repeat`` and ``fold`` are None
-            for a table without such columns.
+            for a table without such columns. Where a strategy lacks some repeats of a dataset,
+            strategies count there with the means of their own, as a note says.
         metric, greater_is_better, clusters
             The same as in `from_table`.
 
@@ -258,7 +262,9 @@ True or False, or the name of a metric
         """
         columns = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
         how = (metric, greater_is_better, clusters)
-        return cls(**sources.of_long(table, value, columns, *how))
+        results = cls(**sources.of_long(table, value, columns, *how))
+        even, text = sources.even_repeats(results) if repeat else (results, "")
+        return replace(even, notes=(*even.notes, text)) if text else results
 
     # ------------------------------------------------------------------ sources of datasets
 

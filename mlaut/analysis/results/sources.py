@@ -4,7 +4,7 @@ The class methods of `Results` call these functions, which return the fields of 
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -17,12 +17,13 @@ from mlaut.analysis.common.arguments import check, floats, position, positions, 
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
 from mlaut.analysis.scores.catalogue import GREATER, LESS, direction, metric_names
 from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.markup import counted
-from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
+from mlaut.records import NO_RESULT, NOT_PLANNED, UNUSED, Block, Status
 
 # ------------------------------------------------------------------- studies
 
@@ -389,6 +390,60 @@ def of_table(
     }
 
 
+def even_repeats(results: Any, failed: Collection[tuple[int, ...]] = ()) -> tuple[Any, str]:
+    """Return results whose repeats are exchangeable, with the mean of those that are there.
+
+    Where a strategy lacks some repeats of a dataset, all strategies count there with the mean of
+    their own; the text says who lacks what. Cells that ``failed`` keep their place.
+    """
+    none = np.isnan(results.cells) & results.expected[:, None]
+    whole = ~none.any(axis=3) & results.expected.any(axis=2)[:, None]  # (N, K, R)
+    bad = {(i, k) for i, k, *_ in failed}
+    some = whole.any(axis=2) & none.any(axis=(2, 3))
+    some &= (
+        ~np.array([[(i, k) in bad for k in range(none.shape[1])] for i in range(len(none))])
+        if bad
+        else True
+    )
+    at = np.flatnonzero(some.any(axis=1))
+    if not len(at):
+        return results, ""
+    lacking = [
+        f"{name}: {int(low)} to {int(high)} of {int(most)} repeats"
+        if low < high
+        else f"{name}: {int(low)} of {int(most)} repeats"
+        for k, name in enumerate(results.strategies)
+        if some[:, k].any()
+        for have in [whole[some[:, k], k].sum(axis=1)]
+        for low, high, most in [
+            (have.min(), have.max(), results.expected.any(axis=2)[some[:, k]].sum(axis=1).max())
+        ]
+    ]
+    cells, expected = results.cells.copy(), results.expected.copy()
+    kept = np.where(whole[at, :, :, None], cells[at], np.nan)
+    has = whole[at].any(axis=2)[..., None] & expected[at].any(axis=1)[:, None]
+    total = (
+        np.where(np.isnan(kept), 0, kept).sum(axis=2)
+        / np.maximum(whole[at].sum(axis=2), 1)[..., None]
+    )
+    cells[at] = np.nan
+    cells[at, :, 0] = np.where(has, total, np.nan)
+    folds = expected[at].any(axis=1)
+    expected[at] = False
+    expected[at, 0] = folds
+    text = f"means of the repeats that are there ({'; '.join(lacking)})"
+    return replace(
+        results, cells=cells, cell_losses=results.metric.loss(cells), expected=expected
+    ), text
+
+
+def never_run(results: Any) -> Any:
+    """Return results in which a cell without a score and without a reason was never run."""
+    empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
+    reasons = {tuple(at): NO_RESULT for at in empty.tolist()} | dict(results.reasons)
+    return replace(results, reasons=reasons)
+
+
 def source_column(table: pd.DataFrame, wanted: str) -> Any:
     """Return the column with the source of each dataset, or None if there is no such column."""
     names = {str(name): name for name in table.columns}
@@ -450,7 +505,7 @@ def of_long(
             f"the table has {rows}, the first: {first}; drop one of each two, or give each a name, "
             "or a fold, of its own"
         )
-    _check_cells(table[index[0]].nunique(), table[index[-1]].nunique())
+    check_cells(table[index[0]].nunique(), table[index[-1]].nunique())
     wide = table.set_index(index)[value].unstack()  # noqa: PD010 - pivot_table would average
     order = [pd.unique(table[index[0]]), pd.unique(table[index[-1]])]
     wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
@@ -463,7 +518,7 @@ def of_long(
     return of_table(wide, metric, greater_is_better, _LABEL if column else "")
 
 
-def _check_cells(n_datasets: int, n_strategies: int) -> None:
+def check_cells(n_datasets: int, n_strategies: int) -> None:
     """Raise `AnalysisError` where a long table is too large to be made wide."""
     if n_datasets * n_strategies > _MOST_CELLS:
         raise AnalysisError(
@@ -494,19 +549,28 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
                 f"or the name of a metric{nearest(which, (*metric_names(), *GREATER, *LESS))}"
             ) from error
-        known = None
-    if known is not None and greater_is_better is None:
+        return TableMetric(which, greater_is_better, known=_usual_metric(which, greater_is_better))
+    if greater_is_better is None:
         return known
     check(greater_is_better=greater_is_better)
-    if known is not None and known.greater_is_better != greater_is_better:
+    if known.greater_is_better != greater_is_better:
         raise AnalysisError(
             f"greater_is_better={greater_is_better} contradicts {known!r}: leave it out, or give "
             "your score a name of its own"
         )
-    if known is not None and _outside(values, known).any():
-        known = None  # in other units
-    name = which if isinstance(which, str) else find_metric(which).name
-    return TableMetric(name, bool(greater_is_better), known=known)
+    name = which if isinstance(which, str) else known.name
+    other_units = bool(_outside(values, known).any())
+    return TableMetric(name, bool(greater_is_better), known=None if other_units else known)
+
+
+def _usual_metric(name: str, greater_is_better: bool) -> MLautScore | None:
+    """Return the metric that others call so, with its range; None if there is none."""
+    usual = usual_name(name)
+    try:  # what is called an error may be any
+        known = None if usual is None or usual.metric == "error" else find_metric(usual.metric)
+    except AnalysisError:
+        return None
+    return known if known and known.greater_is_better == greater_is_better else None
 
 
 def _what(table: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from mlaut.analysis.common.arguments import shown
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metrics import OWN, LossCost, LossQuantile
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 
 # Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
@@ -42,8 +43,11 @@ def direction(name: str) -> bool | None:
         return None if other is None else not other
     if name.startswith("neg_") or word.endswith(LESS):
         return name.startswith("neg_")
-    either = word.endswith("score") and re.search(_EITHER, word)
-    return True if word.endswith(GREATER) and not either else None
+    if word.endswith("score") and re.search(_EITHER, word):
+        return None
+    if usual := usual_name(name):
+        return usual.greater
+    return True if word.endswith(GREATER) else None
 
 
 def metric_names() -> list[str]:

@@ -73,7 +73,8 @@ def test_labels_are_read_from_files_and_survive_missing_cells(tmp_path):
     results = treat_missing(read_results(path, "accuracy", clusters="site"), "drop datasets")
     assert results.clusters == tuple(FRAME["source"][1:])
     report = make_report(path, "accuracy", clusters="site")
-    assert "36 datasets of 12 sources" in str(report)
+    assert "36 datasets (rows, named by `dataset`) of 12 sources (`site`)" in str(report)
+    assert "1 of 36 datasets left out: not run by all" in str(report)
 
 
 def test_labels_that_do_not_fit_are_refused():
