@@ -178,10 +178,10 @@ class Comparison(Numbers, Shown):
         >>> from mlaut.analysis import compare
         >>> table = pd.DataFrame({"A": [0.9] * 8, "B": [0.7, 0.6, 0.8, 0.5] * 2})
         >>> methods = compare(table, metric="accuracy").methods()
-        >>> print(str(methods).split(". ")[1].partition(": ")[0])
+        >>> print(str(methods).split(". ")[1].partition(" with ")[0])
         Strategies were compared in pairs by Wilcoxon's signed rank test (Wilcoxon 1945)
         >>> methods.keys
-        ('wilcoxon1945', 'holm1979', 'neal2000', 'kazakov2019')
+        ('wilcoxon1945', 'westfall1993', 'neal2000', 'kazakov2019')
         """
         return methods_of(self, self.decision(**terms))
 

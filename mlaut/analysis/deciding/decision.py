@@ -61,6 +61,7 @@ _LAST = (
 )
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
+_HARDLY = 0.01  # below it a strategy is not kept by a test of few datasets, which shows little
 _LIKELIEST = 0.5  # probability to be the best from which one strategy is advised
 
 
@@ -147,9 +148,10 @@ def decide_study(
     Notes
     -----
     The strategies that may be the best are those for which the joint test of all pairs, by flips of
-    signs, does not show that some other is better, and those with a probability above 0.1 to be the
-    best. A given best strategy is among them with probability ``1 - alpha``. The leader is the one
-    of them with the best average rank; of equal ranks, with the best mean.
+    signs, does not show that some other is better, but for those whose probability to be the best
+    is below 0.01; and those for which it is above 0.1. A given best strategy is among them with
+    probability ``1 - alpha``. The leader is the one of them with the best average rank; of equal
+    ranks, with the best mean.
 
     Of the others, a strategy is to be avoided if the primary test shows another to be better (with
     probability ``1 - alpha`` no such claim is false) and at least half of the other tests do; else
@@ -237,6 +239,8 @@ def _counted(case: _Case) -> Decision:
     results, analysis = case.results, case.chosen.analysis
     frame, k = _table(case.compared, case.known).assign(verdict=UNDECIDED), len(case.names)
     related = results.clusters is not None
+    means = case.means()[frame.index].map("{:.9g}".format).astype(float)  # not by rounding noise
+    frame = frame.iloc[np.lexsort((frame.index, means, frame["average rank"].round(9)))]
     ranks = frame["average rank"][case.names].to_numpy()
     first = leading(ranks, case.means().to_numpy(), case.names)
     return Decision(
@@ -347,7 +351,8 @@ def _top(
     if analysis.test not in FLIPPED:
         return unbeaten
     joint = joint_of_results(results, signs=FLIPPED[analysis.test])
-    top: np.ndarray = (joint.top(analysis.alpha) | (chances > _CHANCE)) & unbeaten
+    possible = joint.top(analysis.alpha) & (chances >= _HARDLY)
+    top: np.ndarray = (possible | (chances > _CHANCE)) & unbeaten
     return top if top.any() else unbeaten
 
 

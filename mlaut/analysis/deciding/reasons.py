@@ -55,7 +55,8 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
         elif not texts[name] and (name in mild or often[name]):
             few = _few(worse[name])
             most = f"and {few} of them make{'s' * (few == 1)} up most of its gap"
-            how = f"{most}: seldom by much" if few else "which may be chance"
+            seldom = ": seldom by much" if frame["won"][name] else ""
+            how = f"{most}{seldom}" if few else "which may be chance"
             texts[name] = f"{_worse(table, name)}, {how}."
     return texts
 
