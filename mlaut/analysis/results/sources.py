@@ -530,6 +530,8 @@ def check_cells(n_datasets: int, n_strategies: int) -> None:
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
     """Return the metric of a table: a known metric, or any other name with a direction."""
+    if greater_is_better is not None:
+        check(greater_is_better=greater_is_better)
     if isinstance(which, str) and not which and greater_is_better is not None:
         which = "score" if greater_is_better else "loss"
     try:
@@ -552,7 +554,6 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
         return TableMetric(which, greater_is_better, known=_usual_metric(which, greater_is_better))
     if greater_is_better is None:
         return known
-    check(greater_is_better=greater_is_better)
     if known.greater_is_better != greater_is_better:
         raise AnalysisError(
             f"greater_is_better={greater_is_better} contradicts {known!r}: leave it out, or give "
