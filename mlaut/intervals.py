@@ -1,7 +1,9 @@
 """Intervals of the error of one learner on one table, or of a difference, without a study."""
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -17,15 +19,18 @@ from mlaut.analysis.estimates.error_intervals import (
     metric_of_points,
 )
 from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
+from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError, check_options
+from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.column_names import take_every_name
+from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
 from mlaut.estimators.strategy.generic_estimator import check_methods
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
-from mlaut.files_io.tables.roles import weights_of
-from mlaut.files_io.tables.tables_of_others import one_target
+from mlaut.files_io.tables.roles import check_values, weights_of
+from mlaut.files_io.tables.tables_of_others import check_order, one_target
 from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status
 from mlaut.sharing.private import _safe_indexing
 
@@ -89,6 +94,11 @@ def error_interval(
     AnalysisError
         The method does not suit the split or the metric.
 
+    Warns
+    -----
+    LeakWarning
+        The split has rows of one of the groups on both sides of a fold.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -139,6 +149,8 @@ def error_difference(
     >>> difference.high < 0, difference.name
     (True, 'misclassification of DecisionTreeClassifier minus that of KNeighborsClassifier')
     """
+    known = list(signature(error_interval).parameters)[4:]
+    check_options("error_difference", ["a", *known], options, AnalysisError)
     return _error([a, b], X, y, metric, **options)
 
 
@@ -167,17 +179,26 @@ def _error(
     if target.empty:
         raise DataError("the table has no rows; check where it was read")
     truth, classes = encode_target(target, task)
-    if groups is None and "group" in str(split).lower():
+    groups = _of_rows("group", "groups", groups, X, len(truth))
+    weights = _of_rows("weight", "sample_weight", sample_weight, X, len(truth))
+    named = str(split).lower()
+    if "time_series" in named:
+        raise DataError(
+            f"split={str(split)!r} needs the time of each row: add the table to a mlaut.Study with "
+            "roles={'time': 'column'}"
+        )
+    if groups is None and "group" in named:
         raise DataError(f"split={str(split)!r} needs the group of each row: pass groups=")
     drawn = make_split(truth, task, split, seed=seed, groups=groups, table=(X, target))
-    weights = None if sample_weight is None else _weights(sample_weight, len(truth))
+    for line in leaks(drawn, {} if groups is None else {"group": groups}):
+        warnings.warn(line, LeakWarning, stacklevel=3)
     if weights is not None and not score.weighted:
         raise AnalysisError(f"{score.name} takes no weights of rows; choose another metric")
     of_points = metric_of_points(score, drawn) if weights is None else None
     if score.name == "rmse" and len(estimators) == 2:
         raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
     chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
-    names = [type(estimator).__name__ for estimator in estimators]
+    names = [e.name if isinstance(e, MlautEstimator) else type(e).__name__ for e in estimators]
     if len(set(names)) < len(names):
         names = ["the first", "the second"]
     shape = (len(names), drawn.n_repeats, len(truth))
@@ -205,11 +226,23 @@ def _error(
     return error_of_block(score, block, method=method, confidence=confidence)
 
 
-def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    weights = weights_of(pd.Series(np.asarray(sample_weight), name="sample_weight"))
-    if len(weights) != n_rows:
-        raise DataError(f"{n_rows} rows and {len(weights)} weights; each row needs one")
-    return weights
+def _of_rows(role: str, name: str, values: Any, table: Any, n_rows: int) -> np.ndarray | None:
+    """Return one value for each row, checked as a column with that role is."""
+    if values is None:
+        return None
+    array = np.asarray(values, dtype=object)  # of a list with a gap, that would become a text
+    array = array[:, 0] if array.shape[1:] == (1,) else array
+    if array.shape != (n_rows,):
+        raise DataError(
+            f"{name} of shape {array.shape}, and the table has {n_rows} rows: pass one value for "
+            f"each row, for example {name}=table['{role}']"
+        )
+    check_order(name, values, table)
+    column = pd.Series(array, name=name).infer_objects()
+    check_values(role, column)
+    if role == "weight":
+        return weights_of(column)
+    return (column.astype(str) if column.dtype == object else column).to_numpy()  # for an order
 
 
 def _task_of(estimators: Sequence[Any]) -> str:
@@ -234,7 +267,7 @@ def _predict(
         model = take_every_name(clone(estimator))
         given = (None if values is None else values[train] for values in of_rows)
         arguments, routed = fit_arguments(model, *given, grouped=needs_groups(model))
-        with routed:
+        with routed, explained_texts(X):
             model.fit(_safe_indexing(X, train), target.to_numpy()[train], **arguments)
         rows = _safe_indexing(X, test)
         block.predictions[at] = checked_predictions(model.predict(rows), block.classes, len(test))

@@ -1,6 +1,7 @@
 """`error_interval` and `error_difference`: numbers of scikit-learn's folds, sentences, refusals."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
@@ -17,7 +18,8 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut import error_difference, error_interval
+from mlaut import Generic_Estimator, error_difference, error_interval
+from mlaut.data import LeakWarning
 from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
@@ -118,6 +120,13 @@ def test_labels_with_another_index_are_those_of_the_rows_in_turn():
         ({"estimator": Broken()}, StrategyError, "Broken failed on 16. training rows: Val"),
         ({"split": "group_kfold(5)"}, DataError, r"needs the group of each row: pass groups=$"),
         ({"split": GroupKFold(3)}, DataError, r"needs the group of each row: pass groups=$"),
+        ({"split": "time_series(3)"}, DataError, r"needs the time of each row: add .* mlaut.Study"),
+        ({"groups": "patient"}, DataError, r"groups of shape \(\), and .* 178 rows: pass"),
+        ({"groups": Y[::-1]}, DataError, r"X and groups .* orders; pass groups.loc\[X.in"),
+        ({"groups": ["a", np.nan] * 89}, DataError, r"group 'groups': 89 values are missing, the"),
+        ({"sample_weight": Y[::-1] + 1}, DataError, "X and sample_weight .* different orders"),
+        ({"sample_weight": "w"}, DataError, r"for example sample_weight=table\['weight'\]"),
+        ({"X": X.assign(ward="north")}, StrategyError, r"no step prep.*\('ward'\): .*Generic_E"),
         ({"estimator": 3}, StrategyError, "a int is not an estimator: it has no fit"),
         ({"y": Y[:9]}, DataError, "178 rows and 9 targets; each row needs one"),
         ({"estimator": KNeighborsClassifier}, StrategyError, r"a class, .*; give an instance: KN"),
@@ -199,7 +208,7 @@ def test_weights_count_in_fits_and_in_the_metric():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"sample_weight": [1.0]}, "60 rows and 1 weights"),
+        ({"sample_weight": [1.0]}, r"sample_weight of shape \(1,\), and the table has 60 rows"),
         ({"sample_weight": [-1.0] * 60}, "weights are finite numbers from 0"),
         ({"method": "CV Wald"}, "choose method='corrected t'"),
         ({"estimator": KNeighborsClassifier()}, "takes no sample_weight"),
@@ -210,6 +219,39 @@ def test_weights_that_do_not_suit_are_refused(change, message):
     arguments = {"estimator": DecisionTreeClassifier(), "sample_weight": np.ones(60)} | change
     with pytest.raises(MlautError, match=message):
         error_interval(X=X, y=X[:, 0] > 0, split=KFold(5), **arguments)
+
+
+def test_a_splitter_that_parts_groups_is_told():
+    groups = np.arange(len(Y)) // 2
+    with pytest.warns(LeakWarning, match="groups have rows among .* 'kfold_by_role") as told:
+        error_interval(KNN, X, Y, split=FOLDS, groups=groups)
+    assert told[0].filename == __file__
+
+
+def test_a_strategy_has_its_own_name_in_a_difference():
+    wards = X.assign(ward=["north", "south"] * 89)
+    trees = Generic_Estimator(TREE, name="trees"), Generic_Estimator(TREE, name="same")
+    found = error_difference(*trees, wards, Y, split="kfold(2)")
+    assert found.name == "misclassification of trees minus that of same"
+
+
+def test_an_unknown_option_of_a_difference_is_told():
+    with pytest.raises(AnalysisError, match=r"'weights' of error_difference; .*sample_weight"):
+        error_difference(KNN, TREE, X, Y, weights=Y)
+
+
+def test_groups_are_taken_in_every_form_of_a_column():
+    names = [f"p{row % 9}" for row in range(len(Y))]
+    forms = [
+        names,
+        np.array(names),
+        pd.Series(names).to_frame(),
+        pd.Series(names, dtype="category"),
+    ]
+    found = {error_interval(KNN, X, Y, split="group_kfold(3)", groups=form).value for form in forms}
+    mixed = [0 if name == "p0" else name for name in names]
+    error_interval(KNN, X, Y, split="group_kfold(3)", groups=mixed)
+    assert len(found) == 1
 
 
 def test_folds_of_groups_in_a_learner_get_the_groups():

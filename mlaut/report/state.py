@@ -28,6 +28,7 @@ _OF_ONE_RUN = ("id", "started", "input", "versions")  # differ in any two runs, 
 _SCHEMES = {
     r"^(?:repeated_)?holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
     r"^(?:repeated_)?kfold\(n_folds=(\d+).*": r"\1 folds",
+    r"^(?:stratified_)?group_kfold\(n_folds=(\d+).*": r"\1 folds of groups",
 }  # the usual schemes in words; the table of datasets has each in full
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")

@@ -437,9 +437,12 @@ def test_datasets_of_a_group_are_those_that_came_from_it(study):
 def test_a_dataset_that_the_study_does_not_have_is_told(study):
     for call in (study.load_split, study.block, study.details):
         with pytest.raises(
-            StudyError, match=r"dataset 'irsi': no split of it in .*study\.h5; call"
+            StudyError,
+            match=r"dataset 'irsi': no split of it in .*study\.h5; did you mean 'iris'\?",
         ):
             call("irsi")
+        with pytest.raises(StudyError, match=r"study\.h5; run the study on it first, or call Data"):
+            call("late")
 
 
 def test_results_of_several_versions_of_a_library_are_named(study):

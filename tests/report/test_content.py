@@ -430,6 +430,14 @@ def test_a_strategy_that_the_study_file_dropped_is_left_out(
     assert "Left out" not in capsys.readouterr().out
 
 
+def test_folds_of_groups_are_told_in_words(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    table = pd.DataFrame({"x": range(40), "who": [row // 4 for row in range(40)], "y": [0, 1] * 20})
+    study.add_datasets(table, name="visits", target="y", roles={"group": "who"})
+    study.run(["GaussianNaiveBayes"], split="group_kfold(2)", engine="inline", verbose=0)
+    assert "scored by 2 folds of groups; 1 strategy" in " ".join(str(study.report()).split())
+
+
 def test_a_metric_need_not_suit_the_datasets_that_are_not_chosen(tmp_path):
     study = Study(tmp_path / "study.h5")
     names = ["ionosphere", "haberman-survival", "wine", "servo"]

@@ -165,6 +165,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _results(_: str, value: Any) -> Any:
+    if _is_a("Comparison", value):
+        value = value.results
     if _is_a("Results", value):
         return value
     raise AnalysisError(

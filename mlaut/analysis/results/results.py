@@ -411,8 +411,9 @@ True or False, or the name of a metric
         if self.variances is None or self.n_test is None:
             raise AnalysisError(
                 f"scenario (a) needs the point losses of {self.metric.name}, and there are none: "
-                "it is an aggregate, the table has no n_test, or a dataset has weights; scenario "
-                "(c), or several test sets of each dataset (folds), need none"
+                "it is an aggregate, the table has no n_test, or a dataset has weights; errors "
+                "from several test sets need none: results.errors_of_sets, or of scenario (b) "
+                "retrained_estimates(results)"
             )
         of_mean = self.variances / np.maximum(self.n_test, 1)[:, None]
         expected = self.expected[:, None]
@@ -633,10 +634,18 @@ True or False, or the name of a metric
                 f"{self.metric.name} of a single test set of each dataset has no standard error: "
                 "leave errors out, or use results with several folds, or with n_test"
             )
-        texts = self.scores.map(number) + known.map(lambda error: f" ({number(error, 2)})")
+        scores = self.scores.map(lambda score: _in_print(score, 4))
+        texts = scores + known.map(lambda error: f" ({_in_print(error, 2)})")
+        texts = texts.where(self.scores.notna(), "-")
         source = "test points" if by_points else "the test sets of a repeat"
         table = tabulated(texts, "latex_booktabs")
         return f"{table}\n% in brackets: standard errors of scenario (a), from {source}"
+
+
+def _in_print(value: float, digits: int) -> str:
+    """Return a number without an exponent where it is large: 312, not 3.1e+02."""
+    large = 10**digits - 0.5 <= abs(value) < 1e9
+    return f"{value:.0f}" if large else number(value, digits)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -142,12 +142,28 @@ def of_blocks(
             "several test sets share training rows: standard errors of scenario (a) are "
             "approximate under cross-validation"
         )
-    arrays = _assemble(scored, names, score)
-    return arrays | {"notes": tuple(notes), "gaps": gaps, "load_block": partial(_main, load_block)}
+    arrays, load = _assemble(scored, names, score), partial(_main, load_block, names)
+    return arrays | {"notes": tuple(notes), "gaps": gaps, "load_block": load}
 
 
-def _main(load_block: Callable[[str], Block], dataset: str) -> Block:
-    return load_block(dataset).main
+def _main(load_block: Callable[[str], Block], strategies: Sequence[str], dataset: str) -> Block:
+    return _with_missing(load_block(dataset), strategies).main
+
+
+def _with_missing(block: Block, strategies: Sequence[str]) -> Block:
+    """Return a block with all of some strategies; those that it lacks have no cell there."""
+    new = tuple(name for name in strategies if name not in block.strategies)
+    parts: dict[str, Any] = {
+        name: np.concatenate([values, np.full((len(new), *values.shape[1:]), no, values.dtype)])
+        for name, no in (
+            ("status", Status.MISSING),
+            ("predictions", -1 if block.classes else np.nan),
+            ("probabilities", np.nan),
+            ("seconds", np.nan),
+        )
+        if new and (values := getattr(block, name)) is not None
+    }
+    return replace(block, strategies=(*block.strategies, *new), **parts)
 
 
 def mean_seconds(seconds: np.ndarray, done: np.ndarray) -> np.ndarray:
@@ -514,6 +530,8 @@ def check_cells(n_datasets: int, n_strategies: int) -> None:
 
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
     """Return the metric of a table: a known metric, or any other name with a direction."""
+    if greater_is_better is not None:
+        check(greater_is_better=greater_is_better)
     if isinstance(which, str) and not which and greater_is_better is not None:
         which = "score" if greater_is_better else "loss"
     try:
@@ -536,7 +554,6 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
         return TableMetric(which, greater_is_better, known=_usual_metric(which, greater_is_better))
     if greater_is_better is None:
         return known
-    check(greater_is_better=greater_is_better)
     if known.greater_is_better != greater_is_better:
         raise AnalysisError(
             f"greater_is_better={greater_is_better} contradicts {known!r}: leave it out, or give "

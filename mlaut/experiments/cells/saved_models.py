@@ -31,7 +31,7 @@ import cloudpickle
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 
-from mlaut.errors import MlautError, StoreError, StrategyError, StudyError
+from mlaut.errors import MlautError, StoreError, StrategyError, StudyError, nearest_of
 from mlaut.files_io import StudyStore
 from mlaut.files_io.studies.models import model_path, models_folder, read_model, write_model
 from mlaut.optional import need
@@ -129,9 +129,12 @@ def load_model(
             if "model" in record:
                 return read_saved(models_folder(store.path), record["model"], trusted=trusted)
             break
+    known = [entry.name for entry in store.strategies]
+    if known and strategy not in known:
+        raise StudyError(f"{store.path}: no strategy {strategy!r}{nearest_of(strategy, known)}")
     raise StudyError(
         f"{store.path}: no fitted model of {cell} was saved; run with save_models=True, or, "
-        "where the cell is done, call Orchestrator.save_models"
+        "where the cell is done, call Study.save_models(strategies)"
     )
 
 

@@ -130,8 +130,14 @@ def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
     return [
         f"{_as_written(key)}: {_short(key, before)} -> {_short(key, after)}"
         for key in sorted(before | after)
-        if before.get(key) != after.get(key)
+        if before.get(key) != after.get(key) and not _came_or_went(key, before, after)
     ]
+
+
+def _came_or_went(key: str, *both: Mapping[str, str]) -> bool:
+    """Return whether one of two identities lacks the whole object that a parameter is of."""
+    owner = f"{key.rpartition('.parameters.')[0]}.class"
+    return len({owner in values for values in both}) == 2
 
 
 def _as_written(key: str) -> str:

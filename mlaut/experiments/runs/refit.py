@@ -84,7 +84,10 @@ def usable_strategies(
 def _unknown(entry: StrategyEntry, candidates: Mapping[str, Any], given: Any, source: str) -> str:
     """Return why no strategy has the name of a stored one, in words."""
     if given is None:
-        return "this strategy is not known here; name the study file"
+        return (
+            "MLaut has none of this name; name the study file, or call "
+            "mlaut.experiments.verify_study(path, strategies=...)"
+        )
     former = [name for name in entry.named if name in candidates]
     hint = f"; it was renamed, and {former[0]!r} is: rename that, too" if former else ""
     missing = (

@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from mlaut.errors import MlautError, StoreError, StudyError
+from mlaut.errors import MlautError, StoreError, StudyError, nearest
 from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry, prediction_type
 from mlaut.files_io.safe_files.names import from_h5, note_names, to_h5
 from mlaut.files_io.safe_files.old_files import check_not_old
@@ -172,9 +172,10 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
     """
     name = to_h5(dataset)
     if name not in file[SPLITS]:
+        near = nearest(dataset, map(from_h5, file[SPLITS]))
         raise StudyError(
-            f"dataset {dataset!r}: no split of it in {file.filename}; "
-            "call Data.split_datasets first"
+            f"dataset {dataset!r}: no split of it in {file.filename}"
+            f"{near or '; run the study on it first, or call Data.split_datasets'}"
         )
     group = file[SPLITS][name]
     about = get_json(group, "about", {})

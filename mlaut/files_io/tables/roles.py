@@ -81,7 +81,7 @@ def checked_roles(
             role_of[column] = role
     for role in _ONE_COLUMN:
         for column in plain.get(role, ()):
-            _check_values(role, frame[column])
+            check_values(role, frame[column])
     if len(role_of) == frame.shape[1]:
         raise DataError(
             f"no column beside the target {target!r} and the roles {', '.join(plain)}; a strategy "
@@ -90,7 +90,8 @@ def checked_roles(
     return plain
 
 
-def _check_values(role: str, values: pd.Series) -> None:
+def check_values(role: str, values: pd.Series) -> None:
+    """Raise `DataError` where a column has gaps, or values that do not suit its role."""
     gaps = np.flatnonzero(values.isna().to_numpy())
     if len(gaps):
         raise DataError(

@@ -190,8 +190,15 @@ def one_target(labels: Any, table: Any) -> np.ndarray:
     n_rows = table.shape[0] if hasattr(table, "shape") else len(table)
     if len(values) != n_rows:
         raise DataError(f"{n_rows} rows and {len(values)} targets; each row needs one")
-    both = isinstance(table, pd.DataFrame) and isinstance(labels, pd.Series | pd.DataFrame)
-    moved = both and table.index.is_unique and not table.index.equals(labels.index)
-    if moved and set(table.index) == set(labels.index):
-        raise DataError("X and y have their rows in different orders; pass y.loc[X.index]")
+    check_order("y", labels, table)
     return values
+
+
+def check_order(name: str, values: Any, table: Any) -> None:
+    """Raise `DataError` where two objects of pandas have the same index in another order."""
+    both = isinstance(table, pd.DataFrame) and isinstance(values, pd.Series | pd.DataFrame)
+    moved = both and table.index.is_unique and not table.index.equals(values.index)
+    if moved and set(table.index) == set(values.index):
+        raise DataError(
+            f"X and {name} have their rows in different orders; pass {name}.loc[X.index]"
+        )

@@ -236,6 +236,11 @@ def test_wrong_arguments_are_told_in_one_line(name, results):
                 assert argument not in SHARES | {"as_scores", "results"}, (argument, bad)
 
 
+def test_a_comparison_is_taken_for_its_results(results):
+    found = analysis.average_ranks(analysis.compare(results))
+    assert found.frame.equals(analysis.average_ranks(results).frame)
+
+
 @pytest.mark.parametrize("name", sorted(SHARES))
 @pytest.mark.parametrize("bad", [95, -1, 0, 1, np.nan, np.inf, "0.95", None, True, [0.95]])
 def test_a_share_is_between_0_and_1(name, bad):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Results, Study
@@ -293,6 +294,23 @@ def test_folds_that_are_too_alike_are_as_uncertain_as_their_points(study):
     assert row["low"] < 2 / 3 < row["high"]
     mean = retrained_mean_estimates(results, as_scores=True).frame.loc["constant"]
     assert (mean["value"], mean["standard_error"]) == pytest.approx((1 / 3, row["standard_error"]))
+
+
+def test_a_dataset_that_some_strategies_have_not_run_has_gaps(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    learners = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=1))]
+    for names, asked in ((["iris", "wine"], learners), (["zoo"], learners[:1])):
+        study.add_datasets([f"starter/{name}" for name in names])
+        study.run(asked, split="kfold(2)", engine="inline", verbose=0)
+    results = study.results("log_loss")
+    found = error_intervals(results).frame["value"].unstack()
+    assert found.isna().stack().to_numpy().nonzero()[0].tolist() == [5]
+    assert results.points("zoo").shape[0] == 2
+    assert not np.isnan(results.points("zoo")[0]).any()
+    assert np.isnan(results.points("zoo")[1]).all()
+    report = study.report(tmp_path / "report.html", metric="accuracy")
+    assert "zoo" in report.sections[0].tables["estimates by dataset"].index
+    study.report(tmp_path / "report.html", metric="auc", datasets=["iris", "zoo"])
 
 
 def test_results_of_a_table_have_no_predictions():

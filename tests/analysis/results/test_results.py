@@ -574,6 +574,13 @@ def test_latex_has_standard_errors_for_every_metric():
     points = Results.from_table(table, metric="accuracy", n_test=25)
     error = points.standard_errors.loc["wine", "A_1"]
     assert f"0.55 ({error:.2g})" in points.to_latex(errors=True)
+    large = {"A": [99000.0, 101001.0, np.nan, np.nan], "B": [5.0, 205.0, 7.0, 8.0]}
+    of_two = pd.DataFrame(large, index=index[[0, 1, 4, 5]])
+    lines = Results.from_table(of_two, metric="rmse").to_latex(errors=True).splitlines()
+    assert [line.split()[2:-1] for line in lines if "&" in line][1:] == [
+        ["100000", "(1000)", "&", "105", "(100)"],
+        ["-", "&", "7.5", "(0.5)"],
+    ]
     single = Results.from_table(table.iloc[[0, 4]].droplevel(1), metric="rmse")
     with pytest.raises(AnalysisError, match=r"rmse of a single test set .*: leave errors out, or"):
         single.to_latex(errors=True)

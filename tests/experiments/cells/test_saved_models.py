@@ -187,6 +187,8 @@ def test_one_model_is_loaded_by_its_cell(orchestrator):
     assert (model.predict(X) == ["setosa"] * 50 + [*model.predict(X)[50:]]).all()
     with pytest.raises(StudyError, match=r"no fitted model of GaussianNaiveBayes on iris \(repeat"):
         load_model(path, "iris", "GaussianNaiveBayes", fold=1)
+    with pytest.raises(StudyError, match=r"no strategy 'knn 7'; it has 1 others, the nearest: 'G"):
+        load_model(path, "iris", "knn 7")
 
 
 @pytest.mark.parametrize("engine", ["inline", "local"])

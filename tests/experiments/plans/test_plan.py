@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Generic_Estimator, Orchestrator
@@ -17,7 +19,7 @@ from mlaut.errors import OptionalPackageError, StrategyError, StudyError
 from mlaut.estimators import REGISTRY, Registry, as_strategies
 from mlaut.estimators.catalogue import registry
 from mlaut.experiments.cells.cell import cell_seed
-from mlaut.experiments.plans.entries import changed_parameters
+from mlaut.experiments.plans.entries import changed_parameters, strategy_entries
 from mlaut.experiments.plans.plan import applicable, check_unrelated, make_plan
 from mlaut.experiments.plans.run_options import parse_retry
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
@@ -209,6 +211,19 @@ def test_differences_are_named_by_their_path():
         "params.steps.scale.m: True -> False",
         "x: 1 -> (absent)",
         "y: (absent) -> 1",
+    ]
+
+
+def test_steps_that_came_or_went_are_named_once():
+    piped = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    learners = [("knn", piped), ("knn", KNeighborsClassifier())]
+    old, new = (strategy_entries(as_strategies([learner]))[0] for learner in learners)
+    knn = "sklearn.neighbors._classification.KNeighborsClassifier"
+    assert changed_parameters(old, new) == [
+        f"class: (absent) -> {knn}",
+        f"kneighborsclassifier__class: {knn} -> (absent)",
+        "preprocessing__class: (absent) -> mlaut.estimators.Preprocessor",
+        "standardscaler__class: sklearn.preprocessing._data.StandardScaler -> (absent)",
     ]
 
 
