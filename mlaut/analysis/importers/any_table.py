@@ -17,7 +17,6 @@ from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import source_column
 from mlaut.errors import AnalysisError, DataError, nearest
-from mlaut.files_io.safe_files.plain_files import check_plain
 
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
@@ -111,8 +110,6 @@ def _of_file(
     """Return the results of a table of a known program, or of any other."""
     if str(path) != "-" and not path.exists():
         raise DataError(f"{path}: no such file; check the path")
-    if path.is_file():
-        check_plain(path)
     grid = _one_of(grids_of(path, trust), table, asked)
     for required, read in _READERS.items():
         if set(required) <= set(grid.table) and path.is_file() and not asked.columns:

@@ -20,7 +20,7 @@ from mlaut.analysis.importers.grids.markup import (
 )
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
-from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_text, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
 
 _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
@@ -79,6 +79,7 @@ def grids_of(path: Path, trust: bool = False) -> list[Grid]:
         return _of_text(sys.stdin.read(), "the standard input")
     if path.is_dir():
         return [_of_folder(path, trust)]
+    check_plain(path)  # a pipe or a device may never end
     suffix = path.suffix.lower()
     if suffix in EXCEL:
         return _of_excel(path)
