@@ -54,7 +54,10 @@ def lacking(published, **changes):
 
 @pytest.mark.parametrize(
     ("reference", "way"),
-    [("", r"needs a database .*\(--input\): 1 have no place"), ("starter/iris", "loads and checks")],
+    [
+        ("", r"needs a database .*\(--input\): 1 have no place"),
+        ("starter/iris", "loads and checks"),
+    ],
 )
 def test_what_checks_tables_that_are_not_included(published, monkeypatch, reference, way):
     bundle = lacking(published, reference=reference)
