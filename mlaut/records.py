@@ -26,6 +26,7 @@ REGRESSION = "Regression"
 TASKS = (CLASSIFICATION, REGRESSION)
 ROLES = ("weight", "group", "time", "id", "ignore")  # of columns that are no features
 
+NO_RESULT = "no result"  # the reason where a table of others has no row, or an empty cell
 NOT_PLANNED = "not planned"  # the stored reason where a strategy has no cells on a dataset
 
 TRAIN_ONLY = -1  # fold of a row that is never tested in its repeat
@@ -70,7 +71,7 @@ class Status(enum.IntEnum):
 UNSAVED = "unsaved"
 
 # Reasons of cells that no run tried: they are no failures of their strategies.
-NOT_RUN = (Status.MISSING.word, Status.SKIPPED.word, Status.RACED_OUT.word, NOT_PLANNED)
+NOT_RUN = (Status.MISSING.word, Status.SKIPPED.word, Status.RACED_OUT.word, NOT_PLANNED, NO_RESULT)
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Analysis:
         ``"Bayesian sign"`` or ``"Bayesian signed rank"``. Default: the signed rank test, and the
         trinomial test for a metric in the unit of each target.
     alpha : float, default 0.05
-        Probability of any false claim, with Holm's correction.
+        Probability of any false claim on all pairs together.
     rope : float, default 0
         Strategies whose scores differ by less are practically equal; with 0 there are no such
         claims.

@@ -96,6 +96,7 @@ REPORT_KEYS = {
     "title": text("Title of the report"),
     "warnings": many(text(), "What was left out, or was not run yet"),
     "studied": text("What the report is about"),
+    "maybe_how_read": many(text(), "How a table was read, and what of it is not used"),
     "sections": many(
         one(
             "Results by one metric; the first is the primary one",

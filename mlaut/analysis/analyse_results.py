@@ -14,7 +14,11 @@ from mlaut.analysis.methods.bayes.correlated_t import correlated_t_datasets, cor
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
 from mlaut.analysis.methods.cross_validation.fold_tests import fold_differences
 from mlaut.analysis.methods.frequentist import paired_tests as frequentist
-from mlaut.analysis.methods.frequentist.portmanteau import friedman_test
+from mlaut.analysis.methods.frequentist.portmanteau import (
+    conover_test,
+    friedman_test,
+    post_hoc_test,
+)
 from mlaut.analysis.methods.frequentist.ranks import average_ranks, nemenyi_test
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
@@ -35,7 +39,13 @@ _PREDICTIONS = "experiments/predictions"
 
 _REGION = {"p_better": "P(row better)", "p_equivalent": "P(equivalent)"}
 
-Tests = dict[tuple[str, str], TestResult]
+
+class Tests(dict[tuple[str, str], TestResult]):
+    """Results of a test by pair, with the test of all pairs in ``pairwise`` (`adjust_pairs`)."""
+
+    def __init__(self, pairwise: Pairwise) -> None:
+        super().__init__({pair: pairwise.pair(*pair) for pair in pairwise.pairs})
+        self.pairwise = pairwise
 
 
 class Errors(dict[str, pd.Series]):
@@ -253,19 +263,30 @@ class AnalyseResults:
 
     # ---------------------------------------------------------------------- tests
 
-    def t_test(self, errors: Any, *, alternative: str = "two-sided") -> tuple[Tests, pd.DataFrame]:
+    def t_test(
+        self, errors: Any, *, alternative: str = "two-sided", correction: str = "none"
+    ) -> tuple[Tests, pd.DataFrame]:
         """Compute the paired t-test of every pair; see `mlaut.analysis.t_test`.
+
+        Parameters
+        ----------
+        errors : errors
+        alternative : {"two-sided", "better", "worse"}, default "two-sided"
+        correction : str, default "none"
+            Correction for the number of pairs, such as ``"bonferroni"`` or ``"holm"``; see
+            `mlaut.analysis.adjust`.
 
         Returns
         -------
         tests : dict of (str, str) to TestResult
-            One result for each pair.
+            One result for each pair. `mlaut.analysis.adjust_pairs` takes it.
         table : DataFrame
             Rows are strategies; columns are pairs of a strategy and ``"t_stat"`` or ``"p_val"``.
             An entry compares row against column: a statistic below 0 means that the row has the
             smaller loss. The second level of the columns has the name of the loss.
         """
-        return self._tests(errors, frequentist.t_test, "t_stat", alternative=alternative)
+        how = {"alternative": alternative, "correction": correction}
+        return self._tests(errors, frequentist.t_test, "t_stat", **how)
 
     def t_test_with_bonferroni_correction(
         self, errors: Any, *, alternative: str = "two-sided"
@@ -274,31 +295,38 @@ class AnalyseResults:
 
         p-values are multiplied by the number of pairs. Returns the same form as `t_test`.
         """
-
-        def corrected(results: Results, **how: Any) -> Pairwise:
-            return adjust_pairs(frequentist.t_test(results, **how), "bonferroni")
-
-        return self._tests(errors, corrected, "t_stat", alternative=alternative)
+        return self.t_test(errors, alternative=alternative, correction="bonferroni")
 
     def wilcoxon_test(
-        self, errors: Any, *, alternative: str = "two-sided", zeros: str = "wilcox"
+        self,
+        errors: Any,
+        *,
+        alternative: str = "two-sided",
+        zeros: str = "wilcox",
+        correction: str = "none",
     ) -> tuple[Tests, pd.DataFrame]:
         """Compute Wilcoxon's signed rank test of every pair; see `mlaut.analysis.wilcoxon_test`.
 
-        Returns the same form as `t_test`, with ``"statistic"`` (W+ - W-) in place of ``"t_stat"``.
+        Takes and returns the same as `t_test`, with ``"statistic"`` (W+ - W-) in place of
+        ``"t_stat"``.
         """
-        how = {"alternative": alternative, "zeros": zeros}
+        how = {"alternative": alternative, "zeros": zeros, "correction": correction}
         return self._tests(errors, frequentist.wilcoxon_test, "statistic", **how)
 
     def sign_test(
-        self, errors: Any, *, alternative: str = "two-sided", ties: str = "trinomial"
+        self,
+        errors: Any,
+        *,
+        alternative: str = "two-sided",
+        ties: str = "trinomial",
+        correction: str = "none",
     ) -> tuple[Tests, pd.DataFrame]:
         """Compute the sign test of every pair.
 
         Parameters
         ----------
-        errors : errors
-        alternative : {"two-sided", "better", "worse"}, default "two-sided"
+        errors, alternative, correction
+            As for `t_test`.
         ties : {"trinomial", "drop", "split"}, default "trinomial"
             Treatment of ties. ``"trinomial"``: the trinomial test, which the paper uses for ties
             and which equals the sign test without ties. ``"drop"``, ``"split"``: the binomial test
@@ -309,32 +337,34 @@ class AnalyseResults:
         tests, table
             The same form as `t_test`, with ``"wins"`` in place of ``"t_stat"``.
         """
+        how = {"alternative": alternative, "correction": correction}
         if isinstance(ties, str) and ties == "trinomial":
-            return self._tests(errors, frequentist.trinomial_test, "wins", alternative=alternative)
-        return self._tests(
-            errors, frequentist.sign_test, "wins", alternative=alternative, ties=ties
-        )
+            return self._tests(errors, frequentist.trinomial_test, "wins", **how)
+        return self._tests(errors, frequentist.sign_test, "wins", ties=ties, **how)
 
     def unpaired_t_test(
-        self, errors: Any, *, alternative: str = "two-sided"
+        self, errors: Any, *, alternative: str = "two-sided", correction: str = "none"
     ) -> tuple[Tests, pd.DataFrame]:
         """Compute the t-test of the paper's Appendix A.1, which takes two samples as independent.
 
         The paper calls this test paired. For strategies on the same datasets use `t_test`; see
-        `mlaut.analysis.methods.frequentist.unpaired_t_test`. Returns the same form as `t_test`.
+        `mlaut.analysis.methods.frequentist.unpaired_t_test`. Takes and returns the same as
+        `t_test`.
         """
-        return self._tests(errors, frequentist.unpaired_t_test, "t_stat", alternative=alternative)
+        how = {"alternative": alternative, "correction": correction}
+        return self._tests(errors, frequentist.unpaired_t_test, "t_stat", **how)
 
     def ranksum_test(
-        self, errors: Any, *, alternative: str = "two-sided"
+        self, errors: Any, *, alternative: str = "two-sided", correction: str = "none"
     ) -> tuple[Tests, pd.DataFrame]:
         """Compute the rank-sum test of every pair, which ignores that the datasets are the same.
 
         The paper's toolbox uses this name. For the same datasets use `wilcoxon_test`; see
-        `mlaut.analysis.methods.frequentist.ranksum_test`. Returns the same form as `t_test`, with
-        ``"statistic"`` (U) in place of ``"t_stat"``.
+        `mlaut.analysis.methods.frequentist.ranksum_test`. Takes and returns the same as `t_test`,
+        with ``"statistic"`` (U) in place of ``"t_stat"``.
         """
-        return self._tests(errors, frequentist.ranksum_test, "statistic", alternative=alternative)
+        how = {"alternative": alternative, "correction": correction}
+        return self._tests(errors, frequentist.ranksum_test, "statistic", **how)
 
     def friedman_test(self, errors: Any) -> tuple[dict[str, TestResult], pd.DataFrame]:
         """Compute Friedman's test of all strategies, with the F and the chi-square statistic.
@@ -357,8 +387,26 @@ class AnalyseResults:
         return tests, pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
     def nemenyi(self, errors: Any) -> pd.DataFrame:
-        """Return p-values of Nemenyi's test of every pair; see `mlaut.analysis.nemenyi_test`."""
+        """Return p-values of Nemenyi's test of every pair; see `mlaut.analysis.nemenyi_test`.
+
+        scikit-posthocs computes them, as those of `conover` and `siegel`. They account for the
+        number of pairs.
+        """
         return nemenyi_test(self._complete(errors)).p_values
+
+    def conover(self, errors: Any, *, correction: str = "none") -> pd.DataFrame:
+        """Return p-values of Conover's test of every pair, by scikit-posthocs.
+
+        See `mlaut.analysis.methods.frequentist.conover_test`, and `t_test` for ``correction``.
+        """
+        return adjust_pairs(conover_test(self._complete(errors)), correction).p_values
+
+    def siegel(self, errors: Any, *, correction: str = "none") -> pd.DataFrame:
+        """Return p-values of Siegel and Castellan's test of every pair, by scikit-posthocs.
+
+        See `mlaut.analysis.methods.frequentist.post_hoc_test`, and `t_test` for ``correction``.
+        """
+        return adjust_pairs(post_hoc_test(self._complete(errors)), correction).p_values
 
     def compare(self, errors: Any, **how: Any) -> Comparison:
         """Compute all comparisons at once; see `mlaut.analysis.compare`."""
@@ -430,16 +478,19 @@ class AnalyseResults:
 
     # -------------------------------------------------------------------- figures
 
-    def plot_boxcharts(self, errors: Any) -> Figure:
-        """Draw the scores of each strategy over datasets as boxes; see `mlaut.analysis.plots`.
+    def plot_boxcharts(self, errors: Any, *, order: str = "mean", top: int | None = None) -> Figure:
+        """Draw the scores of each strategy over datasets as boxes; see `mlaut.analysis.box_plot`.
 
-        Missing cells have no dot, even if a treatment fills them for the tests.
+        The best mean is on top, as in Figure 5 of the paper, or with ``order="median"`` the best
+        median; ``top`` is how many are drawn. Missing cells have no dot, even if a treatment fills
+        them for the tests.
         """
+        from mlaut.analysis.plots.look import Look
         from mlaut.analysis.plots.rank_plots import box_plot
 
         kept = self._complete(errors)
         seen = as_results(errors).select(datasets=kept.datasets, strategies=kept.strategies)
-        return box_plot(seen)
+        return box_plot(seen, order=order, look=Look(top=top))
 
     def plot_cumulative_gain(self, estimator: Any, dataset: str, label: Any) -> Figure:
         """Draw the share of a class that is among the test points with its largest probabilities.
@@ -458,12 +509,19 @@ class AnalyseResults:
         style(axes)
         return figure
 
-    def plot_critical_difference(self, errors: Any, *, alpha: float = 0.05) -> Figure:
-        """Draw average ranks with Nemenyi's critical difference; see `mlaut.analysis.plots`."""
+    def plot_critical_difference(
+        self, errors: Any, *, alpha: float = 0.05, top: int | None = None
+    ) -> Figure:
+        """Draw average ranks with Nemenyi's critical difference (Figure 6 of the paper).
+
+        ``top`` is how many are drawn, the best first; ranks and the critical difference are those
+        of all strategies. See `mlaut.analysis.critical_difference_diagram`.
+        """
+        from mlaut.analysis.plots.look import Look
         from mlaut.analysis.plots.rank_plots import critical_difference_diagram
 
         kept = self._complete(errors)
-        return critical_difference_diagram(kept, pairs=nemenyi_test(kept), alpha=alpha)
+        return critical_difference_diagram(kept, alpha=alpha, look=Look(top=top))
 
     # -------------------------------------------------------------------- helpers
 
@@ -478,14 +536,17 @@ class AnalyseResults:
         ``shown`` maps the names of columns to the tables that they show. Or it is the name of the
         statistic; the second column then has the p-value.
         """
+        correction = how.pop("correction", "none")
         pairwise = test(self._complete(errors), **how)
+        if correction != "none":
+            pairwise = adjust_pairs(pairwise, correction)
         numbers = {shown: "statistic", "p_val": "p_value"} if isinstance(shown, str) else shown
         table = pd.concat(
             {name: pairwise.table(key) for name, key in numbers.items()}, axis="columns"
         ).swaplevel(axis="columns")
         columns = [(name, part) for name in pairwise.strategies for part in numbers]
         table = table[columns].rename_axis(columns=["against", pairwise.metric])
-        return {pair: pairwise.pair(*pair) for pair in pairwise.pairs}, table
+        return Tests(pairwise), table
 
 
 def _two(df: float | tuple[float, ...] | None) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """Commands that read, check, join and compact studies."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,14 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
     "study file or task. 'mlaut list metrics' lists them.",
 )
 @_DIRECTION
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="ROLE=COLUMN,...",
+    help="Columns of a table: dataset, strategy, score, repeat, fold, source, unused; several are "
+    "joined by '+'; 'rows' and 'columns' say which way it lies; table=2 (or its heading) chooses.",
+)
+@click.option("--trust", is_flag=True, help="Read a pickle, which can run code of its maker.")
 @click.option("--only", multiple=True, metavar="STRATEGY", help="Report on it (repeatable).")
 @click.option("--without", multiple=True, metavar="STRATEGY", help="Leave it out (repeatable).")
 @click.option("--datasets", multiple=True, metavar="DATASET", help="Report on it (repeatable).")
@@ -156,17 +165,19 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     """Report what a study decides, and its numbers.
 
     The numbers are scores, intervals, ranks and tests. STUDY is a study database, a study file, a
-    table of scores of another program (CSV, TSV, ARFF, parquet, JSON, Excel) with its metric, or
-    files of a leaderboard, which the plug-in mlaut-boards recognises. The question, test, level,
-    metric and treatment of a study are chosen before its first result; options that differ are
-    named in the report, and so is what is left out: by --only, --without, --datasets, or since the
-    study file no longer names a strategy.
+    table of scores as people publish them (CSV, TSV, Excel, JSON, Markdown, LaTeX, HTML, a folder
+    of such files, or - for the standard input) with its metric, or files of a leaderboard, which
+    the plug-in mlaut-boards recognises. The report says how a table was read; --columns chooses
+    where that is unclear. The question, test, level, metric and treatment of a study are chosen
+    before its first result; options that differ are named in the report, and so is what is left
+    out: by --only, --without, --datasets, or since the study file no longer names a strategy.
 
     \b
     mlaut report study.h5
     mlaut report study.h5 -o report.html
     mlaut report study.h5 --metric balanced_accuracy -o tables/
     mlaut report study.h5 --methods
+    mlaut report README.md --metric rmse --columns dataset=env_id,strategy=algo+size,table=2
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
     """
@@ -177,6 +188,8 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     database, options = database_and_options(study)
     options |= read_settings(given.pop("settings"), "analysis")["analysis"]
     options |= {name: value for name, value in given.items() if value not in (None, ())}
+    if given["columns"]:
+        options["columns"] = _read_columns(given["columns"])
     if (given["clusters"] or "").endswith(".csv"):
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
     dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
@@ -194,6 +207,24 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     elif not as_json():
         show(FORMATS[style](result))
     return answer
+
+
+def _read_columns(given: Sequence[str]) -> dict[str, list[str] | str]:
+    """Return the columns of each role from texts like ``dataset=env_id,strategy=algo+size``.
+
+    Examples
+    --------
+    >>> _read_columns(["dataset=env_id,strategy=algo+size", "score=a, b"])
+    {'dataset': ['env_id'], 'strategy': ['algo', 'size'], 'score': ['a, b']}
+    """
+    columns: dict[str, list[str] | str] = {}
+    for text in given:
+        for part in re.split(r",(?=\s*[a-z]+=)", text):
+            role, sign, names = part.strip().partition("=")
+            if not sign:
+                raise click.UsageError(f"--columns {text!r}: ROLE=COLUMN is needed, joined by ','")
+            columns[role] = names if role == "table" else names.split("+")
+    return columns
 
 
 def _read_clusters(file: Path, database: Path) -> dict[str, str]:

@@ -5,8 +5,9 @@ from enum import Enum
 from pathlib import Path
 
 MANIFEST = "bundle.json"
-EXCEL, JSON = (".xlsx", ".xls"), (".json", ".jsonl")
-NO_TABLES = (".txt", ".md", ".tex", ".html", ".ods")  # people try them: the reader says what to do
+EXCEL, JSON = (".xlsx", ".xls", ".ods"), (".json", ".jsonl")
+MARKUP = (".md", ".markdown", ".qmd", ".tex", ".html", ".htm")
+TEXTS, PICKLES = (".txt", ".dat", ".log"), (".pkl", ".pickle")
 
 
 class Kind(Enum):
@@ -36,7 +37,8 @@ def kind_of(place: str | os.PathLike[str]) -> Kind:
         return Kind.STUDY
     from mlaut.files_io.tables.tables import ending_of  # which imports pandas
 
-    if ending_of(path.name) or ending in (*EXCEL, *JSON, *NO_TABLES) or path.is_dir():
+    known = (*EXCEL, *JSON, *MARKUP, *TEXTS, *PICKLES)
+    if text == "-" or ending_of(path.name) or ending in known or path.is_dir():
         return Kind.RESULTS
     return Kind.STUDY
 

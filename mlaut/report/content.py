@@ -27,6 +27,7 @@ from mlaut.analysis import metric as find_metric
 from mlaut.analysis.common.arguments import position, positions
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.compare import pairs_by_test
+from mlaut.analysis.comparing.shared import compare_shared, is_patchy
 from mlaut.analysis.deciding.decision import decide_study, primary_test
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
@@ -43,7 +44,7 @@ from mlaut.report.state import ReadOnce, State, study_state
 from mlaut.report.tables import BUDGETS, TABLES
 from mlaut.report.terminal import first_screen
 
-_CHANGES = " left out: |count as missing|percentages|taken as"  # what reading a table has changed
+_PERCENT = re.compile("percentages").search
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
     "there are too many pairs to examine the best and the worst case of missing cells here: see "
@@ -180,11 +181,11 @@ def results_content(
 ) -> Report:
     """Return the content of a report on results without a study."""
     scored, left_out = choice.apply(scored)
-    read = [note for note in scored[0].notes if note.startswith("read as ")][:1]
-    line = f"{counted(len(scored[0].datasets), 'dataset')}, "
-    line += f"{''.join(read) or 'from a table of scores'}."
-    changes = [note for note in scored[0].notes if re.search(_CHANGES, note)]
-    line += "".join(f" {note[0].upper()}{note[1:]}." for note in changes)
+    notes = scored[0].notes
+    read = next((note for note in notes if note.startswith("read as ")), "from a table of scores")
+    line = f"{counted(len(scored[0].datasets), 'dataset')}, {read}."
+    line += " The scores are percentages, and were divided by 100." * any(map(_PERCENT, notes))
+    line = " ".join(dict.fromkeys(x.how_read for x in scored if x.how_read)) or line
     state, path = _without(State((line,), "", {}, {}, {}), left_out), Path(name)
     sections = _sections(scored, chosen_now(**terms))
     return Report(path, title or f"Comparison: {sections[0].title}", state, sections)
@@ -220,7 +221,9 @@ def section(
     """Return the section on the results by one metric."""
     missing = chosen.analysis.missing
     raced = of_study is not None and len(scored.missing) > 0
-    results, problem = (scored, (_RACED,)) if raced else _treat(scored, missing)
+    shared = _shared(scored, chosen.analysis) if not raced else None
+    reason = (_RACED,) if raced else shared.notes[:1] if shared is not None else ()
+    results, problem = (scored, reason) if reason else _treat(scored, missing)
     race = None
     if of_study is not None and scored.metric.name == find_metric(of_study.terms.metric).name:
         race = of_study.now()
@@ -228,7 +231,7 @@ def section(
     decision = _decided(comparison, chosen, scored, secondary)
     valued = None if problem else with_means(results)
     estimates = {} if valued is None else _estimates(valued, comparison)
-    robustness = None if raced or comparison is None else _robustness(scored, missing)
+    robustness = None if reason or comparison is None else _robustness(scored, missing)
     notes = [*results.notes_text(), *problem, *(race.notes_text() if race else ())]
     notes += comparison.notes if comparison is not None else ()
     notes += [note for table in estimates.values() for note in table.notes_text()]
@@ -241,7 +244,12 @@ def section(
         title=f"{results.metric.name} of {n_strategies} on {n_datasets}",
         sentences=(
             *((race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions) if race else ()),
-            *_sentences(comparison, decision, robustness, problem, results.gaps),
+            *(shared.notes if shared is not None else ()),
+            *(
+                _sentences(comparison, decision, robustness, problem, results.gaps)
+                if shared is None
+                else ()
+            ),
         ),
         tables={},
         notes=tuple(dict.fromkeys(notes)),
@@ -252,8 +260,19 @@ def section(
         estimates=estimates,
         robustness=robustness,
         race=race,
+        shared=shared,
     )
     return replace(bare, tables=made(TABLES, bare))
+
+
+def _shared(scored: Results, analysis: Analysis) -> ResultTable | None:
+    """Return the comparison of pairs on shared datasets, where too many cells were never run."""
+    patchy = analysis.missing == Analysis().missing and is_patchy(scored)
+    if not patchy or len(scored.strategies) < 2:
+        return None
+    with suppress(AnalysisError):  # no two strategies share a dataset
+        return compare_shared(scored, analysis.alpha)
+    return None
 
 
 def _treat(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
@@ -336,7 +355,7 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
     if not len(begun.missing) or len(begun.strategies) < 2 or len(begun.datasets) < 2:
         return None
 
-    compared = partial(pairs_by_test, default_test(scored.metric), correction="holm")
+    compared = partial(pairs_by_test, default_test(scored.metric), correction="joint")
     treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
     again = under_treatments(begun, compared, treatments=treatments, bounds=_affordable(begun))
     return None if again.frame.empty else again

@@ -28,7 +28,7 @@ from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
 from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BANDS, JOINED, MARKS, race_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
-from mlaut.analysis.plots.rank_plots import best_median_first
+from mlaut.analysis.plots.rank_plots import best_first
 from mlaut.markup import counted, printable
 from mlaut.report.records import Section
 from mlaut.report.tables import BUDGETS
@@ -137,7 +137,7 @@ def _scores(section: Section) -> _Made | None:
     medians = scored.scores.median().dropna()
     if medians.empty or scored.incomparable:
         return None
-    order = medians.reindex(best_median_first(scored)).dropna()
+    order = medians.reindex(best_first(scored)).dropna()
     lack = ", those that lack datasets last" if scored.scores.isna().any(axis=None) else ""
     name = scored.metric.name
     over = f"over {counted(len(scored.datasets), 'dataset')}"

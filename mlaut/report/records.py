@@ -102,6 +102,9 @@ class Section:
     budgets : DataFrame or None
         Scores against the budget of tuning; None where a study does not have what smaller budgets
         would have predicted.
+    shared : ResultTable or None
+        Comparison of each two strategies on the datasets that they share, in place of one over
+        all; None unless most datasets lack a strategy that was never run there.
     secondary : bool, default False
         Whether another metric of the same report decides.
     """
@@ -118,6 +121,7 @@ class Section:
     robustness: Robustness | None = None
     race: Race | None = None
     budgets: pd.DataFrame | None = None
+    shared: ResultTable | None = None
     secondary: bool = False
 
     @property

@@ -12,7 +12,7 @@ from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.results.contamination import KEEP, treat_contaminated
 from mlaut.analysis.results.given import results_of
-from mlaut.analysis.results.sources import as_table, open_study
+from mlaut.analysis.results.sources import as_table, never_run, open_study
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
@@ -26,6 +26,8 @@ def make_report(
     *,
     missing: str | None = None,
     greater_is_better: bool | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    trust: bool = False,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
     contaminated: str = KEEP,
     title: str = "",
@@ -56,6 +58,9 @@ def make_report(
         leave none, the report shows the scores and compares nothing.
     greater_is_better : bool, optional
         Direction of a table's metric that is not known by its name.
+    columns, trust
+        Columns of a table by what they are, and whether a pickle may be read:
+        `mlaut.analysis.read_results`.
     clusters : mapping, Series or str, optional
         Source of each dataset: see `mlaut.analysis.compare`. For a study, a mapping that takes the
         place of the sources in its analysis.
@@ -101,7 +106,8 @@ def make_report(
         without = dict.fromkeys([without] if isinstance(without, str) else without, "")
     only, datasets = ([names] if isinstance(names, str) else names for names in (only, datasets))
     choice = Choice(tuple(only), tuple(datasets), without)
-    scored = _scored(study, metrics, greater_is_better, clusters)
+    how: dict[str, Any] = {"columns": columns, "trust": trust}
+    scored = _scored(study, metrics, greater_is_better, clusters, how)
     if scored and any(results.scores.equals(scored[0].scores) for results in scored[1:]):
         raise AnalysisError("the table has one set of scores, so it has one metric: give one")
     if scored is not None:
@@ -123,10 +129,13 @@ def make_report(
 
 
 def _scored(
-    source: Any, metrics: Sequence[Any], greater_is_better: bool | None, clusters: Any
+    source: Any,
+    metrics: Sequence[Any],
+    greater_is_better: bool | None,
+    clusters: Any,
+    how: Mapping[str, Any],
 ) -> list[Results] | None:
     """Return the results of a table by each metric; None if the source is a study."""
-    options: dict[str, Any] = {"greater_is_better": greater_is_better}
     source = as_table(source)
     if isinstance(source, Results):
         if metrics or greater_is_better is not None:
@@ -135,17 +144,29 @@ def _scored(
                 "studies and tables"
             )
         return [results_of(source, clusters=clusters)]
-    if isinstance(source, pd.DataFrame):
-        return [results_of(source, name, greater_is_better, clusters) for name in metrics or [""]]
-    if isinstance(source, str | os.PathLike) and kind_of(source) is Kind.RESULTS:
+    is_frame = isinstance(source, pd.DataFrame)
+    if is_frame and not how["columns"] and _is_wide(source):
+        own = (greater_is_better, clusters)
+        return [never_run(results_of(source, name, *own)) for name in metrics or [""]]
+    if is_frame or (isinstance(source, str | os.PathLike) and kind_of(source) is Kind.RESULTS):
+        options = {"greater_is_better": greater_is_better, **how}
         options["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, name, **options) for name in metrics or [None]]
         return read if options["clusters"] else [results_of(x, clusters=clusters) for x in read]
-    if greater_is_better is not None:
-        raise AnalysisError("greater_is_better is for tables: the metrics of a study are known")
+    for name, given in (("greater_is_better", greater_is_better), ("columns", how["columns"])):
+        if given is not None:
+            raise AnalysisError(f"{name} is for tables: the metrics of a study are known")
     if isinstance(clusters, str):
         raise AnalysisError(
             f"clusters = {clusters!r} is a column, and only tables have columns: give the source "
             "of each dataset in a mapping, on the command line in a CSV file"
         )
     return None
+
+
+def _is_wide(table: pd.DataFrame) -> bool:
+    """Return whether a table has the form of `Results.from_table`: numbers, named by its index."""
+    kinds = [
+        dtype for name, dtype in table.dtypes.items() if str(name) not in ("source", "cluster")
+    ]
+    return table.columns.nlevels == 1 and all(kind.kind in "iuf" for kind in kinds)

@@ -154,7 +154,7 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
     below : bool, default False
         Whether to show what stands below the first screen: reasons, P(best), letters or ranks.
     """
-    mean, leader = f"mean {decision.metric}", decision.leader
+    mean, leader = f"mean {decision.metric}", decision.first[0]
     frame: Any = decision.frame.copy()  # its columns have several types
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set() if frame["failures"].any() else {"failures"}

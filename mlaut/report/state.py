@@ -76,6 +76,8 @@ class State:
         """
         of = f" of {n_sources} sources (datasets of one source count as one)" if n_sources else ""
         if "datasets" not in self.tables:
+            if self.lines[0].startswith("Read: "):  # a table says itself how it was read
+                return f"{self.lines[0]} {_UNKNOWN}."
             line = self.lines[0][:-1].replace(", from", f"{of}, from")
             return f"Studied: {line}. {_UNKNOWN}."
         data, strategies = self.tables["datasets"], self.tables["strategies"]

@@ -227,6 +227,15 @@ TABLES = (
         heading="How much tuning is enough",
     ),
     ReportTable(
+        "shared datasets",
+        lambda s: s.shared.frame,
+        (PAGE, TEXT, LATEX),
+        "Each two strategies on the datasets on which both have a result: sign test, p adjusted by "
+        "Holm's procedure, scenario (c)",
+        needs="shared",
+        heading="On shared datasets",
+    ),
+    ReportTable(
         "race",
         lambda s: s.race.to_frame(),
         (PAGE, TEXT, LATEX),
@@ -287,7 +296,7 @@ TABLES = (
         "pairs",
         lambda s: s.comparison.to_frame(),
         (PAGE, LATEX),
-        "All pairs: p-values after the {correction} correction, except Nemenyi's; effect sizes of "
+        "All pairs: p-values for all pairs together ({correction}; Nemenyi's own); effect sizes of "
         "the first against the second, scenario (c)",
         needs="comparison",
         fold="Table of all {rows} pairs",

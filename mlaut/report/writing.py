@@ -51,6 +51,8 @@ def report_content(report: Report) -> dict[str, Any]:
     """Return what is decided: the first screen, and the unrounded table of each section."""
     content: dict[str, Any] = {"title": report.title, "warnings": report.state.warnings}
     content |= {"studied": report.studied, "sections": []}
+    if how := [x.results.how_read for x in report.sections if x.results.how_read]:
+        content["how_read"] = list(dict.fromkeys(how))
     for section in report.sections:
         shown = {"title": section.title, "headline": section.headline, "findings": section.findings}
         if section.decision is not None:

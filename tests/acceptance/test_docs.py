@@ -122,7 +122,7 @@ def test_every_stored_table_is_in_the_appendix_with_all_its_rows(generated):
 def test_the_pages_are_short():
     """The manual without the appendix; tables of measurements belong into benchmarks/results."""
     words = {page.name: len(page.read_text("utf-8").split()) for page in DOCS.glob("*.md")}
-    assert sum(words.values()) - words["measured-levels.md"] <= 30_300
+    assert sum(words.values()) - words["measured-levels.md"] <= 31_000
     tuning = (DOCS / "tuning.md").read_text("utf-8").partition("## What was measured")[0]
     assert len(tuning.split()) <= 1500
 

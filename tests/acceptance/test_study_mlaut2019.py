@@ -1,7 +1,11 @@
 """The tables of examples/studies/mlaut2019 on a small study with the same names."""
 
 import importlib.util
+import shutil
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +17,14 @@ from sklearn.naive_bayes import GaussianNB
 
 import mlaut.analysis as ma
 from mlaut import Data, Orchestrator
-from mlaut.data import collection
+from mlaut.data import collection, collection_entries
+from mlaut.errors import DataError, UnusableWarning
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
+from mlaut.experiments.study_files.study_file import (
+    choose_strategies,
+    prepare_data,
+    read_study_file,
+)
 
 FOLDER = Path(__file__).parents[2] / "examples" / "studies" / "mlaut2019"
 TABLE8 = pd.read_csv(FOLDER / "table8.csv", index_col="strategy")
@@ -89,6 +98,31 @@ def test_the_study_files_name_the_strategies_of_the_paper():
     assert set(TABLE8.index) <= paper
     assert len(paper) == 12 + 18
     assert set(TRAINED) <= trained
+
+
+def test_the_study_starts_on_a_fresh_clone(tmp_path):
+    """Nine strategies of Table 8 on the datasets of the study that come with MLaut."""
+    for name in ("starter.toml", "starter.py"):
+        shutil.copy(FOLDER / name, tmp_path)
+    file = read_study_file(tmp_path / "starter.toml")
+    whole = read_study_file(FOLDER / "study.toml")
+    ours = {entry.name for entry in collection_entries("starter")}
+    assert list(file.data.datasets) == [name for name in whole.data.datasets if name in ours]
+    assert (file.split, file.study.seed) == (whole.split, whole.study.seed)
+    networks = bool(find_spec("keras"))
+    with nullcontext() if networks else pytest.warns(UnusableWarning, match="18 networks"):
+        strategies = choose_strategies(file)
+    paper = [name for name in TABLE8.index if networks or not name.startswith("NN-")]
+    assert {s.name for s in strategies} == {name.removesuffix("_paper") for name in paper}
+    changed = replace(file, data=replace(file.data, datasets=("iris",)))
+    assert prepare_data(changed)[1] == ["/starter/iris"]
+
+
+@pytest.mark.parametrize("name", ["mlaut2019/study.toml", "race35/study.toml"])
+def test_a_study_without_its_tables_says_what_loads_them(name, tmp_path):
+    shutil.copy(FOLDER.parent / name, tmp_path)
+    with pytest.raises(DataError, match=r"python \.\./load\.py"):
+        prepare_data(read_study_file(tmp_path / "study.toml"))
 
 
 def test_table_8_lies_beside_what_was_found(tables):
@@ -206,6 +240,16 @@ def test_the_page_shows_the_committed_networks_and_ranks():
 def test_the_page_counts_the_committed_cells():
     page = rows_of_page("what it could not hold")
     counts = committed("cells")
+    statuses = ["done", "skipped", "timeout", "error", "diverged", "not run"]
+    assert counts[statuses].sum(axis=1).eq(35).all()
     assert [int(n.replace(",", "")) for n in page["all"]] == list(
-        counts[["done", "skipped", "timeout", "error", "tuning cut short"]].sum()
+        counts[[*statuses, "tuning cut short"]].sum()
     )
+
+
+def test_tables_of_accuracies_are_those_of_the_committed_scores(script):
+    tables, _ = script.read_scores(FOLDER / "results" / "accuracy.csv", script.PUBLISHED)
+    found = tables["networks"]["trained"]
+    assert list(found) == pytest.approx(list(committed("networks")["trained"]), rel=1e-5)
+    assert list(tables["table8_here"].index) == list(committed("table8_here").index)
+    assert tables["ranks_trained"].index[0] == "NN-4-layer-dropout-each-layer_lr001"

@@ -5,9 +5,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mlaut.analysis import AnalyseResults, Results, bayesian_signed_rank_test, nemenyi_test
+from mlaut.analysis import (
+    AnalyseResults,
+    Results,
+    adjust_pairs,
+    bayesian_signed_rank_test,
+    nemenyi_test,
+)
 from mlaut.analysis.methods.bayes import correlated_t_datasets
 from mlaut.analysis.methods.lacoste import poisson_binomial_test
+from mlaut.analysis.pairwise import adjust
 from mlaut.analysis.scores import ScoreAccuracy
 from mlaut.errors import AnalysisError, MissingCellsError, StudyError
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
@@ -285,3 +292,59 @@ def test_boxes_show_scores_that_were_seen_alone(study):
     assert labels == ["svm (1 missing)", "tree"]
     (dots,) = (line for line in axes.lines if line.get_marker() == ".")
     assert np.unique(np.round(dots.get_ydata()), return_counts=True)[1].tolist() == [2, 3]
+
+
+FOUR = pd.DataFrame(
+    np.random.default_rng(3).uniform(np.array([0, 0.02, 0.1, 0.2]), 0.6, (12, 4)),
+    columns=list("ABCD"),
+)
+
+
+@pytest.mark.parametrize(
+    "name", ["t_test", "wilcoxon_test", "sign_test", "unpaired_t_test", "ranksum_test"]
+)
+@pytest.mark.parametrize("alternative", ["two-sided", "better"])
+def test_every_test_of_pairs_is_corrected(name, alternative):
+    test = getattr(AnalyseResults(), name)
+    plain, _ = test(FOUR, alternative=alternative)
+    tests, table = test(FOUR, alternative=alternative, correction="holm")
+    pairs = [pair for pair in plain if pair[0] < pair[1]]
+    known = adjust(np.array([plain[pair].p_value for pair in pairs]), "holm")
+    assert [tests[pair].p_value for pair in pairs] == pytest.approx(known)
+    assert table.loc["A", ("D", "p_val")] == tests["A", "D"].p_value
+    for given in (plain, test(FOUR, alternative=alternative)):
+        assert adjust_pairs(given, "holm").pair("A", "D").p_value == tests["A", "D"].p_value
+
+
+@pytest.mark.parametrize("name", ["nemenyi", "conover", "siegel"])
+def test_tests_of_ranks_are_those_of_scikit_posthocs(name):
+    import scikit_posthocs
+
+    theirs = getattr(scikit_posthocs, f"posthoc_{name}_friedman")(FOUR.to_numpy()).to_numpy()
+    found = getattr(AnalyseResults(), name)(FOUR)
+    off = ~np.eye(4, dtype=bool)
+    assert found.to_numpy()[off] == pytest.approx(theirs[off])
+    if name != "nemenyi":
+        upper = np.triu_indices(4, 1)
+        corrected = getattr(AnalyseResults(), name)(FOUR, correction="bonferroni").to_numpy()
+        assert corrected[upper] == pytest.approx(np.minimum(6 * theirs[upper], 1))
+        assert adjust(found, "bonferroni").to_numpy()[upper] == pytest.approx(corrected[upper])
+
+
+def test_what_is_no_test_of_pairs_is_told():
+    with pytest.raises(AnalysisError, match="returns, not list"):
+        adjust_pairs([0.1], "holm")
+    _, table = AnalyseResults().t_test(FOUR)
+    with pytest.raises(AnalysisError, match="a row and a column for each strategy"):
+        adjust(table, "holm")
+
+
+def test_the_best_alone_are_drawn_and_boxes_are_in_the_order_of_figure_5():
+    analyse = AnalyseResults()
+    drawn = analyse.plot_critical_difference(FOUR, top=2).axes[0]
+    assert sum(text.get_text()[:3] in ("A  ", "B  ", "C  ", "D  ") for text in drawn.texts) == 2
+    skewed = {"steady": [0.2, 0.2, 0.2], "fails once": [0.1, 0.1, 0.9]}
+    labels = analyse.plot_boxcharts(skewed).axes[0].get_yticklabels()
+    assert [label.get_text() for label in labels] == ["fails once", "steady"]
+    labels = analyse.plot_boxcharts(skewed, order="median", top=1).axes[0].get_yticklabels()
+    assert [label.get_text() for label in labels] == ["fails once"]

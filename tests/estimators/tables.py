@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.estimators import DataShape, instantiate_default_estimators
+from mlaut.estimators import REGISTRY, DataShape, instantiate_default_estimators
 from mlaut.records import CLASSIFICATION
 
 N_TRAIN = 60
@@ -56,5 +56,5 @@ def quick(strategy):
 
 def every_quick_strategy():
     """Those of scikit-learn; keras networks have tests of their own."""
-    everything = instantiate_default_estimators("all")
+    everything = instantiate_default_estimators([spec.name for spec in REGISTRY.search("all")])
     return [quick(s) for s in everything if s.metadata.package == "scikit-learn"]

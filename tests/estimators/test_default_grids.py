@@ -129,7 +129,10 @@ def test_every_default_strategy_that_iterates_has_a_bound(spec):
 
 
 def test_what_was_corrected():
-    by_name = {s.name: s for s in instantiate_default_estimators("all")}
+    by_name = {
+        s.name: s
+        for s in instantiate_default_estimators([spec.name for spec in REGISTRY.search("all")])
+    }
     assert by_name["LogisticRegression"].tasks == ("Classification",)
     assert type(core(by_name["BaggingRegressor"]).estimator).__name__ == "DecisionTreeRegressor"
     assert all(isinstance(v, float) for v in by_name["BaggingClassifier"].param_grid["max_samples"])
@@ -149,7 +152,9 @@ def core(strategy):
 def test_what_needs_scaling_is_scaled():
     scaled = {
         strategy.name
-        for strategy in instantiate_default_estimators("all")
+        for strategy in instantiate_default_estimators(
+            [spec.name for spec in REGISTRY.search("all")]
+        )
         if getattr(strategy.preprocessing, "normalize_features", False)
     }
     networks = {strategy.name for strategy in instantiate_default_estimators("Neural_Networks")}

@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from mlaut.errors import StrategyError
 from mlaut.estimators import (
+    REGISTRY,
     DataShape,
     Generic_Estimator,
     GridSearch,
@@ -43,7 +44,7 @@ from mlaut.estimators.catalogue.listed import (
 from mlaut.estimators.libraries.parameters import seed_all, set_n_jobs
 
 IRIS = load_iris(return_X_y=True)
-ALL = instantiate_default_estimators("all")
+ALL = instantiate_default_estimators([spec.name for spec in REGISTRY.search("all")])
 
 
 @properties(

@@ -29,7 +29,7 @@ from mlaut.estimators.networks import keras_backend as backend
 from mlaut.estimators.networks.architectures import ARCHITECTURES, Architecture
 from mlaut.estimators.networks.keras_estimator import _held_out
 from mlaut.experiments.plans.run_options import parse_retry
-from mlaut.experiments.workers.copies import shares_process
+from mlaut.experiments.workers.copies import shared_process
 from mlaut.records import CLASSIFICATION, REGRESSION, Status
 
 from .tables import SHAPE, awkward, labels
@@ -119,7 +119,7 @@ def test_weights_are_as_counted_by_hand(stem):
 @pytest.mark.parametrize("strategy", [listed.NN_4_layer_thin_dropout_lr001(), keras_network(SMALL)])
 def test_identities_name_the_libraries_that_a_fit_imports(strategy):
     assert {"keras", backend.choose_backend()} < strategy.identified().libraries
-    assert not shares_process(strategy, pickle.dumps(strategy))
+    assert shared_process(strategy, pickle.dumps(strategy)) != b""
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.name)
@@ -644,6 +644,21 @@ def test_keras_starts_with_jax_and_bounded_threads_and_leaves_the_environment_al
     assert first == "jax ['KERAS_BACKEND']"
     assert threads == "3"
     assert cache == str(tmp_path / "mlaut" / "jax")
+
+
+@needs_keras
+@pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
+@pytest.mark.parametrize(
+    ("own", "read"), [({}, "deterministic_ops=true"), ({"XLA_FLAGS": "--no_such"}, "--no_such")]
+)
+def test_jax_reads_the_flag_of_equal_bits_on_a_gpu_or_those_of_the_user(own, read, tmp_path):
+    """XLA reads its flags once, and ends the process if it does not know one."""
+    code = (
+        "import os, jax; from mlaut.estimators.networks import keras_backend as backend\n"
+        "jax.devices = lambda: print(os.environ['XLA_FLAGS'])\n"
+        "backend.start_keras()\n"
+    )
+    assert read in in_python(code, XDG_CACHE_HOME=str(tmp_path), **own)
 
 
 ONE_EPOCH_OF_EACH = """

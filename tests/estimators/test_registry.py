@@ -3,11 +3,18 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from mlaut.errors import StrategyError
-from mlaut.estimators import REGISTRY, Registry, Strategy, instantiate_default_estimators
+from mlaut.errors import StrategyError, UnusableWarning
+from mlaut.estimators import (
+    REGISTRY,
+    Registry,
+    Strategy,
+    as_strategies,
+    instantiate_default_estimators,
+)
 from mlaut.identity.describer import class_path
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
 
@@ -64,7 +71,9 @@ def test_searching_by_metadata():
     ("word", "same"),
     [
         ("Kernel methods", "Support_Vector_Machines"),
-        ("prototype method", "Cluster"),
+        ("prototype method", "Nearest_Neighbours"),
+        ("Cluster", "Nearest_Neighbours"),  # its name before
+        ("nearest neighbors", "Nearest_Neighbours"),
         ("decision trees", "Decision_Tree"),
         ("classification", "Classification"),
         ("XGBoost", "xgboost"),
@@ -173,3 +182,14 @@ def test_listing_imports_neither_scikit_learn_nor_keras_and_loading_every_class_
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["[]", "False"]
+
+
+def test_all_is_what_can_be_run_and_a_warning_names_the_rest():
+    here, gone = REGISTRY["SVC"], replace(REGISTRY["GaussianNaiveBayes"], package="no-such-package")
+    registry = Registry([here, gone])
+    told = "left out of 'all': 'GaussianNaiveBayes', since no-such-package is not installed here"
+    for make in (instantiate_default_estimators, as_strategies):
+        with pytest.warns(UnusableWarning, match=told):
+            assert [s.name for s in make("all", registry=registry)] == ["SVC"]
+    (named,) = as_strategies("GaussianNaiveBayes", registry=registry)  # a run will refuse it
+    assert named.name == "GaussianNaiveBayes"

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from mlaut.estimators import GridSearch, as_strategies, instantiate_default_estimators
+from mlaut.estimators import REGISTRY, GridSearch, as_strategies, instantiate_default_estimators
 from mlaut.records import CLASSIFICATION
 
 from ..sharing.sharing_cases import STRATIFIED, check_equal
@@ -18,7 +18,7 @@ SIZES = {"n_estimators": [3, 6], "max_iter": [3, 6], "hidden_layer_sizes": [(2, 
 ALONE = {"LogisticRegression", "Lacoste_Parzen", "Lacoste_ANN"}
 TUNED = [
     strategy
-    for strategy in instantiate_default_estimators("all")
+    for strategy in instantiate_default_estimators([spec.name for spec in REGISTRY.search("all")])
     if strategy.param_grid and strategy.metadata.package == "scikit-learn"
 ]
 

@@ -155,6 +155,29 @@ def test_mistakes_in_the_data(written, text, message):
         prepare_data(read_study_file(written(text)))
 
 
+LOADED = "load = 'python make.py'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lacking"),
+    [
+        (f"[data]\nfolder = 'tables'\n{LOADED}", "tables"),
+        (f"[data]\ninput = 'made.h5'\n{LOADED}", "made.h5"),
+    ],
+)
+def test_what_makes_the_data_is_told_where_they_are_missing(written, text, lacking):
+    with pytest.raises(DataError, match=f"{lacking}: not here.*: python make.py"):
+        prepare_data(read_study_file(written(text)))
+
+
+def test_what_loads_a_missing_table_is_told(written, tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "a.csv").write_text("x,y\n1,0\n2,1\n3,0\n")
+    text = f"[data]\nfolder = 'tables'\ndatasets = ['a', 'b']\n{LOADED}"
+    with pytest.raises(StudyError, match=r"no dataset 'b' in .*missing: python make\.py"):
+        prepare_data(read_study_file(written(text)))
+
+
 def test_datasets_by_reference(written, tmp_path):
     text = '[data]\ndatasets = ["starter/zoo", "sklearn/iris?name=iris-2", "starter/iris"]'
     file = read_study_file(written(text))

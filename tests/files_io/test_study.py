@@ -706,7 +706,7 @@ def test_a_run_with_values_of_other_types_is_damage(study, wrong):
 
 def test_an_error_of_the_system_in_the_midst_of_reading_is_no_damage(study):
     with (
-        pytest.raises(StoreError, match=r"study\.h5: cannot be used while reading: .* open files"),
+        pytest.raises(StoreError, match=r"study\.h5: too many files are open while reading; raise"),
         damage_explained(study.path),
     ):
         raise RuntimeError(f"Can't read data (errno = {errno.EMFILE}, error message = 'Too many')")

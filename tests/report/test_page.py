@@ -137,7 +137,7 @@ def test_two_tasks_are_two_sections(tmp_path):
 
 def test_a_notebook_shows_the_first_screen(tmp_path):
     shown = make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS))._repr_html_()
-    assert shown.startswith("<pre>Comparison: accuracy of 3 strategies on 4 datasets\n\nDo not")
+    assert shown.startswith("<pre>Comparison: accuracy of 3 strategies on 4 datasets\n\nToo few")
     assert "How sure" in shown
     assert "<script>" not in shown
     assert len(shown) < 4000
@@ -294,7 +294,7 @@ def test_too_few_datasets_have_a_page_that_names_no_best(tmp_path, draw_only):
     draw_only("ranks")
     page = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS)))
     first = page[: page.index('<details class="part">')]
-    assert "Do not choose by these results: there are 4 datasets, and at least 7 are" in first
+    assert "Too few datasets to be sure (4, and it takes 6): " in first
     for word in ("P(best)", "clearly worse", "probability", "has the best", "highest mean"):
         assert word not in first
     assert "highest mean" not in page

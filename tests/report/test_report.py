@@ -46,7 +46,7 @@ def test_the_command_line_reports_a_csv_file(tmp_path):
     verdicts = {row["strategy"]: row["verdict"] for row in told["sections"][0]["strategies"]}
     assert verdicts == compared.decision().frame["verdict"].to_dict()
     assert told["sections"][0]["headline"] == list(compared.decision().headline())
-    assert told["studied"].startswith("Studied: 12 datasets, from a table of scores")
+    assert told["studied"].startswith("Read: 12 datasets (rows, named by `dataset`); 3 strat")
     without = CliRunner().invoke(cli, ["report", str(path)])
     assert isinstance(without.exception, AnalysisError)
     assert "a table does not say what its scores are" in str(without.exception)
@@ -59,10 +59,10 @@ def test_what_reading_a_table_has_left_out_stands_on_the_first_screen(tmp_path):
     path.write_text(",forest,svm,Average\na,90,80,85\nb,91,failed,91\nmean,90.5,80,85\n")
     screen = " ".join(repr(make_report(path, "accuracy")).split())
     assert (
-        "from a table of scores. The scores are percentages, and were divided by 100. Cells with a "
-        "word count as missing: 'failed' (1). Row 'mean' left out: by its name it is no "
-        "dataset. Rows are taken as datasets; if they are strategies, call the first column "
-        "'model'. Column 'Average' left out: it is an average of the others. Not recorded:"
+        "Read: 2 datasets (rows, named by `unnamed` (columns are strategies by their names)); 2 "
+        "strategies (columns); accuracy in percent, divided by 100; failed: 1 'failed'; not used: "
+        "row `mean` (no more than a summary of the others), `Average` (an average of the others). "
+        "Not recorded:"
     ) in screen
 
 
@@ -93,7 +93,7 @@ def test_the_sources_of_a_study_come_from_a_csv_file(tmp_path):
     command = ["report", str(study.path), "--clusters", str(path)]
     path.write_text("\n".join(["dataset,source", *rows]))
     shown = CliRunner().invoke(cli, command)
-    assert "there are 5 sources, and at least" in " ".join(shown.output.split())
+    assert "Too few sources to be sure (5, and it takes 6)" in " ".join(shown.output.split())
     for text, message in {
         "\n".join(
             ["dataset,source", *rows[:1], "d9,x", *rows[2:]]
@@ -113,7 +113,7 @@ def test_the_sources_of_a_table_in_json_come_from_a_csv_file(tmp_path):
     path.write_text("\n".join(["dataset,source", *(f"d{i},{max(i, 1)}" for i in range(6))]))
     command = ["report", str(tmp_path / "t.json"), "--metric", "accuracy", "--clusters", str(path)]
     shown = CliRunner().invoke(cli, command, catch_exceptions=False)
-    assert "there are 5 sources, and at least" in " ".join(shown.output.split())
+    assert "Too few sources to be sure (5, and it takes 6)" in " ".join(shown.output.split())
 
 
 def test_nothing_is_concluded_where_nothing_is_tested(tmp_path):
@@ -163,6 +163,8 @@ def test_one_set_of_scores_has_one_metric(tmp_path):
     assert len(make_report(tmp_path / "long.csv", ["accuracy", "f1"]).sections) == 2
 
 
-def test_a_table_in_a_text_is_no_study():
-    with pytest.raises(AnalysisError, match=r"table.md: not a form of table that is read"):
-        make_report("table.md", "accuracy")
+def test_a_text_without_a_table_is_no_study(tmp_path):
+    path = tmp_path / "table.md"
+    path.write_text("# Results\n\nNone yet.\n")
+    with pytest.raises(AnalysisError, match=r"table.md: no table in it: save the table as CSV"):
+        make_report(path, "accuracy")

@@ -15,6 +15,9 @@ from mlaut.experiments import run_study
 if __name__ == "__main__":
     try:
         prepare(HERE / "input.h5")
+    except MlautError as error:
+        sys.exit(f"{error} (python ../load.py loads the tables)")
+    try:
         run_study(HERE / "study.toml")
     except MlautError as error:  # an interruption too; the same command goes on
         sys.exit(str(error))

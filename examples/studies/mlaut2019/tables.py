@@ -4,6 +4,7 @@ Reads the two studies as they stand, also before they are finished, and writes C
 pictures::
 
     python tables.py study.h5 trained.h5 --out results
+    python tables.py --scores results/accuracy.csv --out results  # of a table of accuracies alone
 
 ``table8.csv`` holds Table 8 of Kazakov and Király (2019). ``--published`` is the table of errors on
 121 datasets that the authors gave with an earlier version of their study.
@@ -54,11 +55,15 @@ def score(study: StudyStore, cells: pd.DataFrame) -> ma.Results:
     return ma.Results.from_study(study, "accuracy", datasets=finished)
 
 
-def with_networks(paper: ma.Results, trained: ma.Results, cells: pd.DataFrame) -> ma.Results:
-    """Put sensibly trained networks in the place of those of the paper: those tried everywhere."""
+def tried_everywhere(paper: ma.Results, trained: ma.Results, cells: pd.DataFrame) -> list[str]:
+    """Return the networks that were tried on every dataset."""
     tried = cells[cells["dataset"].isin(paper.datasets) & (cells["status"] != "skipped")]
     counts = tried.groupby("strategy").size()
-    everywhere = [n for n in trained.strategies if counts.get(n, 0) == len(paper.datasets)]
+    return [n for n in trained.strategies if counts.get(n, 0) == len(paper.datasets)]
+
+
+def with_networks(paper: ma.Results, trained: ma.Results, everywhere: list[str]) -> ma.Results:
+    """Put sensibly trained networks in the place of those of the paper."""
     others = [name for name in paper.strategies if not name.endswith(PAPER)]
     table = paper.scores[others].join(trained.scores[everywhere])
     return ma.Results.from_table(table, metric="accuracy")
@@ -202,7 +207,7 @@ def statuses(cells: pd.DataFrame) -> pd.DataFrame:
         aggfunc="size",
         fill_value=0,
         sort=False,
-    ).reindex(columns=["done", "skipped", "timeout", "error"], fill_value=0)
+    ).reindex(columns=["done", "skipped", "timeout", "error", "diverged"], fill_value=0)
     by_strategy = cells.groupby("strategy", sort=False)
     short = by_strategy["candidates_scored"].count().rename("tuning cut short")
     seconds = by_strategy["elapsed"].sum().rename("seconds")
@@ -212,15 +217,15 @@ def statuses(cells: pd.DataFrame) -> pd.DataFrame:
 # ----------------------------------------------------------------------- together
 
 
-def read(
-    path: Path, trained_path: Path, published: Path
+def of_accuracies(
+    paper: ma.Results,
+    trained: ma.Results,
+    everywhere: list[str],
+    seconds: pd.Series,
+    published: Path,
 ) -> tuple[dict[str, pd.DataFrame], dict[str, ma.Results]]:
-    """Make every table; with them the results of either way to train networks, without holes."""
-    study, second = StudyStore(path), StudyStore(trained_path)
-    cells, cells_trained = cells_of(study), cells_of(second)
-    paper, trained = score(study, cells), ma.Results.from_study(second, "accuracy")
-    seconds = ma.AnalyseResults(study).average_training_time()["training"]
-    both = with_networks(paper, trained, cells_trained)
+    """Make the tables of accuracies; with them the results of either way to train networks."""
+    both = with_networks(paper, trained, everywhere)
     filled = {"paper": paper, "trained": both}
     filled = {name: ma.treat_missing(one, BASELINE) for name, one in filled.items()}
     matrix = pd.read_csv(published, index_col="dataset")
@@ -232,25 +237,58 @@ def read(
         ).frame,
         "networks": networks(paper, trained),
         "pairing_here": pairing(filled["paper"]),
-        "cells": statuses(pd.concat([cells, cells_trained])),
-        "accuracy": paper.scores.join(trained.scores, how="outer").T,
         "same_datasets": on_the_same_datasets(paper, matrix),
-        "baselines": baselines(study, paper, matrix),
         "pairing_published": pairing(ma.Results.from_table(matrix, metric="error")),
     }
     return tables, filled
 
 
+def read(
+    path: Path, trained_path: Path, published: Path
+) -> tuple[dict[str, pd.DataFrame], dict[str, ma.Results]]:
+    """Make every table of the two studies."""
+    study, second = StudyStore(path), StudyStore(trained_path)
+    cells, cells_trained = cells_of(study), cells_of(second)
+    paper, trained = score(study, cells), ma.Results.from_study(second, "accuracy")
+    seconds = ma.AnalyseResults(study).average_training_time()["training"]
+    everywhere = tried_everywhere(paper, trained, cells_trained)
+    tables, filled = of_accuracies(paper, trained, everywhere, seconds, published)
+    tables |= {
+        "cells": statuses(pd.concat([cells, cells_trained])),
+        "accuracy": paper.scores.join(trained.scores, how="outer").T,
+        "baselines": baselines(study, paper, pd.read_csv(published, index_col="dataset")),
+    }
+    return tables, filled
+
+
+def read_scores(
+    path: Path, published: Path
+) -> tuple[dict[str, pd.DataFrame], dict[str, ma.Results]]:
+    """Make the tables of accuracies from `accuracy.csv`; seconds are of the table beside it."""
+    scores = pd.read_csv(path, index_col="strategy").T
+    later = [name for name in scores if name.startswith("NN-") and not name.endswith(PAPER)]
+    paper = ma.Results.from_table(scores.drop(columns=later), metric="accuracy")
+    trained = ma.Results.from_table(scores[later], metric="accuracy")
+    seconds = pd.read_csv(path.parent / "table8_here.csv", index_col="strategy")["seconds"]
+    everywhere = [name for name in later if scores[name].notna().all()]
+    return of_accuracies(paper, trained, everywhere, seconds, published)
+
+
 def main() -> None:
     """Read the command line, write tables and pictures, print the counts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("study", type=Path)
-    parser.add_argument("trained", type=Path)
+    parser.add_argument("studies", type=Path, nargs="*", help="study.h5 trained.h5")
+    parser.add_argument("--scores", type=Path, help="accuracy.csv, in place of the studies")
     parser.add_argument("--published", type=Path, default=PUBLISHED)
     parser.add_argument("--out", type=Path, default=Path("results"))
     given = parser.parse_args()
     given.out.mkdir(exist_ok=True)
-    tables, results = read(given.study, given.trained, given.published)
+    if given.scores:
+        tables, results = read_scores(given.scores, given.published)
+    elif len(given.studies) == 2:
+        tables, results = read(*given.studies, given.published)
+    else:
+        parser.error("name study.h5 and trained.h5, or --scores accuracy.csv")
     for name, table in tables.items():
         table.to_csv(given.out / f"{name}.csv", float_format="%.6g")
         if name.startswith("pairing"):

@@ -1,6 +1,7 @@
-"""Cut each dataset of the study down to at most 600 rows: ``python prepare.py FOLDER``.
+"""Cut each dataset of the study down to at most 600 rows: ``python prepare.py``.
 
-FOLDER has the tables that the page of studies lists. Rows are drawn by lot; a class keeps its share
+The tables that the page of studies lists are in the folder ``datasets`` beside this one, or in the
+folder that is named: ``python prepare.py FOLDER``. Rows are drawn by lot; a class keeps its share
 of them, and two rows at least. Datasets that ``input.h5`` has already are left alone.
 """
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from mlaut import Data
 from mlaut.data import from_frame, load_folder
+from mlaut.errors import DataError
 from mlaut.experiments.study_files.study_file import read_study_file
 
 HERE = Path(__file__).parent
@@ -28,7 +30,7 @@ def cut(table: pd.DataFrame, target: str) -> pd.DataFrame:
     return pd.concat(parts).sort_index().reset_index(drop=True)
 
 
-def main(folder: str) -> None:
+def main(folder: str | Path = HERE.parent / "datasets") -> None:
     """Fill the input database."""
     names = read_study_file(HERE / "study.toml").data.datasets
     datasets = [
@@ -39,6 +41,7 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("name the folder of the tables: python prepare.py FOLDER")
-    main(sys.argv[1])
+    try:
+        main(*sys.argv[1:])
+    except DataError as error:
+        sys.exit(f"{error}: python ../load.py loads the tables")

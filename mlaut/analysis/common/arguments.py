@@ -133,7 +133,7 @@ def one_of(word: str, value: Any, known: Iterable[str]) -> str:
     mlaut.errors.AnalysisError: method 'exakt' is not known; did you mean 'exact'?
     """
     known = tuple(known)
-    if value in known:
+    if any(isinstance(value, type(each)) and value == each for each in known):
         return str(value)
     words = [name for name in known if len(name) > 3]  # any two short names are near each other
     hint = nearest(value, words) or f"; one of {', '.join(map(repr, known))}"

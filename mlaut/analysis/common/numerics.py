@@ -11,6 +11,8 @@ RELATIVE_NOISE = 1e-10
 The rounding error of a sum of a million numbers is at most 1e-10 of the sum, and far less in
 practice. Scores that differ in the tenth digit still count as different.
 """
+SINGLE_NOISE = 1e-6
+"""The same for scores of single precision, which have seven digits."""
 EXACT_UP_TO = 300  # ranks: beyond, quantiles of the signed rank test use the normal approximation
 
 

@@ -48,3 +48,6 @@ TESTS |= {
     ),
 }
 """Primary tests by the key that analyses, comparisons and the columns of tables have."""
+
+FLIPPED = {"signed rank": False, "sign": True, "trinomial": True}
+"""Tests that have a joint form for all pairs, and whether it flips signs alone."""

@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, count, one_of, where
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
+from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
@@ -25,12 +28,14 @@ from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,
     critical_difference,
+    joint_of_results,
     joint_sign_test,
     joint_signed_rank_test,
     nemenyi_test,
 )
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
+from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.pairwise.runner import PairFunction
 from mlaut.analysis.results.given import check_independent, results_of
 from mlaut.analysis.results.missing import treat_missing, with_means
@@ -57,6 +62,9 @@ SOURCE_TESTS: dict[str, PairFunction] = {
 }
 
 
+JOINT = "joint"  # the correction by flips of whole datasets or sources
+
+
 def suited_tests(results: Results) -> dict[str, PairFunction]:
     """Return the tests of pairs that suit the results: those that use sources, if there are any."""
     return PAIR_TESTS if results.clusters is None else SOURCE_TESTS
@@ -71,7 +79,7 @@ def compare(
     greater_is_better: bool | None = None,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
     alpha: float = 0.05,
-    correction: str = "holm",
+    correction: str = "joint",
     test: str = "",
     control: str | None = None,
     missing: str = "raise",
@@ -100,8 +108,11 @@ def compare(
         source: tests flip whole sources, and tests that need independent datasets are left out.
     alpha : float, default 0.05
         Level of the critical differences, of the groups and of the sentences.
-    correction : str, default "holm"
-        Correction of the p-values for the number of pairs; see `mlaut.analysis.pairwise.adjust`.
+    correction : str, default "joint"
+        Correction of the p-values for the number of pairs. ``"joint"``: tests of signs and signed
+        ranks take all pairs together, by flips of the signs of whole datasets, which is exact and
+        finds more than a correction of single p-values; other tests have Holm's correction. Or one
+        of `mlaut.analysis.pairwise.adjust` for all tests.
     test : {"t", "signed rank", "sign", "trinomial", "Nemenyi"}, optional
         The leading test, which decides the groups and which strategies differ from the best.
         Default the signed rank test, or the trinomial test for losses in different units: their
@@ -114,7 +125,7 @@ def compare(
         Confidence of all intervals.
     rope : float, default 0
         Half width of the region of practical equivalence of the Bayesian tests, in units of the
-        metric.
+        table: percentage points for a table of percentages.
     n_samples : int, default 5000
         Number of draws of the Bayesian signed rank test; with 0 the test is not computed. Its
         result states the Monte Carlo error.
@@ -146,16 +157,18 @@ def compare(
     Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
     results = treat_missing(results_of(results, metric, greater_is_better, clusters), missing)
+    results = results.in_order
     independent = results.clusters is None
     table = average_ranks(results, confidence=confidence)
     k, n = len(results.strategies), len(results.datasets)
     cd = critical_difference(k, n, alpha=alpha) if independent else math.nan
     valued = with_means(results)
-    options: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "rope": rope}
+    options: dict[str, Any] = {"alpha": alpha, "confidence": confidence}
+    options["rope"] = results.region(rope)
     options |= {"n_samples": n_samples, "seed": seed, "zeros": zeros, "method": method}
     pairs = _pairs(results, valued, options)
     adjusted = {
-        name: _corrected(suited_tests(results)[name], pair, correction)
+        name: _corrected(name, pair, results, correction)
         for name, pair in pairs.items()
         if "p_value" in pair.tables
     }
@@ -228,13 +241,30 @@ def key_of(name: str, results: Results) -> str:
 
 def pairs_by_test(name: str, results: Results, correction: str) -> Pairwise:
     """Return one of `PAIR_TESTS` by its name, corrected as `compare` does."""
-    test = suited_tests(results)[key_of(name, results)]
-    return _corrected(test, test(results), correction)
+    key = key_of(name, results)
+    return _corrected(key, suited_tests(results)[key](results), results, correction)
 
 
-def _corrected(test: PairFunction, pairs: Pairwise, correction: str) -> Pairwise:
-    known = test.test.simultaneous or "p_value" not in pairs.tables
-    return pairs if known else adjust_pairs(pairs, correction)
+def _corrected(name: str, pairs: Pairwise, results: Results, correction: str) -> Pairwise:
+    test = suited_tests(results)[name].test
+    if test.simultaneous or "p_value" not in pairs.tables:
+        return pairs
+    if correction != JOINT:
+        return adjust_pairs(pairs, correction)
+    return _jointly(name, pairs, results) if name in FLIPPED else adjust_pairs(pairs, "holm")
+
+
+def _jointly(name: str, pairs: Pairwise, results: Results) -> Pairwise:
+    """Return a test of signs or signed ranks with the p-values of all pairs together."""
+    joint, of = joint_of_results(results, signs=FLIPPED[name]), Pairs.of(results.strategies)
+    alone = pairs.p_values.to_numpy()[of.first, of.second]
+    p = np.maximum(joint.adjusted, alone)  # what draws of flips may not fall below
+    return replace(
+        pairs,
+        name=f"{pairs.name}, all pairs jointly",
+        tables={**pairs.tables, "p_value": of.square(p, p), "p (unadjusted)": pairs.p_values},
+        notes=(*pairs.notes, *joint.notes()),
+    )
 
 
 def _estimates(results: Results, confidence: float) -> dict[str, ResultTable]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from mlaut.analysis.common.latex import escape
-from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.words import cost, unit
@@ -164,15 +164,20 @@ def _pairs(stats: Numbers, decision: Decision) -> Iterator[str]:
     elif terms.test == "Nemenyi":
         how = f"it corrects for all pairs itself; level {terms.alpha:g}"
     else:
-        by = _CORRECTIONS.get("holm" if control else stats.correction)
+        by = _CORRECTIONS.get(
+            "holm" if control or stats.correction == "joint" else stats.correction
+        )
         n = f"{decision.n_pairs} pair{'s' * (decision.n_pairs > 1)}"
         how = (
             f"two-sided, {f'with {by} for {n}' if by else 'uncorrected'}, at level {terms.alpha:g}"
         )
     flipped = ""
-    if decision.n_sources and terms.test != "t":
-        flipped = " with flips of whole sources"
-        how = f"jointly for all pairs (step-down), two-sided, at level {terms.alpha:g}"
+    sources = bool(decision.n_sources) and terms.test != "t"
+    if sources or (not control and stats.correction == "joint" and terms.test in FLIPPED):
+        flipped = f" with flips of whole {unit(decision)}"
+        how = (
+            f"jointly for all pairs (step-down {{westfall1993}}), two-sided, level {terms.alpha:g}"
+        )
     yield f"Strategies were compared{against} by {test.cited}{flipped}: {how}."
     if terms.rope:
         yield (

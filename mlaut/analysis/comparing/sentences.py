@@ -187,7 +187,7 @@ def _on_pairs(stats: Numbers) -> list[str]:
         frame = stats.pairs[name].to_frame()
         n_different = int((frame["p_value"] <= stats.alpha).sum())
         counts.append(f"{n_different} of {len(frame)} pairs by {TESTS[name].words}")
-    jointly = stats.results.clusters is not None
+    jointly = stats.results.clusters is not None or stats.correction == "joint"
     how = "of all claims together" if jointly else f"after the {stats.correction} correction"
     return [
         f"At level {stats.alpha:g} {how} these differ: {', '.join(counts)}."

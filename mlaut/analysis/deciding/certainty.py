@@ -9,13 +9,14 @@ from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, USE
 from mlaut.analysis.deciding.words import be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
-_SURE, _PROBABLE, _HALF = 0.9, 0.65, 0.35  # probabilities from which forecasts have other words
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 
 
 def planned(table: VerdictTable) -> str:
     """Return a sentence on when the analysis was chosen and what was changed later."""
     chosen = table.chosen
+    if chosen.usual(table.scorer):
+        return "No plan was stored: the usual way to compare was used."
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
     start = f"{before}: the way to compare was {chosen.when}"
@@ -28,7 +29,8 @@ def agreement(table: VerdictTable) -> str:
     n, differ = len(table.checks), [check for check in table.checks if not check.same]
     parts = []
     if n:
-        same = f"{n - len(differ)} of {n}" if differ else f"{'All ' * (n > 1)}{n}"
+        every = "Both" if n == 2 else f"{'All ' * (n > 1)}{n}"
+        same = f"{n - len(differ)} of {n}" if differ else every
         ways = f"{same} other way{'s' * (n > 1)} to compare agree{'s' * (n - len(differ) == 1)}"
         meanings = {USE: "what to use", OPEN: "what may be best", AVOID: "what to avoid"}
         what = listed([text for word, text in meanings.items() if table.named(word)])
@@ -68,24 +70,25 @@ def prospects(table: VerdictTable) -> str:
         least = f"{more} more {unit(table, more)}"
         if table.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
-        return f"These {units} already disagree: even {least} may not be enough to tell."
+        return f"No strategy is first on all of these {units}: {least} may not be enough to tell."
     seen = table.outlook
-    if seen is None:
-        return f"More {units} are not needed for these verdicts." if table.leader else ""
-    first, second = table.leader, seen.rival
-    again, share = f"{n} more {units} like these", f"({100 * seen.chance:.0f} %)"
-    if seen.chance >= _PROBABLE:
-        sure = "very likely" if seen.chance >= _SURE else "probably"
-        text = f"With {again} you would {sure} {share} know whether {first} really beats {second}."
-    else:
-        half = seen.chance >= _HALF
-        text = f"Even {again} would {'probably not ' * (not half)}settle {first} against {second}"
-        text += f" only about half the time {share}" * half
-        text += ": treat them as equal." if {first, second} <= {*table.named(OPEN)} else "."
+    if seen is None:  # with the fewest datasets, one more could still change a verdict
+        enough = table.leader and n > table.least
+        return f"More {units} are not needed for these verdicts." if enough else ""
+    text = (
+        f"With {n} more {units} like these, the chance to tell {table.leader} from {seen.rival} is "
+        f"{_about(seen.chance)}."
+    )
     if not np.isnan(seen.folds):
         helps = "folds or repeats" if seen.folds > 1 / 2 else units
         text += f" More {helps} would help most."
     return text
+
+
+def _about(chance: float) -> str:
+    """Return a forecast as text, to five points: it is not known more exactly."""
+    percent = 5 * round(20 * chance)
+    return "below 5 %" if percent < 5 else "above 95 %" if percent > 95 else f"about {percent} %"
 
 
 def differs(check: Check) -> str:

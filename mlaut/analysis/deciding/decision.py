@@ -1,8 +1,8 @@
 """`Decision`: the decision of a study in plain words, with one row for each strategy."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -10,15 +10,17 @@ import pandas as pd
 from mlaut.analysis.common.display import Shown
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.result_types import Pairwise
-from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
+from mlaut.analysis.deciding.relatives import related_hint, related_names
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, default_test, fewest_datasets
-from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import RELATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
+    EQUAL,
     LIKELY,
     OPEN,
     UNDECIDED,
@@ -34,7 +36,7 @@ from mlaut.analysis.deciding.verdicts import (
     verdicts_against,
     verdicts_of_best,
 )
-from mlaut.analysis.methods.aggregates.best import probability_of_best
+from mlaut.analysis.methods.aggregates.best import RankProbabilities, probability_of_best
 from mlaut.analysis.methods.frequentist.ranks import (
     joint_of_results,
     joint_sign_test,
@@ -46,21 +48,20 @@ from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import mean_seconds
 from mlaut.analysis.sources.cost import cost_bounds
-from mlaut.analysis.sources.flips import FLIPS
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.errors import AnalysisError
 from mlaut.records import NOT_RUN, Analysis
 
 _CHECKED = ("signed rank", "sign", "t", "Nemenyi")  # trinomial is nearly the sign test
 _BY_SIGNS = ("trinomial", "sign", "Nemenyi")  # tests that need no scale that datasets share
-_FLIPPED = {"signed rank": False, "sign": True, "trinomial": True}  # whether flips are of signs
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
 _LAST = (
     *("won", "tied", "lost", "difference", "ratio", "reason", "training seconds"),
     *("failures", "datasets", "P(best)", "groups", "ranks"),
 )
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
-_FEWER = 1 << 11  # flips of datasets, which are compared with the level alone
+_CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
+_LIKELIEST = 0.5  # probability to be the best from which one strategy is advised
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -82,9 +83,9 @@ class Decision(VerdictTable, Shown):
         return words.answer(self)
 
     def headline(self) -> tuple[str, ...]:
-        """Return the answer, a hint, reasons, the yardstick, a trade-off, and gaps."""
+        """Return the answer, a hint, reasons, costs, the yardstick, a trade-off, and gaps."""
         gaps = [f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps]
-        texts = (words.yardstick(self), words.trade_off(self), " ".join(gaps))
+        texts = (words.cost(self), words.yardstick(self), words.trade_off(self), " ".join(gaps))
         return tuple(filter(None, (self.answer(), self.hint, *headline_reasons(self), *texts)))
 
     def certainty(self) -> tuple[str, ...]:
@@ -93,8 +94,8 @@ class Decision(VerdictTable, Shown):
         return tuple(filter(None, (line(self) for line in lines)))
 
     def details(self) -> tuple[str, ...]:
-        """Return the texts below the first screen: the terms, and the cost of choosing."""
-        return tuple(filter(None, (words.terms(self), words.cost(self))))
+        """Return the text below the first screen: the terms of the decision."""
+        return (words.terms(self),)
 
     def sentence(self) -> str:
         """Return everything as one text."""
@@ -145,84 +146,164 @@ def decide_study(
 
     Notes
     -----
-    A strategy is to be avoided if the primary test, corrected by Holm's method for all pairs, shows
-    another to be better. With probability ``1 - alpha`` no such claim is false, so the best
-    strategy is not among them. The strategy is undecided instead if most other tests do not show
-    this, or if the mean difference has the other sign or is within ``rope``. Else it is probably
-    worse if another test, treatment or metric does not show this, and half of these checks or more
-    doubt some strategy in this way. A baseline (by its name, `YARDSTICKS`) that would be avoided is
-    a yardstick.
+    The strategies that may be the best are those for which the joint test of all pairs, by flips of
+    signs, does not show that some other is better, and those with a probability above 0.1 to be the
+    best. A given best strategy is among them with probability ``1 - alpha``. The leader is the one
+    of them with the best average rank; of equal ranks, with the best mean.
 
-    The strategies that may be the best are those for which a joint test by flips of signs does not
-    show that some other is better. A given best strategy is among them with probability
-    ``1 - alpha``. If they are more than four, none is advised.
+    Of the others, a strategy is to be avoided if the primary test shows another to be better (with
+    probability ``1 - alpha`` no such claim is false) and at least half of the other tests do; else
+    it is probably worse. It is undecided instead if the mean difference has the other sign or is
+    within ``rope``. A baseline (by its name, `YARDSTICKS`) that would be avoided is a yardstick.
     """
-    results = compared.results
-    chosen = _resolved(chosen or chosen_now(), results)
-    analysis, names = chosen.analysis, list(results.strategies)
-    place = control_of(analysis.question, names)
-    control = None if place is None else names[place]
+    case = _Case.of(compared, chosen or chosen_now(), scored)
+    draft = _counted(case)
+    if not draft.decided:
+        return _seen_from(draft, case, draft.first)
+    evidence = _Evidence.of(case, draft.frame)
+    draft = _with_evidence(draft, case, evidence)
+    if not draft.leader:
+        return _seen_from(draft, case, draft.first)
+    tests = _other_tests(case)
+    draft = _judged(_seen_from(draft, case, [draft.leader]), case, evidence, tests)
+    draft = replace(draft, checks=_checks(draft, compared, {**tests, **(others or {})}))
+    return _with_prospects(draft, case, evidence)
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What is decided: a comparison, the analysis, and the results with their failures."""
+
+    compared: Compared
+    results: Results
+    known: Results
+    chosen: Chosen
+
+    @classmethod
+    def of(cls, compared: Compared, chosen: Chosen, scored: Results | None) -> Self:
+        results = compared.results
+        known = (scored or results).select(strategies=results.strategies, datasets=results.datasets)
+        return cls(compared, results, known, _resolved(chosen, results))
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.results.strategies)
+
+    @property
+    def control(self) -> str | None:
+        place = control_of(self.chosen.analysis.question, self.names)
+        return None if place is None else self.names[place]
+
+    def means(self) -> pd.Series:
+        """Return the mean loss of each strategy, NaN where it has no meaning."""
+        if "(c)" not in self.compared.estimates:
+            return pd.Series(np.nan, self.names)
+        value = self.compared.estimates["(c)"].frame["value"].reindex(self.names)
+        return -value if self.results.metric.greater_is_better else value
+
+
+@dataclass(frozen=True, eq=False)
+class _Evidence:
+    """What the tests show: which strategies are better, and which may be the best.
+
+    ``better`` has shape (K, K), ``top`` shape (K,); ``leaders`` are equal in rank and mean.
+    """
+
+    primary: Pairwise
+    better: np.ndarray
+    top: np.ndarray
+    chances: RankProbabilities
+    leaders: tuple[str, ...]
+
+    @classmethod
+    def of(cls, case: _Case, frame: pd.DataFrame) -> Self:
+        names, analysis = case.names, case.chosen.analysis
+        primary = primary_test(case.compared, case.chosen)
+        better = shown_better(primary, names, analysis.alpha, case.control)
+        chances = probability_of_best(case.results)
+        top = _top(case.results, analysis, better, chances.frame["P(best)"][names].to_numpy())
+        leaders = names if case.control is None else [case.control]
+        if case.control is None and top.any():
+            ranks = frame["average rank"][names].to_numpy()
+            at = leading(np.where(top, ranks, np.inf), case.means().to_numpy(), names)
+            leaders = [names[place] for place in at]
+        elif case.control is None:
+            leaders = []
+        return cls(primary, better, top, chances, tuple(leaders))
+
+
+def _counted(case: _Case) -> Decision:
+    """Return the decision with what needs no test: ranks, means, times and failures."""
+    results, analysis = case.results, case.chosen.analysis
+    frame, k = _table(case.compared, case.known).assign(verdict=UNDECIDED), len(case.names)
     related = results.clusters is not None
-    known = (scored or results).select(strategies=names, datasets=results.datasets)
-    draft = Decision(
-        chosen=chosen,
+    ranks = frame["average rank"][case.names].to_numpy()
+    first = leading(ranks, case.means().to_numpy(), case.names)
+    return Decision(
+        chosen=case.chosen,
         scorer=results.metric,
-        frame=_in_order(_table(compared, known).assign(verdict=UNDECIDED)),
+        frame=_in_order(frame),
         leader="",
+        first=tuple(case.names[at] for at in first),
         n=len(results.datasets),
         n_sources=results.n_sources if related else 0,
-        least=fewest_datasets(len(names), analysis, related),
-        n_pairs=len(names) - 1 if control else len(names) * (len(names) - 1) // 2,
+        least=fewest_datasets(k, analysis, related),
+        n_pairs=k - 1 if case.control else k * (k - 1) // 2,
         gaps=results.gaps,
         hint=_hint(results),
     )
-    if not draft.decided:
-        return draft
-    primary = primary_test(compared, chosen)
-    better = shown_better(primary, names, analysis.alpha, control)
-    ranks, top = draft.frame["average rank"][names].to_numpy(), _top(results, analysis, better)
-    at = place if place is not None else leading(top, ranks)
-    leader = "" if at is None else names[at]
-    equal = _equal(compared, analysis, leader)
-    verdicts = (
-        verdicts_of_best(better, top, ranks, equal)
-        if place is None
-        else verdicts_against(better, place, equal)
-    )
-    chances = probability_of_best(results)
-    frame = _with_groups(draft.frame, primary, analysis.alpha)
-    frame["verdict"], frame["P(best)"] = pd.Series(verdicts, names), chances.frame["P(best)"]
-    draft = replace(
-        draft,
-        frame=_in_order(frame),
-        leader=leader,
-        n_shown=int(better.sum()),
-        copies=copies_in(paired_losses(results).snapped, names),
-        chances=chances,
-    )
-    if not leader:
-        return draft
-    tests = _other_tests(chosen, compared)
-    draft = replace(draft, frame=frame.join(margins(known, leader)))
-    unclear = _unclear(draft, tests)
-    draft = replace(draft, frame=draft.frame.assign(verdict=_settled(draft, unclear)))
-    checks = _checks(draft, compared, {**tests, **(others or {})})
-    doubts = [check.also for check in checks if check.also]
-    named = sum(doubts, ()) if 2 * len(doubts) >= len(checks) else ()
-    doubted = draft.frame.index.isin(named) & (draft.frame["verdict"] == AVOID)
-    draft.frame.loc[doubted, "verdict"] = LIKELY
-    given = draft.frame.assign(reason=reasons(draft, unclear, gaps(known, leader)))
-    draft = replace(draft, frame=_in_order(given))
-    row = better[names.index(leader)] | better[:, names.index(leader)]
-    undecided = [name for name in draft.named(UNDECIDED) if not row[names.index(name)]]
-    undecided = [x for x in draft.best if x not in draft.copies_of(leader)] or undecided
+
+
+def _with_evidence(draft: Decision, case: _Case, evidence: _Evidence) -> Decision:
+    """Return the decision with its leader, the probabilities, and the groups of the tests."""
+    frame = _with_groups(draft.frame, evidence.primary, case.chosen.analysis.alpha)
     return replace(
         draft,
-        time_shares=_time_shares(known, leader),
-        bounds=_bounds(results, analysis.alpha, better),
-        **_smallest_change(draft, results),
-        checks=checks,
-        outlook=outlook(results, leader, undecided, analysis.alpha),
+        frame=_in_order(frame.assign(**{"P(best)": evidence.chances.frame["P(best)"]})),
+        leader=evidence.leaders[0] if evidence.leaders else "",
+        first=evidence.leaders or draft.first,
+        n_shown=int(evidence.better.sum()),
+        copies=copies_in(paired_losses(case.results).snapped, case.names),
+        chances=evidence.chances,
+    )
+
+
+def _seen_from(draft: Decision, case: _Case, first: Sequence[str]) -> Decision:
+    """Return the decision with wins and differences against the first strategy, if it is one."""
+    if len(first) != 1:
+        return draft
+    return replace(draft, frame=_in_order(draft.frame.join(margins(case.known, first[0]))))
+
+
+def _judged(
+    draft: Decision, case: _Case, evidence: _Evidence, tests: Mapping[str, Pairwise]
+) -> Decision:
+    """Return the decision with a verdict on each strategy, and the reasons that it needs."""
+    against = _against(draft, case, evidence, tests)
+    place = case.names.index(draft.leader)
+    if case.control:
+        verdicts = verdicts_against(evidence.better, place)
+        verdicts[~against.clear & (np.arange(len(verdicts)) != place)] = UNDECIDED
+    else:
+        verdicts = verdicts_of_best(evidence.top, against.clear, against.mixed)
+    verdicts[_equal(case, draft.leader)] = EQUAL
+    frame = draft.frame.assign(verdict=_settled(draft, pd.Series(verdicts, case.names)))
+    draft = replace(draft, frame=frame, by_mean=_by_mean(case, draft.leader))
+    why = reasons(draft, against.texts(draft, case), gaps(case.known, draft.leader))
+    return replace(draft, frame=_in_order(frame.assign(reason=why)))
+
+
+def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decision:
+    """Return the decision with costs, times, and what would change it or settle more."""
+    alpha, leader = case.chosen.analysis.alpha, draft.leader
+    open_ = [name for name in draft.best if name not in draft.copies_of(leader)]
+    near = open_ or [*draft.named(LIKELY), *draft.named(UNDECIDED)]
+    return replace(
+        draft,
+        time_shares=_time_shares(case.known, leader),
+        bounds=_bounds(case.results, alpha, evidence.better),
+        **_smallest_change(draft, case.results),
+        outlook=outlook(case.results, leader, near, alpha),
     )
 
 
@@ -236,7 +317,8 @@ def _resolved(chosen: Chosen, results: Results) -> Chosen:
         )
     if results.clusters is not None and test == "trinomial":
         test = "sign"
-    return replace(chosen, analysis=replace(analysis, metric=metric.name, test=test))
+    rope = results.region(analysis.rope)
+    return replace(chosen, analysis=replace(analysis, metric=metric.name, test=test, rope=rope))
 
 
 def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
@@ -249,7 +331,7 @@ def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
             f"the test {analysis.test!r} cannot be used here "
             f"({compared.results.incomparable or 'it was not computed'}): choose one of {known}"
         )
-    if key in compared.bayesian and analysis.rope != compared.rope:
+    if key in compared.bayesian and analysis.rope != compared.results.region(compared.rope):
         raise AnalysisError(
             f"the {key} test was computed with rope = {compared.rope:g} and not "
             f"{analysis.rope:g}: compare with that rope"
@@ -257,14 +339,15 @@ def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
     return every[key]
 
 
-def _top(results: Results, analysis: Analysis, better: np.ndarray) -> np.ndarray:
+def _top(
+    results: Results, analysis: Analysis, better: np.ndarray, chances: np.ndarray
+) -> np.ndarray:
     """Return which strategies may be the best."""
     unbeaten: np.ndarray = ~np.any(better, axis=0)
-    if analysis.test not in _FLIPPED:
+    if analysis.test not in FLIPPED:
         return unbeaten
-    most = _FEWER if results.clusters is None else FLIPS
-    joint = joint_of_results(results, "learned", _FLIPPED[analysis.test], 0, most)
-    top: np.ndarray = joint.top(analysis.alpha) & unbeaten
+    joint = joint_of_results(results, signs=FLIPPED[analysis.test])
+    top: np.ndarray = (joint.top(analysis.alpha) | (chances > _CHANCE)) & unbeaten
     return top if top.any() else unbeaten
 
 
@@ -280,48 +363,98 @@ def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, flo
     return dict(zip(valued.strategies, bounds.tolist(), strict=True))
 
 
-def _unclear(draft: Decision, tests: Mapping[str, Pairwise]) -> pd.Series:
-    """Return why the result of the primary test on a strategy is not clear, or an empty text."""
-    frame, analysis = draft.frame, draft.chosen.analysis
-    names, control = list(frame.index), _control(analysis, draft.leader)
-    better = [shown_better(pairs, names, analysis.alpha, control) for pairs in tests.values()]
-    kept = [_kept(shown, names, control) for shown in better]
-    against = pd.Series([sum((name in one) == (control is None) for one in kept) for name in names])
-    size = losses(draft)
-    size = size.where(frame["verdict"] != USE, -size)
-    # failures are a size of their own
-    small = (size <= analysis.rope) & (frame["failures"] == 0)
-    differs = f"differs from {control}" if control else "is worse than another strategy"
-    lone = f"{differs} by the main test ({TESTS[analysis.test].words}), but not by most others."
-    texts = np.where(small, f"{differs} on many datasets, but not on average.", "")
-    texts = np.where(2 * against > len(kept), lone, texts)
-    shown = frame["verdict"].isin([AVOID, USE]) & (frame.index != draft.leader)
-    sentences = [f"{name} {text}" if text else "" for name, text in zip(names, texts, strict=True)]
-    return pd.Series(np.where(shown, sentences, ""), names)
+@dataclass(frozen=True, eq=False)
+class _Against:
+    """What speaks against the claim of the primary test on each strategy; arrays of shape (K,).
+
+    ``claimed``: the primary test shows it to be worse, or to differ from the control;
+    ``confirmed``: at least half of the other tests do; ``related``: so does the test that takes
+    datasets with related names as one source; ``mixed``: the mean does not.
+    """
+
+    claimed: np.ndarray
+    confirmed: np.ndarray
+    related: np.ndarray
+    mixed: np.ndarray
+
+    @property
+    def clear(self) -> np.ndarray:
+        return self.claimed & self.confirmed & self.related & ~self.mixed
+
+    def texts(self, draft: Decision, case: _Case) -> pd.Series:
+        """Return a sentence on each strategy whose claim is not clear, else an empty text."""
+        worse = f"differs from {case.control}" if case.control else f"is worse than {draft.leader}"
+        main = f"by the main test ({TESTS[case.chosen.analysis.test].words})"
+        told = [
+            (self.mixed, f"{worse} on many datasets, but not on average."),
+            (~self.confirmed, f"{worse} {main}, but not by most others."),
+            (~self.related, f"{worse} {main}, but not where datasets with related names are one."),
+        ]
+        texts = np.select([self.claimed & which for which, _ in told], [x for _, x in told], "")
+        names = case.names
+        given = [f"{name} {text}" if text else "" for name, text in zip(names, texts, strict=True)]
+        return pd.Series(given, names)[draft.frame.index]
 
 
-def _settled(draft: Decision, unclear: pd.Series) -> pd.Series:
-    """Return the verdicts after contradictions, copies and baselines are considered."""
-    verdicts = draft.frame["verdict"].where(unclear == "", UNDECIDED)
+def _against(
+    draft: Decision, case: _Case, evidence: _Evidence, tests: Mapping[str, Pairwise]
+) -> _Against:
+    """Return what other tests and the mean say of the claims of the primary test."""
+    names, analysis, control = case.names, case.chosen.analysis, case.control
+    place = None if control is None else names.index(control)
+
+    def shows(better: np.ndarray) -> np.ndarray:
+        either = better.any(axis=0) if place is None else better[place] | better[:, place]
+        return np.asarray(either)
+
+    each = {
+        how: shows(shown_better(pairs, names, analysis.alpha, control))
+        for how, pairs in tests.items()
+    }
+    size = losses(draft)[names].to_numpy()
+    if place is not None:
+        size = np.where(evidence.better[:, place], -size, size)
+    failures = draft.frame["failures"][names].to_numpy()  # they are a size of their own
+    with np.errstate(invalid="ignore"):  # NaN where the size is not known
+        mixed = (size <= analysis.rope) & (failures == 0)
+    claimed = shows(evidence.better)
+    confirmed = 2 * sum(each.values(), np.zeros(len(names))) >= len(each)
+    return _Against(claimed, confirmed, each.get(RELATED, np.ones_like(claimed)), mixed)
+
+
+def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
+    """Return the verdicts with those of the leader, of its copies, and of baselines."""
     if draft.control:
         return verdicts
-    verdicts = verdicts.where(~verdicts.index.isin(draft.copies_of(draft.leader)), USE)
-    best = verdicts.index[verdicts.isin([USE, OPEN])]
-    if len({draft.copies_of(name) for name in best}) > MOST_CHOSEN:
-        verdicts = verdicts.replace(USE, OPEN)
+    copies = {*draft.copies_of(draft.leader)}
+    same, tied = verdicts.index.isin(copies), {*draft.first} - copies
+    alone = not (verdicts[~same] == OPEN).any()
+    likely = draft.frame["P(best)"][verdicts.index[same]].sum() >= _LIKELIEST
+    verdicts = verdicts.mask(same, USE if alone or (likely and not tied) else OPEN)
     baseline = [any(part in name.lower() for part in YARDSTICKS) for name in verdicts.index]
-    return verdicts.where(~(np.array(baseline) & (verdicts == AVOID)), YARDSTICK)
+    behind = verdicts.isin([AVOID, LIKELY])
+    return verdicts.mask(np.array(baseline) & behind, YARDSTICK)
 
 
-def _control(analysis: Analysis, leader: str) -> str | None:
-    return leader if analysis.question.startswith("control") else None
+def _by_mean(case: _Case, leader: str) -> tuple[str, ...]:
+    """Return the strategies whose mean differs from the leader's by the t-test of this pair alone.
+
+    That one is worse is claimed by other tests; this one says whether its mean may be told.
+    """
+    pairs = case.compared.pairs.get("t")
+    if pairs is None or leader not in pairs.strategies:
+        return ()
+    alone = pairs.tables.get("p (unadjusted)", pairs.p_values).loc[leader].to_numpy()
+    shown = np.flatnonzero(alone <= case.chosen.analysis.alpha).tolist()
+    return tuple(pairs.strategies[place] for place in shown)
 
 
-def _equal(compared: Compared, analysis: Analysis, leader: str) -> np.ndarray:
+def _equal(case: _Case, leader: str) -> np.ndarray:
     """Return which strategies are practically equal to the leader; none without a region."""
-    if not analysis.rope or not leader:
-        return np.zeros(len(compared.results.strategies), dtype=bool)
-    return shown_equal(compared.results, leader, analysis.rope, analysis.alpha)
+    rope, alpha = case.chosen.analysis.rope, case.chosen.analysis.alpha
+    if not rope:
+        return np.zeros(len(case.names), dtype=bool)
+    return shown_equal(case.results, leader, rope, alpha)
 
 
 # ------------------------------------------------------------------------ table
@@ -398,8 +531,9 @@ def _checks(
 ) -> tuple[Check, ...]:
     """Return the answers to the question by other tests, treatments and metrics."""
     analysis, names = draft.chosen.analysis, list(compared.results.strategies)
-    control = _control(analysis, draft.leader)
-    claimed = {*draft.named(AVOID), *(draft.named(USE) if control else draft.named(YARDSTICK))}
+    control = draft.leader if draft.control else None
+    claims = (AVOID, USE) if control else (AVOID, LIKELY, YARDSTICK)
+    claimed = {name for verdict in claims for name in draft.named(verdict)}
     checks = []
     for how, pairs in others.items():
         both = [name for name in names if name in pairs.strategies]
@@ -414,14 +548,17 @@ def _checks(
     return tuple(checks)
 
 
-def _other_tests(chosen: Chosen, compared: Compared) -> dict[str, Pairwise]:
+def _other_tests(case: _Case) -> dict[str, Pairwise]:
     """Return the other tests of all strategies, by a phrase for each."""
-    results, analysis = compared.results, chosen.analysis
+    results, analysis, compared = case.results, case.chosen.analysis, case.compared
     every = {
         TESTS[test].words: compared.pairs[test]
         for test in (_BY_SIGNS if results.metric.incomparable else _CHECKED)
         if test != analysis.test and test in compared.pairs
     }
+    if results.clusters is None and (sources := related_names(results.datasets)):
+        test = joint_sign_test if results.metric.incomparable else joint_signed_rank_test
+        every[RELATED] = test(results.with_clusters(sources))
     if results.clusters is not None and analysis.test != "t":
         test = joint_sign_test if analysis.test == "sign" else joint_signed_rank_test
         for unit in ("source", "dataset"):
@@ -441,7 +578,7 @@ def _hint(results: Results) -> str:
         [group for group in groups if len({of[name] for name in group}) > 1]
         for groups in (results.duplicates, alike)
     )
-    named = "" if results.clusters is not None else words.related(results.datasets)
+    named = "" if results.clusters is not None else related_hint(results.datasets)
     return words.same_rows(copied, "are the same table:") or words.same_rows(alike) or named
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import IN_TARGET_UNITS
 
@@ -93,4 +92,4 @@ def _differences(scored: Results, leader: str) -> pd.DataFrame:
     scores = own_scores(scored)
     gap = scores.sub(scores[leader], axis=0)
     size = np.maximum(scores.abs(), scores[[leader]].abs().to_numpy())
-    return gap.where(gap.abs() > RELATIVE_NOISE * size, gap * 0.0)
+    return gap.where(gap.abs() > scored.noise * size, gap * 0.0)

@@ -50,12 +50,13 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
                 )
             texts[name] += "."
         elif not texts[name] and name in harsh:
-            texts[name] = f"{_worse(table, name)}, though by less on average than {mild[0]}."
+            little = f"often by little (by less than {mild[0]} on average)"
+            texts[name] = f"{_worse(table, name)}, {little}."
         elif not texts[name] and (name in mild or often[name]):
             few = _few(worse[name])
-            most = f"but {few} of them make{'s' * (few == 1)} up most of its gap"
-            chance = f"{most}, so the gap may be chance" if few else "which may be chance"
-            texts[name] = f"{_worse(table, name)}, {chance}."
+            most = f"and {few} of them make{'s' * (few == 1)} up most of its gap"
+            how = f"{most}: seldom by much" if few else "which may be chance"
+            texts[name] = f"{_worse(table, name)}, {how}."
     return texts
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from mlaut.analysis.common.arguments import check, one_of, shown
-from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.racing.evidence import KINDS
 from mlaut.analysis.racing.study_race import StudyRace
@@ -40,18 +40,22 @@ def fewest_datasets(n_strategies: int, analysis: Analysis, sources: bool = False
     """Return the number of datasets below which nothing is decided.
 
     For this smallest n, a strategy that wins on every dataset is shown to be better: the two-sided
-    p-value of n wins, 2 / 2^n, is at most alpha divided by the number of pairs. Tests that could
-    reject with fewer datasets (t) would rest on their assumptions alone. Joint tests of sources
-    need the same number of sources for any number of pairs.
+    p-value of n wins, 2 / 2^n, is at most alpha. Joint tests of all pairs by flips of signs need
+    the same number for any number of pairs; for other tests, and against a control, alpha is
+    divided by the number of pairs. Tests that could reject with fewer datasets (t) would rest on
+    their assumptions alone.
 
     Examples
     --------
     >>> [fewest_datasets(k, Analysis()) for k in (2, 9, 100)]
+    [6, 6, 6]
+    >>> [fewest_datasets(k, Analysis(test="t")) for k in (2, 9, 100)]
     [6, 11, 18]
     """
     control = analysis.question.startswith("control")
     pairs = n_strategies - 1 if control else n_strategies * (n_strategies - 1) // 2
-    needed = 1 + math.log2((1 if sources else max(pairs, 1)) / analysis.alpha)
+    jointly = sources or (not control and analysis.test in ("", *FLIPPED))
+    needed = 1 + math.log2((1 if jointly else max(pairs, 1)) / analysis.alpha)
     return max(analysis.least, math.ceil(needed - 1e-9))  # rounding adds no dataset
 
 
@@ -143,6 +147,13 @@ class Chosen:
     def planned(self) -> bool:
         """Return whether the analysis was chosen before the first result."""
         return self.when.endswith(_BEFORE)
+
+    def usual(self, metric: MLautScore) -> bool:
+        """Return whether no analysis was stored and no term of the default one was changed."""
+        own, test = self.analysis, default_test(metric)
+        test = "sign" if test == "trinomial" and own.test == "sign" else test  # that of sources
+        free = {name: getattr(own, name) for name in ("secondary", "missing", "clusters", "least")}
+        return self.when == _NOW and own == Analysis(metric=metric.name, test=test, **free)
 
     @classmethod
     def of(cls, study: StudyStore) -> Self | None:

@@ -11,8 +11,9 @@ from mlaut.analysis.deciding.verdicts import OPEN, USE
 from mlaut.analysis.methods.aggregates.best import RankProbabilities
 from mlaut.analysis.scores.base import MLautScore
 
-MOST_CHOSEN = 4  # strategies of which one is advised; of more, there is no single choice
+MOST_CHOSEN = 4  # names in a part of a sentence; of more, their number
 NOTICED = 0.5  # seconds; nobody chooses by a shorter time
+RELATED = "taking datasets with related names as one source"  # a check
 OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason
 
 
@@ -59,17 +60,23 @@ class VerdictTable:
     frame : DataFrame
         One row for each strategy, the best average rank first. ``verdict`` is a key of `VERDICTS`.
         ``average rank`` is followed by the mean of the metric in its own direction (not for errors
-        in the units of each target). With a leader there are ``won``, ``tied``, ``lost`` and
-        ``difference`` or ``ratio`` against it (`margins`), and ``reason``: a sentence if these
-        numbers seem to contradict the verdict, else empty. ``training seconds``, if known, is the
-        mean over datasets of the seconds to tune and fit once. ``failures`` is the number of
-        datasets on which a cell was run and failed, ``datasets`` the number with a result. With
-        enough datasets there are ``P(best)``, and ``groups`` or ``ranks``. In ``groups``,
-        strategies that share a letter are not shown to differ. With more than 12 strategies,
-        ``ranks`` has the lowest and the highest rank that each can have.
+        in the units of each target). If ``first`` is one strategy, there are ``won``, ``tied``,
+        ``lost`` and ``difference`` or ``ratio`` against it (`margins`). With a leader there is
+        ``reason``: a sentence if these numbers seem to contradict the verdict, else empty.
+        ``training seconds``, if known, is the mean over datasets of the seconds to tune and fit
+        once. ``failures`` is the number of datasets on which a cell was run and failed,
+        ``datasets`` the number with a result. With enough datasets there are ``P(best)``, and
+        ``groups`` or ``ranks``. In ``groups``, strategies that share a letter are not shown to
+        differ. With more than 12 strategies, ``ranks`` has the lowest and the highest rank that
+        each can have.
     leader : str
         The strategy with the best average rank of those that may be the best; or the control.
         Empty where nothing is decided.
+    first : tuple of str
+        The leader, and those that have the same average rank and mean; where nothing is decided,
+        the strategies that are first in this way among all.
+    by_mean : tuple of str
+        Strategies whose mean is shown to differ from the leader's by the t-test.
     n, n_sources, least : int
         Number of datasets; number of their sources, 0 if no sources are known; and the number of
         sources (or of datasets without sources) that a decision needs.
@@ -104,11 +111,13 @@ class VerdictTable:
     scorer: MLautScore
     frame: pd.DataFrame
     leader: str
+    first: tuple[str, ...]
     n: int
     least: int
     n_sources: int = 0
     n_pairs: int = 0
     n_shown: int = 0
+    by_mean: tuple[str, ...] = ()
     time_shares: Mapping[str, float] = field(default_factory=dict)
     bounds: Mapping[str, float] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
@@ -157,12 +166,11 @@ class VerdictTable:
     def firm(self) -> bool:
         """Return whether nothing speaks against the leader.
 
-        All other analyses have the leader among the best, and at least half of them have the same
-        answer. If any single dataset (or source) is left out, one of the best still leads.
+        All other analyses have the leader among the best, and that of datasets with related names
+        has the same answer. If any single dataset (or source) is left out, one of the best leads.
         """
-        same = sum(check.same for check in self.checks)
         turned = len(self.without) == 1 and self.then not in self.best
-        agree = all(check.leads for check in self.checks) and 2 * same >= len(self.checks)
+        agree = all(check.leads and (check.same or check.how != RELATED) for check in self.checks)
         return agree and not turned
 
     def copies_of(self, name: str) -> tuple[str, ...]:
@@ -176,4 +184,8 @@ class VerdictTable:
     @property
     def best(self) -> tuple[str, ...]:
         """Strategies that may be the best, with the leader first."""
-        return () if self.control else (*self.named(USE), *self.named(OPEN))
+        if self.control or not self.leader:
+            return ()
+        near = {*self.named(USE), *self.named(OPEN)}
+        ahead = dict.fromkeys((*self.copies_of(self.leader), *self.first))
+        return (*ahead, *(name for name in map(str, self.frame.index) if name in near - {*ahead}))

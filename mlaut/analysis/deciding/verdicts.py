@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
 from mlaut.analysis.methods.bayes.sign_tests import signed_rank_probabilities
 from mlaut.analysis.pairwise.corrections import adjust
@@ -15,17 +16,18 @@ from mlaut.analysis.results.results import Results
 USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "may be best", "undecided"
 LIKELY, AVOID, YARDSTICK = "probably worse", "avoid", "yardstick"
 VERDICTS = {
-    USE: "the first of those that may be the best; or clearly better than the control",
+    USE: "the best, or more likely the best than all others together; or better than the control",
     EQUAL: "practically equal to the first",
     OPEN: "cannot be ruled out as the best",
-    UNDECIDED: "probably not the best, but not clearly shown to be worse",
-    LIKELY: "worse than another by the main test, but not by every other way",
-    AVOID: "worse than another by the main test and most other ways to compare",
+    UNDECIDED: "worse than another on many datasets, but not on average",
+    LIKELY: "ruled out as the best, but not shown to be worse by the main test and half of others",
+    AVOID: "shown to be worse than another by the main test and at least half of the others",
     YARDSTICK: "for reference only, not a candidate (a baseline, or the control)",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
 YARDSTICKS = ("baseline", "dummy")  # parts of the names of strategies that learn nothing
 
+_EQUAL = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
 _ROW_BETTER = "P(row better)"
 
 
@@ -122,57 +124,57 @@ def _table(pairs: Pairwise, key: str, names: Sequence[str]) -> np.ndarray:
     return pairs.table(key).reindex(index=labels, columns=labels).to_numpy(dtype=float, copy=True)
 
 
-def verdicts_of_best(
-    better: np.ndarray, top: np.ndarray, ranks: np.ndarray, equal: np.ndarray
-) -> list[str]:
+def verdicts_of_best(top: np.ndarray, clear: np.ndarray, mixed: np.ndarray) -> np.ndarray:
     """Return the verdict on each strategy for the question of which strategy is the best.
 
     Parameters
     ----------
-    better : ndarray of bool, shape (K, K)
-        Whether the row is shown to be better than the column.
     top : ndarray of bool, shape (K,)
-        Which strategies may be the best; none of them is beaten.
-    ranks : ndarray, shape (K,)
-        Average ranks.
-    equal : ndarray of bool, shape (K,)
-        Whether a strategy is practically equal to the one with the best rank of the top.
+        Which strategies may be the best.
+    clear : ndarray of bool, shape (K,)
+        Whether a strategy is shown to be worse than another, and nothing speaks against it.
+    mixed : ndarray of bool, shape (K,)
+        Whether the mean says the opposite of the tests.
 
     Examples
     --------
-    >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
-    >>> top, equal = ~better.any(axis=0), np.zeros(3, dtype=bool)
-    >>> verdicts_of_best(better, top, np.array([1.2, 1.8, 3.0]), equal)
-    ['use', 'may be best', 'avoid']
+    >>> top, clear, mixed = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]], dtype=bool)
+    >>> verdicts_of_best(top, clear, mixed).tolist()
+    ['may be best', 'avoid', 'probably worse', 'undecided']
     """
-    leader = leading(top, ranks)
-    words = np.where(better.any(axis=0), AVOID, np.where(top, OPEN, UNDECIDED)).astype(object)
-    words[equal] = EQUAL
-    if leader is None:
-        words[:] = UNDECIDED
-    else:
-        words[leader] = USE
-    return words.tolist()
+    out = np.where(clear, AVOID, np.where(mixed, UNDECIDED, LIKELY))
+    return np.where(top, OPEN, out).astype(object)
 
 
-def leading(top: np.ndarray, ranks: np.ndarray) -> int | None:
-    """Return the strategy with the best average rank of those that may be the best.
+def leading(ranks: np.ndarray, means: np.ndarray, names: Sequence[str]) -> list[int]:
+    """Return the strategies with the best average rank, of equal ones those with the best mean.
 
-    The result is None if each is shown to be worse than another one, which can happen in a cycle
-    of "is better than".
+    Parameters
+    ----------
+    ranks, means : ndarray, shape (K,)
+        Average ranks and mean losses; a mean that is NaN decides nothing.
+    names : sequence of str, length K
+        Those that are equal in both come in the order of their names.
+
+    Examples
+    --------
+    >>> leading(np.array([1.5, 1.5, 3.0]), np.array([0.3, 0.2, 0.1]), "abc")
+    [1]
     """
-    places = np.flatnonzero(top)
-    return int(places[np.argmin(ranks[places])]) if len(places) else None
+    first = np.flatnonzero(ranks - ranks.min() <= _EQUAL)
+    least = np.fmin.reduce(means[first])
+    if not np.isnan(means[first]).any():
+        first = first[means[first] - least <= RELATIVE_NOISE * abs(least)]
+    return sorted(map(int, first), key=lambda at: names[at])
 
 
-def verdicts_against(better: np.ndarray, control: int, equal: np.ndarray) -> list[str]:
+def verdicts_against(better: np.ndarray, control: int) -> np.ndarray:
     """Return the verdict on each strategy for the question of how it compares with a control."""
     words = np.full(len(better), UNDECIDED, dtype=object)
     words[better[:, control]] = USE
     words[better[control]] = AVOID
-    words[equal] = EQUAL
     words[control] = YARDSTICK
-    return words.tolist()
+    return words
 
 
 def rank_sets(better: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlaut.analysis.common.display import number
-from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
@@ -21,11 +21,10 @@ from mlaut.analysis.deciding.verdicts import (
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 _MOST_NAMED = 12  # names in a sentence; the table has all
 _FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
-_SAY_SO = "say so with clusters, since the claims take them as independent"
+SAY_SO = "say so with clusters, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
-_FIRST = 3  # names of those that may be the best, where there is no single choice
-_NOT_YET = "Do not choose by these results"
+_NOW = "If you must choose now"
 
 
 def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
@@ -44,53 +43,89 @@ def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
 def answer(table: VerdictTable) -> str:
     """Return the verdicts in one sentence: what to use, what may be best, what to avoid.
 
-    The sentence does not change if a poor strategy or a copy of a strategy is added. If other
-    analyses contradict the answer, it begins with "If you must choose now".
+    The sentence does not change if a poor strategy or a copy of a strategy is added. If the leader
+    is in doubt, it begins with "If you must choose now".
     """
     if not table.decided:
-        n, what = (table.n_sources or table.n), unit(table, table.n_sources or table.n)
-        have = f"there are {n} {what}" if n > 1 else f"there is {n} {what}"
-        return (
-            f"{_NOT_YET}: {have}, and at least {table.least} are needed for "
-            f"{len(table.frame)} strategies. If you must choose now, choose by cost or speed."
-        )
+        return _too_few(table)
     if not table.leader:
-        return f"{_NOT_YET}: each strategy is shown to be worse than another."
+        none = "No choice is safe: each strategy is shown to be worse than another."
+        return f"{none} {_NOW}, {_first(table)}."
     parts = [_choice(table)]
     if equal := table.named(EQUAL):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         same = listed(_described(table, equal), MOST_CHOSEN)
         parts.append(f"{same} {be(equal)} practically as good ({rope})")
-    if (near := _described(table, table.named(OPEN))) and table.named(USE):
-        parts.append(f"{listed(near)} {OPEN}")
+    ahead = {one for name in table.first for one in table.copies_of(name)}
+    if near := _described(table, [name for name in table.named(OPEN) if name not in ahead]):
+        few = listed(near) if len(near) <= MOST_CHOSEN else f"{len(near)} others"
+        parts.append(f"{few} {OPEN}")
     for verdict in (UNDECIDED, LIKELY):
         if names := table.named(verdict):
             few = listed(names) if len(names) <= MOST_CHOSEN else str(len(names))
             parts.append(f"{few} {be(names)} {verdict}")
     if worse := table.named(AVOID):
-        size = "".join(f" ({size})" for size in [sizes(table, worse)] if size)
         few = listed(worse) if len(worse) <= MOST_CHOSEN else f"the other {len(worse)}"
-        parts.append(f"avoid {few}{size}")
+        parts.append(f"avoid {few}{_how_worse(table, worse)}")
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ."
     all_pairs = table.chosen.analysis.question == "all pairs"
     return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
 
 
+def _too_few(table: VerdictTable) -> str:
+    """Return who is first where there are too few datasets, and what cannot be concluded."""
+    n = table.n_sources or table.n
+    few = f"Too few {unit(table)} to be sure ({n}, and it takes {table.least})"
+    if len(table.first) > 1:
+        return f"{few}: {listed(table.first)} are first together. {_NOW}, {_first(table)}."
+    name = table.first[0]
+    others = table.frame.drop(index=name)
+    on_all = bool((others["lost"] == table.n).all()) if "lost" in others else False
+    every = "both" if table.n == 2 else f"all {table.n}"
+    where = f"on {every} datasets" if on_all else f"by average rank on {table.n} datasets"
+    size, rest = sizes(table, list(map(str, others.index))), "the others"
+    rest = str(others.index[0]) if len(others) == 1 else rest
+    text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
+    return f"{text}. Other datasets may have another order. {_NOW}, {_first(table)}."
+
+
+def _first(table: VerdictTable) -> str:
+    """Return the advice to use what is first by rank, or one of several."""
+    names = list(table.first)
+    return f"use {names[0]}" if len(names) == 1 else f"use one of {listed(names, MOST_CHOSEN)}"
+
+
 def _choice(table: VerdictTable) -> str:
-    """Return the start of the answer: which strategy to use, or that there is no single choice."""
+    """Return the start of the answer: which strategy to use, or which leads without being sure."""
     use, where = _described(table, table.named(USE)), "On datasets like these"
+    start = where if table.firm else _NOW
     if table.control:
         if not use:
             none = "no other strategy is shown to be clearly better"
             return f"Nothing here speaks against {table.leader}: {none}"
         one = "one of " if len(use) > 1 else ""
         use = [f"{one}{listed(use, MOST_CHOSEN)} in place of {table.leader}"]
-    if not use:
-        of = len(table.frame) - len(table.named(YARDSTICK))
-        some = f"{len(table.best)} of {of}" if len(table.best) < of else f"All {of}"
-        best = f"first by rank: {listed(table.best[:_FIRST])}"
-        return f"{some} strategies {OPEN}: take any of them, by cost or speed ({best})"
-    return f"{where if table.firm else 'If you must choose now'}, use {listed(use)}"
+        return f"{start}, use {listed(use)}"
+    others = {*table.best} - {*table.copies_of(table.leader)}
+    chance = table.frame["P(best)"][list(table.copies_of(table.leader))].sum()
+    sure = f" (chance to be the best {probability(float(chance))})" if others else ""
+    if use:
+        return f"{start}, use {listed(use)}{sure}"
+    first = _described(table, table.first)
+    if len(first) > 1:
+        return f"{where}, {listed(first, MOST_CHOSEN)} are first together"
+    return f"{where}, {first[0]} leads{sure}"
+
+
+def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
+    """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
+    often = table.frame["failures"] >= OFTEN * table.n  # those `sizes` names apart
+    rest = [] if "ratio" in table.frame else [n for n in names if n not in table.by_mean]
+    rest = [name for name in rest if not often[name]]
+    size = sizes(table, [name for name in names if name not in rest])
+    more = f"{listed(rest, MOST_CHOSEN)} more often" if size else "more often worse"
+    parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
@@ -111,9 +146,9 @@ def sizes(table: VerdictTable, names: Sequence[str]) -> str:
     who = [f"the {len(who)} that failed on some"] if len(who) > 1 else who
     without = "".join(f", without {each} datasets" for each in who)
     if "ratio" in frame:
-        return f"{ends} times the {table.metric} of {table.leader}{without}"
+        return f"{ends} times the {table.metric} of {table.first[0]}{without}"
     side = "below" if table.scorer.greater_is_better else "above"
-    return f"{table.metric} {ends} {side} {table.leader}{without}"
+    return f"{table.metric} {ends} {side} {table.first[0]}{without}"
 
 
 def _range(*values: float) -> str:
@@ -206,26 +241,6 @@ def _loss(table: VerdictTable, name: str) -> str:
     return f"is {_range(abs(change))} {'better' if better else 'worse'} in {table.metric}"
 
 
-def related(names: Sequence[str]) -> str:
-    """Return a hint if names of datasets look as if several came from one source.
-
-    Examples
-    --------
-    >>> related(["solar/H", "solar/D", "solar/W", "m4/D", "m4/W", "m4/Y"])
-    "By their names the 6 datasets look like 2 sources (before '/'): if those of one source are \
-related, say so with clusters, since the claims take them as independent."
-    """
-    for mark in "/_":
-        sources = {name.partition(mark)[0] for name in names}
-        marked = sum(mark in name for name in names)
-        if marked * 2 > len(names) and 1 < len(sources) <= len(names) / 2:
-            return (
-                f"By their names the {len(names)} datasets look like {len(sources)} sources "
-                f"(before {mark!r}): if those of one source are related, {_SAY_SO}."
-            )
-    return ""
-
-
 def same_rows(
     groups: Sequence[Sequence[str]],
     seen: str = "have the same scores by every strategy: if they are one table,",
@@ -239,7 +254,7 @@ def same_rows(
 as independent.'
     """
     named = "; ".join(map(listed, groups[:_MOST_GROUPS]))
-    return f"{named} {seen} {_SAY_SO}." if groups else ""
+    return f"{named} {seen} {SAY_SO}." if groups else ""
 
 
 # ---------------------------------------------------------------------- below the first screen
@@ -258,12 +273,13 @@ def probability(p: float) -> str:
 
 def cost(table: VerdictTable) -> str:
     """Return a sentence on the largest cost of choosing each strategy that may be the best."""
-    likely = [name for name in table.best[:MOST_CHOSEN] if table.bounds.get(name, 0) > 0]
-    if not likely:
+    names = [name for name in table.best[:MOST_CHOSEN] if name in table.bounds]
+    if len(names) < 2 or not any(table.bounds[name] for name in names):
         return ""
-    texts = [f"{name} {_range(table.bounds[name])} of {table.metric}" for name in likely]
+    first, *others = (f"{name} {_range(table.bounds[name])}" for name in names)
     sure = probability(1 - table.chosen.analysis.alpha)
-    return f"Choosing costs at most, on average and with probability {sure}: {', '.join(texts)}."
+    costs = ", ".join([f"{first} of {table.metric}", *others])
+    return f"Choosing costs at most, on average and with probability {sure}: {costs}."
 
 
 def terms(table: VerdictTable) -> str:
@@ -277,7 +293,8 @@ def terms(table: VerdictTable) -> str:
         else f"level {level} for all claims together"
     )
     rope = f", practically equal within {number(analysis.rope)}" if analysis.rope else ""
-    flipped = " by flips of whole sources" if table.n_sources and analysis.test != "t" else ""
+    flipped = " of all pairs jointly" * (analysis.test in FLIPPED and not table.control)
+    flipped += " by flips of whole sources" if table.n_sources and analysis.test != "t" else ""
     return (
         f"The question is {question}, by {table.metric}, with {TESTS[analysis.test].words}"
         f"{flipped}, {sure}{rope}; cells without a result: {analysis.missing}; at least "
@@ -290,6 +307,8 @@ def reading(table: VerdictTable) -> str:
     meanings, metric = dict(VERDICTS), table.metric
     if not table.decided:
         meanings[UNDECIDED] = "too few datasets to tell"
+    elif not table.leader:
+        meanings[UNDECIDED] = "each is shown to be worse than another"
     elif table.control:
         meanings[UNDECIDED] = "not clearly shown to differ from the control"
         meanings[EQUAL] = "practically equal to the control"
@@ -300,7 +319,7 @@ def reading(table: VerdictTable) -> str:
     if "won" in table.frame:
         size = next((f" and {name}" for name in ("difference", "ratio") if name in table.frame), "")
         average = size and " (an average)"
-        texts.append(f"Win/tie/loss{size}{average}: of this row against {table.leader}.")
+        texts.append(f"Win/tie/loss{size}{average}: of this row against {table.first[0]}.")
         known = f"Win/tie/loss{size} count only datasets on which both have a result."
         if table.chosen.analysis.missing == "failures last":
             known = f"A failure counts as last place in the rank; win/tie/loss{size} leave it out."

@@ -21,6 +21,7 @@ def bootstrap_means(results: Results, scenario: str, confidence: float, seed: in
     Scenario (c) has the bias-corrected and accelerated interval over datasets. Scenario (a) has the
     percentile interval over test points, drawn within each dataset.
     """
+    results = results.in_order
     losses = results.losses.to_numpy()
     if scenario == "(c)":
         return _bca(losses, confidence, seed)
@@ -30,11 +31,13 @@ def bootstrap_means(results: Results, scenario: str, confidence: float, seed: in
 
 def bootstrap_datasets(results: Results, confidence: float, seed: int) -> Interval:
     """Return value, standard error, low and high by dataset and strategy: shape (N, K) each."""
-    parts = [
-        _percentiles(_draws_of_dataset(results, i, seed), confidence)
-        for i in range(len(results.datasets))
-    ]
-    error, low, high = (np.array(part) for part in zip(*parts, strict=True))
+    named = results.in_order
+    of = {
+        name: _percentiles(_draws_of_dataset(named, i, seed), confidence)
+        for i, name in enumerate(named.datasets)
+    }
+    parts = zip(*(of[name] for name in results.datasets), strict=True)
+    error, low, high = (np.array(part) for part in parts)
     return results.losses.to_numpy(), error, low, high
 
 

@@ -24,31 +24,24 @@ def read_by_plugin(
 
     A plug-in offers a function in the group ``mlaut.readers`` that takes a path, a metric and
     ``greater_is_better``, and returns `Results`, or None for files that are not its own.
-
-    Raises
-    ------
-    AnalysisError
-        The path is a folder, and no plug-in reads it.
     """
     for read in found("readers").values():
         results: Results | None = read(path, metric, greater_is_better=greater_is_better)
         if results is not None:
             return results
-    if path.is_dir():
-        raise AnalysisError(
-            f"{path}: a folder, and no plug-in knows the form of its files{_of_boards()}"
-        )
     return None
 
 
 @contextmanager
 def boards_named(path: Path) -> Iterator[None]:
-    """Let errors about a file that may be of a leaderboard name the plug-in, if it is missing."""
+    """Let errors about files that may be of a leaderboard name the plug-in, if it is missing."""
     try:
         yield
     except (AnalysisError, DataError) as error:
-        if not (path.is_file() and (hint := _of_boards())):
+        if not (hint := _of_boards()) or not path.exists():
             raise
+        if path.is_dir():
+            raise type(error)(f"{error}{hint}") from error
         with path.open(encoding="utf-8", errors="replace") as file:
             if not _OF_BOARDS.search(file.read(_SEEN)):
                 raise

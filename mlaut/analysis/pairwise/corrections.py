@@ -9,11 +9,12 @@ all pairs of strategies imply each other: if A = B and B = C then A = C.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, one_of
+from mlaut.analysis.common.arguments import checked, floats, one_of, where
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.errors import AnalysisError
@@ -22,14 +23,15 @@ Correction = Callable[[np.ndarray], np.ndarray]
 
 
 @checked
-def adjust(p: np.ndarray, method: str) -> np.ndarray:
+@where(p=lambda name, p: p if isinstance(p, pd.DataFrame) else floats(name, p))
+def adjust(p: Any, method: str) -> Any:
     """Return adjusted p-values; each is compared with the level as if it were the only one.
 
     Parameters
     ----------
     p : array of float, shape (m,)
         p-values. ``"shaffer"`` needs the p-values of all pairs, in the order (1, 2), (1, 3), ...,
-        (2, 3), ...
+        (2, 3), ... Or a table of the p-values of all pairs, as `AnalyseResults.conover` returns it.
     method : {"none", "bonferroni", "sidak", "holm", "hochberg", "hommel", "shaffer", \
 "benjamini-hochberg", "benjamini-yekutieli"}
         Bonferroni's, Holm's and Shaffer's corrections bound the probability of any false rejection
@@ -39,7 +41,7 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
 
     Returns
     -------
-    ndarray, shape (m,)
+    ndarray, shape (m,), or a table like the one that was given
 
     Notes
     -----
@@ -57,6 +59,8 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: correction 'hochbrg' is not known; did you mean 'hochberg'?
     """
+    if isinstance(p, pd.DataFrame):
+        return _adjusted_table(p, method)
     function = CORRECTIONS[_known(method)]
     p = np.asarray(p, dtype=float)
     if p.ndim != 1 or not ((p > 0) & (p <= 1)).all():
@@ -64,15 +68,43 @@ def adjust(p: np.ndarray, method: str) -> np.ndarray:
     return np.clip(function(p), SMALLEST_P, 1.0) if len(p) else p
 
 
+def _adjusted_table(p: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Adjust the p-values of all pairs in a square table, one for both orders of a pair."""
+    values = p.to_numpy(dtype=float, copy=True)
+    upper = np.triu_indices(len(values), 1)
+    if values.shape != values.T.shape or not np.array_equal(values[upper], values.T[upper]):
+        raise AnalysisError(
+            "a table of p-values has a row and a column for each strategy, and one "
+            "p-value for both orders of a pair; adjust_pairs takes any test of pairs"
+        )
+    values[upper] = adjust(values[upper], method)
+    values.T[upper] = values[upper]
+    return pd.DataFrame(values, index=p.index, columns=p.columns)
+
+
+def _pairs_of(_: str, tests: Any) -> Pairwise:
+    """Return the test of all pairs that a method of `AnalyseResults` returned, or is given."""
+    first = tests[0] if isinstance(tests, tuple) and tests else tests
+    pairs = getattr(first, "pairwise", first)
+    if not isinstance(pairs, Pairwise):
+        raise AnalysisError(
+            "pairs must be the result of a test of all pairs, or what a test of AnalyseResults "
+            f"returns, not {type(first).__name__}"
+        )
+    return pairs
+
+
 @checked
+@where(pairs=_pairs_of)
 def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
     """Return the result of a test of all pairs with adjusted p-values.
 
     Parameters
     ----------
     pairs : Pairwise
-        Result of the test. With two-sided p-values, the two orders of a pair are one hypothesis;
-        one-sided p-values are adjusted separately for each order.
+        Result of the test, also as the tests of `AnalyseResults` return it. With two-sided
+        p-values, the two orders of a pair are one hypothesis; one-sided p-values are adjusted
+        separately for each order.
     method : str
         The correction; see `adjust`.
 

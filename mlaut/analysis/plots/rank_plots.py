@@ -9,16 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import checked, instance, optional, positions, where
+from mlaut.analysis.common.arguments import checked, instance, one_of, optional, positions, where
 from mlaut.analysis.common.result_types import Pairwise
-from mlaut.analysis.methods.frequentist.paired_tests import leading_test
 from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     critical_difference,
     nemenyi_test,
     pair_groups,
 )
-from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.plots.canvas import (
     BLUE,
     FONT,
@@ -45,15 +43,17 @@ _SHORTEST_LINE = 1.5  # inches; on a shorter one no two ranks can be distinguish
 
 
 @checked
+@where(order=lambda name, value: one_of(name, value, ("median", "mean")))
 def box_plot(
     results: Results,
     *,
     as_scores: bool = True,
+    order: str = "median",
     ax: Axes | None = None,
     figsize: Size | None = None,
     look: Look = PLAIN,
 ) -> Figure:
-    """Draw the scores of each strategy over datasets, the best median on top.
+    """Draw the scores of each strategy over datasets, the best median or mean on top.
 
     Strategies that lack datasets are below the strategies that have all datasets, because their
     medians are not comparable.
@@ -65,6 +65,8 @@ def box_plot(
         number.
     as_scores : bool, default True
         Whether to draw scores, as the metric defines them, or losses.
+    order : {"median", "mean"}, default "median"
+        What orders the strategies; ``"mean"`` as in Figure 5 of the MLaut paper.
     ax, figsize, look : optional
         Axes, inches, names and colours: see `mlaut.analysis.Look`.
 
@@ -77,18 +79,18 @@ def box_plot(
         its edge.
     """
     table = results.scores if as_scores else results.losses
-    order = look.shown(best_median_first(results))[::-1]
-    look = look.apart(order)
-    table = table[order]
+    names = look.shown(best_first(results, order))[::-1]
+    look = look.apart(names)
+    table = table[names]
     gaps = table.isna().sum()
     labels = [look.label(s) + f" ({n} missing)" * (n > 0) for s, n in gaps.items()]
-    row, font = row_size(len(order))
+    row, font = row_size(len(names))
     ends = robust_ends(table)
-    far = [beyond(table[name], ends) for name in order]
+    far = [beyond(table[name], ends) for name in names]
     left, right = (text_width(texts, font) for texts in zip(*far, strict=True))
-    wide = 7.5 + left + right, 1.0 + 1.4 * row * len(order)
+    wide = 7.5 + left + right, 1.0 + 1.4 * row * len(names)
     figure, axes = canvas(ax, figsize, wide, names=labels)
-    low, high = _draw_boxes(axes, table, [look.colour(name, BLUE) for name in order])
+    low, high = _draw_boxes(axes, table, [look.colour(name, BLUE) for name in names])
     every = table.size - gaps.sum() <= _MOST_DOTS
     dots = (table if every else table.where((table < low) | (table > high))).to_numpy().T
     places, datasets = np.nonzero(~np.isnan(dots))
@@ -96,13 +98,13 @@ def box_plot(
     axes.plot(dots[places, datasets], heights, ".", color=GREY, markersize=3, alpha=0.6)
     for place, texts in enumerate(far, start=1):
         write_edges(axes, place, texts, color=GREY, fontsize=font)
-    axes.set_yticks(range(1, len(order) + 1), labels)
-    axes.set_ylim(0.5, len(order) + 0.5)
+    axes.set_yticks(range(1, len(names) + 1), labels)
+    axes.set_ylim(0.5, len(names) + 0.5)
     axes.set_xlim(ends)
     what = results.metric.name if as_scores else results.metric.loss_name
     style(axes, f"{what} on {len(table)} datasets", grid="x", left=False)
     axes.tick_params(axis="y", labelsize=font, pad=2 * GAP + 72 * left)
-    look.finish(axes, order)
+    look.finish(axes, names)
     return figure
 
 
@@ -126,11 +128,12 @@ def _draw_boxes(
     return low, high
 
 
-def best_median_first(results: Results) -> list[str]:
-    """Return the strategies by median loss; strategies that lack datasets are last."""
+def best_first(results: Results, order: str = "median") -> list[str]:
+    """Return the strategies by median or mean loss; strategies that lack datasets are last."""
     losses = results.losses
-    keys = pd.DataFrame({"lacks": losses.isna().any(), "median": losses.median()})
-    return list(keys.sort_values(["lacks", "median"], kind="stable").index)
+    middle = losses.agg(order)
+    keys = pd.DataFrame({"lacks": losses.isna().any(), "middle": middle})
+    return list(keys.sort_values(["lacks", "middle"], kind="stable").index)
 
 
 @checked
@@ -150,12 +153,11 @@ def critical_difference_diagram(
     ----------
     results : Results
     pairs : Pairwise, optional
-        Result of a test of all pairs of these strategies. By default it is the signed rank test
-        with Holm's correction, or the trinomial test if the scales of the datasets are not
-        comparable: their result for a pair does not depend on the other strategies. With
-        `nemenyi_test` the diagram is that of Demsar, with the critical difference. With a Bayesian
-        test a bar joins strategies of which none is better than another with a probability of
-        ``1 - alpha``.
+        Result of a test of all pairs of these strategies. By default it is `nemenyi_test`, and the
+        diagram is that of Demsar, with the critical difference. Without one are the bars of other
+        tests, such as ``adjust_pairs(wilcoxon_test(results), "holm")``, whose result for a pair
+        does not depend on the other strategies. With a Bayesian test a bar joins strategies of
+        which none is better than another with a probability of ``1 - alpha``.
     alpha : float, default 0.05
         Level of the test.
     ax, figsize, look : optional
@@ -175,7 +177,7 @@ def critical_difference_diagram(
     """
     ranks = average_ranks(results).frame["average_rank"]
     if pairs is None:
-        pairs = adjust_pairs(leading_test(results)(results), "holm")
+        pairs = nemenyi_test(results)
     if set(pairs.strategies) != set(results.strategies):
         raise AnalysisError("pairs are of other strategies than these results")
     groups, cd = pair_groups(pairs, [str(name) for name in ranks.index], alpha=alpha), 0.0

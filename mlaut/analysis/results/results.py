@@ -13,6 +13,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.display import Shown, number, tabulated
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, SINGLE_NOISE
 from mlaut.analysis.results import sources
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
@@ -69,8 +70,14 @@ class Results(Shown):
     gaps : tuple of str
         Phrases on what was left out or filled in for missing cells, which the first sentence of
         every conclusion includes.
+    single : bool
+        Whether some scores have single precision, so that differences in the eighth digit are none.
+    percent : bool
+        Whether the scores were percentages, and were divided by 100.
     load_block : callable or None
         Returns the block of predictions of a dataset; None for results from a table.
+    how_read : str
+        Sentence on how a table of others was read: what its columns are, and which are not used.
 
     Examples
     --------
@@ -105,7 +112,10 @@ True or False, or the name of a metric
     contaminated: np.ndarray | None = None
     ranks_only: str = ""
     gaps: tuple[str, ...] = ()
+    percent: bool = False
+    single: bool = False
     load_block: Callable[[str], Block] | None = None
+    how_read: str = ""
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -235,7 +245,8 @@ True or False, or the name of a metric
             Scores, one row for each cell.
         value, dataset, strategy, repeat, fold : str
             Names of columns. ``value`` is the column of scores; ``repeat`` and ``fold`` are None
-            for a table without such columns.
+            for a table without such columns. Where a strategy lacks some repeats of a dataset,
+            strategies count there with the means of their own, as a note says.
         metric, greater_is_better, clusters
             The same as in `from_table`.
 
@@ -251,7 +262,9 @@ True or False, or the name of a metric
         """
         columns = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
         how = (metric, greater_is_better, clusters)
-        return cls(**sources.of_long(table, value, columns, *how))
+        results = cls(**sources.of_long(table, value, columns, *how))
+        even, text = sources.even_repeats(results) if repeat else (results, "")
+        return replace(even, notes=(*even.notes, text)) if text else results
 
     # ------------------------------------------------------------------ sources of datasets
 
@@ -317,6 +330,30 @@ True or False, or the name of a metric
         """Mean loss of each strategy on each dataset; NaN where one of its cells is missing."""
         return self._frame(self._means[1])
 
+    def region(self, rope: float) -> float:
+        """Return the half width of a region of equivalence, in the units of ``scores``.
+
+        A table of percentages has regions of percentage points.
+
+        Raises
+        ------
+        AnalysisError
+            The region is as wide as the metric itself, so that all scores would be equal.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"A": [90.0, 80.0], "B": [85.0, 81.0]})
+        >>> Results.from_table(table, metric="accuracy").region(1.0)
+        0.01
+        """
+        within = rope / 100 if self.percent else rope
+        if within and within >= self.metric.span:
+            raise AnalysisError(
+                f"rope = {rope:g} is as wide as {self.metric.name} itself, so that any two "
+                "strategies would be equal: give a difference that does not matter to you"
+            )
+        return within
+
     @property
     def incomparable(self) -> str:
         """Reason why a mean over these datasets is meaningless; empty where it has a meaning."""
@@ -333,13 +370,19 @@ True or False, or the name of a metric
         return (f"means over datasets do not compare ({self.incomparable}): take ranks",)
 
     @property
+    def noise(self) -> float:
+        """Largest relative difference of two scores that is rounding noise."""
+        return SINGLE_NOISE if self.single else RELATIVE_NOISE
+
+    @property
     def noise_scale(self) -> np.ndarray:
         """Size of the numbers that each mean loss was computed from: shape (N, K).
 
-        Equal losses can differ by rounding noise of that size times the machine's precision.
+        Equal losses can differ by `RELATIVE_NOISE` times this size, which is therefore larger where
+        the scores have single precision.
         """
         largest: np.ndarray = np.abs(self._means).max(axis=0)
-        return largest
+        return largest * (self.noise / RELATIVE_NOISE)
 
     @property
     def fold_losses(self) -> pd.DataFrame:
@@ -451,6 +494,16 @@ True or False, or the name of a metric
                 chosen[name] = tuple(labels[i] for i in rows)
         strategies = tuple(self.strategies[k] for k in columns)
         return replace(self, strategies=strategies, reasons=reasons, **chosen)
+
+    @cached_property
+    def in_order(self) -> Results:
+        """These results with the datasets in the order of their names.
+
+        A random draw belongs to a place of its array. Functions that draw begin with this order, so
+        that the same table has the same numbers however its rows are sorted.
+        """
+        names = sorted(self.datasets)
+        return self if names == list(self.datasets) else self.select(datasets=names)
 
     def complete(self, *, datasets: int = 1, strategies: int = 1) -> pd.DataFrame:
         """Return ``losses``; raise an error if a cell is missing or there are too few of them.

@@ -4,7 +4,7 @@ The class methods of `Results` call these functions, which return the fields of 
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -17,12 +17,13 @@ from mlaut.analysis.common.arguments import check, floats, position, positions, 
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, CellScores, MLautScore, in_target_units
 from mlaut.analysis.scores.catalogue import GREATER, LESS, direction, metric_names
 from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.markup import counted
-from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
+from mlaut.records import NO_RESULT, NOT_PLANNED, UNUSED, Block, Status
 
 # ------------------------------------------------------------------- studies
 
@@ -340,7 +341,7 @@ def of_table(
     if column:
         of_dataset = sources_of_rows(table[column], _places(table.index)[0], table.index)
         table = table.drop(columns=column)
-    values = _numbers(table)
+    values, single = _numbers(table), _has_single_precision(table)
     score = _metric_of_table(metric, greater_is_better, values)
     if percent := _are_percentages(values, score):
         values = (values / 100).round(15)
@@ -368,7 +369,63 @@ def of_table(
         "n_train": sizes[1],
         "clusters": of_dataset if column else None,
         "notes": ("the scores are percentages, and were divided by 100",) * percent,
+        "percent": percent,
+        "single": single,
     }
+
+
+def even_repeats(results: Any, failed: Collection[tuple[int, ...]] = ()) -> tuple[Any, str]:
+    """Return results whose repeats are exchangeable, with the mean of those that are there.
+
+    Where a strategy lacks some repeats of a dataset, all strategies count there with the mean of
+    their own; the text says who lacks what. Cells that ``failed`` keep their place.
+    """
+    none = np.isnan(results.cells) & results.expected[:, None]
+    whole = ~none.any(axis=3) & results.expected.any(axis=2)[:, None]  # (N, K, R)
+    bad = {(i, k) for i, k, *_ in failed}
+    some = whole.any(axis=2) & none.any(axis=(2, 3))
+    some &= (
+        ~np.array([[(i, k) in bad for k in range(none.shape[1])] for i in range(len(none))])
+        if bad
+        else True
+    )
+    at = np.flatnonzero(some.any(axis=1))
+    if not len(at):
+        return results, ""
+    lacking = [
+        f"{name}: {int(low)} to {int(high)} of {int(most)} repeats"
+        if low < high
+        else f"{name}: {int(low)} of {int(most)} repeats"
+        for k, name in enumerate(results.strategies)
+        if some[:, k].any()
+        for have in [whole[some[:, k], k].sum(axis=1)]
+        for low, high, most in [
+            (have.min(), have.max(), results.expected.any(axis=2)[some[:, k]].sum(axis=1).max())
+        ]
+    ]
+    cells, expected = results.cells.copy(), results.expected.copy()
+    kept = np.where(whole[at, :, :, None], cells[at], np.nan)
+    has = whole[at].any(axis=2)[..., None] & expected[at].any(axis=1)[:, None]
+    total = (
+        np.where(np.isnan(kept), 0, kept).sum(axis=2)
+        / np.maximum(whole[at].sum(axis=2), 1)[..., None]
+    )
+    cells[at] = np.nan
+    cells[at, :, 0] = np.where(has, total, np.nan)
+    folds = expected[at].any(axis=1)
+    expected[at] = False
+    expected[at, 0] = folds
+    text = f"means of the repeats that are there ({'; '.join(lacking)})"
+    return replace(
+        results, cells=cells, cell_losses=results.metric.loss(cells), expected=expected
+    ), text
+
+
+def never_run(results: Any) -> Any:
+    """Return results in which a cell without a score and without a reason was never run."""
+    empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
+    reasons = {tuple(at): NO_RESULT for at in empty.tolist()} | dict(results.reasons)
+    return replace(results, reasons=reasons)
 
 
 def source_column(table: pd.DataFrame, wanted: str) -> Any:
@@ -432,7 +489,7 @@ def of_long(
             f"the table has {rows}, the first: {first}; drop one of each two, or give each a name, "
             "or a fold, of its own"
         )
-    _check_cells(table[index[0]].nunique(), table[index[-1]].nunique())
+    check_cells(table[index[0]].nunique(), table[index[-1]].nunique())
     wide = table.set_index(index)[value].unstack()  # noqa: PD010 - pivot_table would average
     order = [pd.unique(table[index[0]]), pd.unique(table[index[-1]])]
     wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
@@ -445,7 +502,7 @@ def of_long(
     return of_table(wide, metric, greater_is_better, _LABEL if column else "")
 
 
-def _check_cells(n_datasets: int, n_strategies: int) -> None:
+def check_cells(n_datasets: int, n_strategies: int) -> None:
     """Raise `AnalysisError` where a long table is too large to be made wide."""
     if n_datasets * n_strategies > _MOST_CELLS:
         raise AnalysisError(
@@ -476,19 +533,28 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
                 f"or the name of a metric{nearest(which, (*metric_names(), *GREATER, *LESS))}"
             ) from error
-        known = None
-    if known is not None and greater_is_better is None:
+        return TableMetric(which, greater_is_better, known=_usual_metric(which, greater_is_better))
+    if greater_is_better is None:
         return known
     check(greater_is_better=greater_is_better)
-    if known is not None and known.greater_is_better != greater_is_better:
+    if known.greater_is_better != greater_is_better:
         raise AnalysisError(
             f"greater_is_better={greater_is_better} contradicts {known!r}: leave it out, or give "
             "your score a name of its own"
         )
-    if known is not None and _outside(values, known).any():
-        known = None  # in other units
-    name = which if isinstance(which, str) else find_metric(which).name
-    return TableMetric(name, bool(greater_is_better), known=known)
+    name = which if isinstance(which, str) else known.name
+    other_units = bool(_outside(values, known).any())
+    return TableMetric(name, bool(greater_is_better), known=None if other_units else known)
+
+
+def _usual_metric(name: str, greater_is_better: bool) -> MLautScore | None:
+    """Return the metric that others call so, with its range; None if there is none."""
+    usual = usual_name(name)
+    try:  # what is called an error may be any
+        known = None if usual is None or usual.metric == "error" else find_metric(usual.metric)
+    except AnalysisError:
+        return None
+    return known if known and known.greater_is_better == greater_is_better else None
 
 
 def _what(table: Any) -> str:
@@ -513,6 +579,39 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
                 "if a row has one score, in a column 'strategy'"
             )
     return table.to_numpy(dtype=float, na_value=np.nan)
+
+
+def _has_single_precision(table: pd.DataFrame) -> bool:
+    """Return whether a column has numbers of single precision: by its type, or by their digits."""
+    columns = (table.iloc[:, place] for place in range(table.shape[1]))
+    return any(
+        str(column.dtype) in ("float16", "float32")
+        or (column.dtype.kind == "f" and _are_single(column.to_numpy(dtype=float)))
+        for column in columns
+    )
+
+
+def _are_single(values: np.ndarray) -> bool:
+    """Return whether all numbers are those of single precision, and most have all its digits.
+
+    Programs write such a number with as many digits as tell it from its neighbours (0.42857143), or
+    with all digits of the double that it became.
+
+    Examples
+    --------
+    >>> third = np.array([1 / 3, 2 / 3, 0.5])
+    >>> _are_single(third), _are_single(third.astype(np.float32).astype(float)), _are_single(
+    ...     np.array([0.33333334, 0.6666667])
+    ... )
+    (False, True, True)
+    """
+    known = values[np.isfinite(values) & (np.abs(values) < 1e30)][:_LOOKED_AT]
+    long = known != np.round(known, 6)
+    if not len(known) or 2 * long.sum() < len(known):
+        return False
+    near = known.astype(np.float32)
+    exact = near.astype(float) == known
+    return bool(exact.all() or np.array_equal([float(str(x)) for x in near], known))
 
 
 def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) -> None:
@@ -572,6 +671,7 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
 _MOST_CELLS = 50_000_000  # 400 MB for each array of them
 _LARGEST = 1e150  # score: its square is below the largest number, which is about 1e308
 # names that other programs use for folds and repeats in an index
+_LOOKED_AT = 1000  # numbers of a column of which the precision is looked at
 _SOURCES = ("source", "cluster", "group")  # columns with the source of a dataset
 _LABEL = "source of the dataset"  # column of a long table that is made wide
 FOLDS = {"fold", "folds", "fold_id", "cv_fold", "split", "split_id"}

@@ -5,7 +5,8 @@ from typing import Any
 
 from mlaut.analysis.common.arguments import shown
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.analysis.scores.metrics import OWN, LossCost
+from mlaut.analysis.scores.metrics import OWN, LossCost, LossQuantile
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 
 # Endings of the names of metrics: lower is better for LESS, higher is better for GREATER.
@@ -19,6 +20,7 @@ GREATER = (
 )
 # Words of scores whose direction differs between fields, or that are losses by another name.
 _EITHER = "brier|energy|entropy|interval|log|quantile|probab|rank|winkler|" + "|".join(LESS)
+_QUANTILE = re.compile(r"\s*(?:pinball|quantile)\(\s*(?:quantile\s*=\s*)?(\d*\.?\d+)\s*\)\s*")
 _TURNED = re.compile(r"\s*(?:1(?:00)?\s*%?\s*[-\u2212]|[-\u2212]|minus\b|negative\b)\s*(.+)", re.I)
 
 
@@ -41,8 +43,11 @@ def direction(name: str) -> bool | None:
         return None if other is None else not other
     if name.startswith("neg_") or word.endswith(LESS):
         return name.startswith("neg_")
-    either = word.endswith("score") and re.search(_EITHER, word)
-    return True if word.endswith(GREATER) and not either else None
+    if word.endswith("score") and re.search(_EITHER, word):
+        return None
+    if usual := usual_name(name):
+        return usual.greater
+    return True if word.endswith(GREATER) else None
 
 
 def metric_names() -> list[str]:
@@ -97,7 +102,8 @@ def metric(
     which : str, MLautScore, scikit-learn scorer, or function
         The name of a metric of MLaut or of a scikit-learn scorer (if both have it, MLaut's metric
         is returned); a metric or its class; or a scorer that ``sklearn.metrics.make_scorer``
-        returned. ``"cost(bad>good=5)"`` is a `LossCost`. Also, with a direction, a function of the
+        returned. ``"cost(bad>good=5)"`` is a `LossCost`,
+        ``"pinball(0.9)"`` a `LossQuantile`. Also, with a direction, a function of the
         truth and the predictions (labels, or numbers) of a test set.
     greater_is_better : bool, optional
         Direction of a function, which every other metric has by itself.
@@ -134,6 +140,8 @@ def metric(
         return _of_scikit(which, greater_is_better)
     if costs := re.fullmatch(r"\s*cost\((.*)\)\s*", str(which), re.DOTALL):
         return LossCost(costs[1])
+    if quantile := _QUANTILE.fullmatch(str(which)):
+        return LossQuantile(float(quantile[1]))
     name = str(which).strip().lower().replace(" ", "_").replace("-", "_")
     if name in OWN:
         return OWN[name]()

@@ -98,13 +98,13 @@ class LossAbsolute(_RegressionLoss):
         return np.abs(predictions - truth)
 
 
-@named("quantile")
+@named("quantile", "pinball")
 class LossQuantile(_RegressionLoss):
     """Quantile (pinball) loss: the best prediction is the ``quantile`` of the truth.
 
     A prediction that is too low by x costs ``quantile * x``; one that is too high by x costs
     ``(1 - quantile) * x``. The paper's Q-loss weighs over-prediction by its alpha: it is this loss
-    with ``quantile = 1 - alpha``.
+    with ``quantile = 1 - alpha``. ``metric("pinball(0.9)")`` has the quantile 0.9.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class LossQuantile(_RegressionLoss):
         if not 0 < quantile < 1:
             raise AnalysisError(f"quantile {quantile} is not between 0 and 1")
         self.quantile = quantile
-        self.name = f"quantile {quantile:g}"
+        self.name = f"pinball({quantile:g})"
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Return the weighted absolute differences."""

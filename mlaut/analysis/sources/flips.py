@@ -6,7 +6,7 @@ keeps its distribution, and no correction for the number of pairs is needed.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ _SIGNS = 20_000_000  # of sources, that are drawn at a time
 _SAME = 1e-5  # relative: two sums of single precision that are equal but for rounding
 _FAR = -3.0  # a rival with a smaller statistic cannot be the reason why a strategy is not the best
 _BLOCK = 1 << 22  # numbers held in memory at a time
+_MANY = 5000  # pairs of strategies, from which steps down and most flips would take too long
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +38,25 @@ class Joint:
         Two-sided p-values of the single pairs, and of all pairs together (step-down).
     best : ndarray, shape (K,)
         p-values of the hypotheses that a strategy is the best or shares this place.
+    drawn : int, default 0
+        Number of random flips; 0 if all flips are used.
     """
 
     statistic: np.ndarray
     p: np.ndarray
     adjusted: np.ndarray
     best: np.ndarray
+    drawn: int = 0
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on the Monte Carlo error; none if all flips are used."""
+        if not self.drawn:
+            return ()
+        error = np.sqrt(0.05 * 0.95 / self.drawn)
+        return (
+            f"{self.drawn} random flips of signs: a p-value of 0.05 has a Monte Carlo error of "
+            f"{error:.1g}, and none is below {1 / self.drawn:.1g}",
+        )
 
     def top(self, alpha: float = 0.05) -> np.ndarray:
         """Return a mask of the strategies that may be the best.
@@ -74,14 +88,16 @@ def joint_test(
     seed : int, default 0
         Seed of the flips of more than 14 sources.
     most : int, default 8192
-        Largest number of flips, a power of 2; all flips are used if they are fewer.
+        Largest number of flips, a power of 2; all flips are used if they are fewer. Of more than
+        5,000 pairs it is a quarter of this number.
 
     Notes
     -----
     Null hypothesis: the differences of a source are jointly distributed symmetrically about 0.
     Weights are learned from numbers that no flip changes, so the test stays exact. Differences of 0
     are ranked and then left out (Pratt 1959). Flips of sources: Rosner, Glynn and Lee (2006); joint
-    step-down tests: Westfall and Young (1993), Romano and Wolf (2005).
+    step-down tests (a single step for more than 5,000 pairs): Westfall and Young (1993), Romano and
+    Wolf (2005).
 
     Examples
     --------
@@ -95,8 +111,10 @@ def joint_test(
     sums = source_sums(signed_ranks(differences), source, weights)
     size = np.sqrt(np.square(sums).sum(axis=1, keepdims=True))
     unit = np.divide(sums, size, out=np.zeros_like(sums), where=size > 0)
+    most = most if len(unit) <= _MANY else most >> 2
     blocks = _blocks(unit, seed, most)
-    return joint_of(unit.sum(axis=1), -np.abs(unit).sum(axis=1), blocks)
+    joint = joint_of(unit.sum(axis=1), -np.abs(unit).sum(axis=1), blocks)
+    return replace(joint, drawn=most if unit.shape[1] > most.bit_length() else 0)
 
 
 def signed_ranks(differences: np.ndarray) -> np.ndarray:
@@ -142,7 +160,8 @@ def flips(
 def _blocks(unit: np.ndarray, seed: int, most: int) -> Iterator[np.ndarray]:
     """Yield the statistics of all pairs under some flips at a time, shape (P, flips)."""
     g, single = unit.shape[1], unit.astype(np.float32)
-    width = max(1, min(_BLOCK // len(unit), _SIGNS // g))
+    width = _BLOCK * (1 if len(unit) <= _MANY else 4) // len(unit)
+    width = max(1, min(width, _SIGNS // g))
     for start in range(0, min(most, 1 << min(g - 1, most.bit_length())), width):
         yield single @ flips(g, seed, most, start, start + width).T
 
@@ -159,7 +178,9 @@ def joint_of(statistic: np.ndarray, smallest: np.ndarray, blocks: Iterable[np.nd
     """
     k = round((1 + np.sqrt(1 + 8 * len(statistic))) / 2)
     above = np.abs(statistic) * (1 - _SAME)
-    order = np.argsort(above, kind="stable")
+    steps = len(above) <= _MANY  # else each pair is compared with the largest of all
+    order = np.argsort(above, kind="stable") if steps else np.arange(0)
+    largest = []
     rivals, worst = _rivals(statistic, np.maximum(_FAR, smallest * (1 - _SAME)), k)
     alone, together, best = np.zeros(len(above)), np.zeros(len(above)), np.zeros(k)
     count = 0
@@ -171,10 +192,16 @@ def joint_of(statistic: np.ndarray, smallest: np.ndarray, blocks: Iterable[np.nd
             best[at] += (-flipped.min(axis=0, initial=np.inf) >= worst[at]).sum()
         size = np.abs(block, out=block)
         alone += (size >= above[:, None]).sum(axis=1)
-        largest = np.maximum.accumulate(size[order], axis=0)
-        together[order] += (largest >= above[order, None]).sum(axis=1)
-    down = order[::-1]
-    together[down] = np.maximum.accumulate(together[down])
+        if steps:
+            most = np.maximum.accumulate(size[order], axis=0)
+            together[order] += (most >= above[order, None]).sum(axis=1)
+        else:
+            largest.append(size.max(axis=0))
+    if steps:
+        down = order[::-1]
+        together[down] = np.maximum.accumulate(together[down])
+    else:
+        together = count - np.searchsorted(np.sort(np.concatenate(largest)), above)
     return Joint(statistic, alone / count, together / count, best / (2 * count))
 
 

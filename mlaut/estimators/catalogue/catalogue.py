@@ -58,7 +58,7 @@ _LINEAR: dict[str, Any] = {
     "preprocessing": _SCALED,
 }
 _NEIGHBOURS: dict[str, Any] = {
-    "estimator_family": "Cluster",
+    "estimator_family": "Nearest_Neighbours",
     "takes": frozenset({"sparse", "threads"}),
     "preprocessing": _SCALED,
     "at_most_rows": "n_neighbors",
@@ -348,7 +348,7 @@ CATALOGUE = (
     ),
     Strategy(
         "Lacoste_Parzen",
-        estimator_family="Cluster",
+        estimator_family="Nearest_Neighbours",
         about="Compare the sums of Gaussian kernels on the training rows of each class.",
         wraps="mlaut.estimators.catalogue.lacoste_estimators:ParzenWindow",
         preprocessing={},

@@ -31,7 +31,7 @@ much as five rounds with scikit-learn's default of 0.1.
 
 _OF_FAMILIES = {
     "Baseline": "baseline_estimators",
-    "Cluster": "cluster_estimators",
+    "Nearest_Neighbours": "cluster_estimators",
     "Decision_Tree": "tree_estimators",
     "Ensemble_methods": "ensemble_estimators",
     "Generalized_Linear_Models": "glm_estimators",

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlaut.errors import OptionalPackageError, PluginWarning, StrategyError
+from mlaut.errors import OptionalPackageError, PluginWarning, StrategyError, UnusableWarning
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
@@ -34,11 +34,13 @@ Class = TypeVar("Class", bound=type)
 
 _OTHER_NAMES = {
     "kernelmethod": "supportvectormachine",
-    "prototypemethod": "cluster",
+    "prototypemethod": "nearestneighbour",
+    "cluster": "nearestneighbour",
+    "nearestneighbor": "nearestneighbour",
     "deeplearning": "neuralnetwork",
     "sklearn": "scikitlearn",
 }
-"""Families of the MLaut paper, and a package, that have another name here, as `_plain` has them."""
+"""Families of MLaut 0.1 and its paper, and a package, by the name that they have here."""
 _NEAR = 0.45  # least likeness of a word that is suggested; below it, words share single letters
 
 
@@ -149,6 +151,23 @@ mean 'K_Neighbours' or 'K_Neighbours_Regressor'? 'mlaut list strategies' has all
                     specs[spec.name] = (spec, word)
         return list(specs.values())
 
+    def can_run(self, *words: str) -> list[tuple[Strategy, str]]:
+        """Return strategies as `by_word` does; of ``"all"``, those whose package is installed.
+
+        A warning names the others. A strategy that another word matches is returned in any case.
+        """
+        found = self.by_word(*words)
+        left_out = [spec for spec, word in found if word == ALL and not _is_installed(spec.package)]
+        for package in dict.fromkeys(spec.package for spec in left_out):
+            names = [spec.name for spec in left_out if spec.package == package]
+            warnings.warn(
+                f"left out of 'all': {_listed(names)}, since {package} is not installed here: "
+                f"pip install {_requirement(package)!r}",
+                UnusableWarning,
+                stacklevel=3,
+            )
+        return [one for one in found if one[0] not in left_out]
+
     def _asked_for(self, word: str) -> list[Strategy]:
         matches = [spec for spec in self if word in spec.words]
         if not matches:
@@ -220,7 +239,8 @@ def instantiate_default_estimators(
     Parameters
     ----------
     estimators : str or iterable of str, default ("all",)
-        Names, families, tasks (``"Classification"``), collections, or ``"all"``.
+        Names, families, tasks (``"Classification"``), collections, or ``"all"``: all whose package
+        is installed; a warning names the others.
     verbose : int, default 0
         Verbosity of the tuning searches.
     n_jobs : int or None, default 1
@@ -252,7 +272,7 @@ def instantiate_default_estimators(
         raise StrategyError(
             f"no param_grid is called {grid!r}; {nearest(grid, [DEFAULT, PAPER])}, or a mapping"
         )
-    specs = (REGISTRY if registry is None else registry).by_word(*words)
+    specs = (REGISTRY if registry is None else registry).can_run(*words)
     return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in specs]
 
 
@@ -299,13 +319,17 @@ installed here: pip install 'no-such-package', or leave it out
             lacking.setdefault(strategy.metadata.package, []).append(strategy.name)
     for package, names in lacking.items():
         single = len(names) == 1
-        extra = _library(package).extra
-        requirement = f"mlaut[{extra}]" if extra else package
         raise OptionalPackageError(
             f"strateg{'y' if single else 'ies'} {_listed(names)} need{'s' if single else ''} "
-            f"{package}, which is not installed here: pip install {requirement!r}, or leave "
-            f"{'it' if single else 'them'} out"
+            f"{package}, which is not installed here: pip install {_requirement(package)!r}, or "
+            f"leave {'it' if single else 'them'} out"
         )
+
+
+def _requirement(package: str) -> str:
+    """Return what pip installs for a package: the extra of MLaut, where there is one."""
+    extra = _library(package).extra
+    return f"mlaut[{extra}]" if extra else package
 
 
 def _is_installed(package: str) -> bool:

@@ -118,7 +118,7 @@ def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
         for around in wrapped((strategy for strategy, _ in _each(inner, registry)), kind):
             yield around, around.name
     elif isinstance(obj, str):
-        for spec, word in registry.by_word(obj):
+        for spec, word in registry.can_run(obj):
             yield spec.make(word), spec.name
     elif isinstance(obj, Mapping):
         for name, value in obj.items():

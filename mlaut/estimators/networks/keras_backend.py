@@ -67,6 +67,9 @@ def start_keras(threads: int = 1) -> ModuleType:
         TF_NUM_INTRAOP_THREADS=str(threads),
         TF_NUM_INTEROP_THREADS=str(threads),
         # By default, the first process would reserve three quarters of the GPU's memory.
+        # On a GPU, jax would time several kernels for each shape and keep the fastest: for up to
+        # three quarters of a minute, and with other bits where another one wins.
+        XLA_FLAGS=os.environ.get("XLA_FLAGS", "--xla_gpu_deterministic_ops=true"),
         XLA_PYTHON_CLIENT_PREALLOCATE=os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
     ):
         keras = import_module("keras")

@@ -154,7 +154,7 @@ def properties(**metadata: Any) -> Callable[[Class], Class]:
     >>> from mlaut.estimators import MlautEstimator
     >>> @properties(
     ...     name="NearestCentroid",
-    ...     estimator_family=["Cluster"],
+    ...     estimator_family=["Nearest_Neighbours"],
     ...     tasks=["Classification"],
     ...     param_grid={"shrink_threshold": [None, 0.5]},
     ... )

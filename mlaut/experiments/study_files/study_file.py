@@ -66,10 +66,12 @@ class DataSection:
     ``[data.roles]`` names columns that are no features, as in ``group = "patient"``, and another
     ``target``; ``[data.roles.NAME]`` does so for one dataset (`mlaut.data.with_roles`).
     ``[data.missing]`` names the texts that are gaps in a CSV of the folder, as in
-    ``countries = ["?"]``; the empty field always is one.
+    ``countries = ["?"]``; the empty field always is one. ``load`` is the command that makes the
+    folder or the database. It is not run; the error names it where they are missing.
     """
 
     input: str = "input.h5"
+    load: str = ""
     collection: str = ""
     folder: str = ""
     group: str = ""
@@ -470,6 +472,13 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
     data, section = Data(), file.data
     if section.collection and section.folder:
         raise StudyError(f"{file.path}: [data] names a collection and a folder; keep one of them")
+    folder = file.path.parent / section.folder if section.folder else None
+    is_here = folder.is_dir() if folder else fills_input(file) or file.input.exists()
+    if section.load and not is_here:
+        raise DataError(
+            f"{folder or file.input}: not here, and the study needs it; make it in the folder of "
+            f"{file.path}: {section.load}"
+        )
     input_io = data.open_hdf5(file.input, mode="a" if fills_input(file) else "r")
     if references := references_of(file):
         data.load(references, hdf5_io=input_io, roles=section.roles)
@@ -484,8 +493,7 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
             hdf5_group=group,
             roles=section.roles,
         )
-    elif section.folder:
-        folder = file.path.parent / section.folder
+    elif folder:
         unusable = list[DataError]()
         how: dict[str, Any] = {"roles": section.roles, "missing": section.missing}
         data.load_folder(folder, hdf5_io=input_io, hdf5_group=group, unusable=unusable, **how)
@@ -524,9 +532,9 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
     names, paths = input_io.list_datasets(_group(file))
     paths_of = {name: [path] for name, path in zip(names, paths, strict=True)}
     paths_of |= {text: find_stored(input_io, text) for text in references_of(file)}
-    _refuse_unknown(
-        dict.fromkeys(file.data.datasets), paths_of, f"{file.path}: no dataset", f" in {file.input}"
-    )
+    load = f" (to load what is missing: {file.data.load})" if file.data.load else ""
+    more = f" in {file.input}{load}"
+    _refuse_unknown(dict.fromkeys(file.data.datasets), paths_of, f"{file.path}: no dataset", more)
     chosen = [path for name in file.data.datasets or names for path in paths_of[name]]
     if task := file.data.task:
         others = [path for path in chosen if input_io.dataset_info(path).task != task]

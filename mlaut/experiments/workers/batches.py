@@ -19,7 +19,7 @@ from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.library import with_libraries
 from mlaut.estimators.looking import looked_at
 from mlaut.experiments.cells.cell import CellOptions, cell_seed
-from mlaut.experiments.workers.copies import shares_process
+from mlaut.experiments.workers.copies import shared_process
 from mlaut.files_io import SplitEntry
 from mlaut.records import UNUSED, Cell, Outcome
 
@@ -60,9 +60,9 @@ class Batch:
     seed : int
         Seed of the study.
     options : CellOptions
-    shares : bool, default False
-        Whether its cells may run in one process with those of other strategies
-        (`mlaut.experiments.workers.copies.shares_process`).
+    shared : bytes, optional
+        Key of the processes that its cells may share with those of other strategies
+        (`mlaut.experiments.workers.copies.shared_process`).
     first_names : tuple of (str, str) or None
         Names of dataset and strategy from which seeds are derived; default the present ones.
     """
@@ -74,13 +74,13 @@ class Batch:
     folds: dict[int, np.ndarray]
     seed: int
     options: CellOptions
-    shares: bool = False
+    shared: bytes | None = None
     first_names: tuple[str, str] | None = None
 
     @property
     def served_by(self) -> bytes:
-        """Key of the processes that may run the batch: its strategy, empty if it shares them."""
-        return b"" if self.shares else self.strategy
+        """Key of the processes that may run the batch: its strategy, unless it shares them."""
+        return self.strategy if self.shared is None else self.shared
 
     @property
     def keys(self) -> tuple[Cell, ...]:
@@ -214,11 +214,11 @@ class BatchQueue:
     def next_ahead(self) -> Batch | None:
         """Return the next batch if a process may have it before its present one has ended.
 
-        The batch must share its process, be small, and have short cells, which no other process
-        would begin much earlier.
+        The batch must be of scikit-learn's code alone, be small, and have short cells, which no
+        other process would begin much earlier.
         """
         ready = None if self._again else self._ready()
-        if ready is None or not ready.group.shares or not self._is_short(ready.group):
+        if ready is None or ready.group.shared != b"" or not self._is_short(ready.group):
             return None
         batch = self._cut(ready, self._seconds)
         if len(batch.strategy) + sum(rows.nbytes for rows in batch.folds.values()) <= _SMALL:
@@ -322,11 +322,12 @@ def make_batches(
     ``first_names`` has those of the strategies that were renamed. Strategies that are given as
     pickles by name are not loaded here, and share no process.
     """
+    shared: dict[str, bytes | None] = {}
     if isinstance(strategies, Mapping):
-        packed, share = strategies, set()
+        packed = strategies
     else:
         packed = {one.name: pickled(one) for one in strategies}
-        share = {s.name for s in strategies if shares_process(s, packed[s.name])}
+        shared = {one.name: shared_process(one, packed[one.name]) for one in strategies}
     path = str(database.absolute())
     for group in groups:
         if group is None:
@@ -341,6 +342,6 @@ def make_batches(
             folds={repeat: entry.split.folds[repeat] for repeat, _ in cells},
             seed=seed,
             options=options,
-            shares=name in share,
+            shared=shared.get(name),
             first_names=(entry.first_name, first_names.get(name, name)),
         )

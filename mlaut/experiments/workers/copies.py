@@ -74,25 +74,25 @@ def foreign_code(strategy: bytes) -> bool:
     return load_known(strategy) is None
 
 
-def shares_process(strategy: MlautEstimator, pickled: bytes) -> bool:
-    """Return whether cells of a strategy may run in one process with those of other strategies.
+def shared_process(strategy: MlautEstimator, pickled: bytes) -> bytes | None:
+    """Return the key of the processes in which cells of a strategy may run with those of others.
 
-    They may if it is known code that uses no other library: what a library leaves in a process
-    (threads, a mode of the processor, memory) could otherwise reach other strategies.
+    Strategies of known code share processes if they use the same libraries: what a library leaves
+    in a process (threads, a mode of the processor, memory) could otherwise reach a strategy that
+    does without it. The key is empty for scikit-learn alone, and None for foreign code.
 
     Examples
     --------
     >>> import cloudpickle
     >>> from mlaut.estimators import as_strategies
     >>> (strategy,) = as_strategies("SVC")
-    >>> shares_process(strategy, cloudpickle.dumps(strategy))
-    True
+    >>> shared_process(strategy, cloudpickle.dumps(strategy))
+    b''
     """
-    return (
-        strategy.metadata.package == "scikit-learn"
-        and strategy.identified().libraries <= {*_KNOWN}
-        and load_known(pickled) is not None
-    )
+    if load_known(pickled) is None:
+        return None
+    used = {*strategy.identified().libraries, strategy.metadata.package}
+    return ",".join(sorted(used - {*_KNOWN, "scikit-learn"})).encode()
 
 
 def can_be_copied() -> bool:

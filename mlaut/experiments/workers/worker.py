@@ -1,8 +1,8 @@
 """Code of a worker process: map the table, run the cells of a batch, send their outcomes.
 
-A process serves all strategies that consist of scikit-learn's code (`copies.shares_process`), or
-one other strategy. If that has foreign code (`copies.foreign_code`), the process only loads the
-strategy and maps the table, and each cell runs in a copy (fork) of it.
+A process serves all strategies of known code that use the same libraries
+(`copies.shared_process`), or one other strategy. If that has foreign code (`copies.foreign_code`),
+the process only loads the strategy and maps the table, and each cell runs in a copy (fork) of it.
 """
 
 import faulthandler

@@ -7,6 +7,7 @@ import pandas as pd
 
 from mlaut.analysis import Results
 from mlaut.analysis.common.display import SCENARIOS
+from mlaut.analysis.common.tests import FLIPPED
 from mlaut.records import NOT_RUN, Status
 from mlaut.report.explorer.packing import Packer
 from mlaut.report.records import Section
@@ -23,7 +24,7 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
     score, else one more than the place of its reason.
     """
     assert section.decision is not None
-    scored, chosen = section.scored, section.decision.chosen.analysis
+    scored, chosen = section.scored.in_order, section.decision.chosen.analysis
     shape, whole = scored.cells.shape, scored.cells.size <= _MOST_CELLS
     cells = scored.cells if whole else scored.scores.to_numpy()[:, :, None, None]
     expected = scored.expected if whole else np.ones((shape[0], 1, 1), dtype=bool)
@@ -40,10 +41,12 @@ def view(section: Section, packer: Packer) -> dict[str, Any]:
         "offset": offset,
         "slope": float(scored.metric.loss(1.0)) - offset,
         "incomparable": scored.metric.incomparable,
+        "noise": scored.noise,
         "missing": chosen.missing,
         "alpha": chosen.alpha,
         "least": chosen.least,
         "control": chosen.question.startswith("control"),
+        "jointly": not chosen.question.startswith("control") and chosen.test in FLIPPED,
         "strategies": scored.strategies,
         "verdicts": section.decision.frame["verdict"].to_dict(),
         "datasets": scored.datasets,

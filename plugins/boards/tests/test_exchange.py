@@ -89,7 +89,7 @@ def test_a_table_has_the_intervals_of_its_scores(tmp_path):
     assert len(tree["evaluation_results"]) == 2
     assert tree["source_metadata"]["additional_details"]["without a score"] == "ü"
     assert "without a score" not in forest["source_metadata"]["additional_details"]
-    assert "Do not choose" in forest["source_metadata"]["additional_details"]["conclusion"]
+    assert "Too few datasets" in forest["source_metadata"]["additional_details"]["conclusion"]
 
 
 def test_files_lie_where_the_datastore_has_them_and_replace_their_former_selves(tmp_path):

@@ -145,7 +145,8 @@ def test_sign_and_signed_rank_of_scaled_datasets(count):
         d = exact[:, 0] - exact[:, 1]
         if not d.any():
             continue
-        results = Results.from_table(pd.DataFrame(noisy, columns=["A", "B"]), metric="mse")
+        rows = [f"{row:04}" for row in range(len(noisy))]  # draws are in the order of the names
+        results = Results.from_table(pd.DataFrame(noisy, rows, ["A", "B"]), metric="mse")
         sign = sign_probabilities(d, rope)[0][0]
         ranks, _, _ = signed_rank_probabilities(d, rope, n_samples=draws)
         for test, known in zip(TESTS, (sign, ranks[0]), strict=True):

@@ -63,8 +63,8 @@ def test_latex_is_the_table_of_a_paper(table):
     assert sum("textbf" in line for line in lines) == 1
     assert lines[4].count("\\textbf{") == 2
     assert lines[-1] == (
-        "% strategies that share a letter do not differ: Wilcoxon signed rank test, holm "
-        "correction, level 0.05, 15 datasets, scenario (c)"
+        "% strategies that share a letter do not differ: Wilcoxon signed rank test, all pairs "
+        "jointly, level 0.05, 15 datasets, scenario (c)"
     )
     assert found.grouped()["mean"].to_dict() == pytest.approx(table.mean().to_dict())
     gaps = compare(table.mask(table > 0.53), metric="error", missing="failures last", n_samples=0)

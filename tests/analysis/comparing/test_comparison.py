@@ -32,7 +32,7 @@ def test_what_was_found_in_sentences(found):
         "[0.1387, 0.19], scenario (c).",
         "Average ranks differ (Friedman, p = 1.4e-148): RandomForestClassifier is best with 2.492, "
         "and differs from all others by the signed rank test.",
-        "At level 0.05 after the holm correction these differ: 33 of 36 pairs by the paired "
+        "At level 0.05 of all claims together these differ: 33 of 36 pairs by the paired "
         "t-test, 31 of 36 pairs by the signed rank test, 30 of 36 pairs by the trinomial test.",
     )
     assert found.sentence() == " ".join(found.sentences())
@@ -281,7 +281,7 @@ def test_metrics_that_differ_between_datasets_have_no_mean(tmp_path):
         "Over 3 datasets tuned has the best average rank, 1 [1, 1.861], scenario (c).",
         "Means over datasets do not compare (result: tasks have metrics of their own).",
         "Friedman's test does not show that average ranks differ (p = 0.25).",
-        "At level 0.05 after the holm correction these differ: 0 of 1 pairs by the trinomial test.",
+        "At level 0.05 of all claims together these differ: 0 of 1 pairs by the trinomial test.",
     )
     assert found.estimates == {}
     assert list(found.pairs) == ["sign", "trinomial", "Nemenyi"]

@@ -35,9 +35,10 @@ def test_the_paragraph_of_a_default_comparison():
     assert text.startswith(
         "We compared 3 strategies on 12 datasets by accuracy (higher is better); datasets are the "
         "sample, so the claims are about new datasets of this kind. Strategies were compared in "
-        "pairs by Wilcoxon's signed rank test (Wilcoxon 1945): two-sided, with Holm's correction "
-        "(Holm 1979) for 3 pairs, at level 0.05. Average ranks of all strategies were compared by "
-        "Friedman's test (Friedman 1937) in the form of Iman and Davenport (Iman and Davenport "
+        "pairs by Wilcoxon's signed rank test (Wilcoxon 1945) with flips of whole datasets: "
+        "jointly for all pairs (step-down (Westfall and Young 1993)), two-sided, level 0.05. "
+        "Average ranks of all strategies were compared by Friedman's test (Friedman 1937) in the "
+        "form of Iman and Davenport (Iman and Davenport "
         "1980), as Demsar recommends (Demsar 2006)."
     )
     assert "chosen after the scores were known" in text
@@ -95,7 +96,9 @@ def test_latex_cites_what_the_bibliography_has():
     cited = re.findall(r"\\cite\{(\w+)\}", found.to_latex())
     assert tuple(cited) == found.keys
     assert re.findall(r"^@\w+\{(\w+),$", found.to_bibtex(), re.MULTILINE) == cited
-    assert "rank test \\cite{wilcoxon1945}: two-sided" in found.to_latex()
+    assert (
+        "rank test \\cite{wilcoxon1945} with flips of whole datasets: jointly" in found.to_latex()
+    )
     bib = found.to_bibtex()
     assert bib.count("{") == bib.count("}")
     assert "doi = {10.2307/3001968}" in bib
@@ -107,8 +110,8 @@ def test_a_table_for_a_paper():
     assert text.startswith(
         "\\begin{table}\n\\centering\n\\caption{Our study. 4 strategies on N = 12 datasets, by "
         "average rank (1 is best); accuracy: higher is better; bold: the best. Strategies that "
-        "share a letter are not shown to differ (Wilcoxon signed rank test, holm correction, level "
-        "0.05).}\\label{tab:ours}\n"
+        "share a letter are not shown to differ (Wilcoxon signed rank test, all pairs jointly, "
+        "level 0.05).}\\label{tab:ours}\n"
     )
     assert text.endswith("\\bottomrule\n\\end{tabular}\n\\end{table}")
     lines = text.split("\n")

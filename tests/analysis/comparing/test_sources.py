@@ -60,7 +60,8 @@ FRAME = table(A=0.0, B=0.01, C=0.1)
 def test_labels_come_from_a_column_or_a_mapping_and_travel(make):
     results = make()
     assert results.strategies == ("A", "B", "C")
-    assert results.clusters == tuple(FRAME["source"])
+    of = dict(zip(results.datasets, results.clusters, strict=True))
+    assert of == FRAME["source"].to_dict()
     assert results.select(datasets=["d4", "d0"]).clusters == ("s1", "s0")
 
 
@@ -72,7 +73,8 @@ def test_labels_are_read_from_files_and_survive_missing_cells(tmp_path):
     results = treat_missing(read_results(path, "accuracy", clusters="site"), "drop datasets")
     assert results.clusters == tuple(FRAME["source"][1:])
     report = make_report(path, "accuracy", clusters="site")
-    assert "36 datasets of 12 sources" in str(report)
+    assert "36 datasets (rows, named by `dataset`) of 12 sources (`site`)" in str(report)
+    assert "1 of 36 datasets left out: not run by all" in str(report)
 
 
 def test_labels_that_do_not_fit_are_refused():
@@ -123,8 +125,9 @@ def test_a_decision_counts_sources_in_both_ways():
     few = compare(table(sources=5, A=0.0, B=0.2), metric="accuracy").decision()
     assert not few.decided
     assert few.answer() == (
-        "Do not choose by these results: there are 5 sources, and at least 6 are needed for 2 "
-        "strategies. If you must choose now, choose by cost or speed."
+        "Too few sources to be sure (5, and it takes 6): A is first on all 15 datasets (B: "
+        "accuracy 0.2 below A). Other datasets may have another order. If you must choose now, "
+        "use A."
     )
     rmse = compare(FRAME, metric="rmse").decision()
     assert rmse.chosen.analysis.test == "sign"
@@ -152,5 +155,5 @@ def test_a_decision_names_the_fewest_sources_that_it_rests_on():
     labelled = compare(frame.assign(source=[n[:-1] for n in frame.index]), metric="accuracy")
     assert labelled.decision().without == ("solar/0", "solar/1")
     frame.index = [f"{'solar' if i % 2 else 'm4'}/{i}" for i in range(14)]
-    assert "look like 2 sources" in compare(frame, metric="accuracy").decision().headline()[1]
+    assert "14 of 14 datasets look related" in compare(frame, metric="accuracy").decision().hint
     assert not labelled.decision().hint

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import read_results
-from mlaut.analysis.importers import cells
 from mlaut.errors import AnalysisError, DataError
 
 SCORES = pd.DataFrame(
@@ -87,20 +86,28 @@ def test_a_comma_that_may_divide_thousands_is_no_decimal_comma(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cell", ["0.8 ± 0.1", "0.8+-0.1", "0.8 (0.1)", r"0.8 \pm 0.1", r"$0.8 \pm 0.1$", "0.8_{0.1}"]
+    "spread", ["{} ± 0.1", "{}+-0.1", "{} (0.1)", r"{} \pm 0.1", r"${} \pm 0.1$", "{}_{{0.1}}"]
 )
-def test_a_mean_with_its_spread_is_refused(cell, tmp_path):
-    path = saved(tmp_path, TEXTS.assign(svm=cell))
-    assert "a mean and its spread" in refusal(path)
+def test_a_mean_counts_without_its_spread(spread, tmp_path):
+    results = is_the_table(saved(tmp_path, TEXTS.map(spread.format)))
+    assert "means without their spreads" in results.how_read
 
 
-@pytest.mark.parametrize("word", ["-", "\u2014", "failed", "N/A", "None", "OOM", "Timeout"])
-def test_a_word_for_a_failure_is_a_missing_score(word, tmp_path):
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        *[(word, "no result") for word in ("-", "\u2014", "N/A", "None", "")],
+        *[(word, word.lower()) for word in ("failed", "OOM", "Timeout", "TLE")],
+    ],
+)
+def test_a_word_says_whether_a_strategy_failed_or_never_ran(word, reason, tmp_path):
     cells = TEXTS.copy()
     cells.loc["glass", "svm"] = word
     hole = SCORES.where(cells != word)
     results = is_the_table(saved(tmp_path, cells), scores=hole)
-    assert results.notes == (f"cells with a word count as missing: {word!r} (1)",)
+    assert results.missing.to_numpy().tolist() == [["glass", "svm", 0, 0, reason]]
+    said = "no result in 1 of 12 cells" if reason == "no result" else f"failed: 1 {reason!r}"
+    assert said in results.how_read
     long = LONG.astype({"score": str})
     long.loc[(LONG["dataset"] == "glass") & (LONG["strategy"] == "svm"), "score"] = word
     is_the_table(saved(tmp_path, long, index=False), scores=hole)
@@ -109,41 +116,79 @@ def test_a_word_for_a_failure_is_a_missing_score(word, tmp_path):
 def test_an_unknown_word_is_refused(tmp_path):
     cells = TEXTS.copy()
     cells.loc["glass", "svm"] = "0.9?8"
-    assert "column 'svm' of the table holds" in refusal(saved(tmp_path, cells))
+    text = refusal(saved(tmp_path, cells))
+    assert "neither numbers nor known words: column 'svm' has '0.9?8'" in text
+    assert "--columns unused=svm" in text
 
 
-@pytest.mark.parametrize("name", ["Average", "mean", "Avg. rank", "Mean Rank", "Median", "std"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Average", "mean", "Avg. rank", "Mean Rank", "Median", "std", "AVG acc", "Mean accuracy"),
+        *("Overall", "GeoMean", "Friedman rank", "Avg (12)", "#wins", "Average score (%)"),
+    ],
+)
 def test_a_row_of_averages_or_ranks_is_no_dataset(name, tmp_path):
     table = SCORES.copy()
     table.loc[name] = SCORES.rank(axis=1).mean() if "ank" in name else SCORES.mean()
-    note = f"row {name!r} left out: by its name it is no dataset"
-    assert is_the_table(saved(tmp_path, table)).notes == (note,)
-    assert is_the_table(saved(tmp_path, table.T.rename_axis("model"))).notes == (note,)
+    assert f"`{name}`" in is_the_table(saved(tmp_path, table)).how_read
+    assert f"`{name}`" in is_the_table(saved(tmp_path, table.T.rename_axis("model"))).how_read
     long = table.rename_axis("strategy", axis=1).stack().rename("score").reset_index()
-    assert is_the_table(saved(tmp_path, long, index=False)).notes == (note,)
+    assert f"`{name}`" in is_the_table(saved(tmp_path, long, index=False)).how_read
 
 
 def test_a_row_of_wins_is_no_dataset(tmp_path):
-    path = saved(tmp_path, TEXTS.to_csv() + "win/tie/loss,2/0/2,2/0/2,0/0/4\n")
-    assert is_the_table(path).notes == (
-        "row 'win/tie/loss' left out: by its name it is no dataset",
-    )
+    path = saved(tmp_path, TEXTS.to_csv() + "W/T/L,2/0/2,2/0/2,0/0/4\n")
+    assert "not used: row `W/T/L`" in is_the_table(path).how_read
+
+
+def test_a_row_that_averages_the_others_is_no_dataset_whatever_its_name(tmp_path):
+    table = SCORES.copy()
+    table.loc["all of them"] = SCORES.mean().round(3)
+    assert "row `all of them`" in is_the_table(saved(tmp_path, table)).how_read
+
+
+UNNAMED = pd.DataFrame(
+    {"ara": [0.91, 0.82, 0.77], "bor": [0.84, 0.88, 0.71], "cim": [0.6, 0.5, 0.7]},
+    index=["p1", "p2", "p3"],
+)
 
 
 @pytest.mark.parametrize("name", ["", "who"])
-def test_rows_that_nothing_names_are_taken_as_datasets_with_a_note(name, tmp_path):
-    column = f"column {name!r}" if name else "the first column"
-    (note,) = is_the_table(saved(tmp_path, SCORES.rename_axis(name or None))).notes
-    assert note == f"rows are taken as datasets; if they are strategies, call {column} 'model'"
-    assert is_the_table(saved(tmp_path, SCORES.T.rename_axis("model"))).notes == ()
+def test_rows_that_nothing_names_are_asked_about_with_both_commands(name, tmp_path):
+    path = saved(tmp_path, UNNAMED.rename_axis(name or None))
+    column = name or "unnamed"
+    text = refusal(path)
+    assert "rows are datasets (3 datasets, 3 strategies) or strategies" in text
+    assert f"mlaut report {path} --metric accuracy --columns dataset={column}; or" in text
+    for role, table in (("dataset", UNNAMED), ("strategy", UNNAMED.T)):
+        results = read_results(path, "accuracy", columns={role: column})
+        assert np.allclose(results.scores, table)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("proof", ["average", "names", "bold", "header"])
+def test_a_table_itself_may_prove_which_way_it_lies(proof, turned, tmp_path):
+    table = UNNAMED.map("{:.2f}".format)
+    if proof == "average":  # a column of averages over datasets, or a row of them
+        table.loc["all"] = UNNAMED.mean().map("{:.3f}".format)
+    elif proof == "names":
+        table.columns = ["XGBoost", "LightGBM", "CatBoost"]
+    elif proof == "bold":
+        table = table.mask(UNNAMED.eq(UNNAMED.max(axis=1), axis=0), "**" + table + "**")
+    else:
+        table = table.rename_axis("Algorithms" if turned else "Data sets / acc")
+    table = table.T.rename_axis(table.index.name) if turned else table
+    results = read_results(saved(tmp_path, table), "accuracy")
+    assert np.allclose(results.scores, UNNAMED)
+    assert ("rows, named by" in results.how_read.partition("strategies")[2]) == turned
 
 
 def test_a_column_that_averages_the_others_is_no_strategy(tmp_path):
     path = saved(tmp_path, SCORES.assign(Average=SCORES.mean(axis=1).round(3)))
-    (note,) = is_the_table(path).notes
-    assert note == "column 'Average' left out: it is an average of the others"
+    assert is_the_table(path).how_read.endswith("not used: `Average` (an average of the others).")
     named = SCORES.assign(mean=[0.3, 0.4, 0.5, 0.6])  # a baseline that predicts the mean
-    assert is_the_table(saved(tmp_path, named), scores=named).notes == ()
+    assert "not used" not in is_the_table(saved(tmp_path, named), scores=named).how_read
 
 
 @pytest.mark.parametrize("form", ["{of}_{name}", "{name}.{of}", "{name} ({of})", "{of}: {name}"])
@@ -155,43 +200,24 @@ def test_columns_of_other_metrics_are_no_strategies(metric, form, tmp_path):
         axis=1,
     )
     path = saved(tmp_path, table)
-    (note,) = is_the_table(path, metric).notes
-    assert note.startswith(f"columns left out: ['{table.columns[3]}', ")
-    assert note.endswith(", which are of other metrics")
-    message = "no column is of mcc: choose .* or f1 or time"
+    assert f"`{table.columns[3]}` (of f1), " in is_the_table(path, metric).how_read
+    message = "no column is of mcc: choose .* or f1"
     assert re.search(message, refusal(path, "mcc"))
 
 
 def test_names_of_metrics_are_the_same_in_small_and_capital_letters(tmp_path):
     names = ["Accuracy_svm", "accuracy_forest", "F1_svm", "f1_forest"]
     table = pd.concat([SCORES[["svm", "forest"]]] * 2, axis=1).set_axis(names, axis=1)
-    (note,) = is_the_table(saved(tmp_path, table), scores=SCORES[["svm", "forest"]]).notes
-    assert note == "columns left out: ['F1_svm', 'f1_forest'], which are of other metrics"
+    results = is_the_table(saved(tmp_path, table), scores=SCORES[["svm", "forest"]])
+    assert "not used: `F1_svm` (of f1), `f1_forest` (of f1)." in results.how_read
 
 
 @pytest.mark.parametrize("form", ["{of}_svm", "svm ({of})"])
 def test_columns_of_other_metrics_of_one_strategy_are_left_out(form, tmp_path):
     table = SCORES.set_axis([form.format(of=of) for of in ("accuracy", "f1", "mcc")], axis=1)
     svm = table.iloc[:, [1]].set_axis(["svm"], axis=1)
-    (note,) = is_the_table(saved(tmp_path, table), "f1", svm).notes
-    assert note == f"columns left out: {table.columns[[0, 2]].tolist()}, which are of other metrics"
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["random forest", "linear svm", "naive bayes"],
-        ["net 1", "net 2", "net 3"],
-        ["forest", "f1", "bayes"],
-    ],
-)
-def test_names_that_no_metric_shares_need_no_scikit_learn(names, tmp_path, monkeypatch):
-    # the names of its metrics would load it, which takes most of a second
-    monkeypatch.setattr(cells, "metric_names", lambda: pytest.fail("the names were looked up"))
-    table = SCORES.set_axis(names, axis=1)
-    assert is_the_table(saved(tmp_path, table), scores=table).notes == ()
-    with pytest.raises(pytest.fail.Exception):
-        read_results(saved(tmp_path, SCORES.add_prefix("f1_")), "accuracy")
+    results = is_the_table(saved(tmp_path, table), "f1", svm)
+    assert f"`{table.columns[0]}` (of accuracy), `{table.columns[2]}` (of mcc)" in results.how_read
 
 
 def test_a_strategy_may_be_called_after_a_metric(tmp_path):
@@ -202,8 +228,8 @@ def test_a_strategy_may_be_called_after_a_metric(tmp_path):
 
 def test_a_column_of_sizes_is_no_strategy(tmp_path):
     table = SCORES.assign(n_rows=[336, 214, 351, 150], Classes=[8, 6, 2, 3])
-    (note,) = is_the_table(saved(tmp_path, table), "my loss").notes
-    assert note == "column 'n_rows', 'Classes' left out: by its name it is no strategy"
+    results = is_the_table(saved(tmp_path, table), "my loss")
+    assert "not used: `n_rows`, `Classes`." in results.how_read
 
 
 def test_blank_rows_columns_and_spaces_are_nothing(tmp_path):
@@ -265,8 +291,7 @@ def test_a_random_state_is_a_repeat(tmp_path):
 def test_units_that_differ_between_columns_are_not_kept(tmp_path):
     path = saved(tmp_path, SCORES.assign(svm=100 * SCORES["svm"]))
     text = refusal(path)
-    assert "'svm' has 88.3 on 'ecoli'" in text
-    assert "'forest' is within" in text
+    assert "`svm` has 88.3 on 'ecoli', and `forest` is within 0 and 1" in text
     assert "greater_is_better" not in text  # it would rank percentages above shares
     assert "greater_is_better=True to keep them" in refusal(saved(tmp_path, 200 * SCORES))
 
@@ -285,8 +310,10 @@ def test_a_row_is_named_in_plain_words(tmp_path):
 
 
 def test_scores_that_are_unclear_say_what_to_do(tmp_path):
-    path = saved(tmp_path, LONG.rename(columns={"score": "p"}).assign(q=0.5), index=False)
-    assert "which of p, q has the scores: call it 'score'" in refusal(path)
+    path = saved(tmp_path, LONG.rename(columns={"score": "u"}).assign(q=0.5), index=False)
+    text = refusal(path)
+    assert "which of u, q has the accuracy: name it" in text
+    assert text.endswith(f"{path} --metric accuracy --columns score=q")
 
 
 def test_a_text_that_is_not_utf8_says_so(tmp_path):

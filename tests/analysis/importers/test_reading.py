@@ -476,8 +476,8 @@ def test_wide_and_long_tables_are_the_same_results(tmp_path):
 def test_tables_that_are_unclear_are_refused(tmp_path):
     path = write(tmp_path / "t.csv", "x,y\n0.1,0.2\n")
     assert "t.csv: no columns of texts" in error_of(read_results, path, "accuracy")
-    path = write(tmp_path / "l.csv", "dataset,strategy,p,q\na,x,0.1,0.2\n")
-    assert "unclear which of p, q has the scores" in error_of(read_results, path, "accuracy")
-    path = write(tmp_path / "m.csv", "name,x\na,0.1\n")
+    path = write(tmp_path / "l.csv", "dataset,strategy,u,q\na,x,0.1,0.2\n")
+    assert "unclear which of u, q has the accuracy" in error_of(read_results, path, "accuracy")
+    path = write(tmp_path / "m.csv", "dataset,x\na,0.1\n")
     assert "the direction of 'mine' is not known" in error_of(read_results, path, "mine")
     assert "m.csv: a table does not say what its scores are" in error_of(read_results, path)

@@ -55,7 +55,7 @@ def test_close_ranks_and_very_long_names_still_do_not_overlap():
 
 
 def test_a_diagram_shows_ranks_and_groups(mlaut2018):
-    figure = critical_difference_diagram(mlaut2018, pairs=nemenyi_test(mlaut2018))
+    figure = critical_difference_diagram(mlaut2018)
     shown = [text for text, _ in texts(figure)]
     assert "RandomForestClassifier  2.49" in shown
     assert "CD = 1.09 at 0.05" in shown
@@ -67,11 +67,11 @@ def test_a_diagram_shows_ranks_and_groups(mlaut2018):
 
 def test_groups_are_those_of_the_signed_rank_test_with_holms_correction(mlaut2018):
     """The groups of a pair do not depend on a bad strategy, as those of Nemenyi's test do."""
-    figure = critical_difference_diagram(mlaut2018)
+    pairs = adjust_pairs(wilcoxon_test(mlaut2018), "holm")
+    figure = critical_difference_diagram(mlaut2018, pairs=pairs)
     assert "Wilcoxon signed rank test, holm correction, level 0.05" in [
         text for text, _ in texts(figure)
     ]
-    pairs = adjust_pairs(wilcoxon_test(mlaut2018), "holm")
     p = pairs.p_values
     groups = pair_groups(pairs)
     for first, second in pairs.pairs:
@@ -91,11 +91,9 @@ def test_a_bar_over_others_has_dots_at_its_own():
     ]
 
 
-def test_units_of_the_target_take_the_trinomial_test_and_pairs_may_be_bayesian():
+def test_pairs_may_be_bayesian_and_must_be_of_these_strategies():
     values = np.abs(np.random.default_rng(0).normal(1, 0.3, (12, 3)))
     results = Results.from_table(pd.DataFrame(values, columns=[*"ABC"]), metric="rmse")
-    shown = [text for text, _ in texts(critical_difference_diagram(results))]
-    assert any(text.startswith("Trinomial test, holm correction") for text in shown)
     bayesian = critical_difference_diagram(results, pairs=bayesian_sign_test(results))
     assert any(text.startswith("Bayesian sign test") for text, _ in texts(bayesian))
     with pytest.raises(AnalysisError, match="pairs are of other strategies"):
@@ -106,6 +104,19 @@ def test_bars_that_overlap_get_rows_of_their_own():
     ranks = pd.Series({"A": 1.0, "B": 2.0, "C": 3.0, "D": 4.0, "E": 5.0})
     stacked = _stacked(ranks, [["A", "B"], ["B", "C"], ["D", "E"]])
     assert stacked == [(1.0, 2.0, 0), (2.0, 3.0, 1), (4.0, 5.0, 0)]
+
+
+def test_boxes_are_in_the_order_of_medians_or_means():
+    """Figure 5 of the paper has the best mean on top."""
+    table = pd.DataFrame({"steady": [0.8, 0.8, 0.8], "fails once": [0.9, 0.9, 0.1]})
+    results = Results.from_table(table, metric="accuracy")
+    shown = {
+        order: [t.get_text() for t in box_plot(results, order=order).axes[0].get_yticklabels()]
+        for order in ("median", "mean")
+    }
+    assert shown == {"median": ["steady", "fails once"], "mean": ["fails once", "steady"]}
+    with pytest.raises(AnalysisError, match=r"order .meen. is not known; did you mean .mean."):
+        box_plot(results, order="meen")
 
 
 def test_a_box_plot_has_a_box_and_all_points_of_each_strategy(mlaut2018):

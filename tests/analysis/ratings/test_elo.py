@@ -16,7 +16,7 @@ def test_ratings_of_tabarena(garcia):
               "k-NN(k=1)": 963.1667, "Kernel": 765.2430}  # fmt: skip
     assert found["Elo"].to_dict() == pytest.approx(theirs, abs=0.004)
     # the 2.5 % and 97.5 % quantiles of its 400 samples of datasets, which have an error of about 5
-    assert found.loc["C4.5", ["low", "high"]].to_list() == pytest.approx([1083.4, 1224.2], abs=15)
+    assert found.loc["C4.5", ["low", "high"]].to_list() == pytest.approx([1083.4, 1224.2], abs=20)
 
 
 def test_ratings_of_evalica(garcia):

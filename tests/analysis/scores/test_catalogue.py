@@ -96,6 +96,28 @@ def test_regression(name, theirs):
     assert metric(name).calculate(Y, F) == pytest.approx(theirs(Y, F), rel=1e-12)
 
 
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+def test_any_quantile_has_a_name_and_is_the_loss_of_scikit_learn(q):
+    from sklearn.metrics import mean_pinball_loss
+
+    rng = np.random.default_rng(0)
+    truth, predictions = rng.normal(size=(2, 50))
+    loss = metric(f"pinball({q})")
+    assert loss.calculate(truth, predictions) == pytest.approx(
+        mean_pinball_loss(truth, predictions, alpha=q)
+    )
+    assert metric(loss.name).quantile == metric(f"quantile({q})").quantile == q
+    over = np.maximum(predictions - truth, 0)  # the paper's Q-loss, of alpha = 1 - q
+    alpha = 1 - q
+    paper = alpha * over + (1 - alpha) * np.maximum(truth - predictions, 0)
+    assert loss.calculate(truth, predictions) == pytest.approx(paper.mean())
+
+
+def test_a_quantile_that_is_none_is_told():
+    with pytest.raises(AnalysisError, match=r"quantile 1\.5 is not between 0 and 1"):
+        metric("pinball(1.5)")
+
+
 def test_quantile_loss_is_smallest_at_its_quantile():
     ours = LossQuantile(0.8)
     assert ours.calculate(Y, F) == pytest.approx(sk.mean_pinball_loss(Y, F, alpha=0.8))

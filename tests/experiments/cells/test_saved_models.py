@@ -198,7 +198,7 @@ def test_a_model_that_cannot_be_written_ends_the_run_and_is_no_failed_cell(orche
     folder.parent.mkdir()
     folder.write_text("a file where the folder of a dataset should be")
     options = {"engine": engine, "n_jobs": 1, "save_models": True, "verbose": 0}
-    with pytest.raises(StoreError, match=r"wine.*saving a model: .*; the same call goes on from h"):
+    with pytest.raises(StoreError, match=r"wine.*saving a model; .*; the same call goes on from h"):
         orchestrator.run("GaussianNaiveBayes", **options)
     assert not any((status == Status.ERROR).any() for _, status in study.statuses().values())
     folder.unlink()

@@ -7,7 +7,7 @@ import pytest
 from mlaut.estimators import as_strategies
 from mlaut.experiments.cells.cell import CellOptions
 from mlaut.experiments.workers.batches import Batch, DatasetRef
-from mlaut.experiments.workers.copies import shares_process
+from mlaut.experiments.workers.copies import shared_process
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def batch(tmp_path):
             {0: folds.astype(np.int16)},
             0,
             CellOptions(**options),
-            shares_process(strategy, pickled),
+            shared_process(strategy, pickled),
         )
 
     return make

@@ -53,7 +53,7 @@ def test_what_came_to_nothing_comes_first():
 
 
 def test_only_short_cells_that_share_a_process_are_sent_ahead():
-    queue = BatchQueue([replace(group(100), shares=True), group(9, strategy="t")], seconds=0.1)
+    queue = BatchQueue([replace(group(100), shared=b""), group(9, strategy="t")], seconds=0.1)
     assert queue.next_ahead() is None  # nothing is known of its cells
     first = queue.next()
     queue.saw(ended(first, 0.01))
@@ -68,7 +68,7 @@ def test_only_short_cells_that_share_a_process_are_sent_ahead():
 
 
 def test_a_large_batch_is_not_sent_ahead_and_comes_next():
-    large = replace(group(100), shares=True, strategy=bytes(2**17))
+    large = replace(group(100), shared=b"", strategy=bytes(2**17))
     queue = BatchQueue([large], seconds=0.1)
     queue.saw(ended(queue.next(), 0.01))
     assert queue.next_ahead() is None

@@ -13,8 +13,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from mlaut.estimators import REGISTRY, as_strategies
+from mlaut.estimators.networks.keras_backend import choose_backend
 from mlaut.estimators.networks.keras_estimator import KerasClassifier
-from mlaut.experiments.workers.copies import foreign_code, run_in_copy, shares_process
+from mlaut.experiments.workers.copies import foreign_code, run_in_copy, shared_process
+
+NETWORKS = ",".join(sorted(["keras", choose_backend()])).encode()
 
 
 def test_the_listed_strategies_need_no_copies():
@@ -38,19 +41,20 @@ def test_code_of_others_runs_in_copies(estimator):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "shares"),
+    ("estimator", "key"),
     [
-        ("SVC", True),
-        (make_pipeline(StandardScaler(), SVC()), True),
-        (Random(), False),
-        ("NN-4-layer_thin_dropout_lr1", False),
-        (make_pipeline(StandardScaler(), KerasClassifier(None)), False),
+        ("SVC", b""),
+        (make_pipeline(StandardScaler(), SVC()), b""),
+        (Random(), None),
+        ("NN-4-layer_thin_dropout_lr1", NETWORKS),
+        ("NN-2-layer-dropout-input-layer_lr001", NETWORKS),
+        (make_pipeline(StandardScaler(), KerasClassifier(None)), NETWORKS),
     ],
-    ids=["listed", "pipeline", "class", "listed network", "network in a pipeline"],
+    ids=["listed", "pipeline", "class", "listed network", "another", "network in a pipeline"],
 )
-def test_only_strategies_of_scikit_learn_alone_share_processes(estimator, shares):
+def test_strategies_of_known_code_and_the_same_libraries_share_processes(estimator, key):
     (strategy,) = as_strategies(estimator)
-    assert shares_process(strategy, cloudpickle.dumps(strategy)) is shares
+    assert shared_process(strategy, cloudpickle.dumps(strategy)) == key
 
 
 def test_looking_for_code_of_others_runs_none_of_it(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.display import Shown, check_scenario, number
+from mlaut.analysis.common.numerics import ranked
 from mlaut.analysis.methods.aggregates.per_dataset import AGGREGATES, values_of
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
@@ -142,7 +143,9 @@ def probability_of_best(
     C            0.00       0.0           2.99  3.0   3.0
     """
     check_sources(results)
-    values = results.by_source(values_of(results, aggregate, baseline))
+    results = results.in_order
+    values = values_of(results, aggregate, baseline)
+    values = results.by_source(_without_copies(values) if aggregate == "rank" else values)
     n, k = values.shape
     top = min(top, k)
     drawn = chances(values, seed, n_samples)
@@ -174,6 +177,13 @@ def probability_of_best(
             *((few,) if n < _FEW else ()),
         ),
     )
+
+
+def _without_copies(ranks: np.ndarray) -> np.ndarray:
+    """Return the ranks among strategies of which no two are equal on every dataset."""
+    unique, copy = np.unique(ranks, axis=1, return_inverse=True)
+    among: np.ndarray = ranked(unique.T).T[:, copy.reshape(-1)]
+    return among
 
 
 def _places(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -65,6 +65,7 @@ def ranking_stability(
                           tau-b   low  high
     half of the datasets   0.33  0.33  0.33
     """
+    results = results.in_order
     ranks = paired_losses(results).ranks
     if len(ranks) < 4:
         raise AnalysisError(
@@ -175,6 +176,7 @@ def interquartile_means(
     >>> interquartile_means(table, metric="accuracy").frame["interquartile mean"].to_dict()
     {'A': 0.75, 'B': 0.55}
     """
+    results = results.in_order.select(strategies=sorted(results.strategies))
     runs = _runs(results)
     if results.incomparable:
         raise AnalysisError(f"means do not compare ({results.incomparable}): see scale_free_table")

@@ -377,7 +377,7 @@ def bayesian_signed_rank_test(
     >>> round(float(pairs.table("P(row better)").loc["A", "B"]), 2)
     0.95
     """
-    losses = paired_losses(results)
+    losses = paired_losses(results.in_order)
     d = losses.with_margin(rope)
     p, shares, errors = signed_rank_probabilities(d, rope, prior, n_samples, seed)
     tests = _of_differences(losses, rope, p, shares, "share of pairs of datasets")

@@ -23,7 +23,7 @@ from mlaut.analysis.common.arguments import (
 )
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.letters import letter_groups
-from mlaut.analysis.common.numerics import range_ppf, range_sf
+from mlaut.analysis.common.numerics import range_ppf
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
 from mlaut.analysis.estimates.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
 from mlaut.analysis.pairwise.effects import Effect
@@ -31,7 +31,7 @@ from mlaut.analysis.pairwise.pairs import PairedLosses, paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, even, odd, pair_test, sizes_compare
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.sources.flips import FEWEST, FLIPS, Joint, joint_test
+from mlaut.analysis.sources.flips import FEWEST, Joint, joint_test
 from mlaut.errors import AnalysisError
 
 _LEAST = 1e-12  # error of a p-value of Nemenyi's test, from a distribution function near 1
@@ -193,8 +193,8 @@ def nemenyi_test(
     Notes
     -----
     Null hypothesis: all strategies have the same average rank. The test uses the variance of ranks
-    without ties, so it is conservative with ties. A p-value below 1e-12 is returned as that
-    number. Source: Demsar 2006, section 3.2.2.
+    without ties, so it is conservative with ties. scikit-posthocs computes the p-values; one below
+    1e-12 is returned as that number. Source: Demsar 2006, section 3.2.2.
 
     Examples
     --------
@@ -206,8 +206,7 @@ def nemenyi_test(
     n, k = of.ranks.shape
     difference, cd = rank_differences(of), critical_difference(k, n, alpha=1 - confidence)
     z = difference / _standard_error(k, n)
-    distances, place = np.unique(np.abs(z), return_inverse=True)  # few are distinct
-    p = range_sf(distances * np.sqrt(2), k)[place]
+    p = post_hoc_p(of, "nemenyi")
     ends = difference - cd, difference + cd
     few = (_LEAST_NOTE,) if (p < _LEAST).any() else ()
     return PairStatistics(
@@ -346,7 +345,6 @@ def joint_of_results(
     weights: str = "learned",
     signs: bool = False,
     seed: int = 0,
-    most: int = FLIPS,
 ) -> Joint:
     """Return the joint test of all pairs of strategies, whose unit is the source.
 
@@ -359,11 +357,10 @@ def joint_of_results(
     signs : bool, default False
         Whether to compare the signs of differences instead of their signed ranks.
     seed : int, default 0
-    most : int, default 8192
-        Largest number of flips; all flips are used if they are fewer.
     """
+    results = results.in_order
     d = paired_losses(results).differences
-    return joint_test(np.sign(d) if signs else d, results.source, weights, seed, most)
+    return joint_test(np.sign(d) if signs else d, results.source, weights, seed)
 
 
 @pair_test(name="Joint signed rank test of sources", applies=sizes_compare, **_ROW)
@@ -421,12 +418,12 @@ def joint_sign_test(results: Results, *, weights: str = "learned", seed: int = 0
 
 
 def _statistics(results: Results, weights: str, signs: bool, seed: int) -> PairStatistics:
-    joint = joint_of_results(results, weights, signs, seed, FLIPS)
+    joint = joint_of_results(results, weights, signs, seed)
     few = f"{results.n_sources} sources cannot show a difference by ranks: it takes {FEWEST}"
     return PairStatistics(
         tables={"statistic": odd(joint.statistic), "p (unadjusted)": even(joint.p)},
         effects={"signed ranks": Effect.point(joint.statistic)},
         p=lambda _: joint.adjusted,
         n=results.n_sources,
-        notes=(few,) if results.n_sources < FEWEST else (),
+        notes=(*((few,) if results.n_sources < FEWEST else ()), *joint.notes()),
     )

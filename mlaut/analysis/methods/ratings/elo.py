@@ -127,7 +127,7 @@ def elo_ratings(
     if not np.isfinite(anchor_rating):
         raise AnalysisError(f"anchor_rating = {anchor_rating} is not finite")
     at = None if anchor is None else position("strategy", anchor, results.strategies)
-    outcomes = duels(results)
+    outcomes = duels(results.in_order)
     n = len(outcomes)
     rng = np.random.default_rng(seed)
     weights = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=n_samples)])

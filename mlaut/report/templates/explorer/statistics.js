@@ -3,7 +3,6 @@
 // tests/report/explorer compares every number with Python's. Arrays of (n datasets, k strategies)
 // or (n, k, c cells) are flat, the last axis first to change.
 
-const RELATIVE_NOISE = 1e-10; // as in mlaut/analysis/common/numerics.py
 const ELO_RIDGE = 1e-6 / Math.log(10) ** 2; // as in mlaut/analysis/methods/ratings/elo.py
 
 const SKIPPED = 2; // in "not run" of a view: above a size limit; 1: not run, 0: a failure
@@ -185,7 +184,7 @@ function compared(view, found) {
   const ranks = new Float64Array(n * k), equal = new Float64Array(n * k);
   for (let i = 0; i < n; i++) {
     const [from, to] = [i * k, i * k + k], row = losses.subarray(from, to);
-    const noise = row.map((loss, s) => RELATIVE_NOISE * Math.max(Math.abs(loss), Math.abs(scores[from + s])));
+    const noise = row.map((loss, s) => view.noise * Math.max(Math.abs(loss), Math.abs(scores[from + s])));
     rank(row, noise, ranks.subarray(from, to), equal.subarray(from, to));
   }
   return { ...found, n, k, losses, scores, ranks, equal };
@@ -418,6 +417,11 @@ function wider(df, normal) {
 function* probabilityOfBest(table) {
   const { n, k } = table;
   const all = equalGroups(table).map((group) => ({ group, ranks: column(table.ranks, table, group[0]) }));
+  for (let i = 0; i < n; i++) { // copies take no rank
+    const own = Float64Array.from(all, (one) => one.ranks[i]), among = own.slice();
+    rank(own, own.map(() => 0), among, own.slice());
+    all.forEach((one, at) => { one.ranks[i] = among[at]; });
+  }
   all.forEach((one) => { one.mean = mean(one.ranks); });
   all.sort((a, b) => a.mean - b.mean);
   const columns = all.map((one) => one.ranks);
@@ -483,6 +487,6 @@ function* probabilityOfBest(table) {
 
 /** Return the number of datasets below which nothing is decided: `fewest_datasets`. */
 function fewestDatasets(view, k) {
-  const pairs = view.control ? k - 1 : (k * (k - 1)) / 2;
+  const pairs = view.jointly ? 1 : view.control ? k - 1 : (k * (k - 1)) / 2;
   return Math.max(view.least, Math.ceil(1 + Math.log2(Math.max(pairs, 1) / view.alpha) - 1e-9));
 }

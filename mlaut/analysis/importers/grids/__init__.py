@@ -1,0 +1,1 @@
+"""Tables of results of any form: grids of cells, what is printed in them, what columns are."""

@@ -1,0 +1,110 @@
+"""From a reading to `Results`, with the sentence on how the table was read."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.importers.grids.sheet import Reading
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.sources import check_cells, even_repeats
+from mlaut.markup import counted
+from mlaut.records import NO_RESULT
+
+
+def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Results:
+    """Return the results of a reading, with the sentence on how the table was read."""
+    rows, datasets = pd.factorize(reading.dataset)
+    columns, strategies = pd.factorize(reading.strategy)
+    levels = [_numbered(part) for part in (reading.repeat, reading.fold)]
+    shape = (
+        len(datasets),
+        len(strategies),
+        *(int(level.max(initial=0)) + 1 if level is not None else 1 for level in levels),
+    )
+    check_cells(len(datasets), len(strategies))
+    repeat, fold = (np.zeros(len(rows), int) if x is None else x for x in levels)
+    cells = np.full(shape, np.nan)
+    at = (rows, columns, repeat, fold)
+    cells[at] = reading.score
+    expected = np.zeros((shape[0], *shape[2:]), dtype=bool)
+    expected[rows, repeat, fold] = True
+    failed = {(rows[i], columns[i], repeat[i], fold[i]): word for i, word in reading.words.items()}
+    index = _index(expected, datasets)
+    wide = pd.DataFrame(np.moveaxis(cells, 1, -1)[expected], index=index, columns=list(strategies))
+    results = Results.from_table(wide, metric=reading.metric, greater_is_better=greater_is_better)
+    if reading.sources:
+        results = results.with_clusters(reading.sources)
+    results, uneven = even_repeats(results, frozenset(failed))
+    empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
+    reasons = {(i, k, r, f): failed.get((i, k, r, f), NO_RESULT) for i, k, r, f in empty.tolist()}
+    results = replace(results, reasons=reasons)
+    said = _sentence(reading, results, shape, uneven, len(set(failed.values())) and failed)
+    return replace(
+        results, how_read=said, notes=tuple(n for n in results.notes if "percent" not in n)
+    )
+
+
+def _numbered(level: np.ndarray | None) -> np.ndarray | None:
+    """Return the number of each repeat or fold; numbers are in their order, and texts sorted."""
+    if level is None:
+        return None
+    codes, each = pd.factorize(level)
+    try:
+        order = np.argsort(np.array(each, dtype=float))
+    except ValueError:
+        order = np.argsort(each.astype(str))
+    place = np.empty(len(each), int)
+    place[order] = np.arange(len(each))
+    return place[codes]
+
+
+def _index(expected: np.ndarray, datasets: np.ndarray) -> pd.Index:
+    where = np.argwhere(expected)
+    names = np.asarray(datasets, dtype=object)[where[:, 0]]
+    levels = {"dataset": names}
+    levels |= {"repeat": where[:, 1]} if expected.shape[1] > 1 else {}
+    levels |= {"fold": where[:, 2]} if expected.shape[2] > 1 else {}
+    if len(levels) == 1:
+        return pd.Index(names, name="dataset")
+    return pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels))
+
+
+def _sentence(
+    reading: Reading,
+    results: Results,
+    shape: tuple[int, ...],
+    uneven: str,
+    failed: object,
+) -> str:
+    """Return how the table was read: nothing is used or left out that it does not name."""
+    names = reading.names
+    of = f" of {results.n_sources} sources ({names['source']})" if reading.sources else ""
+    n, k = (
+        counted(len(results.datasets), "dataset"),
+        counted(len(results.strategies), "strategy", "strategies"),
+    )
+    parts = [f"{n} ({names['dataset']}){of}", f"{k} ({names['strategy']})"]
+    percent = any("percentages" in note for note in results.notes)
+    shown = f"{names['score']} as {results.metric.name}" if names["score"] else results.metric.name
+    if names["score"] == f"`{results.metric.name}`":
+        shown = f"{names['score']} as it stands"
+    parts.append(shown + " in percent, divided by 100" * percent)
+    for what, n_levels in (("repeat", shape[2]), ("fold", shape[3])):
+        if names.get(what):
+            parts.append(f"means of {counted(n_levels, what)} ({names[what]})")
+    if uneven:
+        parts.append(uneven)
+    if isinstance(failed, dict) and failed:
+        words = pd.Series(list(failed.values())).value_counts()
+        parts.append("failed: " + ", ".join(f"{count} {word!r}" for word, count in words.items()))
+    if reading.spread is not None:
+        parts.append("means without their spreads")
+    none = sum(reason == NO_RESULT for reason in results.reasons.values())
+    if none:
+        parts.append(
+            f"no result in {none} of {int(results.expected.sum()) * len(results.strategies)} cells"
+        )
+    if reading.unused:
+        parts.append(f"not used: {', '.join(reading.unused)}")
+    return f"Read: {'; '.join(parts)}."

@@ -1,0 +1,325 @@
+"""What columns of numbers are by their values: averages, counts, flags, other measures."""
+
+import re
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from mlaut.analysis.importers.grids.cells import WORDS, Column
+from mlaut.analysis.importers.grids.names import is_summary, same_metric, word_of
+from mlaut.analysis.scores.usual_names import part_of, usual_name
+
+_MANY = 5  # rows from which whole numbers among fractions are no accident
+_FEWEST = 2  # rows with all cells, if the digits are fine
+_LEAST = 3  # rows, and columns, from which a mean over them is no accident
+_ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
+_MOST_AGREE = 0.9  # share of rows in which a printed mean must be one: authors mistype
+_TELLING = 0.2  # of the spread of numbers, above which the last digit says nothing
+_CUT = 4  # columns in front that a mean may leave out
+_LARGEST = 1e150
+_OUTSIDE = 10.0  # times the range of all others
+
+
+def _matrix(columns: Sequence[Column]) -> np.ndarray:
+    """Return the numbers of columns, without those that are infinite or have no squares."""
+    if not columns:
+        return np.zeros((0, 0))
+    values = np.column_stack([x.numbers for x in columns])
+    return np.where(np.abs(values) < _LARGEST, values, np.nan)
+
+
+def _step(values: np.ndarray) -> float:
+    """Return one unit of the last printed digit of numbers, at most six digits."""
+    known = values[~np.isnan(values)][:200]
+    for digits in range(7):
+        if np.allclose(known, np.round(known, digits), rtol=0, atol=1e-9):
+            return float(10.0**-digits)
+    return 1e-6
+
+
+def _is_mean(one: np.ndarray, others: np.ndarray) -> bool:
+    """Return whether numbers are the means of rows of others, to their printed digits."""
+    whole = ~np.isnan(others).any(axis=1)
+    has = ~np.isnan(one) & (whole if whole.sum() >= _FEWEST else True)
+    least = _LEAST if has.sum() < 2 * _LEAST else 2
+    counted = (~np.isnan(others)).sum(axis=1) >= least
+    if has.sum() < _FEWEST or not counted[has].all() or np.ptp(one[has]) == 0:
+        return False
+    near = 1.01 * _step(one[has])
+    telling = _TELLING if has.sum() >= _LEAST else _TELLING / 4
+    if near > telling * np.nanstd(others[has]):  # digits too coarse to prove anything
+        return False
+    apart = np.abs(np.nanmean(others[has], axis=1) - one[has])
+    return bool(np.mean(apart <= near) >= _MOST_AGREE and apart.max() <= 10 * near)
+
+
+def average_columns(
+    columns: Sequence[Column], named: bool = False, strict: bool = False
+) -> list[str]:
+    """Return the columns at the ends that are the mean of the others to their digits.
+
+    With ``named``, also those that are called so and are near the mean, median or spread; unless
+    ``strict``, all that are called so and nothing else.
+    """
+    members = [x for x in columns if not is_summary(x.name)]
+    found = []
+    for at, column in enumerate(members):
+        if len(members) >= _LEAST and (at < 2 or at > len(members) - 3):
+            others = _matrix([x for x in members if x is not column])
+            if len(column.numbers) >= _LEAST and _is_mean(column.numbers, others):
+                found.append(column.name)
+    if named:
+        members = [x for x in members if x.name not in found]
+        named_so = [x for x in columns if is_summary(x.name)]
+        found += [x.name for x in named_so if not strict or _near_middle(x.numbers, members)]
+    return found
+
+
+def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict[str, str]:
+    """Return the columns at the ends that a mean does not include, and the name of the mean.
+
+    It is the mean, to its digits, of the columns on one side of it, perhaps without some at the
+    ends, and not that of all others.
+    """
+    for at, column in enumerate(columns):
+        if column.name not in averages:
+            continue
+        parts = [columns[at + 1 :], columns[:at]]
+        sides = [[x for x in part if x.name not in averages] for part in parts]
+        whole = [x for side in sides[::-1] for x in side]
+        if len(whole) < _LEAST or _is_mean(column.numbers, _matrix(whole)):
+            continue
+        parts = [side[cut:end] for side in sides for cut in range(_CUT) for end in (len(side), -1)]
+        for part in sorted(parts, key=len, reverse=True):
+            if len(part) >= _LEAST and _is_mean(column.numbers, _matrix(part)):
+                inside = {x.name for x in part}
+                return {x.name: column.name for x in whole if x.name not in inside}
+    return {}
+
+
+def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
+    """Return whether numbers are near the mean, median or spread of others, in complete rows."""
+    others = _matrix(members)
+    whole = ~np.isnan(others).any(axis=1) & ~np.isnan(values) if others.size else np.zeros(0, bool)
+    if not whole.any():
+        return False
+    own, others = values[whole], others[whole]
+    near = _ROUNDED * np.max(np.abs(others))
+    middles = [np.mean(others, axis=1), np.median(others, axis=1)]
+    if others.shape[1] > 1:
+        middles.append(np.std(others, axis=1, ddof=1))
+    return any(np.allclose(own, middle, 0, near) for middle in middles)
+
+
+def average_rows(columns: Sequence[Column]) -> list[int]:
+    """Return the first or last row, if it is the mean of the others in every column."""
+    values = _matrix(columns)
+    n = len(values)
+    if n <= _LEAST or values.shape[1] < 2:
+        return []
+    for row in (n - 1, 0):
+        others = np.delete(values, row, axis=0)
+        if (~np.isnan(others)).sum(axis=0).min() < _LEAST or np.isnan(values[row]).any():
+            continue
+        near = 1.01 * _step(values[row])
+        middle = np.abs(np.nanmean(others, axis=0) - values[row])
+        if near <= _TELLING * np.nanstd(others, axis=0).max() and np.all(middle <= near):
+            return [row]
+    return []
+
+
+def block_averages(names: Sequence[str], columns: Sequence[Column]) -> list[int]:
+    """Return the rows that are called an average, and are that of rows above or below them."""
+    called = [bool(re.search(r"\b(?:avg|average|mean)\b", x.lower())) for x in names]
+    if not any(called) or sum(called) > len(called) / 2 or not columns:
+        return []
+    values, found = _matrix(columns), []
+    rows = [i for i, summary in enumerate(called) if not summary]
+    for at in np.flatnonzero(called).tolist():
+        own = values[at]
+        above, below = [i for i in rows if i < at], [i for i in rows if i > at]
+        blocks = [above[-n:] for n in range(2, len(above) + 1)]
+        blocks += [below[:n] for n in range(2, len(below) + 1)]
+        near = 1.01 * _step(own)
+        if near > _TELLING * np.nanstd(values):
+            continue
+        if any(np.all(np.abs(values[block].mean(axis=0) - own) <= near) for block in blocks):
+            found.append(at)
+    return found
+
+
+def best_marked(columns: Sequence[Column]) -> str:
+    """Return "rows" or "columns": in which the best is marked, as bold; empty if neither."""
+    marked = [
+        x.bold if x.bold is not None else np.zeros(len(x.numbers), dtype=np.bool_) for x in columns
+    ]
+    if len(columns) < 2 or not any(x.any() for x in marked):
+        return ""
+    values, bold = _matrix(columns), np.column_stack(marked)
+    answers = []
+    for name, table, mark in (("rows", values, bold), ("columns", values.T, bold.T)):
+        share = [0.0]
+        for best in (np.fmax.reduce, np.fmin.reduce):
+            top = table == best(table, axis=1)[:, None]
+            share.append(float(np.mean((top & mark).any(axis=1) & ~(mark & ~top).any(axis=1))))
+        if max(share) >= 0.8 and len(table) >= 2:
+            answers.append(name)
+    return answers[0] if len(answers) == 1 else ""
+
+
+def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns that are surely no scores beside the others, and those that may be none.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    kind : {"dataset", "strategy"}
+        What the rows are; if they are strategies, columns may have different scales.
+    """
+    odd: dict[str, str] = {}
+    unclear: dict[str, str] = {}
+    known = {x.name: x.numbers[np.abs(x.numbers) < _LARGEST] for x in columns}
+    known = {name: values for name, values in known.items() if len(values)}
+    whole = {name for name, values in known.items() if (values % 1 == 0).all()}
+    parts = [name for name in known if name not in whole]
+    if len(parts) < 2 or len(parts) < 0.5 * len(known):
+        return odd, unclear
+    top = max(known[name].max() for name in parts)
+    low = min(known[name].min() for name in parts)
+    for name in whole:
+        values = known[name]
+        if set(values) == {0.0, 1.0} and len(values) >= _LEAST:
+            (odd if len(values) >= _MANY else unclear)[name] = "only 0 and 1"
+        elif (values.max() > 1.5 * top and (kind == "dataset" or _shares(known, parts))) or (
+            len(values) >= 5
+            and np.ptp(values) > 0
+            and top <= 1
+            and (values.max() > 1 or values.min() < low)
+        ):
+            odd[name] = "whole numbers beyond the others"
+    if kind == "strategy" and not _shares(known, parts, 1.0):
+        return odd, unclear
+    for name in parts:
+        others = max(np.abs(known[x]).max() for x in parts if x != name)
+        if known[name].min() > _OUTSIDE * others:
+            unclear[name] = "beyond ten times the others"
+    return odd, unclear
+
+
+def _shares(known: dict[str, np.ndarray], parts: Sequence[str], most: float = 100.0) -> bool:
+    """Return whether most columns are on one scale, from 0 to 1 or to 100."""
+    tops = np.array([known[name].max() for name in parts])
+    lows = np.array([known[name].min() for name in parts])
+    return bool(np.mean((tops <= 1.001 * most) & (lows >= -most)) >= 0.7)
+
+
+Measures = tuple[dict[str, str], dict[str, list[str]], str, list[str]]
+
+
+def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
+    """Return the columns of the wanted measure, where each name has a measure and a strategy.
+
+    Returns
+    -------
+    tuple, str or None
+        The strategy of each column that is kept; the columns of each other measure; the metric, if
+        the names tell it; and the metrics from which one must be chosen. A text is a refusal, and
+        None says that columns are of one measure.
+    """
+    spread = _mean_and_spread(names)
+    if spread is not None:
+        kept, spreads = spread
+        inner = (
+            measures_of(list(kept.values()), wanted)
+            if len(set(kept.values())) == len(kept)
+            else None
+        )
+        others = {"spreads": spreads}
+        if not isinstance(inner, tuple):
+            return inner if isinstance(inner, str) else (kept, others, "", [])
+        of_short = {short: name for name, short in kept.items()}
+        return (
+            {of_short[short]: base for short, base in inner[0].items()},
+            others | {what: [of_short[x] for x in each] for what, each in inner[1].items()},
+            *inner[2:],
+        )
+    found: dict[str, dict[str, str]] = {}
+    for side in (0, 1):
+        found = {}
+        for name in names:
+            parts = _split(name, side)
+            if parts is None:
+                found = {}
+                break
+            found.setdefault(parts[0], {})[parts[1]] = name
+        bases = {frozenset(x) for x in found.values()}
+        if len(found) > 1 and len(bases) == 1:
+            break
+    else:
+        return None
+    scored = [what for what in found if usual_name(what) is not None]
+    mine = [x for x in scored if wanted and same_metric(x, wanted)]
+    exact = [x for x in mine if word_of(x) == word_of(wanted)]
+    tested = [x for x in mine if part_of(x) == "test"]
+    mine = exact or tested or mine
+    if not mine and wanted:
+        return f"no column is of {wanted}: choose {' or '.join(map(word_of, found))}"
+    if not mine and len(scored) > 1:
+        return {}, {}, "", scored
+    if not mine and not scored:
+        return None
+    mine = mine or scored
+    kept = {name: base for base, name in found.pop(mine[0]).items()}
+    return kept, {what: list(each.values()) for what, each in found.items()}, word_of(mine[0]), []
+
+
+def _split(name: str, side: int) -> tuple[str, str] | None:
+    """Return the measure and the strategy in a name, with the measure in front or behind."""
+    signs = [x.start() for x in re.finditer(r"[\s_./:(|-]+", name)]
+    cuts = signs if side == 0 else signs[::-1]
+    best = None
+    for cut in cuts:
+        left, right = name[:cut].strip(" _./:(|-"), name[cut:].strip(" _./:()|-")
+        measure, base = (left, right) if side == 0 else (right, left)
+        if measure and base and _is_measure(measure):
+            best = (word_of(measure), base)  # the longest name of a measure counts
+    return best
+
+
+def _is_measure(word: str) -> bool:
+    times = (
+        "time",
+        "times",
+        "seconds",
+        "secs",
+        "runtime",
+        "rank",
+        "ranks",
+        "params",
+        "memory",
+        "duration",
+        "flops",
+    )
+    return usual_name(word) is not None or word_of(word) in times
+
+
+def _mean_and_spread(names: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
+    """Return the columns of means with their strategies, and those of spreads, if both are."""
+    base: dict[str, str] = {}
+    spreads: dict[str, str] = {}
+    for name in names:
+        parts = re.split(r"[\s_./|()-]+", name.strip(" ()"))
+        for at in (-1, 0):
+            word = parts[at].lower()
+            rest = name.strip(" ()")
+            rest = rest[: -len(parts[at])] if at else rest[len(parts[at]) :]
+            rest = rest.strip(" _./|()-")
+            if len(parts) > 1 and rest and word in WORDS["spreads"]:
+                spreads.setdefault(name, rest)
+            elif len(parts) > 1 and rest and word in ("mean", "avg", "average", "median"):
+                base.setdefault(name, rest)
+    means = {name: base.get(name, name) for name in names if name not in spreads}
+    paired = [name for name, rest in spreads.items() if rest in means.values()]
+    if not paired or len(paired) < len(spreads) or len(means) < 1:
+        return None
+    return means, paired

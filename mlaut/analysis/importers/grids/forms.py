@@ -1,0 +1,396 @@
+"""Grids of cells from any form: files, texts, frames, and folders of files."""
+
+import csv
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mlaut.analysis.importers.grids.cells import plain
+from mlaut.analysis.importers.grids.markup import (
+    Rows,
+    html_tables,
+    latex_tables,
+    markdown_tables,
+)
+from mlaut.errors import AnalysisError, DataError
+from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
+from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
+
+_MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
+    ".md": markdown_tables,
+    ".markdown": markdown_tables,
+    ".qmd": markdown_tables,
+    ".tex": latex_tables,
+    ".html": html_tables,
+    ".htm": html_tables,
+}
+_NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
+_METRICS = ("metric", "metrics", "measure", "measures")
+_DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
+FILE = "file"  # column with the names of the files of a folder
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Table of cells as they are printed.
+
+    Attributes
+    ----------
+    name : str
+        Heading or caption above it, name of a sheet, or empty.
+    table : DataFrame
+        Its columns have one or several levels of names; those of an unnamed column are empty.
+    unnamed : tuple of str
+        Levels whose names the form does not tell, as those of nested JSON.
+    left : tuple of str
+        What was left out while reading, with the reason.
+    """
+
+    name: str
+    table: pd.DataFrame
+    unnamed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def is_form(path: Path) -> bool:
+    """Return whether the name of a file is that of a table of some form."""
+    suffix = path.suffix.lower()
+    return bool(ending_of(path.name)) or suffix in (*MARKUP, *EXCEL, *JSON, *PICKLES, *TEXTS)
+
+
+def grids_of(path: Path, trust: bool = False) -> list[Grid]:
+    """Return the tables of a file, of a folder of files, or of the standard input (``-``).
+
+    Raises
+    ------
+    AnalysisError
+        There is no table, or a pickle is not trusted.
+    DataError
+        A file cannot be read.
+    """
+    if str(path) == "-":
+        return _of_text(sys.stdin.read(), "the standard input")
+    if path.is_dir():
+        return [_of_folder(path, trust)]
+    suffix = path.suffix.lower()
+    if suffix in EXCEL:
+        return _of_excel(path)
+    if suffix in PICKLES:
+        return [_of_pickle(path, trust)]
+    if suffix in JSON:
+        return [_of_json(_text_of(path), path)]
+    if suffix in (*_MARKUP, *TEXTS):
+        return _of_text(_text_of(path), str(path), _MARKUP.get(suffix))
+    return [_of_delimited(path)]
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return read_text(path, MOST_JSON).removeprefix("\ufeff")
+    except (OSError, UnicodeError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); save it in UTF-8") from error
+
+
+def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
+    """Return the tables in a text, whose first signs show its form unless ``reader`` is given."""
+    start = text.lstrip()[:1]
+    if reader is None and start in ("{", "[") and text.lstrip()[:2] != "[!":
+        return [_of_json(text, Path(where))]
+    readers = [reader] if reader else [html_tables, latex_tables, markdown_tables]
+    tables = [found for read in readers for found in read(text)]
+    grids = [Grid(plain(name), framed(rows)) for name, rows in tables if len(rows) > 1]
+    if reader is not None and not grids:  # a page of Markdown may have tables of HTML
+        tables = [found for read in _MARKUP.values() for found in read(text)]
+        grids = [Grid(plain(name), framed(rows)) for name, rows in tables if len(rows) > 1]
+    if not grids and reader is None:
+        rows = [row for row in _separated(text) if any(row)]
+        grids = [Grid("", framed(rows))] if len(rows) > 1 and len(rows[0]) > 1 else []
+    if not grids:
+        raise AnalysisError(f"{where}: no table in it: save the table as CSV")
+    return [grid for grid in grids if grid.table.shape[1] > 1] or grids
+
+
+def _separated(text: str) -> Rows:
+    """Return the rows of a text that is separated by commas, tabs, semicolons, bars or blanks."""
+    lines = [x for x in text.splitlines() if x.strip() and not re.fullmatch(r"[\s|+=-]+", x)]
+    lines = _without_comments(lines)
+    signs = ["\t", ";", ",", "|"]
+    sign = next((s for s in signs if lines and all(s in line for line in lines)), None)
+    if sign is None:
+        return [re.split(r"\s{2,}|\t", line.strip()) for line in lines]
+    return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
+
+
+def framed(rows: Rows) -> pd.DataFrame:
+    """Return rows of cells as a table; the first row, or two, or three, have its names."""
+    width = max(map(len, rows))
+    rows = [[*row, *[""] * (width - len(row))] for row in rows]
+    n = _header_rows(rows)
+    if n > 1 and rows[n][0] and not any(rows[n][1:]):  # pandas names the index in a row below
+        rows[0][0], rows[n] = rows[n][0], [""] * width
+    rows = [row for row in rows if len({cell for cell in row if cell}) > 1 or row[0] == ""]
+    head = [[plain(cell) for cell in row] for row in rows[:n]]
+    for level in head[:-1]:  # a name above several columns stands above the first one
+        for at in range(1, width):
+            level[at] = level[at] or (level[at - 1] if at > 1 else "")
+    if n > 1:  # the corner may say that the rows below it name metrics
+        corner = [row[0] for row in head if row[0] and row[0].lower() not in _METRICS]
+        for row in head:
+            row[0] = corner[0] if corner else ""
+    names = [
+        tuple(dict.fromkeys(name for name in column if name)) for column in zip(*head, strict=True)
+    ]
+    body = pd.DataFrame(rows[n:], dtype=object)
+    body = body.replace(r"^\s*$", None, regex=True)
+    if n > 1:
+        body.columns = pd.MultiIndex.from_tuples(
+            [(*name, *[""] * (n - len(name))) for name in names]
+        )
+    else:
+        body.columns = pd.Index([name[0] if name else "" for name in names])
+    filled = body.notna().any().to_numpy() if len(body) else [True] * width
+    body = body.loc[:, filled]
+    return _filled_down(body.dropna(how="all").reset_index(drop=True))
+
+
+def _header_rows(rows: Rows) -> int:
+    """Return how many rows have names: the first, and those below it without any number."""
+    first = rows[0][1:]
+    several = len(set(first)) < len(first) or "" in first
+    n = 1
+    while n < min(3, len(rows) - 1):
+        cells = [cell for cell in rows[n][1:] if cell]
+        corner = plain(rows[n][0]).lower() in ("", *_METRICS, rows[0][0].lower())
+        if not (several or (corner and len(cells) > 1)):
+            break
+        if not cells or any(re.search(r"\d", plain(x)) and _is_score(plain(x)) for x in cells):
+            break
+        n += 1
+    return n
+
+
+def _is_score(text: str) -> bool:
+    return bool(re.match(r"[+-]?[\d.,]*\d", text)) and not re.search(r"[a-zA-Z]{2}", text)
+
+
+def _filled_down(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose first column, if a name stands for several rows, has it in each."""
+    first = table.iloc[:, 0] if table.shape[1] > 2 else pd.Series(dtype=object)
+    second = table.iloc[:, 1] if table.shape[1] > 2 else first
+    gaps = first.isna()
+    if not len(first) or not gaps.any() or gaps.iloc[0] or first.nunique() < 2:
+        return table
+    if second.map(lambda cell: cell is not None and _is_score(plain(cell))).mean() > 0.5:
+        return table
+    return (
+        table.assign(**{table.columns[0]: first.ffill()}) if table.columns.nlevels == 1 else table
+    )
+
+
+def _without_comments(lines: list[str]) -> list[str]:
+    """Return lines without those on top that begin with # and are no row of names."""
+    n = 0
+    while n + 1 < len(lines) and lines[n].startswith(("#", "%")):
+        n += 1
+    if n == 1 and any(s in lines[0] and lines[0].count(s) == lines[1].count(s) for s in ",;\t"):
+        return lines
+    return lines[n:]
+
+
+def _of_delimited(path: Path) -> Grid:
+    """Return the table of a CSV or TSV file, or of one with names that `read_table` knows."""
+    ending = ending_of(path.name)
+    if ending in (".csv", ".tsv") and not path.name.lower().endswith(".gz") and path.is_file():
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            top = [line for _, line in zip(range(30), file, strict=False)]
+        comments = len(_without_comments(top)) < len(top)
+        rows = _separated("".join(top))
+        if (
+            len(top) > 1
+            and not re.search("[,;\t]", top[0])
+            and _DECIMALS.fullmatch("".join(top[1:]))
+        ):
+            lines = [line for line in _text_of(path).splitlines() if line.strip()]
+            return Grid("", pd.DataFrame({lines[0].strip(): lines[1:]}, dtype=object))
+        if comments or (rows and _header_rows_of_file(rows) > 1):
+            text = _text_of(path)
+            return Grid("", framed([row for row in _separated(text) if any(row)]))
+        if twins := _twins(rows[0] if rows else []):
+            raise AnalysisError(f"{path}: two columns are called {twins[0]!r}")
+    table = read_table(path, missing=("",))  # a dataset may be called NA
+    if any(table.index.names):
+        table = table.reset_index()
+    elif ending in (".parquet", ".pq") and not pd.api.types.is_numeric_dtype(table.index):
+        table = table.rename_axis("").reset_index()
+    return Grid("", _tidy(table))
+
+
+def _header_rows_of_file(rows: Rows) -> int:
+    """Return the number of rows of names of a file, 1 where the first row names each column."""
+    if len(rows) < 4 or len({len(row) for row in rows}) > 1 or not _twins(rows[0]):
+        return 1
+    return _header_rows(rows)
+
+
+def _twins(names: Iterable[str]) -> list[str]:
+    return [name for name, times in Counter(x.strip() for x in names).items() if name and times > 1]
+
+
+def _tidy(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with names as texts, without empty rows and without unnamed empty columns."""
+    if table.columns.nlevels == 1:
+        names = [str(name).strip() for name in table.columns]
+        table = table.set_axis(["" if x.startswith("Unnamed: ") else x for x in names], axis=1)
+    table = table.dropna(how="all").reset_index(drop=True)
+    named = [bool("".join(map(str, x if isinstance(x, tuple) else (x,)))) for x in table.columns]
+    kept = [name or table.iloc[:, i].notna().any() for i, name in enumerate(named)]
+    return table.loc[:, kept]
+
+
+def grid_of_frame(table: pd.DataFrame) -> Grid:
+    """Return a DataFrame as a grid: levels of its index that name rows are columns."""
+    whole = table.index.nlevels == 1 and pd.api.types.is_integer_dtype(table.index)
+    if any(name is not None for name in table.index.names) or not whole:
+        table = table.rename_axis(["" if x is None else x for x in table.index.names]).reset_index()
+    return Grid("", _tidy(table.reset_index(drop=True)))
+
+
+def _of_excel(path: Path) -> list[Grid]:
+    try:
+        sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
+    except Exception as error:  # parsers raise many types of errors on a damaged file
+        raise DataError(
+            f"{path}: cannot be read as Excel ({' '.join(str(error).split())}); check the file, or "
+            "save the table as CSV"
+        ) from error
+    rows = {str(k): sheet.astype(object).where(sheet.notna(), "") for k, sheet in sheets.items()}
+    texts = {
+        k: [[str(cell) for cell in row] for row in sheet.to_numpy().tolist()]
+        for k, sheet in rows.items()
+    }
+    return [Grid(name, framed(cells)) for name, cells in texts.items() if len(cells) > 1]
+
+
+def _of_pickle(path: Path, trust: bool) -> Grid:
+    if not trust:
+        raise AnalysisError(f"{path}: a pickle can run code of its maker: add --trust to read it")
+    content = pd.read_pickle(path)
+    if isinstance(content, pd.Series):
+        content = content.to_frame(content.name or "score")
+    return grid_of_frame(content) if isinstance(content, pd.DataFrame) else _of_object(content)
+
+
+def _of_json(text: str, path: Path) -> Grid:
+    """Return the table in JSON: rows, a form of pandas, or values nested by names."""
+    try:
+        lines = path.suffix.lower() == ".jsonl"
+        content = [strict_json(x) for x in text.splitlines() if x] if lines else strict_json(text)
+    except ValueError as error:
+        raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
+    return _of_object(content)
+
+
+def _of_object(content: Any) -> Grid:
+    """Return nested dictionaries and lists as a table: a row for each way to a number."""
+    if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
+        table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
+        return grid_of_frame(table)
+    if isinstance(content, list) and all(isinstance(row, dict) for row in content):
+        return Grid("", _tidy(pd.json_normalize(content)))
+    leaves = list(_leaves(content, ()))
+    depth = Counter(len(way) for way, _ in leaves).most_common(1)
+    if not depth or depth[0][0] < 2:
+        raise AnalysisError("no scores of strategies on datasets in it: save them as CSV")
+    n = depth[0][0]
+    left = sorted({"/".join(way) for way, _ in leaves if len(way) != n})
+    rows = [(*way, value) for way, value in leaves if len(way) == n]
+    levels = [f"level {i}" for i in range(1, n + 1)]
+    table = pd.DataFrame(rows, columns=[*levels, "value"])
+    whole = all(re.fullmatch(r"\d+", str(name)) for name in table[levels[1]])
+    if (
+        n == 2
+        and whole
+        and list(dict.fromkeys(table[levels[1]]))
+        == [str(i) for i in range(table[levels[1]].nunique())]
+    ):  # columns of a frame of pandas, with its numbers of rows
+        return Grid("", _tidy(pd.DataFrame(content)))
+    return Grid("", table, tuple(levels), tuple(left))
+
+
+def _leaves(content: Any, way: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(content, dict):
+        for name, inner in content.items():
+            yield from _leaves(inner, (*way, str(name)))
+    elif isinstance(content, list):
+        for i, inner in enumerate(content):
+            yield from _leaves(inner, (*way, str(i)))
+    else:
+        yield way, content
+
+
+# ------------------------------------------------------------------- folders
+
+
+def _of_folder(folder: Path, trust: bool) -> Grid:
+    """Return the rows of all files of a folder, with columns of what the names of files tell."""
+    files = sorted(x for x in folder.rglob("*") if x.is_file() and is_form(x))
+    files = [x for x in files if not x.name.startswith(".") and x.suffix.lower() not in PICKLES]
+    tables: dict[Path, pd.DataFrame] = {}
+    left: list[str] = []
+    for file in files:
+        try:
+            grids = grids_of(file, trust)
+        except (AnalysisError, DataError):
+            grids = []
+        if len(grids) == 1 and grids[0].table.columns.nlevels == 1:
+            tables[file] = grids[0].table
+        else:
+            left.append(file.relative_to(folder).as_posix())
+    if not tables:
+        raise AnalysisError(f"{folder}: no file in it has one table of results")
+    parts = _parts_of_names([file.relative_to(folder) for file in tables])
+    heads = Counter(name for table in tables.values() for name in set(table.columns))
+    alone = all(table.shape[1] == 1 for table in tables.values())
+    rows = []
+    for table, names in zip(tables.values(), parts, strict=True):
+        if alone:  # a column of runs, called after its strategy or whatever else
+            column = str(table.columns[0])
+            table = table.set_axis(["score"], axis=1).assign(run=range(len(table)))
+            table["name of the column"] = column
+        elif len(tables) > 1:
+            first = table.columns[0]
+            if first == "" or (heads[first] == 1 and table.iloc[:, 0].dtype == object):
+                table = table.rename(columns={first: "row"})
+        rows.append(table.assign(**names))
+    note = (f"files {', '.join(left)} (not one table)",) if left else ()
+    return Grid("", pd.concat(rows, ignore_index=True), left=note)
+
+
+def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
+    """Return for each file the parts of its name that differ between files, by column."""
+    ways = [[*path.parts[:-1], stem_of(path.name)] for path in paths]
+    if len({len(way) for way in ways}) > 1:
+        return [{FILE: "/".join(way)} for way in ways]
+    split = [[*way[:-1], *re.split(r"__|_|--", way[-1])] for way in ways]
+    for pieces in (split, ways):
+        if len({len(piece) for piece in pieces}) > 1:
+            continue
+        levels = [level for level in zip(*pieces, strict=True) if len(set(level)) > 1]
+        sizes = [len(set(level)) for level in levels]
+        rows = list(zip(*levels, strict=True))
+        cross = len(set(rows)) == len(rows) and 2 <= len(levels) <= 3
+        product = 1
+        for size in sizes:
+            product *= size
+        if cross and product == len(rows):
+            return [{f"{FILE} part {i}": x for i, x in enumerate(row, 1)} for row in rows]
+        if len(levels) == 1 and all(size == len(ways) for size in sizes):
+            return [{FILE: row[0]} for row in rows]
+    return [{FILE: "/".join(way)} for way in ways]

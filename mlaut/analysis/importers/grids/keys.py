@@ -1,0 +1,176 @@
+"""The columns that name datasets, strategies, repeats and sources, and those with scores."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlaut.analysis.importers.grids.names import (
+    same_metric,
+    word_of,
+)
+from mlaut.analysis.importers.grids.sheet import Sheet
+from mlaut.analysis.scores.usual_names import part_of, usual_name
+from mlaut.errors import AnalysisError
+
+
+@dataclass
+class Keys:
+    """Columns that name datasets, strategies, repeats, and those that may have the scores."""
+
+    dataset: tuple[str, ...]
+    strategy: tuple[str, ...]
+    repeat: tuple[str, ...]
+    fold: tuple[str, ...]
+    scores: tuple[str, ...]
+
+
+def keys_of(g: Sheet) -> Keys:
+    """Return the keys of a grid by the names of its columns; the others follow from its rows."""
+    dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
+    repeat, fold = g.of("repeat"), g.of("fold")
+    texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] == ""]
+    texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
+    numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
+    scores = (
+        tuple(_scores(g, numbers)) if not g.asked.columns.get("score") else g.asked.columns["score"]
+    )
+    if dataset and strategy and not scores and not g.asked.columns:  # one of them is a property
+        alone = [x for x in (dataset, strategy) if g.is_key([*x, *repeat, *fold])]
+        if len(alone) == 1:
+            other = strategy if alone[0] == dataset else dataset
+            g.roles |= dict.fromkeys(other, "property")
+            dataset, strategy = ([], strategy) if other == dataset else (dataset, [])
+    rows = [*dataset, *strategy]
+    levels = [*repeat, *fold]
+    unkeyed = len(rows) == 1 and not g.is_key([*rows, *levels])
+    first = [x for x in texts if x == next(iter(g.columns))]
+    key = any(g.is_key([x, *levels]) for x in (first if scores else texts))
+    if unkeyed and key and not g.asked.columns:  # it describes the rows
+        g.roles[rows[0]] = "property"
+        dataset, strategy = [], []
+    said = g.asked.columns
+    columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
+    long = bool(dataset and strategy) or (bool(said.get("score")) and not columns_are)
+    rows = [*dataset, *strategy]
+    if not long and rows and scores and not columns_are:
+        long = bool(texts or g.unnamed) and not g.is_key([*rows, *repeat, *fold])
+    if not long and not rows and scores and len(texts) > 1:
+        long = True
+    if not long:
+        scores = ()
+    elif not scores:
+        left = [x for x in numbers if g.roles[x] == ""]
+        if len(left) != 1:
+            what = g.metric or "scores"
+            text = f"no column is of {what}; it has {', '.join(g.columns)}"
+            if left:
+                text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
+            raise g.refuse(text, *(g.asked.command(score=x) for x in left[:2]))
+        scores = (left[0],)
+    return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)
+
+
+def _named(g: Sheet, role: str) -> list[str]:
+    """Return the column, or columns, that name datasets or strategies; others are properties."""
+    chosen = [name for name in g.asked.columns.get(role, ()) if name not in ("columns", "rows")]
+    if chosen:
+        return chosen
+    other = "strategy" if role == "dataset" else "dataset"
+    if g.asked.columns.get(role) or (
+        role in ("dataset", "strategy") and g.asked.columns.get(other) == ("rows",)
+    ):
+        return []
+    names = g.of(role)
+    if len(names) < 2:
+        return names
+    names = sorted(names, key=lambda x: (-g.n_of(x), list(g.columns).index(x)))
+    finest = names[0]
+    for name in names[1:]:
+        if g.n_of(name) == g.n_of(finest) and g.fixes([finest], name):
+            g.roles[name] = "alias"
+        elif g.fixes([finest], name):
+            group = role == "dataset" and word_of(name) in (
+                "dataset",
+                "benchmark",
+                "dataset_name",
+                "corpus",
+                "suite",
+            )
+            g.roles[name] = "source" if group and 2 < g.n_of(name) < g.n_of(finest) else "property"
+        else:
+            g.roles[name] = ""
+    same = [x for x in names if g.roles[x] == "alias"]
+    best = min([finest, *same], key=lambda x: list(g.columns).index(x))
+    if best != finest:
+        g.roles[finest], g.roles[best] = "alias", role
+    return [best]
+
+
+def _scores(g: Sheet, numbers: Sequence[str]) -> list[str]:
+    """Return the columns that may have the scores in a table with one score in a row."""
+    usual = {x: usual_name(x) for x in numbers if g.roles[x] not in ("spread", "average", "size")}
+    wanted = g.metric
+    if wanted:
+        if exact := [x for x in numbers if word_of(x) == word_of(wanted)]:
+            return exact[:1]
+        same = [x for x in usual if same_metric(x, wanted)]
+        parts = {x: part_of(x) for x in same}
+        for part in ("test", "", "val", "train"):
+            if found := [x for x in same if parts[x] == part]:
+                return _one_of(g, found, wanted)
+    general = [x for x in numbers if g.roles[x] == "score"]
+    if wanted:
+        greater = usual_name(wanted)
+        left = [x for x in usual if usual[x] is None and g.roles[x] == ""]
+        if general:
+            return general[:1]
+        losses = [x for x in usual if word_of(x) == "loss" and greater and not greater.greater]
+        others = [x for x in usual if usual[x] is not None and x not in losses]
+        if others and not left and not losses:
+            return []
+        return (
+            losses[:1] if losses and not others else (left if len(left) == 1 and not others else [])
+        )
+    known = [x for x in usual if usual[x] is not None and part_of(x) not in ("val", "train")]
+    tested = [x for x in known if part_of(x) == "test"]
+    known = tested or known or [x for x in usual if usual[x] is not None]
+    if len(known) == 1:
+        g.metric = word_of(known[0])
+        return known
+    if len(known) > 1 and not general:
+        return known
+    return general[:1]
+
+
+def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
+    if len(found) == 1:
+        return found
+    plain_ones = [
+        x for x in found if re.sub(r"\W|_", "", x.lower()) == re.sub(r"\W|_", "", wanted.lower())
+    ]
+    if plain_ones:
+        return plain_ones[:1]
+    raise g.refuse(
+        f"several columns are of {wanted}", *(g.asked.command(score=x) for x in found[:3])
+    )
+
+
+def sources_by_dataset(g: Sheet, dataset: list[str]) -> dict[str, str]:
+    """Return the source of each dataset, if a column of texts names sources."""
+    names = [x for x in g.of("source") if not g.columns[x].is_number or x == g.asked.clusters]
+    names = [x for x in names if x not in dataset][:1]
+    if not names:
+        return {}
+    label, source = g.label(dataset), g.columns[names[0]].labels()
+    chosen = bool(g.asked.clusters or g.asked.columns.get("source"))
+    of: dict[str, str] = {}
+    for name, where in zip(label.tolist(), source.tolist(), strict=True):
+        if not where or of.setdefault(name, where) != where:
+            if not chosen:
+                g.roles[names[0]] = ""
+                return {}
+            raise AnalysisError(
+                f"dataset {name!r} has {'two' if where else 'no'} sources in the column "
+                f"{names[0]!r}: each needs one"
+            )
+    return of

@@ -1,0 +1,298 @@
+"""The reading of a table with one score in a row."""
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.importers.grids.cells import Column
+from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
+from mlaut.analysis.importers.grids.names import (
+    is_summary,
+    role_of,
+    same_metric,
+    word_of,
+)
+from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
+from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.markup import counted
+
+_MOST_OPTIONS = 6  # columns in a message
+
+
+def read_long(g: Sheet, keys: Keys) -> Reading:
+    """Return the reading of a table with one score in a row."""
+    score = _score(g, keys)
+    values = g.columns[score].numbers
+    if values is None or g.columns[score].strange:
+        column = g.columns[score]
+        odd = next(iter(column.strange.values()), next((x for x in column.labels() if x), ""))
+        raise g.refuse(f"column {score!r} has {odd!r}, neither a number nor a word for none")
+    has = ~np.isnan(values) | np.isin(np.arange(g.n), list(g.columns[score].words))
+    has = _of_this_metric(g, keys, has)
+    g.keep(has, f"{counted(int((~has).sum()), 'row')} without `{score}`")
+    dataset, strategy = list(keys.dataset), list(keys.strategy)
+    for key, what in ((dataset, "dataset"), (strategy, "strategy")):
+        if key:
+            label = g.label(key)
+            summary = np.array([is_summary(str(x)) and bool(x) for x in label])
+            empty = np.array([not str(x) for x in label])
+            out = sorted({str(x) for x in label[summary]})
+            if out and (~summary).any():
+                g.keep(~summary, f"rows {', '.join(f'`{x}`' for x in out)} (by name no {what})")
+                empty = empty[~summary]
+            if empty.any():
+                rows = counted(int(empty.sum()), "row")
+                raise g.refuse(f"{rows} without a {what} in {key[0]!r}: name it, or drop it")
+    repeat, fold = list(keys.repeat), list(keys.fold)
+    dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
+    strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
+    column = g.columns[score]
+    numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
+    repeat = [x for x in repeat if numbered.get(x, 2) > 1]
+    fold = [x for x in fold if numbered[x] > 1]
+    sources = sources_by_dataset(g, dataset)
+    used = {*dataset, *strategy, *repeat, *fold, score, *g.of("source")[:1] * bool(sources)}
+    spread = _spread_of(g, score)
+    names = {
+        "dataset": quoted(dataset),
+        "strategy": quoted(strategy),
+        "score": f"`{score}`",
+        "repeat": quoted(repeat),
+        "fold": quoted(fold),
+        "source": quoted(g.of("source")[:1]) if sources else "",
+    }
+    g.unused += [
+        f"`{x}`" + (" (a spread)" if g.roles.get(x) == "spread" else "")
+        for x in g.columns
+        if x not in used
+    ]
+    return Reading(
+        g.label(dataset),
+        g.label(strategy),
+        column.numbers,
+        g.metric,
+        names,
+        g.label(repeat) if repeat else None,
+        g.label(fold) if fold else None,
+        spread,
+        column.words,
+        sources,
+        tuple(g.unused),
+    )
+
+
+def _score(g: Sheet, keys: Keys) -> str:
+    if len(keys.scores) > 1:
+        few = keys.scores[:_MOST_OPTIONS]
+        text = f"it has several metrics ({', '.join(keys.scores)}), so say which one"
+        raise g.refuse(text, *(g.asked.command(metric=x) for x in few[:3]))
+    score = keys.scores[0]
+    if score not in g.columns:
+        raise g.refuse(f"no column {score!r}")
+    other = usual_name(score)
+    if g.metric and other and not g.asked.columns.get("score") and not same_metric(score, g.metric):
+        wanted = usual_name(g.metric)
+        if word_of(score) != "loss" or wanted is None or wanted.greater:
+            raise g.refuse(
+                f"no column is of {g.metric}, and `{score}` is of {other.metric}",
+                g.asked.command(metric=score),
+            )
+    return score
+
+
+def _of_this_metric(g: Sheet, keys: Keys, has: np.ndarray) -> np.ndarray:
+    """Return which rows count: all of the datasets that have any score."""
+    if has.all() or not keys.dataset:
+        return has
+    label = g.label(keys.dataset)
+    scored = set(label[has])
+    return (
+        np.array([x in scored for x in label])
+        if len(scored) < len(set(label))
+        else np.ones(g.n, bool)
+    )
+
+
+def _other_key(
+    g: Sheet, dataset: list[str], strategy: list[str], more: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return both keys: where one is known, the other is the column of texts that is left."""
+    if dataset and strategy:
+        return dataset, strategy
+    known = dataset or strategy
+    texts = [
+        x
+        for x in g.columns
+        if not g.columns[x].is_number and x not in known and g.roles[x] in ("", "source")
+    ]
+    texts = [x for x in texts if not known or not g.fixes(known, x)]
+    like: dict[str, list[str]] = {}  # columns with the same things by other names
+    for x in texts:
+        twin = next((y for y in like if g.fixes([x], y) and g.fixes([y], x)), x)
+        like.setdefault(twin, []).append(x)
+    texts = list(like)
+    if known:
+        free = [x for x in texts if g.roles[x] == ""] or texts
+        keyed = [x for x in free if g.is_key([*known, x, *more])]
+        found = (keyed or free)[:1] if len(keyed) == 1 or len(free) == 1 else []
+        if not found:
+            need = "strategies" if dataset else "datasets"
+            role = "strategy" if dataset else "dataset"
+            if not free:
+                left = [x for x in g.columns if not g.columns[x].is_number and x not in known]
+                ways = [g.asked.command(**{role: x}) for x in left if not g.fixes(known, x)][:2]
+                raise g.refuse(f"no column names the {need}; it has {', '.join(g.columns)}", *ways)
+            ways = [g.asked.command(**{role: x}) for x in (keyed or free)[:3]]
+            raise g.refuse(
+                f"several columns may name the {need} ({', '.join(keyed or free)})", *ways
+            )
+        return (dataset, found) if dataset else (found, strategy)
+    pairs = (
+        [p for p in combinations(texts, 2) if g.is_key([*p, *more])]
+        if len(texts) > 2
+        else [tuple(texts)]
+    )
+    if len(pairs) != 1 or len(pairs[0]) != 2:
+        few = texts[:2]
+        raise g.refuse(
+            f"{', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear which has "
+            "the names of the datasets and of the strategies",
+            *[g.asked.command(dataset=a, strategy=b) for a, b in (few, few[::-1])]
+            if len(few) == 2
+            else [],
+        )
+    one, two = pairs[0]
+    each = {
+        x: [likes(list(dict.fromkeys(g.columns[y].labels()))) for y in like[x]] for x in (one, two)
+    }
+    liked = {x: next(filter(None, likes), "") for x, likes in each.items()}
+    if liked[one] == "strategy" or liked[two] == "dataset":
+        one, two = two, one
+    if liked[one] == "strategy" or liked[two] == "dataset" or not any(liked.values()):
+        ways = [g.asked.command(dataset=a, strategy=b) for a, b in ((one, two), (two, one))]
+        raise g.refuse(f"it is unclear which of `{one}` and `{two}` names the datasets", *ways)
+    return [one], [two]
+
+
+def _tell_apart(
+    g: Sheet,
+    dataset: list[str],
+    strategy: list[str],
+    repeat: list[str],
+    fold: list[str],
+    score: str,
+) -> tuple[list[str], list[str], list[str]]:
+    """Return the keys with the columns that tell rows of one cell apart."""
+    if g.asked.columns.get("repeat") == ("rows",):
+        label = pd.MultiIndex.from_arrays([g.label(dataset), g.label(strategy)])
+        counts = pd.Series(0, index=range(g.n)).groupby(label.factorize()[0]).cumcount()
+        g.columns["row"] = Column("row", values=counts.to_numpy(dtype=float))
+        g.roles["row"] = "repeat"
+        return strategy, dataset, ["row"]
+    keys = [*dataset, *strategy, *repeat, *fold]
+    if g.is_key(keys):
+        return strategy, dataset, repeat
+    aliases = [x for x in g.columns if g.roles[x] in ("alias", "strategy") and x not in strategy]
+    others = [x for x in g.columns if x not in keys and x != score and _may_tell(g, x)]
+    others = sorted(others, key=lambda x: (x not in aliases, g.columns[x].is_number))
+    for size in (1, 2, 3):
+        found = [c for c in combinations(others[:12], size) if g.is_key([*keys, *c])]
+        if found:
+            return _as_part(g, dataset, strategy, repeat, found)
+    doubled = doubled_rows(g, keys)
+    same = doubled_rows(g, [*keys, score])
+    if (doubled == same).all():
+        g.keep(
+            ~doubled,
+            f"{counted(int(doubled.sum()), 'row')} that repeat another with the same score",
+        )
+        return strategy, dataset, repeat
+    at = np.flatnonzero(doubled)[0]
+    first = ", ".join(str(g.label([x])[at]) for x in keys)
+    text = (
+        f"{counted(int(doubled.sum()), 'repeated row')}, the first: {first}; no column tells them "
+        "apart (a repeat, a seed, a setting); if they are repeats"
+    )
+    raise g.refuse(text, g.asked.command(repeat="rows"))
+
+
+def doubled_rows(g: Sheet, names: Sequence[str]) -> np.ndarray:
+    """Return which rows repeat an earlier one in some columns."""
+    codes = [pd.factorize(g.columns[name].labels())[0] for name in names]
+    return np.asarray(pd.MultiIndex.from_arrays(codes).duplicated())
+
+
+def _may_tell(g: Sheet, name: str) -> bool:
+    """Return whether a column may tell rows apart: texts and whole numbers, and no scores."""
+    column = g.columns[name]
+    if g.roles[name] in ("spread", "average", "score") or usual_name(name) is not None:
+        return False
+    if g.n_of(name) == g.n:  # the number or the name of a run
+        return False
+    if not column.is_number:
+        return True
+    values = column.numbers[~np.isnan(column.numbers)]
+    return len(np.unique(values)) <= max(2, g.n // 4) and g.roles[name] != "score"
+
+
+def _as_part(
+    g: Sheet,
+    dataset: list[str],
+    strategy: list[str],
+    repeat: list[str],
+    found: list[tuple[str, ...]],
+) -> tuple[list[str], list[str], list[str]]:
+    """Return the keys with columns that tell rows apart as parts of strategies or of datasets."""
+    of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
+    chosen = (of_strategy or found)[0]
+    if all(g.fixes(chosen, name) for name in strategy):
+        return _finer(g, strategy, chosen), dataset, repeat
+    if all(g.fixes(chosen, name) for name in dataset):
+        return strategy, _finer(g, dataset, chosen), repeat
+    of_name = {role_of(x) for x in chosen}
+    if of_name == {"dataset"}:  # such as `env` and `dataset`
+        return strategy, sorted([*dataset, *chosen], key=list(g.columns).index), repeat
+    label = [*dataset, *strategy]
+    rows = g.n_of(*label, *chosen)
+    with_strategy = rows / (g.n_of(*dataset) * g.n_of(*strategy, *chosen))
+    with_dataset = rows / (g.n_of(*strategy) * g.n_of(*dataset, *chosen))
+    if with_strategy >= 0.95 and with_dataset < 0.8:
+        return [*strategy, *chosen], dataset, repeat
+    if with_dataset >= 0.95 and with_strategy < 0.8:
+        return strategy, [*dataset, *chosen], repeat
+    names = [*strategy, *chosen]
+    pairs = list(dict.fromkeys(g.label(names).tolist()))[:2]
+    text = (
+        f"rows repeat `{dataset[0]}` and `{strategy[0]}`, and differ in {quoted(chosen)}: are the "
+        f"strategies {' and '.join(map(repr, pairs))}, or does it belong to the datasets, or are "
+        "they repeats"
+    )
+    ways = [
+        g.asked.command(dataset="+".join(dataset), strategy="+".join(names)),
+        g.asked.command(dataset="+".join([*dataset, *chosen]), strategy="+".join(strategy)),
+        g.asked.command(
+            dataset="+".join(dataset), strategy="+".join(strategy), repeat="+".join(chosen)
+        ),
+    ]
+    raise g.refuse(text, *ways)
+
+
+def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:
+    """Return columns with finer names: these alone, if they contain the others."""
+    pairs = zip(g.label(names).tolist(), g.label(finer).tolist(), strict=True)
+    return list(finer) if all(str(a) in str(b) for a, b in pairs) else [*names, *finer]
+
+
+def _spread_of(g: Sheet, score: str) -> np.ndarray | None:
+    """Return the spreads that are printed with the scores, or stand in a column of their own."""
+    if g.columns[score].spreads is not None:
+        return g.columns[score].spreads
+    base = re.sub(r"mean|avg|average|_|\W", "", score.lower())
+    for name in g.of("spread"):
+        word = re.sub(r"std_?err|std_?dev|stddev|std|sd|sem|se|ci95|ci|_|\W", "", name.lower())
+        if word == base and g.columns[name].is_number:
+            return g.columns[name].numbers
+    return None

@@ -1,0 +1,140 @@
+"""Tables within texts: Markdown, LaTeX and HTML, as rows of cells with their headings."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+Rows = list[list[str]]
+
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-*:?\s*)*\|?\s*")
+_TABULAR = re.compile(
+    r"\\begin\{(tabular[x*yu]?|longtable|tabu|array|NiceTabular)\}(.*?)\\end\{\1\}", re.DOTALL
+)
+_LINES = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|addlinespace|specialrule"
+    r"|c(?:mid)?rule|cline|cmidrule|Xhline|hdashline|noalign|rowcolor|arrayrulecolor|morecmidrules)"
+    r"(?![a-zA-Z])(?:\([^)]*\)|\[[^\]]*\]|\{[^{}]*\})*"
+)
+_HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*(.+)|\\(?:sub)*section\*?\{([^}]*)\})")
+
+
+def markdown_tables(text: str) -> Iterator[tuple[str, Rows]]:
+    """Yield the heading and the rows of each table with bars in a text of Markdown."""
+    lines, heading, at = text.splitlines(), "", 0
+    while at < len(lines):
+        line = lines[at]
+        if line.lstrip().startswith("#"):
+            heading = line.strip("# *").strip()
+        below = lines[at + 1] if at + 1 < len(lines) else ""
+        if "|" in line and "|" in below and "-" in below and _RULE.fullmatch(below):
+            end = at + 2
+            while end < len(lines) and "|" in lines[end]:
+                end += 1
+            yield heading, [_bars(row) for row in (line, *lines[at + 2 : end])]
+            at = end
+        at += 1
+
+
+def _bars(line: str) -> list[str]:
+    line = line.strip().removeprefix("|")
+    line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
+    return [cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", line)]
+
+
+def latex_tables(text: str) -> Iterator[tuple[str, Rows]]:
+    """Yield the caption and the rows of each tabular in a text of LaTeX."""
+    text = re.sub(r"(?<!\\)%.*", "", text)
+    for table in _TABULAR.finditer(text):
+        around = text[
+            text.rfind("\\begin{table", 0, table.start()) : text.find("\\end{table", table.end())
+        ]
+        caption = re.search(r"\\caption(?:\[[^\]]*\])?\{((?:[^{}]|\{[^{}]*\})*)\}", around[:20000])
+        above = _HEADING.findall(text[: table.start()])
+        heading = caption[1] if caption else next((a or b for a, b in above[-1:]), "")
+        body = _LINES.sub(
+            "", re.sub(r"^\s*(\[[^\]]*\])?(\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}", "", table[2])
+        )
+        rows = [_ampersands(row) for row in re.split(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline", body)]
+        yield " ".join(heading.split()), [row for row in rows if any(row)]
+
+
+def _ampersands(line: str) -> list[str]:
+    cells: list[str] = []
+    for cell in re.split(r"(?<!\\)&", line):
+        cell = re.sub(
+            r"\\multirow(?:\[[^\]]*\])?\{[^}]*\}(?:\[[^\]]*\])?\{[^}]*\}", "", cell.strip()
+        )
+        wide = re.match(r"\{?\s*\\multicolumn\{(\d+)\}\{[^}]*\}\s*(.*)", cell, re.DOTALL)
+        cells += [wide[2].strip()] * int(wide[1]) if wide else [" ".join(cell.split())]
+    return cells
+
+
+class _Html(HTMLParser):
+    """Collect the tables of a page; a cell that spans rows or columns counts in each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: list[tuple[str, Rows]] = []
+        self.heading, self.text = "", ""
+        self.open: list[tuple[Rows, dict[tuple[int, int], str]]] = []
+        self.span = (1, 1)
+        self.in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            self.open.append(([], {}))
+        elif tag == "tr" and self.open:
+            self._close()
+            self.open[-1][0].append([])
+        elif tag in ("td", "th") and self.open and self.open[-1][0]:
+            self._close()
+            given = {name: value or "" for name, value in attrs}
+            sizes = [
+                re.sub(r"\D", "", given.get(f"{which}span", "")) or "1" for which in ("row", "col")
+            ]
+            self.span = (int(sizes[0]) or 1, int(sizes[1]) or 1)
+            self.in_cell, self.text = True, ""
+        elif tag in ("h1", "h2", "h3", "h4", "h5", "h6", "caption"):
+            self.text = ""
+        elif tag in ("b", "strong") and self.in_cell:
+            self.text += "**"
+        elif tag == "sup" and self.in_cell:
+            self.text += "<sup>"
+        elif tag == "br":
+            self.text += " "
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th", "tr", "table"):
+            self._close()
+        if tag in ("h1", "h2", "h3", "h4", "h5", "h6", "caption") and not self.in_cell:
+            self.heading = " ".join(self.text.split())
+        if tag in ("b", "strong") and self.in_cell:
+            self.text += "**"
+        if tag == "sup" and self.in_cell:
+            self.text += "</sup>"
+        if tag == "table" and self.open:
+            rows = [row for row in self.open.pop()[0] if row]
+            self.tables.append((self.heading, rows))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def _close(self) -> None:
+        """Put the cell that is open into its row, after those that span from rows above."""
+        if not self.in_cell:
+            return
+        rows, spanning = self.open[-1]
+        text, self.in_cell = " ".join(self.text.split()), False
+        for _ in range(self.span[1]):
+            while (len(rows) - 1, len(rows[-1])) in spanning:
+                rows[-1].append(spanning[len(rows) - 1, len(rows[-1])])
+            for below in range(1, min(self.span[0], 1000)):
+                spanning[len(rows) - 1 + below, len(rows[-1])] = text
+            rows[-1].append(text)
+
+
+def html_tables(text: str) -> Iterator[tuple[str, Rows]]:
+    """Yield the heading and the rows of each table of a page."""
+    parser = _Html()
+    parser.feed(text)
+    yield from parser.tables

@@ -1,0 +1,169 @@
+"""What a column is by its name: a key, a score, a size, a spread, an average."""
+
+import re
+from functools import lru_cache
+
+from mlaut.analysis.importers.grids.cells import WORDS, plain
+from mlaut.analysis.scores.usual_names import usual_name
+
+_ENDS = {"name", "names", "id", "ids", "key", "label", "title", "fullname", "type"}
+_LAST = frozenset(
+    [
+        "params",
+        "parameters",
+        "flops",
+        "gflops",
+        "macs",
+        "gmacs",
+        "time",
+        "times",
+        "seconds",
+        "secs",
+        "length",
+        "len",
+        "size",
+        "url",
+        "link",
+        "steps",
+        "timesteps",
+        "episodes",
+        "count",
+        "memory",
+        "fps",
+        "latency",
+        "year",
+        "date",
+        "epochs",
+        "duration",
+        "dim",
+        "runtime",
+        "throughput",
+        "hours",
+        "id",
+        "samples",
+        "features",
+        "classes",
+        "instances",
+        "rows",
+        "mutants",
+        "perc",
+        "percentage",
+        "ratio",
+    ]
+)
+_FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
+_KEYS = {
+    "dataset": "datasets",
+    "strategy": "strategies",
+    "metric": "metrics",
+    "repeat": "repeats",
+    "fold": "folds",
+    "source": "sources",
+    "part": "parts",
+    "score": "scores",
+}
+
+
+_WORD = 4  # letters up to which a known name must be a word of its own
+_KNOWN = {
+    kind: re.compile(
+        "|".join(
+            rf"(?<![a-z]){re.escape(part)}(?![a-z])" if len(part) <= _WORD else re.escape(part)
+            for part in WORDS[f"{kind}_names"]
+        )
+    )
+    for kind in ("strategy", "dataset")
+}
+PARTS = dict.fromkeys(("test", "testing", "holdout", "held-out", "eval", "test_set"), 0)
+PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "cv"), 1)
+PARTS |= {"train": 2, "training": 2, "all": 3}  # the smallest counts
+
+
+def word_of(name: object) -> str:
+    """Return the name of a column in small letters: ``Data set`` as ``data_set``."""
+    return re.sub(r"[\s-]+", "_", str(name).strip().lower())
+
+
+@lru_cache(maxsize=4096)
+def role_of(name: str) -> str:
+    """Return what a column is by its name; empty if its name does not tell.
+
+    Examples
+    --------
+    >>> [role_of(name) for name in ("classifier_name", "DMS ID", "Dataset/AUROC", "Models", "svm")]
+    ['strategy', 'dataset', 'dataset', 'strategy', '']
+    >>> [role_of(name) for name in ("params (M)", "Number of Mutants", "acc_std", "Avg. rank")]
+    ['size', 'size', 'spread', 'average']
+    """
+    shown = plain(name)
+    corner = re.match(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\bvs\.?\b)", shown)
+    if corner and role_of(corner[1]) in ("dataset", "strategy"):
+        return role_of(corner[1])
+    bare = re.sub(r"\([^()]*\)|\[[^\]]*\]|[↑↓:*.]", " ", shown)
+    bare = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", bare)
+    word = word_of(bare).strip("_")
+    tokens = [token for token in re.split(r"[\s_/]+", word) if token]
+    if not tokens:
+        return ""
+    singular = [re.sub(r"(?<=[a-z]{2})(ies)$", "y", token) for token in tokens]
+    singular = [re.sub(r"(?<=[a-rt-z])s$", "", token) for token in singular]
+    ends = [x for x in singular if x not in _ENDS] if len(tokens) > 1 else singular
+    plural = [x for x in tokens if x not in _ENDS]
+    candidates = (word, *("_".join(x) for x in (singular, ends, plural)), "".join(ends))
+    counts = (tokens[0] in _FIRST and len(tokens) > 1) or shown.strip().startswith("#")
+    ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:11], "standard_deviation"}
+    spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd")
+    if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
+        return "spread"
+    if is_summary(shown):
+        return "average"
+    if not counts:
+        for role, words in _KEYS.items():
+            if any(candidate in WORDS[words] for candidate in candidates):
+                return role
+    if counts or word in WORDS["sizes"] or "_".join(singular) in WORDS["sizes"]:
+        return "size"
+    if word in WORDS["spreads"][:8]:
+        return "spread"
+    if usual_name(shown) is None and len(tokens) > 1:
+        if tokens[-1] in _LAST:
+            return "size"
+        for role in ("dataset", "strategy"):
+            if ends and ends[-1] in WORDS[_KEYS[role]][:14]:
+                return role
+    return ""
+
+
+@lru_cache(maxsize=65536)
+def is_summary(name: str) -> bool:
+    """Return whether a name is that of an average, of ranks or of wins, as ``Avg. rank`` is."""
+    if re.fullmatch(r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()):
+        return True
+    words, main = set(re.findall(r"[a-z]+", name.lower())), set(WORDS["averages"])
+    return bool(words & main) and words <= {*main, *WORDS["beside"]}
+
+
+def is_size(name: str) -> bool:
+    """Return whether a whole name, and not its last word only, is that of a size or a time."""
+    word = word_of(re.sub(r"\([^()]*\)|\[[^\]]*\]|[↑↓:*.#]", " ", name)).strip("_")
+    return word in WORDS["sizes"] or word.split("_")[0] in _FIRST or name.strip().startswith("#")
+
+
+def looks_like(names: list[str], kind: str) -> float:
+    """Return the share of names in which people's strategies, or datasets, are recognised.
+
+    Examples
+    --------
+    >>> looks_like(["XGBoost", "my net"], "strategy"), looks_like(["XGBoost"], "dataset")
+    (0.5, 0.0)
+    """
+    hits = sum(bool(_KNOWN[kind].search(name.lower())) for name in names)
+    return hits / max(len(names), 1)
+
+
+def same_metric(one: str, other: str) -> bool:
+    """Return whether two names are those of one metric, whatever part of the data it is of."""
+    if word_of(one) == word_of(other):
+        return True
+    a, b = usual_name(one), usual_name(other)
+    return a is not None and b is not None and a.metric == b.metric

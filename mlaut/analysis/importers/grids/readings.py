@@ -1,0 +1,102 @@
+"""The reading of a grid: which columns name datasets and strategies, which has the scores."""
+
+import re
+
+import numpy as np
+
+from mlaut.analysis.importers.grids.forms import Grid
+from mlaut.analysis.importers.grids.keys import keys_of
+from mlaut.analysis.importers.grids.long import read_long
+from mlaut.analysis.importers.grids.names import (
+    PARTS,
+    same_metric,
+    word_of,
+)
+from mlaut.analysis.importers.grids.sheet import Asked, Reading, Sheet
+from mlaut.analysis.importers.grids.wide import read_wide
+
+_COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
+
+
+def read_grid(grid: Grid, asked: Asked) -> Reading:
+    """Return the reading of a grid.
+
+    Raises
+    ------
+    AnalysisError
+        The grid can be read in several ways, or in none; the message has the commands that choose.
+    """
+    g = Sheet(grid, asked)
+    _drop_index(g)
+    g.drop(g.of("unused"))
+    _choose_part(g)
+    _choose_metric_rows(g)
+    keys = keys_of(g)
+    if keys.scores:
+        return read_long(g, keys)
+    return read_wide(g, keys)
+
+
+def _drop_index(g: Sheet) -> None:
+    """Leave out an index that only counts the rows, and texts that are the same in all rows."""
+    for name in list(g.columns):
+        column = g.columns[name]
+        named = word_of(name) in ("unnamed", "index", "level_0", "#", "no.", "unnamed:_0")
+        counts = [list(range(g.n)), list(range(1, g.n + 1))]
+        if named and column.texts is None and column.numbers.tolist() in counts:
+            del g.columns[name]
+    if g.n < 2:
+        return
+    for name in list(g.columns):
+        column = g.columns[name]
+        if not column.is_number and column.strange:
+            cell = next(iter(column.strange.values()))
+            several = _COMMA.fullmatch(cell) is None
+            what = "is no single number" if several else "may be 1.2 or 1200: write a point"
+            ways = [g.asked.command(unused=name)] if several else []
+            raise g.refuse(f"{cell!r} in column {name!r} {what}", *ways)
+        chosen = any(name in names for names in g.asked.columns.values())
+        if g.roles[name] == "metric" or chosen:
+            continue
+        if not column.is_number and len(set(column.labels())) == 1:
+            label = column.labels()[0]
+            if g.roles[name] in ("dataset", "strategy") and label:
+                continue
+            g.drop([name], f"{label} throughout" if label else "empty")
+
+
+def _choose_part(g: Sheet) -> None:
+    """Keep the rows of the test part where rows are of parts of the data."""
+    for name in g.of("part"):
+        labels = np.array([x.lower() for x in g.columns[name].labels()])
+        kinds = sorted({x for x in labels if x}, key=lambda x: PARTS[x])
+        if len(kinds) > 1 and PARTS[kinds[0]] == PARTS[kinds[1]]:
+            continue
+        rows = labels == kinds[0]
+        others = ", ".join(kinds[1:])
+        g.drop([name], f"{kinds[0]} throughout" if len(kinds) == 1 else f"its {kinds[0]} rows are")
+        g.keep(rows, f"rows of {others}")
+
+
+def _choose_metric_rows(g: Sheet) -> None:
+    """Keep the rows of the wanted metric where a column names the metric of each row."""
+    for name in [x for x in g.of("metric") if not g.columns[x].is_number][:1]:
+        labels = g.columns[name].labels()
+        kinds = list(dict.fromkeys(x for x in labels.tolist() if x))
+        wanted = [x for x in kinds if g.metric and x == g.metric]
+        wanted = wanted or [x for x in kinds if g.metric and same_metric(x, g.metric)]
+        if not wanted and not g.metric and len(kinds) > 1:
+            text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
+            raise g.refuse(text, *(g.asked.command(metric=x) for x in kinds[:2]))
+        alone = [x for x in g.of("dataset", "strategy") if g.is_key([x])]
+        if not wanted and alone and len(kinds) > 1:  # each dataset is scored by its own
+            g.drop([name])
+            continue
+        if g.metric and not wanted:
+            raise g.refuse(
+                f"the table has no metric {g.metric!r}; there are {', '.join(kinds[:8])}"
+            )
+        kept = wanted[0] if wanted else kinds[0]
+        g.metric = g.metric or kept
+        del g.columns[name]
+        g.keep(labels == kept, f"rows of {', '.join(x for x in kinds if x != kept)}")

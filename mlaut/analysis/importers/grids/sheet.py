@@ -1,0 +1,242 @@
+"""`Sheet`: the columns of a grid while it is read, with their roles and what is left out."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.importers.grids.cells import Column, columns_of
+from mlaut.analysis.importers.grids.forms import Grid
+from mlaut.analysis.importers.grids.names import (
+    PARTS,
+    looks_like,
+    role_of,
+    word_of,
+)
+from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.errors import AnalysisError, nearest
+
+ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
+_KNOWN = 0.34  # share of names that are known, from which they tell what they name
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user said: the metric, and the columns of each role.
+
+    Attributes
+    ----------
+    where : str
+        File, as in messages.
+    metric : str
+    columns : mapping of str to tuple of str
+        Columns by role, of those in `ROLES`.
+    clusters : str
+    """
+
+    where: str
+    metric: str = ""
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    clusters: str = ""
+
+    def command(self, metric: str = "", **columns: str) -> str:
+        """Return the command that reads the table so, ready to be pasted."""
+        given = {role: "+".join(names) for role, names in self.columns.items()} | columns
+        words = ["mlaut report", shlex.quote(self.where)]
+        if metric or self.metric:
+            words.append(f"--metric {shlex.quote(metric or self.metric)}")
+        if given:
+            text = ",".join(f"{role}={names}" for role, names in given.items())
+            words.append(f"--columns {shlex.quote(text)}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Scores in long form, and what was read from which columns.
+
+    Attributes
+    ----------
+    dataset, strategy : ndarray of str, length n
+    score : ndarray of float, length n
+    repeat, fold : ndarray or None
+    spread : ndarray or None
+    words : mapping of int to str
+        Why a row has no score.
+    sources : mapping of str to str
+        Source of each dataset; empty without one.
+    metric : str
+    said : tuple of str
+        Parts of the sentence on how the table was read, without its numbers.
+    names : mapping of str to str
+        How the datasets, strategies, scores, repeats, folds and sources are named in the table.
+    unused : tuple of str
+        What is not used, each with the reason if it is not plain.
+    """
+
+    dataset: np.ndarray
+    strategy: np.ndarray
+    score: np.ndarray
+    metric: str
+    names: Mapping[str, str]
+    repeat: np.ndarray | None = None
+    fold: np.ndarray | None = None
+    spread: np.ndarray | None = None
+    words: Mapping[int, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+
+
+class Sheet:
+    """Columns of a grid while it is being read: their roles, and what is left out."""
+
+    def __init__(self, grid: Grid, asked: Asked) -> None:
+        self.asked, self.where, self.metric = asked, asked.where, asked.metric
+        self.unused: list[str] = list(grid.left)
+        self.unnamed = grid.unnamed
+        table = grid.table
+        self.levels = table.columns if table.columns.nlevels > 1 else None
+        if self.levels is not None:
+            joined = [" / ".join(dict.fromkeys(filter(None, map(str, x)))) for x in table.columns]
+            table = table.set_axis(joined, axis=1)
+        names = [str(name) or "unnamed" for name in table.columns]
+        if twins := [name for name, n in Counter(names).items() if n > 1]:
+            raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
+        if table.empty:
+            raise AnalysisError(f"{self.where}: a table without rows; check the file")
+        self.columns = {x.name: x for x in columns_of(table.set_axis(names, axis=1))}
+        self.n = len(table)
+        self.roles = {name: self._role(column) for name, column in self.columns.items()}
+        for role, chosen in asked.columns.items():
+            if unknown := [
+                name
+                for name in chosen
+                if name not in self.columns and name != "rows" and name != "columns"
+            ]:
+                hint = nearest(unknown[0], self.columns) or f"; it has {', '.join(self.columns)}"
+                raise AnalysisError(f"{self.where}: no column {unknown[0]!r}{hint}")
+            for name in self.columns:
+                if self.roles[name] == role and role not in ("size", ""):
+                    self.roles[name] = ""
+            self.roles |= {name: role for name in chosen if name in self.columns}
+        for name in grid.unnamed:  # a level of nested names may have those of metrics
+            labels = list(dict.fromkeys(self.columns[name].labels().tolist()))
+            usual = [x for x in labels if usual_name(x) is not None]
+            if usual and all(x in usual or role_of(x) in ("size", "spread") for x in labels):
+                self.roles[name] = "metric"
+        if asked.clusters:
+            if asked.clusters not in self.columns:
+                hint = (
+                    nearest(asked.clusters, self.columns) or f"; it has {', '.join(self.columns)}"
+                )
+                raise AnalysisError(f"column {asked.clusters!r} is not known{hint}")
+            self.roles[asked.clusters] = "source"
+
+    def _role(self, column: Column) -> str:
+        """Return what a column is by its name, if its cells do not contradict it."""
+        role = role_of(column.name)
+        if role in ("strategy", "source", "part", "metric") and column.is_number:
+            return ""
+        if role == "dataset" and column.is_number:
+            return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
+        if (
+            role == "size"
+            and word_of(column.name) in ("id", "index", "no", "p", "n")
+            and column.is_number
+        ):
+            return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
+        if role in ("repeat", "fold") and column.is_number:
+            return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
+        if role == "part" and not {x.lower() for x in column.labels()} <= {*PARTS, ""}:
+            role = (
+                "dataset"
+                if word_of(column.name) == "subset"
+                else "fold"
+                if word_of(column.name) == "split"
+                else ""
+            )
+        texts = role == "fold" and not column.is_number
+        if texts and {x.lower() for x in column.labels()} <= {*PARTS, ""}:
+            return "part"
+        return role
+
+    def of(self, *roles: str) -> list[str]:
+        """Return the names of the columns of some roles."""
+        return [name for name, role in self.roles.items() if role in roles and name in self.columns]
+
+    def drop(self, names: Iterable[str], why: str = "") -> None:
+        """Leave columns out, which is said with the reason."""
+        names = [name for name in names if name in self.columns]
+        for name in names:
+            del self.columns[name]
+            self.unused.append(f"`{name}`" + (f" ({why})" if why else ""))
+
+    def keep(self, rows: np.ndarray, what: str) -> None:
+        """Keep some rows; what is left out is said."""
+        if rows.all():
+            return
+        self.unused.append(what)
+        self.n = int(rows.sum())
+        number = np.flatnonzero(rows)
+        place = {int(old): new for new, old in enumerate(number)}
+        for name, column in self.columns.items():
+            parts = {
+                part: values[rows]
+                for part in ("texts", "values", "spreads", "brackets", "bold")
+                if (values := getattr(column, part)) is not None
+            }
+            for part in ("words", "strange"):
+                texts = getattr(column, part)
+                parts[part] = {place[row]: word for row, word in texts.items() if row in place}
+            self.columns[name] = Column(**{**vars(column), **parts})
+
+    def label(self, names: Sequence[str]) -> np.ndarray:
+        """Return the names that one or several columns give to the rows."""
+        parts = [self.columns[name].labels() for name in names]
+        if len(parts) == 1:
+            return parts[0]
+        codes = [pd.factorize(part)[0] for part in parts]
+        _, first, back = np.unique(
+            np.column_stack(codes), axis=0, return_index=True, return_inverse=True
+        )
+        joined = [" ".join(x for x in (str(part[i]) for part in parts) if x) for i in first]
+        return np.array(joined, dtype=object)[np.ravel(back)]
+
+    def is_key(self, names: Sequence[str]) -> bool:
+        """Return whether some columns together tell all rows apart."""
+        codes = [pd.factorize(self.columns[name].labels())[0] for name in names]
+        return not pd.MultiIndex.from_arrays(codes).duplicated().any() if codes else self.n == 1
+
+    def n_of(self, *names: str) -> int:
+        """Return how many different labels some columns have together."""
+        codes = [pd.factorize(self.columns[name].labels())[0] for name in names]
+        return len(pd.MultiIndex.from_arrays(codes).unique())
+
+    def fixes(self, finer: Sequence[str], coarser: str) -> bool:
+        """Return whether a column is constant within each label of others."""
+        return self.n_of(*finer, coarser) == self.n_of(*finer)
+
+    def refuse(self, text: str, *commands: str) -> AnalysisError:
+        """Return the error that asks, with the commands that answer."""
+        ways = "; or ".join(commands)
+        return AnalysisError(f"{self.where}: {text}" + (f": {ways}" if ways else ""))
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Return names of columns as a part of the sentence on how a table was read."""
+    return " + ".join(f"`{name}`" for name in names)
+
+
+def likes(names: list[str]) -> str:
+    """Return what names are, if they are known and nothing speaks for the contrary."""
+    names = [str(name) for name in names if name]
+    strategies, datasets = looks_like(names, "strategy"), looks_like(names, "dataset")
+    least = max(_KNOWN, 2 / max(len(names), 1)) if len(names) < 6 else _KNOWN
+    if strategies >= min(least, 1) and datasets <= strategies / 3:
+        return "strategy"
+    if datasets >= min(least, 1) and strategies <= datasets / 3:
+        return "dataset"
+    return ""

@@ -1,0 +1,397 @@
+"""The reading of a table with a column for each strategy, or for each dataset."""
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from mlaut.analysis.importers.grids.cells import Column
+from mlaut.analysis.importers.grids.columns import (
+    average_columns,
+    average_rows,
+    beside_average,
+    best_marked,
+    block_averages,
+    measures_of,
+    odd_columns,
+)
+from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
+from mlaut.analysis.importers.grids.long import doubled_rows
+from mlaut.analysis.importers.grids.names import (
+    PARTS,
+    is_size,
+    is_summary,
+    word_of,
+)
+from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
+from mlaut.analysis.scores.catalogue import direction
+from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.errors import AnalysisError
+
+
+def read_wide(g: Sheet, keys: Keys) -> Reading:
+    """Return the reading of a table with a column for each strategy, or for each dataset."""
+    rows, kind, why = _rows(g, keys)
+    _, repeat, fold = rows, list(keys.repeat), list(keys.fold)
+    others = {*rows, *repeat, *fold}
+    sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
+    source = g.of("source")[:1] if sources else []
+    g.drop(
+        [x for x in g.columns if x not in others and not g.columns[x].is_number and x not in source]
+    )
+    columns = [x for x in g.columns if x not in others and x not in source]
+    columns, renamed = _measured(g, columns)
+    columns = _without_odd(g, rows, columns, kind)
+    shown = [renamed.get(x, x) for x in columns]
+    other = "strategy" if kind == "dataset" else "dataset"
+    _check_columns(g, columns, kind)
+    if kind == "strategy" and columns and all(map(_is_metric, shown)):
+        raise g.refuse(
+            f"its columns ({', '.join(columns[:8])}) are metrics of one dataset, so strategies "
+            "cannot be compared over datasets: give a folder with such a table for each dataset"
+        )
+    if kind == "dataset" and len(columns) > 1 and all(map(_is_metric, shown)):
+        raise g.refuse(
+            f"its columns ({', '.join(columns[:8])}) are metrics of one strategy, and two or more "
+            "are compared"
+        )
+    if not columns:
+        raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
+    _drop_average_rows(g, rows, columns)
+    if strange := [
+        (x, next(iter(g.columns[x].strange.values()))) for x in columns if g.columns[x].strange
+    ]:
+        cells = ", ".join(f"{name!r} has {cell!r}" for name, cell in strange[:4])
+        raise g.refuse(
+            f"cells that are neither numbers nor known words: column {cells}: mend them, or leave "
+            "columns out",
+            g.asked.command(unused="+".join(name for name, _ in strange)),
+        )
+    label = g.label(rows)
+    _check_rows(g, label, [*rows, *repeat, *fold], kind)
+    k = len(columns)
+    values = np.column_stack([g.columns[x].numbers for x in columns])
+    spreads = [g.columns[x].spreads for x in columns]
+    spread = None
+    if any(x is not None for x in spreads):
+        spread = np.column_stack(
+            [np.full(g.n, np.nan) if x is None else x for x in spreads]
+        ).ravel()
+    words = {
+        row * k + at: word
+        for at, x in enumerate(columns)
+        for row, word in g.columns[x].words.items()
+    }
+    across = np.tile(np.array(shown, dtype=object), g.n)
+    down = np.repeat(label, k)
+    each = {"repeat": repeat, "fold": fold}
+    levels = {
+        part: np.repeat(g.label(names), k)
+        for part, names in each.items()
+        if names and g.n_of(*names) > 1
+    }
+    names = {
+        kind: f"rows, named by {quoted(rows)}{why}",
+        other: "columns",
+        "score": "",
+        "repeat": quoted(repeat) if "repeat" in levels else "",
+        "fold": quoted(fold) if "fold" in levels else "",
+        "source": quoted(source),
+    }
+    return Reading(
+        down if kind == "dataset" else across,
+        across if kind == "dataset" else down,
+        values.ravel(),
+        g.metric,
+        names,
+        levels.get("repeat"),
+        levels.get("fold"),
+        spread,
+        words,
+        sources,
+        tuple(g.unused),
+    )
+
+
+def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
+    """Return the columns that name the rows, what rows are, and the evidence if no name says so."""
+    said = g.asked.columns
+    texts = [
+        x
+        for x in g.columns
+        if not g.columns[x].is_number and g.roles[x] in ("", "property", "alias")
+    ]
+    more = [*keys.repeat, *keys.fold]
+    if keys.dataset or keys.strategy:
+        rows = list(keys.dataset or keys.strategy)
+        kind = "dataset" if keys.dataset else "strategy"
+        if kind == "strategy" and not g.is_key([*rows, *more]):  # a size may be part of the name
+            texts += [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
+            rows = next(([*rows, x] for x in texts if g.is_key([*rows, x, *more])), rows)
+        _columns_by_value(g, rows, kind)
+        return rows, kind, ""
+    first = next(iter(g.columns))
+    texts = texts or (
+        [first]
+        if g.columns[first].is_number and word_of(first) in ("unnamed", "name", "id")
+        else []
+    )
+    if not texts:
+        raise g.refuse(
+            "no columns of texts, so it is unclear which has the names of the datasets: call that "
+            f"column 'dataset'; it has {', '.join(list(g.columns)[:8])}"
+        )
+    rows = next(
+        (list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n) if g.is_key([*c, *more])),
+        texts[:1],
+    )
+    if said.get("dataset") == ("rows",) or said.get("strategy") == ("columns",):
+        _columns_by_value(g, rows, "dataset")
+        return rows, "dataset", ""
+    if said.get("strategy") == ("rows",) or said.get("dataset") == ("columns",):
+        _columns_by_value(g, rows, "strategy")
+        return rows, "strategy", ""
+    kind, why = _way_round(g, rows)
+    _columns_by_value(g, rows, kind)
+    return rows, kind, f" ({why})"
+
+
+def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
+    """Return whether rows are datasets or strategies, with the evidence; ask if there is none."""
+    label = [str(x) for x in g.label(rows)]
+    candidates = [
+        x
+        for x in g.columns
+        if g.columns[x].is_number and g.roles[x] not in ("size", "spread", "repeat", "fold")
+    ]
+    evidence: dict[str, list[str]] = {"dataset": [], "strategy": []}
+    averages = average_columns([g.columns[x] for x in candidates])
+    named = [x for x in candidates if is_summary(x)]
+    if averages or named:
+        name = (named or averages)[0]
+        evidence["strategy"].append(f"column `{name}` is a mean over the others")
+    plain_rows = [i for i, x in enumerate(label) if not is_summary(x)]
+    by_value = average_rows(
+        [g.columns[x] for x in candidates if x not in averages and x not in named]
+    )
+    summaries = [x for x in label if is_summary(x)] or [label[i] for i in by_value]
+    if summaries:
+        evidence["dataset"].append(f"row `{summaries[0]}` is one over the others")
+    members = [x for x in candidates if x not in averages and x not in named]
+    if summaries and (averages or named):  # a mean over both says nothing
+        evidence = {"dataset": [], "strategy": []}
+    for names, yes, no, what in (
+        (members, "dataset", "strategy", "columns"),
+        ([label[i] for i in plain_rows], "strategy", "dataset", "rows"),
+    ):
+        kind = likes(names)
+        if kind == "strategy":
+            evidence[yes].append(f"{what} are strategies by their names")
+        elif kind == "dataset":
+            evidence[no].append(f"{what} are datasets by their names")
+    marked = best_marked([g.columns[x] for x in members])
+    if marked:
+        evidence["dataset" if marked == "rows" else "strategy"].append(
+            f"the best of each {marked[:-1]} is marked"
+        )
+    found = [kind for kind, reasons in evidence.items() if reasons]
+    if len(found) == 1:
+        return found[0], evidence[found[0]][0]
+    both = f" ({evidence['dataset'][0]}, but {evidence['strategy'][0]})" if found else ""
+    n, k = len(plain_rows), len(members)
+    text = (
+        f"it is unclear whether rows are datasets ({n} datasets, {k} strategies) or strategies "
+        f"({k} datasets, {n} strategies){both}"
+    )
+    name = "+".join(rows)
+    raise g.refuse(text, g.asked.command(dataset=name), g.asked.command(strategy=name))
+
+
+def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
+    """Leave out the columns that are no strategies, or datasets, by their names or values."""
+    _drop_average_rows(g, rows, [])
+    keys = {*rows, *g.of("repeat", "fold", "source")}
+    numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
+    chosen = g.asked.columns.get("score", ())
+    if chosen:
+        g.drop([x for x in numbers if x not in chosen])
+        return
+    sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit]
+    if len(sizes) < len(numbers):
+        doubtful = [x for x in sizes if not is_size(x) and _is_among(g, x, numbers)]
+        if doubtful:
+            raise g.refuse(
+                f"{quoted(doubtful)} may be no scores by the name, and look like the others",
+                g.asked.command(unused="+".join(doubtful)),
+                g.asked.command(
+                    score="+".join(x for x in numbers if x not in sizes or x in doubtful)
+                ),
+            )
+    if kind == "strategy" or len(sizes) < len(numbers):
+        g.drop(sizes)
+    g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
+    numbers = [x for x in numbers if x in g.columns]
+    averages = average_columns(
+        [g.columns[x] for x in numbers], named=True, strict=kind == "dataset"
+    )
+    composed = [
+        x
+        for x in numbers
+        if (is_summary(x) and (kind == "strategy" or word_of(x) not in ("mean", "median")))
+        or (kind == "strategy" and re.match(r"(?:avg|average)\b", x.lower()))
+    ]
+    apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
+    for name, mean in apart.items():
+        g.drop([name], f"not in the mean `{mean}`")
+    for name in dict.fromkeys([*averages, *composed]):
+        g.drop([name], "an average of the others" if name in averages else "by its name a summary")
+    numbers = [x for x in numbers if x in g.columns]
+    if not numbers:
+        return
+    turned = [
+        Column("", values=row) for row in np.column_stack([g.columns[x].numbers for x in numbers])
+    ]
+    for at in block_averages(numbers, turned):
+        g.drop([numbers[at]], "an average of some others")
+
+
+def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
+    """Return the columns without those that are no scores by their values; ask where unclear."""
+    if g.asked.columns.get("score") or not numbers:
+        return numbers
+    odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
+    beyond = [
+        x for x in numbers if x not in odd and np.fmax.reduce(np.abs(g.columns[x].numbers)) > 1
+    ]
+    if _bounded(g.metric) and len(beyond) < len(numbers) / 2:
+        unclear = {x: why for x, why in unclear.items() if x not in beyond}
+        if beyond:
+            column, within = g.columns[beyond[0]], next(x for x in numbers if x not in beyond)
+            at = int(np.argmax(np.abs(column.numbers) > 1))
+            raise g.refuse(
+                f"`{beyond[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}, and "
+                f"`{within}` is within 0 and 1, as {g.metric} is",
+                g.asked.command(unused="+".join(beyond)),
+            )
+    for name, why in odd.items():
+        g.drop([name], why)
+    if unclear:
+        noun = "strategies" if kind == "dataset" else "datasets"
+        names = "+".join(unclear)
+        rest = "+".join(x for x in numbers if x in g.columns)
+        raise g.refuse(
+            f"{quoted(list(unclear))} may be no {noun} ({next(iter(unclear.values()))})",
+            g.asked.command(unused=names),
+            g.asked.command(score=rest),
+        )
+    numbers = [x for x in numbers if x in g.columns]
+    g.drop(average_columns([g.columns[x] for x in numbers]), "an average of the others")
+    return [x for x in numbers if x in g.columns]
+
+
+def _is_metric(name: str) -> bool:
+    return usual_name(name) is not None or direction(name) is not None
+
+
+def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
+    """Raise an error where columns are neither strategies nor datasets, as their names show."""
+    if g.asked.columns.get("score"):
+        return
+    if g.metric and (own := [x for x in columns if word_of(x) == word_of(g.metric)]):
+        few = "dataset" if kind == "strategy" else "strategy"
+        raise g.refuse(
+            f"`{own[0]}` is the metric and its rows are of one {few}, so there is nothing to "
+            f"compare: give a folder with such a table for each {few}, or name the columns",
+            g.asked.command(**{kind: "rows", "score": "+".join(columns[:3])}),
+        )
+    if len(columns) > 1 and {word_of(x) for x in columns} <= {*PARTS, "development"}:
+        raise g.refuse(f"its columns ({', '.join(columns)}) are parts of one dataset, not datasets")
+    if len(columns) > 1 and all(re.fullmatch(r"\d+", x) for x in columns):
+        raise g.refuse(
+            f"columns {columns[0]} to {columns[-1]} look like runs of one strategy; if they are "
+            "not",
+            g.asked.command(score="+".join(columns)),
+        )
+    if g.levels is not None and len(columns) == len(g.levels) - 1:
+        each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
+        sizes = [len(level) for level in each if len(level) > 1]
+        if len(sizes) > 1 and np.prod(sizes) == len(columns):
+            inner = sorted(map(str, each[-1]))[0]
+            chosen = [x for x in columns if x.endswith(inner)]
+            raise g.refuse(
+                f"its names have two levels, such as `{columns[0]}`, and only one is of "
+                f"{'strategies' if kind == 'dataset' else 'datasets'}: choose columns",
+                g.asked.command(score="+".join(chosen)),
+            )
+
+
+def _is_among(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
+    """Return whether the values of a column are fractions about as large as those of the others."""
+    own = g.columns[name].numbers
+    own = own[~np.isnan(own)]
+    others = [g.columns[x].numbers for x in numbers if g.roles[x] == ""]
+    middles = [float(np.nanmedian(x)) for x in others if (np.nan_to_num(x) % 1 != 0).any()]
+    if not len(own) or not middles or (own % 1 == 0).all():
+        return False
+    return bool(min(middles) / 2 <= np.median(own) <= 2 * max(middles))
+
+
+def _bounded(metric: str) -> bool:
+    """Return whether a metric is known to have two ends."""
+    usual = usual_name(metric) if metric else None
+    try:
+        return bool(np.isfinite(find_metric(usual.metric if usual else metric).bounds).all())
+    except AnalysisError:
+        return False
+
+
+def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the columns of the wanted metric, where columns are of several, and their names."""
+    if g.asked.columns.get("score"):
+        return columns, {}
+    found = measures_of(columns, g.metric)
+    if found is None:  # means whose spreads are left out already
+        short = {
+            x: re.sub(r"^mean[\s_.:-]+|[\s_.:(-]+mean\)?$", "", x, flags=re.I) for x in columns
+        }
+        return columns, short if all(x != short[x] for x in columns) else {}
+    if isinstance(found, str):
+        raise g.refuse(found)
+    kept, others, metric, ask = found
+    if ask:
+        raise g.refuse(
+            f"its columns are of several metrics ({', '.join(ask)}), so say which one",
+            *(g.asked.command(metric=x) for x in ask[:3]),
+        )
+    for what, names in others.items():
+        g.drop(names, f"of {what}")
+    g.metric = g.metric or metric
+    return list(kept), dict(kept)
+
+
+def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
+    """Leave out the rows that are averages, ranks or wins."""
+    label = [str(x) for x in g.label(rows)]
+    by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
+    by_value |= set(
+        block_averages(label, [g.columns[x] for x in g.columns if g.columns[x].is_number])
+    )
+    out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
+    if out.any() and not out.all():
+        names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
+        g.keep(
+            ~out, f"row{'s' * (int(out.sum()) > 1)} {names} (no more than a summary of the others)"
+        )
+
+
+def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> None:
+    if empty := [i for i, x in enumerate(label) if not x]:
+        raise g.refuse(f"row {empty[0]} of the table has no {kind}: name it, or drop it")
+    if not g.is_key(names):
+        doubled = label[np.flatnonzero(doubled_rows(g, names))[0]]
+        raise g.refuse(
+            f"the table has several rows for {doubled}: {kind} names must differ; number runs and "
+            "folds in columns 'repeat' and 'fold'"
+        )
