@@ -144,6 +144,19 @@ def nearest(word: object, known: Iterable[object], cutoff: float = 0.6) -> str:
     return f"; did you mean {by_text[close[0]]!r}?" if close else ""
 
 
+def some_of(names: Iterable[object], most: int = 8) -> str:
+    """Return the first names, and how many more there are.
+
+    Examples
+    --------
+    >>> some_of("abcd", 2), some_of([])
+    ('a, b and 2 more', 'none')
+    """
+    texts = [str(name) for name in names]
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more or "none"
+
+
 def nearest_of(word: str, known: Collection[str]) -> str:
     """Return `nearest`; if no known word is similar, their number and the three nearest.
 

@@ -78,18 +78,28 @@ def verify_bundle(
         checked = verify_study(
             bundle.study, refit=refit, strategies=strategies, hdf5_input_io=io, **options
         )
-        missing = sum(not dataset.included for dataset in bundle.datasets)
-        unchecked = f"{missing} of {len(bundle.datasets)} datasets are not in the bundle"
         return bundle, replace(
             checked,
             problems=(*unlike, *checked.problems),
-            unchecked=f"{unchecked}; --refit loads and checks them" if io is None else "",
+            unchecked=_absent_tables(bundle) if io is None else "",
         )
     with tempfile.TemporaryDirectory() as folder:
         io = datasets_io(bundle, study, Path(folder, DATASETS))
         options |= {"strategies": strategies, "hdf5_input_io": io}
         checked = verify_study(bundle.study, refit=refit, **options)
     return bundle, replace(checked, unchecked=_way_out(bundle, trusted) if checked.left_out else "")
+
+
+def _absent_tables(bundle: Bundle) -> str:
+    """Return how many tables are not in a bundle, and what checks them."""
+    from mlaut.data.sources.references import is_reference
+
+    absent = [dataset for dataset in bundle.datasets if not dataset.included]
+    nowhere = sum(not is_reference(dataset.reference) for dataset in absent)
+    way = "loads and checks them"
+    if nowhere:
+        way = f"needs a database that has them (--input): {nowhere} have no place to load from"
+    return f"{len(absent)} of {len(bundle.datasets)} datasets are not in the bundle; --refit {way}"
 
 
 def _way_out(bundle: Bundle, trusted: bool) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlaut.errors import AnalysisError, MlautError
+from mlaut.errors import AnalysisError, MlautError, StoreError
 from mlaut.experiments.options import RunOptions
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.records import Analysis
@@ -53,8 +53,11 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return changes["run"] | changes["tuning"] | terms | flags
 
 
-def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the path of the study's database, and the report options of its study file."""
+def database_and_options(path: Path, begun: bool = True) -> tuple[Path, dict[str, Any]]:
+    """Return the path of the study's database, and the report options of its study file.
+
+    Unless `begun` is false, a study file that was not run yet is refused, with the way out.
+    """
     kind = kind_of(path)
     if kind is Kind.BUNDLE:
         from mlaut.bundles.opening import open_bundle
@@ -68,6 +71,12 @@ def database_and_options(path: Path) -> tuple[Path, dict[str, Any]]:
     report = {name: value for name, value in vars(file.report).items() if value}
     terms = {} if file.analysis is None else vars(analysis_of(file))
     title = {"title": file.study.title} if file.study.title else {}
+    if begun and not file.output.exists():
+        shards = f"{file.output.stem}.shard-*{file.output.suffix}"
+        way = f"begin it: mlaut run {path}"
+        if any(file.output.parent.glob(shards)):
+            way = f"join its shards: mlaut merge {file.output.with_name(shards)} -o {file.output}"
+        raise StoreError(f"{file.output}: there is no study yet; {way}")
     return file.output, report | terms | title
 
 

@@ -64,7 +64,7 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
     """
     from mlaut.experiments.following import status as progress
 
-    database, options = database_and_options(study)
+    database, options = database_and_options(study, begun=not alive)
     if follow and as_json():
         raise click.UsageError("--follow draws, and --json prints: give one of them")
     if follow:

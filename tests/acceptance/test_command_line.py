@@ -306,7 +306,6 @@ ENDLESS = {
     "excel": (["report --metric accuracy"], ["{pipe}.xlsx"]),
     "output": (["report"], ["study.h5", "-o", "{pipe}.html"]),
     "clusters": (["report"], ["study.h5", "--clusters", "{pipe}.csv"]),
-    "submitted": (["report"], ["study.h5", "--since", "2026", "--submitted", "{pipe}.csv"]),
     "predictions": (["import --strategy s --source x"], ["study.h5", "{pipe}.csv"]),
     "database": (["load"], ["{pipe}.h5", "starter/iris"]),
     "strategies": (["run", "plan"], ["own.toml"]),
@@ -503,6 +502,19 @@ def test_full_disk(study):
     assert re.fullmatch(r"mlaut: error: study\.h5: the disk .* is full while .*\n", told.stderr)
     assert (study / "study.h5").read_bytes() == before
     assert mlaut("run", "study.toml", "-q", folder=study).stdout.count("9 done") == 1
+
+
+def test_a_study_file_that_was_not_run_yet_says_how_to_begin(tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY)
+    for command in ("status", "report", "verify"):
+        told = mlaut(*command.split(), "study.toml", folder=tmp_path)
+        begin = "mlaut: error: study.h5: there is no study yet; begin it: mlaut run study.toml\n"
+        assert (command, told.returncode, told.stderr) == (command, 4, begin)
+    told = mlaut("status", "study.toml", "--alive", folder=tmp_path)
+    assert (told.returncode, told.stderr) == (1, "")
+    (tmp_path / "study.shard-1-of-2.h5").touch()
+    told = mlaut("status", "study.toml", folder=tmp_path)
+    assert told.stderr.endswith("shards: mlaut merge study.shard-*.h5 -o study.h5\n"), told.stderr
 
 
 def test_status_and_report_of_what_is_no_study(tmp_path):

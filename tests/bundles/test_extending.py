@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 from dataclasses import replace
 
@@ -49,6 +50,20 @@ def test_tables_that_are_not_included_are_loaded_by_reference(published, tmp_pat
 def lacking(published, **changes):
     iris, zoo = published.datasets
     return replace(published, datasets=(replace(iris, included=False, **changes), zoo))
+
+
+@pytest.mark.parametrize(
+    ("reference", "way"),
+    [
+        ("", r"needs a database .*\(--input\): 1 have no place"),
+        ("starter/iris", "loads and checks"),
+    ],
+)
+def test_what_checks_tables_that_are_not_included(published, monkeypatch, reference, way):
+    bundle = lacking(published, reference=reference)
+    monkeypatch.setattr("mlaut.bundles.extending.open_bundle", lambda *_, **__: bundle)
+    _, found = verify_bundle(bundle.folder)
+    assert re.match(f"1 of 2 datasets are not in the bundle; --refit {way}", found.unchecked)
 
 
 def test_a_table_that_is_nowhere_is_named(published, tmp_path):

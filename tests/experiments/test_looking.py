@@ -7,6 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import StrategyError
+from mlaut.estimators import Generic_Estimator, as_strategies
 from mlaut.files_io import StudyStore
 
 
@@ -83,6 +84,13 @@ def test_a_strategy_that_cannot_be_read_is_refused_by_its_name(orchestrator, kin
     assert "'bad'" in str(refused.value) or kind.__name__ in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not StudyStore(orchestrator.hdf5_output_io.path).strategies
+
+
+@pytest.mark.parametrize("kind", [Key, Leaves])
+def test_a_strategy_of_a_list_keeps_its_name_in_the_refusal(kind):
+    named = Generic_Estimator(kind(), name="bad")
+    with pytest.raises(StrategyError, match="strategy 'bad' cannot be read"):
+        as_strategies([GaussianNB(), named])
 
 
 class Shy(Learner):

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from mlaut.errors import AnalysisError, check_options, nearest
+from mlaut.errors import AnalysisError, check_options, nearest, some_of
 
 _LARGEST_FIGURE = 200  # inches; at 300 dots an inch matplotlib draws at most 218
 LARGEST = 2**31 - 1  # largest whole number: numpy accepts it, and no computation needs more
@@ -438,7 +438,7 @@ def position(word: str, name: str, names: Sequence[str]) -> int:
     """Return the position of a name; raise `AnalysisError` with the nearest name if unknown."""
     if isinstance(name, str) and name in names:
         return list(names).index(name)
-    hint = nearest(name, names, 0.5) or f"; there are {', '.join(names[:8])}"
+    hint = nearest(name, names, 0.5) or f"; there are {some_of(names)}"
     raise AnalysisError(f"{word} {shown(name)} is not in these results{hint}")
 
 
@@ -449,14 +449,12 @@ def positions(word: str, chosen: Iterable[str] | None, names: Sequence[str]) -> 
     if isinstance(chosen, str):
         chosen = [chosen]
     if not isinstance(chosen, Iterable):
-        raise AnalysisError(
-            f"{shown(chosen)} does not name a {word}; there are {', '.join(names[:8])}"
-        )
+        raise AnalysisError(f"{shown(chosen)} does not name a {word}; there are {some_of(names)}")
     known = {name: place for place, name in enumerate(names)}
     places = [
         known[name] if isinstance(name, str) and name in known else position(word, name, names)
         for name in chosen
     ]
     if not places:
-        raise AnalysisError(f"no {word} was chosen; there are {', '.join(names[:8])}")
+        raise AnalysisError(f"no {word} was chosen; there are {some_of(names)}")
     return places

@@ -12,7 +12,7 @@ from mlaut.analysis.importers.openml import openml_runs, openml_splits
 from mlaut.analysis.importers.predictions import Predicted
 from mlaut.analysis.importers.reading import in_one_line, read_without_twins
 from mlaut.analysis.importers.sktime_results import stored_predictions
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, nearest, some_of
 from mlaut.files_io import SplitEntry
 from mlaut.files_io.safe_files.plain_files import check_plain, read_text, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table
@@ -105,7 +105,7 @@ def _one_table(source: Path, runs: Iterable[Predicted], model: str, dataset: str
     for run in runs:
         by_model.setdefault(run.strategy, []).append(run)
     if model and model not in by_model:
-        hint = nearest(model, by_model) or f"; it has {', '.join(list(by_model)[:5])}"
+        hint = nearest(model, by_model) or f"; it has {some_of(by_model)}"
         raise AnalysisError(f"{source}: no predictions of {model!r}{hint}")
     if not model and len(by_model) > 1:
         raise AnalysisError(

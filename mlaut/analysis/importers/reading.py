@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.results.results import Results
-from mlaut.errors import AnalysisError, MlautError, nearest
+from mlaut.errors import AnalysisError, MlautError, nearest, some_of
 from mlaut.files_io.tables.tables import ending_of, read_table
 
 Source = str | os.PathLike[str] | pd.DataFrame | Sequence[str | os.PathLike[str]]
@@ -87,7 +87,7 @@ class Format:
         for name, frame in frames:
             for column in self.required:
                 if column not in frame.columns:
-                    hint = nearest(column, frame.columns) or f"; it has {_first(frame.columns)}"
+                    hint = nearest(column, frame.columns) or f"; it has {some_of(frame.columns)}"
                     raise AnalysisError(
                         f"{name}: no {self.kind}: it has no column {column!r}{hint}"
                     )
@@ -103,7 +103,7 @@ class Format:
         if wanted in frame.columns:
             return wanted
         names = [str(name) for name in known]
-        hint = nearest(wanted, names) or f"; it has {_first(names)}"
+        hint = nearest(wanted, names) or f"; it has {some_of(names)}"
         raise AnalysisError(f"the {self.kind} has no scores {wanted!r}{hint}")
 
     def cells(self, frame: pd.DataFrame, score: pd.Series) -> pd.DataFrame:
@@ -148,11 +148,6 @@ def in_one_line(read: Callable[P, Read]) -> Callable[P, Read]:
             ) from error
 
     return reader
-
-
-def _first(names: Iterable[Any]) -> str:
-    names = [str(name) for name in names]
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
 def choose(frame: pd.DataFrame, column: str, chosen: str | None, what: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 from mlaut.analysis.importers.predictions import Predicted, blocks_of
 from mlaut.analysis.importers.reading import Format, in_one_line
 from mlaut.analysis.results.results import Results
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, nearest, some_of
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
 
 WHAT = "file of sktime.benchmarking"
@@ -96,7 +96,7 @@ def _chosen(path: Path, names: list[str], metric: str | None) -> str:
         return names[0]
     if not names:
         raise AnalysisError(f"{path}: no {WHAT}: it has no scores of folds")
-    shown = ", ".join(names[:8])
+    shown = some_of(names)
     if metric is None:
         raise AnalysisError(f"{path}: several scores, {shown}; choose one by metric=")
     raise AnalysisError(

@@ -126,7 +126,8 @@ def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
     elif _is_pair(obj):
         yield _named(obj[0], obj[1], registry), obj[1]
     elif has(type(obj), "fit") or has(obj, "fit") or not isinstance(obj, Iterable):
-        with looked_at(type(obj).__name__):
+        own = issubclass(type(obj), MlautEstimator) and has(obj, "name")
+        with looked_at(obj.name if own else type(obj).__name__):
             one = _one(obj)
         yield one, obj
     else:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from mlaut.errors import StudyError, nearest
+from mlaut.errors import StudyError, nearest, some_of
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.records import Block, Status
 
@@ -40,7 +40,7 @@ def predictions_of(
     ):
         for name in names:
             if name not in present:
-                hint = nearest(name, present) or f"; it has {', '.join(present[:8]) or 'none'}"
+                hint = nearest(name, present) or f"; it has {some_of(present)}"
                 raise StudyError(f"{study.path}: no {what} {name!r}{hint}")
     parts = []
     for block in study.parts([dataset]):

@@ -40,7 +40,7 @@ from typing import Any, TypeVar
 import h5py
 import numpy as np
 
-from mlaut.errors import StoreError, StoreWarning, StudyError, nearest
+from mlaut.errors import StoreError, StoreWarning, StudyError, nearest, some_of
 from mlaut.files_io.outcomes.journal import Journal, JournalIndex, index_journal, put_aside
 from mlaut.files_io.outcomes.study_records import (
     TRACES,
@@ -592,7 +592,7 @@ class StudyStore:
             for what, changes, names in zip(("dataset", "strategy"), renamed, stored, strict=True):
                 for old, new in changes.items():
                     if old not in names:
-                        hint = nearest(old, names) or f"; it has {', '.join(names[:8]) or 'none'}"
+                        hint = nearest(old, names) or f"; it has {some_of(names)}"
                         raise StudyError(f"{self.path}: no {what} {old!r}{hint}")
                     if new in names:
                         raise StudyError(f"{self.path}: {what} {new!r} exists; use another name")

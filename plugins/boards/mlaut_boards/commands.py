@@ -253,6 +253,9 @@ def export(study: Path, logs: Path | None, models: Path | None, metric: str, **h
     default=None,
     help="Direction of a table's metric that MLaut does not know.",
 )
+@click.option(
+    "--contaminated", help="Treatment of strategies that were trained on a dataset, as in a report."
+)
 @click.option("--alpha", default=0.05, show_default=True, help="Level of all claims together.")
 def new(
     results: Path, since: str | None, submitted: Path | None, alpha: float, **how: Any

@@ -1,6 +1,7 @@
 """New records: evidence by all flips, the error over all claims, and the winner's curse."""
 
 import json
+import os
 from dataclasses import replace
 from itertools import product
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from mlaut_boards.growing import advantage, log_evidence, new_records
 
 from mlaut.analysis import Results
-from mlaut.cli import cli
+from mlaut.cli import cli, main
 from mlaut.errors import AnalysisError
 
 SIZES = [1] * 10 + [2] * 6 + [3] * 5 + [4] * 3 + [6, 8, 12, 20]
@@ -104,6 +105,37 @@ def test_the_command_has_the_records_since_a_date(tmp_path):
     assert "f 2 submissions from c on, new records when they came: c; ahead, prov" in text
     rows = json.loads(CliRunner().invoke(cli, [*given, "--json"]).stdout)
     assert (rows[0]["strategy"], rows[0]["claim"]) == ("c", "record")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_a_device_as_dates_is_one_line_at_once(tmp_path, kind, capsys):
+    (tmp_path / "board.csv").write_text("dataset,a,b\nx,.1,.5\ny,.2,.3\nz,.4,.3\n")
+    dates = tmp_path / "dates.csv"
+    os.mkfifo(dates) if kind == "pipe" else dates.symlink_to("/dev/zero")
+    given = ["leaderboard", "records", f"{tmp_path}/board.csv", "--metric", "accuracy"]
+    with pytest.raises(SystemExit, match="4"):
+        main([*given, "--submitted", str(dates)])
+    told = capsys.readouterr().err
+    assert "a pipe or a device, and must be a file" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_the_records_leave_out_contaminated_strategies(tmp_path):
+    fev = "model_name,task_name,test_error,trained_on_this_dataset\n"
+    scores = {"old": ".5", "clean": ".4", "leaky": ".1"}
+    for name, score in scores.items():
+        rows = [f"{name},d{i},{score}{i},{name == 'leaky'}" for i in range(8)]
+        (tmp_path / f"{name}.csv").write_text(fev + "\n".join(rows) + "\n")
+    (tmp_path / "dates.txt").write_text(
+        "model,date\nold,2026-01-01\nclean,2026-02-01\nleaky,2026-03-01\n"
+    )
+    given = ["leaderboard", "records", str(tmp_path), "--submitted", f"{tmp_path}/dates.txt"]
+    found = {}
+    for way in ("keep", "drop strategies"):
+        done = CliRunner().invoke(cli, [*given, "--contaminated", way, "--json"])
+        assert done.exit_code == 0, done.output
+        found[way] = [row["strategy"] for row in json.loads(done.stdout)]
+    assert found == {"keep": ["clean", "leaky"], "drop strategies": ["clean"]}
 
 
 def test_a_submission_that_is_ahead_without_evidence_is_provisional():

@@ -28,7 +28,7 @@ from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
 from mlaut.analysis.scores.catalogue import direction
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, some_of
 
 
 def read_wide(g: Sheet, keys: Keys) -> Reading:
@@ -49,12 +49,12 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     _check_columns(g, columns, kind)
     if kind == "strategy" and columns and all(map(_is_metric, shown)):
         raise g.refuse(
-            f"its columns ({', '.join(columns[:8])}) are metrics of one dataset, so strategies "
+            f"its columns ({some_of(columns)}) are metrics of one dataset, so strategies "
             "cannot be compared over datasets: give a folder with such a table for each dataset"
         )
     if kind == "dataset" and len(columns) > 1 and all(map(_is_metric, shown)):
         raise g.refuse(
-            f"its columns ({', '.join(columns[:8])}) are metrics of one strategy, and two or more "
+            f"its columns ({some_of(columns)}) are metrics of one strategy, and two or more "
             "are compared"
         )
     if not columns:
@@ -141,7 +141,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     if not texts:
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
-            f"column 'dataset'; it has {', '.join(list(g.columns)[:8])}"
+            f"column 'dataset'; it has {some_of(g.columns)}"
         )
     rows = next(
         (list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n) if g.is_key([*c, *more])),

@@ -139,7 +139,7 @@ def test_the_scores_are_those_of_the_bundles(site, published):
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1400, 390])
 def test_a_browser_shows_the_pages_without_a_request(site, tmp_path, width):
-    sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+    sys.path.insert(0, str(Path(__file__).parents[4] / "tests" / "report"))
     from browser import CHROMIUM, chromium
 
     if CHROMIUM is None:
