@@ -63,7 +63,8 @@ class Registry:
     >>> REGISTRY.search("KNeighbours")
     Traceback (most recent call last):
     mlaut.errors.StrategyError: no strategy, family or task is called 'KNeighbours'; did you \
-mean 'K_Neighbours' or 'K_Neighbours_Regressor'? 'mlaut list strategies' has all
+mean 'K_Neighbours' or 'K_Neighbours_Regressor' or 'Nearest_Neighbours'? 'mlaut list strategies' \
+has all
     """
 
     def __init__(self, specs: Iterable[Strategy] = ()) -> None:
