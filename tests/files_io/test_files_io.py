@@ -129,6 +129,20 @@ def test_a_name_given_twice_is_refused(io):
 # ------------------------------------------------------------- the same again
 
 
+def test_where_names_must_differ_a_dataset_stays_in_its_group(io):
+    """As in a study, whose datasets have one name each."""
+    (path,) = io.save_datasets(datasets("a"), "/g")
+    io.names_differ = True
+    before = io.path.read_bytes()
+    assert io.save_datasets(datasets("a")) == (path,)
+    assert io.path.read_bytes() == before
+    with pytest.raises(StoreError, match="/g/a exists and differs: 6 rows are now 8"):
+        io.save_datasets(datasets("a", n=8))
+    assert io.save_datasets(datasets("a", n=8), overwrite=True) == (path,)
+    assert io.save_datasets(datasets("b")) == ("/b",)
+    assert [info.n_rows for info in io.dataset_infos()] == [6, 8]
+
+
 def test_the_same_dataset_again_changes_nothing(io):
     io.save_pandas_dataset(table(), "/g", meta())
     before = io.path.stat()
@@ -337,6 +351,12 @@ def test_repeated_rows_are_counted_as_pandas_counts_them(io, digits, hidden):
     expected = frame.drop(columns="id" if hidden else []).duplicated(keep=False).sum()
     assert io.dataset_infos()[0].repeated_rows == expected
     assert (expected > 0) == hidden
+
+
+def test_repeated_rows_with_texts_that_have_no_hash_are_counted(io):
+    texts = pd.Series(["\ud800", "a", "\ud800", "b", "b", "b"], dtype=object)
+    io.save_datasets([Dataset("d", table().assign(x=1, colour=texts), "y", CLASSIFICATION)])
+    assert io.dataset_infos()[0].repeated_rows == 4  # y tells one of the three b from the others
 
 
 def test_a_given_task_wins_and_a_misspelt_one_is_told(io):

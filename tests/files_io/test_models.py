@@ -164,3 +164,23 @@ def test_a_link_that_leads_to_itself_is_no_model(folder, tmp_path, name):
             use(folder, record)
     assert not is_recorded(folder, record)
     assert not (tmp_path / "new").exists()
+
+
+def test_another_file_in_the_place_of_a_model_is_kept(folder):
+    first = write_model(folder, CELL, b"content", ".pickle")
+    assert write_model(folder, CELL, b"content", ".pickle") == first
+    second = write_model(folder, CELL, b"other", ".pickle")
+    assert second["file"] == f"a%2Fb/%2E%2E/r1-f2-{second['sha256'][:12]}.pickle"
+    assert (read_model(folder, first), read_model(folder, second)) == (b"content", b"other")
+
+
+def test_names_that_are_too_long_for_a_folder_stay_apart(folder):
+    long = "\N{GREEK SMALL LETTER ALPHA}" * 125  # 250 bytes
+    cells = [Cell(long + end, "svc", 0, 0) for end in "ab"]
+    records = [write_model(folder, cell, cell.dataset.encode(), ".pickle") for cell in cells]
+    for cell, record in zip(cells, records, strict=True):
+        assert read_model(folder, record) == cell.dataset.encode()
+        part, strategy, name = record["file"].split("/")
+        assert part.startswith(long[:40] + "-")
+        assert len(part.encode()) <= 255
+        assert (strategy, name) == ("svc", "r0-f0.pickle")

@@ -63,6 +63,10 @@ def test_what_is_no_json_is_a_value_error(text, reason):
         strict_json(text)
 
 
+def test_the_same_key_in_two_objects_is_json():
+    assert strict_json('[{"a": 1, "b": {"a": 2}}, {}]') == [{"a": 1, "b": {"a": 2}}, {}]
+
+
 @pytest.fixture
 def full(monkeypatch):
     def fail(path, content):
@@ -106,3 +110,24 @@ def test_nothing_is_replaced_where_a_file_must_be_new(tmp_path):
 def test_a_name_that_no_system_takes_is_one_line(tmp_path):
     with pytest.raises(StoreError, match="File name too long"):
         write_file(tmp_path / ("n" * 300), "x")
+
+
+def test_a_file_that_may_not_be_written_is_told_and_left(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("old")
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
+    with pytest.raises(StoreError, match="file: no permission while writing it"):
+        write_file(tmp_path / "file", "new")
+    assert (tmp_path / "file").read_text() == "old"
+
+
+def test_files_of_a_folder_replace_what_was_there_and_follow_no_link(tmp_path):
+    folder, elsewhere = tmp_path / "new" / "folder", tmp_path / "elsewhere"
+    elsewhere.write_text("kept")
+    paths = write_files(folder, [("a", "old"), ("below/b", b"\xff")])
+    assert paths == (folder / "a", folder / "below" / "b")
+    (folder / "below" / "b").unlink()
+    (folder / "below" / "b").symlink_to(elsewhere)
+    assert write_files(folder, [("a", "new \ud800"), ("below/b", b"\xff\0")]) == paths
+    assert [path.read_bytes() for path in paths] == [b"new \\ud800", b"\xff\0"]
+    assert elsewhere.read_text() == "kept"
+    assert sorted(path.name for path in folder.iterdir()) == ["a", "below"]

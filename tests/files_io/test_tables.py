@@ -146,3 +146,9 @@ def test_a_table_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monke
     (tmp_path / "t.csv").write_text("x,y\n" + "1,a\n" * 200_000)
     with pytest.raises(DataError, match="more than 524,288 bytes, a quarter of the memory"):
         tables.read_table(tmp_path / "t.csv")
+
+
+def test_gaps_are_named_by_their_texts_where_a_file_has_texts(tmp_path):
+    path = written(tmp_path / "a.csv", "x,y\nNA,1\n,2\nDE,3\nNA,4\n")
+    assert tables.gaps_in(path, "x", ("", "NA")) == "'NA' (2), '' (1)"
+    assert tables.gaps_in(path.rename(tmp_path / "a.arff"), "x", ("", "NA")) == ""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlaut.experiments.plans.ledger import count_cells, counts_text, rows_by_reason
+from mlaut.experiments.plans.ledger import alike, count_cells, counts_text, rows_by_reason
 from mlaut.records import Status
 
 STATUSES = {
@@ -52,3 +52,15 @@ def test_rows_add_up_and_name_three_datasets():
 
 def test_a_status_without_cells_is_not_named():
     assert counts_text({Status.TIMEOUT: 0, Status.DONE: 2}) == "2 done"
+
+
+def test_reasons_that_differ_in_numbers_alone_are_one():
+    reasons = [("a", "k=-1 of 2.5e-3", 1), ("b", "k=3 of 7", 2), ("a", "k=4 of 7", 4)]
+    others = [("a", "k=5 of 7", 8), ("a", "k=4 of 7", 16), ("a", "k of 7", 32)]
+    assert alike(reasons + others) == [
+        ("a", "k=-1 of 2.5e-3 (and 2 reasons that differ in numbers)", 29),
+        ("b", "k=3 of 7", 2),
+        ("a", "k of 7", 32),
+    ]
+    one_more = [("a", "1 row", 1), ("a", "2 row", 1)]
+    assert alike(one_more) == [("a", "1 row (and 1 reason that differs in numbers)", 2)]

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -332,3 +333,19 @@ def test_a_search_that_tunes_by_a_score_of_its_own_or_under_a_limit_is_noted(wei
     assert plan.notes == {"own": ("tunes by f1_macro",), "bayes": ()}
     assert plan.limits.endswith("nor the final fit, as timeout does: own")
     assert weighted.plan(strategies).limits == ""
+
+
+def test_folds_of_groups_and_the_datasets_without_that_role_are_noted(tmp_path):
+    input_io, out_io = (Data().open_hdf5(tmp_path / name, "a") for name in ("in.h5", "study.h5"))
+    frame = pd.DataFrame({"a": np.arange(12.0), "g": [*"abc"] * 4, "y": ["no", "yes"] * 6})
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [0.1]}, cv=GroupKFold(2))
+    for name, roles, scheme, without in (
+        ("one", {"group": "g"}, "kfold_by_role(2)", ""),
+        ("two", {}, "kfold(2)", "; fails without a column of that role: two"),
+        ("six", {}, "kfold(2)", "; fails without a column of that role: six, two"),
+    ):
+        paths = input_io.save_datasets([from_frame(frame, "y", name=name, roles=roles)])
+        Data().split_datasets(input_io, out_io, paths, scheme=scheme)
+        plan = Orchestrator(input_io, out_io).plan({"search": search, "bayes": GaussianNB()})
+        said = f"its own folds get the role group{without}"
+        assert plan.notes == {"search": (said,), "bayes": ()}

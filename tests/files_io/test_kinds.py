@@ -1,0 +1,21 @@
+"""What a path leads to, by its name."""
+
+import pytest
+
+from mlaut.files_io.kinds import MANIFEST, Kind, kind_of
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a.zip", Kind.BUNDLE), ("HTTPS://a.org/b.csv", Kind.BUNDLE), ("a.TOML", Kind.STUDY_FILE),
+     ("-", Kind.RESULTS), ("a.json", Kind.RESULTS), ("a.tsv.gz", Kind.RESULTS),
+     ("a.HDF5", Kind.STUDY), ("study", Kind.STUDY), ("a.docx", Kind.STUDY)],
+)  # fmt: skip
+def test_a_name_tells_the_kind(name, kind):
+    assert kind_of(name) is kind
+
+
+def test_a_folder_is_a_bundle_by_its_manifest(tmp_path):
+    assert kind_of(tmp_path) is Kind.RESULTS
+    (tmp_path / MANIFEST).touch()
+    assert kind_of(tmp_path) is Kind.BUNDLE
