@@ -63,7 +63,7 @@ def test_the_standing_has_the_probability_of_the_best_and_elo(tmp_path, draw_onl
 
 def test_no_caption_ends_with_two_full_stops():
     table = pd.DataFrame({"A": np.linspace(0.5, 0.9, 10), "B": np.linspace(0.4, 0.8, 10)})
-    table = table.astype(object).rename("d{}".format)
+    table = table.astype(object).rename("d{}".format).rename_axis("dataset")
     table.iloc[0, 1] = "failed"  # what was never run is left out, and this is not
     text = as_latex(make_report(table, "accuracy"))
     assert "leave it out.}" in text
