@@ -102,7 +102,7 @@ class _Maker:
             style = self.one(["{} ± {}", "{}({})", "{} +- {}", "${} \\pm {}$", "{} (±{})"])
             spread = self.rng.uniform(0.001, 0.02, table.shape).round(4) * scale
             spreads = pd.DataFrame(spread, table.index, table.columns).map("{:.3f}".format)
-            texts = texts.combine(spreads, lambda a, b: list(map(style.format, a, b)))
+            texts = texts.combine(spreads, lambda a, b: pd.Series(map(style.format, a, b), a.index))
         if self.maybe("holes", 0.2):
             i, j = int(self.rng.integers(len(table))), int(self.rng.integers(table.shape[1]))
             texts.iloc[i, j] = self.one(["-", "n/a", "failed", "OOM", "TLE", ""])
