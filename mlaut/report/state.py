@@ -88,7 +88,8 @@ class State:
         known = data["classes"].dropna() if "classes" in data else data["rows"][:0]
         classes = f", {_range(known)} classes" if len(known) else ""
         tuning = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
-        cores = self.tables["runs"].get("cores", pd.Series(dtype=float)).dropna()[-1:]
+        cores = self.tables["runs"].get("cores", pd.Series(dtype=float))
+        cores = pd.to_numeric(cores, errors="coerce").dropna()[-1:]  # a damaged record may be a text
         machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
         return (
             f"Studied: {counted(len(data), 'dataset')}{of} for {tasks}, {_range(data['rows'])} "

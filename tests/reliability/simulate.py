@@ -751,7 +751,7 @@ def _cpu_seconds() -> float:
 
 def _hurry() -> None:
     """Have forks find what no history changes: tables, syntax of classes, versions of packages."""
-    syntax._SourceFile._node = cache(syntax._SourceFile._node)
+    syntax.SourceFile._node = cache(syntax.SourceFile._node)
     registry._is_installed = cache(registry._is_installed)
     distributions.installed_version = cache(distributions.installed_version)
     environment.installed_version = distributions.installed_version

@@ -558,10 +558,9 @@ True or False, or the name of a metric
         where = ", ".join(on[:5]) + (f" and {len(on) - 5} more" if len(on) > 5 else "")
         return (
             f"{len(missing)} of {n} cells have no {self.metric.name} ({why}): strategies {who}, "
-            f"datasets {where}; treat them first, by treat_missing(results, 'failures last') or, "
-            "where there is the option, missing='failures last'; other treatments: 'drop "
-            "datasets', 'drop strategies', 'worst', 'worst rank', or the name of a fallback "
-            "strategy"
+            f"datasets {where}; treat them first: treat_missing(results, 'failures last'), or "
+            "missing='failures last' where there is the option (or 'drop datasets', 'drop "
+            "strategies', 'worst', 'worst rank', a fallback strategy)"
         )
 
     # ------------------------------------------------------------------ display
