@@ -12,7 +12,7 @@ import pandas as pd
 
 from mlaut.analysis import Results
 from mlaut.data import read_table
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, DataError
 from mlaut.markup import counted
 from mlaut.plugins import (
     Format,
@@ -250,7 +250,15 @@ BOARDS = (
 def board_of(path: Path) -> BoardForm | None:
     """Return the form of a folder or file of results, or None if the form is not known."""
     each = ((board, file) for board in BOARDS for file in _files(board, path)[:_MOST_TRIED])
-    return next((board for board, file in each if _read(board, file) is not None), None)
+    return next((board for board, file in each if _is_of(board, file)), None)
+
+
+def _is_of(board: BoardForm, file: Path) -> bool:
+    """Return whether a file is of a form; one that no reader of boards can read is a table."""
+    try:
+        return _read(board, file) is not None
+    except DataError:
+        return False
 
 
 def _files(board: BoardForm, path: Path) -> list[Path]:
