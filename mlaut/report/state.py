@@ -89,7 +89,7 @@ class State:
         classes = f", {_range(known)} classes" if len(known) else ""
         tuning = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
         cores = self.tables["runs"].get("cores", pd.Series(dtype=float))
-        cores = pd.to_numeric(cores, errors="coerce").dropna()[-1:]  # a damaged record may be a text
+        cores = pd.to_numeric(cores, errors="coerce").dropna()[-1:]  # damaged: a text
         machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
         return (
             f"Studied: {counted(len(data), 'dataset')}{of} for {tasks}, {_range(data['rows'])} "
