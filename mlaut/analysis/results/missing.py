@@ -64,9 +64,8 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
     >>> treat_missing(results)
     Traceback (most recent call last):
     mlaut.errors.MissingCellsError: 1 of 4 cells have no loss (1 missing): strategies B (1), \
-datasets wine; treat them first: treat_missing(results, 'failures last'), or missing='failures \
-last' where there is the option (or 'drop datasets', 'drop strategies', 'worst', 'worst rank', a \
-fallback strategy)
+datasets wine; treat them by treat_missing(results, 'failures last'), or by missing='failures \
+last' where there is the option ('drop datasets' and others: TREATMENTS)
     """
     holes = _holes(results)
     check_treatment(results, how)

@@ -558,9 +558,8 @@ True or False, or the name of a metric
         where = ", ".join(on[:5]) + (f" and {len(on) - 5} more" if len(on) > 5 else "")
         return (
             f"{len(missing)} of {n} cells have no {self.metric.name} ({why}): strategies {who}, "
-            f"datasets {where}; treat them first: treat_missing(results, 'failures last'), or "
-            "missing='failures last' where there is the option (or 'drop datasets', 'drop "
-            "strategies', 'worst', 'worst rank', a fallback strategy)"
+            f"datasets {where}; treat them by treat_missing(results, 'failures last'), or by "
+            "missing='failures last' where there is the option ('drop datasets' and others: TREATMENTS)"
         )
 
     # ------------------------------------------------------------------ display
