@@ -65,7 +65,7 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
     Traceback (most recent call last):
     mlaut.errors.MissingCellsError: 1 of 4 cells have no loss (1 missing): strategies B (1), \
 datasets wine; treat them by treat_missing(results, 'failures last'), or by missing='failures \
-last' where there is the option ('drop datasets' and others: TREATMENTS)
+last' where there is the option (also 'drop datasets' or the name of a fallback; TREATMENTS has all)
     """
     holes = _holes(results)
     check_treatment(results, how)

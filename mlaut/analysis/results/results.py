@@ -559,7 +559,8 @@ True or False, or the name of a metric
         return (
             f"{len(missing)} of {n} cells have no {self.metric.name} ({why}): strategies {who}, "
             f"datasets {where}; treat them by treat_missing(results, 'failures last'), or by "
-            "missing='failures last' where there is the option ('drop datasets' and others: TREATMENTS)"
+            "missing='failures last' where there is the option (also 'drop datasets' or the name "
+            "of a fallback; TREATMENTS has all)"
         )
 
     # ------------------------------------------------------------------ display
