@@ -153,7 +153,7 @@ def decide_study(
     probability ``1 - alpha``. The leader is the one of them with the best average rank; of equal
     ranks, with the best mean.
 
-    Of the others, a strategy is to be avoided if the primary test shows another to be better (with
+    Another strategy is to be avoided if the primary test shows another to be better (with
     probability ``1 - alpha`` no such claim is false) and at least half of the other tests do; else
     it is probably worse. It is undecided instead if the mean difference has the other sign or is
     within ``rope``. A baseline (by its name, `YARDSTICKS`) that would be avoided is a yardstick.
@@ -174,7 +174,7 @@ def decide_study(
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """What is decided: a comparison, the analysis, and the results with their failures."""
+    """A case to decide: a comparison, the analysis, and the results with their failures."""
 
     compared: Compared
     results: Results
@@ -206,7 +206,7 @@ class _Case:
 
 @dataclass(frozen=True, eq=False)
 class _Evidence:
-    """What the tests show: which strategies are better, and which may be the best.
+    """Evidence of the tests: which strategies are better, and which may be the best.
 
     ``better`` has shape (K, K), ``top`` shape (K,); ``leaders`` are equal in rank and mean.
     """
@@ -370,7 +370,7 @@ def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, flo
 
 @dataclass(frozen=True, eq=False)
 class _Against:
-    """What speaks against the claim of the primary test on each strategy; arrays of shape (K,).
+    """Doubts of the claim of the primary test on each strategy, as arrays of shape (K,).
 
     ``claimed``: the primary test shows it to be worse, or to differ from the control;
     ``confirmed``: at least half of the other tests do; ``related``: so does the test that takes

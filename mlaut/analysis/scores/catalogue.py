@@ -164,7 +164,7 @@ _ABBREVIATED = {
     "msle": "neg_mean_squared_log_error",
     "rmsle": "neg_root_mean_squared_log_error",
 }
-"""What to suggest for abbreviations of the field, whose letters are nearer to another metric."""
+"""Suggestions for abbreviations of the field whose letters are nearer to another metric."""
 
 
 def _of_scikit(scorer: Any, greater_is_better: bool | None = None) -> MLautScore:

@@ -1,4 +1,4 @@
-"""What columns of numbers are by their values: averages, counts, flags, other measures."""
+"""Meanings of columns of numbers by their values: averages, counts, flags, other measures."""
 
 import re
 from collections.abc import Collection, Sequence

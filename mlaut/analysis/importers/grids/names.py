@@ -1,4 +1,4 @@
-"""What a column is by its name: a key, a score, a size, a spread, an average."""
+"""Meanings of columns by their names: a key, a score, a size, a spread, an average."""
 
 import re
 from functools import lru_cache

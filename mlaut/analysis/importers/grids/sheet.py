@@ -25,7 +25,7 @@ _KNOWN = 0.34  # share of names that are known, from which they tell what they n
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user said: the metric, and the columns of each role.
+    """Words of a user: the metric, and the columns of each role.
 
     Attributes
     ----------
