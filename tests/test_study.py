@@ -141,7 +141,7 @@ def test_tables_given_together_are_stored_in_one_change(tmp_path, monkeypatch):
     assert study.add_datasets(tables) == study.datasets == [*tables]
     study.add_datasets(["starter/iris", "starter/zoo", "starter/wine"])
     assert len(changes) == 3  # a new file, the tables, the references
-    same, other = (from_frame(one, "target", name="t0") for one in (tables["t0"], table))
+    same, other = (from_frame(one, "target", name="t0") for one in (tables["t0"], tables["t1"]))
     assert study.add_datasets([same, same]) == ["t0"]
     with pytest.raises(DataError, match="dataset 't0': given twice for /t0; rename one"):
         study.add_datasets([same, other])

@@ -106,8 +106,8 @@ def _load_folders(hdf5_io: FilesIO, folders: list[str], **how: Any) -> Iterator[
 def _load_collections(
     hdf5_io: FilesIO,
     names: list[str],
-    overwrite: bool,
-    **how: Any,  # noqa: ARG001
+    overwrite: bool,  # noqa: ARG001
+    **how: Any,
 ) -> Iterator[str]:
     for name in names:
         yield from Data().load_collection(name, hdf5_io=hdf5_io, **how)

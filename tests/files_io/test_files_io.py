@@ -542,7 +542,7 @@ def test_a_truncated_file_is_told_and_left(io):
 def test_a_read_only_output_is_told_when_it_is_opened(io, monkeypatch):
     io.save_datasets(datasets("a"))
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
-    with pytest.raises(StoreError, match=r"input.h5 is read-only; make it writable") as caught:
+    with pytest.raises(StoreError, match=r"input.h5: read-only; make it writable") as caught:
         FilesIO(io.path, mode="a")
     one_line(caught)
     with pytest.raises(StoreError, match=r"input.h5: no permission"):
