@@ -13,6 +13,7 @@ from mlaut.analysis.common.arguments import checked, count, one_of, where
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
+from mlaut.analysis.comparing.one_comparison import compare_one
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
@@ -92,6 +93,9 @@ def compare(
 ) -> Comparison:
     """Compare all strategies by estimates, tests of all strategies and of pairs, and probabilities.
 
+    On one dataset, its split decides the test, which takes its folds or rows: see
+    `mlaut.analysis.deciding.one_dataset`. The claims are then about this source alone.
+
     Parameters
     ----------
     results : Results or DataFrame
@@ -158,6 +162,9 @@ def compare(
     """
     results = treat_missing(results_of(results, metric, greater_is_better, clusters), missing)
     results = results.in_order
+    if len(results.datasets) == 1:
+        how = {"alpha": alpha, "correction": correction, "rope": rope, "confidence": confidence}
+        return compare_one(results, **how, test=test, named=PAIR_TESTS)
     independent = results.clusters is None
     table = average_ranks(results, confidence=confidence)
     k, n = len(results.strategies), len(results.datasets)
