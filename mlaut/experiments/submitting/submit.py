@@ -143,7 +143,7 @@ def _submit(jobs: JobScripts, preview: Preview, notes: tuple[str, ...]) -> Submi
     merging = [task.job for task in tasks if not task.shard]
     job = jobs.submit_tasks(todo) if todo else ""
     merge = ""
-    if todo or (not merging and not _is_merged(jobs)):
+    if todo or (not merging and open_shards(jobs.output)):
         if merging:  # it waits for the tasks of before alone
             asked("scancel", *merging)
         before = [task.job for task in tasks if task.shard]
@@ -151,14 +151,6 @@ def _submit(jobs: JobScripts, preview: Preview, notes: tuple[str, ...]) -> Submi
     return Submission(
         jobs.output, jobs.count, tuple(todo), job, merge, tuple(finished), waiting, notes
     )
-
-
-def _is_merged(jobs: JobScripts) -> bool:
-    """Return whether the merged study is younger than its shards."""
-    shards = [jobs.shard(number) for number in range(1, jobs.count + 1)]
-    output = jobs.output
-    times = [shard.stat().st_mtime for shard in shards if shard.exists()]
-    return output.exists() and output.stat().st_mtime >= max(times, default=0.0)
 
 
 def _is_finished(
@@ -192,9 +184,7 @@ def _shards_of(
                 f"{file.output}: has shards of {' and of '.join(map(str, begun))}, which cannot be "
                 "merged; remove those of one division"
             )
-        if begun[0] != options.jobs:
-            return begun[0], (f"it goes on with its {begun[0]} shards, not {options.jobs}",)
-        return begun[0], ()
+        return begun[0], (f"it goes on with its {begun[0]} shards",) * (begun[0] != options.jobs)
     if options.jobs < 1:
         raise StudyError(f"jobs {options.jobs}: must be at least 1")
     forecast, most = preview.forecast, max(2, min(options.jobs, preview.plan.n_cells))
@@ -207,6 +197,14 @@ def _shards_of(
         return most, ()
     short = f"{options.jobs} shards would take less than ten minutes each"
     return fitting, (f"{short} by the times known so far: {fitting} shards",)
+
+
+def open_shards(output: Path) -> dict[int, Path]:
+    """Return the files of the shards of a study by number; none once they are merged."""
+    counts = shard_counts(output)
+    shards = {n: Shard(n, count).path(output) for count in counts for n in range(1, count + 1)}
+    newest = max((path.stat().st_mtime for path in shards.values() if path.exists()), default=0.0)
+    return {} if output.exists() and output.stat().st_mtime >= newest else shards
 
 
 def shard_counts(output: Path) -> list[int]:
