@@ -304,12 +304,14 @@ def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decisi
     """Return the decision with costs, times, and what would change it or settle more."""
     alpha, leader = case.chosen.analysis.alpha, draft.leader
     near = [*draft.best[1:]] or [*draft.named(LIKELY), *draft.named(UNDECIDED)]
+    apart = {leader, *near[:1], *draft.named(YARDSTICK)}
+    others = [name for name in draft.frame.index if name not in apart]
     return replace(
         draft,
         time_shares=_time_shares(case.known, leader),
         bounds=_bounds(case.results, alpha, evidence.better),
         **_smallest_change(draft, case.results),
-        outlook=outlook(case.results, leader, near, alpha),
+        outlook=outlook(case.results, leader, near, alpha, others),
     )
 
 
