@@ -125,7 +125,7 @@ def test_a_decision_counts_sources_in_both_ways():
     few = compare(table(sources=5, A=0.0, B=0.2), metric="accuracy").decision()
     assert not few.decided
     assert few.answer() == (
-        "Too few sources to be sure (5, and it takes 6): A is first on all 15 datasets (B: "
+        "Too few sources to be sure (5, and it takes 6): A is first on all 5 sources (B: "
         "accuracy 0.2 below A). Other datasets may have another order. If you must choose now, "
         "use A."
     )
