@@ -98,7 +98,7 @@ def test_the_source_is_the_unit_of_every_claim():
     )
     losses = found.results.losses.to_numpy()
     first, second = np.triu_indices(3, 1)
-    joint = joint_test(losses[:, first] - losses[:, second], found.results.source)
+    joint = joint_test(losses[:, first] - losses[:, second], found.results.source, shift=0.5)
     p = found.leading_pairs.to_frame()["p_value"]
     np.testing.assert_array_equal(p, joint.adjusted)
     assert set(found.pairs) == {"t", "signed rank", "sign"}
