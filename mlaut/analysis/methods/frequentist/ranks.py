@@ -362,7 +362,8 @@ def joint_of_results(
     """
     results = results.in_order
     d = paired_losses(results).differences
-    return joint_test(np.sign(d) if signs else d, results.source, weights, seed)
+    shift = 0.0 if results.clusters is None else 0.5
+    return joint_test(np.sign(d) if signs else d, results.source, weights, seed, shift=shift)
 
 
 @pair_test(name="Joint signed rank test of sources", applies=sizes_compare, **_ROW)
