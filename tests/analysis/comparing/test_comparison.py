@@ -79,8 +79,8 @@ def test_tests_that_contradict_each_other_say_so():
         "A is best with 1.39, but B is better by the signed rank test."
     )
     assert found.notes[0].startswith(
-        "A is better than B by sign, trinomial, Conover, Bayesian sign, and worse by t, signed rank: "
-        "one wins more often, the other by more"
+        "A is better than B by sign, trinomial, Conover, Bayesian sign, and worse by t, signed "
+        "rank: one wins more often, the other by more"
     )
     few = pd.DataFrame({"A": [0.1] * 6, "B": [0.2] * 6, "C": [0.0] * 3 + [0.9] * 3})
     few += np.arange(6)[:, None] / 100 * [1, 1.1, 1]
