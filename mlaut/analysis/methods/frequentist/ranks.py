@@ -312,8 +312,9 @@ def pair_groups(
     Notes
     -----
     A test such as the signed rank test uses the losses of two strategies only. Then the others
-    influence whether the two share a group only through the correction. Source: Benavoli, Corani &
-    Mangili 2016, Should we really use post-hoc tests based on mean-ranks?
+    influence whether the two share a group only through the correction. For tests of ranks the
+    groups are those of the critical difference diagram of scikit-posthocs. Source: Benavoli, Corani
+    & Mangili 2016, Should we really use post-hoc tests based on mean-ranks?
 
     Examples
     --------
