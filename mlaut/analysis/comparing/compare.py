@@ -1,7 +1,7 @@
 """Computation of the tests and estimates of a comparison."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -201,12 +201,26 @@ def compare(
     )
 
 
+def with_draws(compared: Comparison, n_samples: int) -> Comparison:
+    """Return a comparison that left out the tests that draw, ``n_samples = 0``, with them."""
+    results, known = compared.results, {*compared.pairs, *compared.bayesian}
+    options = {"rope": results.region(compared.rope), "n_samples": n_samples}
+    more = _pairs(results, with_means(results), options, without=known)
+    return replace(compared, bayesian={**compared.bayesian, **more})
+
+
 def _pairs(
-    results: Results, valued: Results | None, options: Mapping[str, Any]
+    results: Results,
+    valued: Results | None,
+    options: Mapping[str, Any],
+    *,
+    without: Container[str] = (),
 ) -> dict[str, Pairwise]:
     """Return the results of `PAIR_TESTS`; each test gets the options that it accepts."""
     pairs = {}
     for name, function in suited_tests(results).items():
+        if name in without:
+            continue
         own = {key: x for key, x in options.items() if key in signature(function).parameters}
         on = valued if function.test.of_means else results
         if on is None or len(on.strategies) < 2 or own.get("n_samples") == 0:
