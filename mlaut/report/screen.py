@@ -12,7 +12,7 @@ from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, MOST_DOTS, MOST_NAM
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
-from mlaut.report.shown import ShownTable, decision_table, decision_groups
+from mlaut.report.shown import ShownTable, decision_groups, decision_table
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")

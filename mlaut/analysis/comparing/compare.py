@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, count, one_of, where
+from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
@@ -276,7 +277,7 @@ def _jointly(name: str, pairs: Pairwise, results: Results) -> Pairwise:
     return replace(
         pairs,
         name=f"{pairs.name}, all pairs jointly",
-        tables={**pairs.tables, "p_value": of.square(p, p), "p (unadjusted)": pairs.p_values},
+        tables=changed(pairs.tables, p_value=of.square(p, p), **{"p (unadjusted)": pairs.p_values}),
         notes=(*pairs.notes, *joint.notes()),
     )
 
