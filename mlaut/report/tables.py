@@ -19,7 +19,7 @@ from mlaut.analysis import (
     rank_table,
     scale_free_table,
 )
-from mlaut.analysis.common.display import SCENARIOS
+from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
 from mlaut.analysis.results.sources import mean_seconds
@@ -154,8 +154,26 @@ def pair_table(comparison: Comparison, every: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best_first(section: Section, scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the strategies in the order of the summary, then those that the summary leaves out."""
-    return scores[list(dict.fromkeys([*section.tables["summary"].index, *scores]))]
+    """Return the strategies in the order of the summary, then those that the summary leaves out.
+
+    Spreads that a table of others prints stand behind its scores.
+    """
+    order = list(dict.fromkeys([*section.tables["summary"].index, *scores]))
+    spreads = section.tables.get("spreads")
+    if spreads is None:
+        return scores[order]
+    both = scores.map(number) + spreads.map(lambda x: "" if x != x else f" ± {number(x)}")
+    return both.where(scores.notna())[order]
+
+
+def _spreads(section: Section) -> pd.DataFrame | None:
+    """Return the spreads that a table of others prints; means of those of repeats and folds."""
+    scored = section.scored
+    if scored.spreads is None:
+        return None
+    frame = scored.scores.copy()
+    frame[:] = np.ma.masked_invalid(scored.spreads).mean(axis=(2, 3)).filled(np.nan)
+    return frame
 
 
 def _losses(section: Section) -> pd.DataFrame:
@@ -334,6 +352,7 @@ TABLES = (
     ReportTable("ranks", lambda s: rank_table(s.results), needs="tested"),
     ReportTable("losses", _losses),
     ReportTable("estimates by dataset", _estimates_by_dataset),
+    ReportTable("spreads", _spreads),
     ReportTable(
         "scores",
         lambda s: s.scored.scores,

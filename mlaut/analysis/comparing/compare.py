@@ -14,6 +14,8 @@ from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
+from mlaut.analysis.comparing.one_comparison import compare_one
+from mlaut.analysis.deciding.verdicts import copies_in
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
@@ -36,7 +38,7 @@ from mlaut.analysis.methods.frequentist.ranks import (
 )
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
-from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.pairwise.runner import PairFunction
 from mlaut.analysis.results.given import check_independent, results_of
 from mlaut.analysis.results.missing import treat_missing, with_means
@@ -92,6 +94,9 @@ def compare(
     method: str = "auto",
 ) -> Comparison:
     """Compare all strategies by estimates, tests of all strategies and of pairs, and probabilities.
+
+    On one dataset, its split decides the test, which takes its folds or rows: see
+    `mlaut.analysis.deciding.one_dataset`. The claims are then about this source alone.
 
     Parameters
     ----------
@@ -159,6 +164,9 @@ def compare(
     """
     results = treat_missing(results_of(results, metric, greater_is_better, clusters), missing)
     results = results.in_order
+    if len(results.datasets) == 1:
+        how = {"alpha": alpha, "correction": correction, "rope": rope, "confidence": confidence}
+        return compare_one(results, **how, test=test, named=PAIR_TESTS)
     independent = results.clusters is None
     table = average_ranks(results, confidence=confidence)
     k, n = len(results.strategies), len(results.datasets)
@@ -185,6 +193,10 @@ def compare(
         if control is None
         else bonferroni_dunn_test(results, control, alpha=alpha, confidence=confidence)
     )
+    apart = None
+    if 1 < len(distinct := _distinct(results, control)) < k:
+        options |= {"correction": correction, "test": test, "rope": rope, "control": control}
+        apart = compare(results.select(strategies=distinct), **options)
     return Comparison(
         results=results,
         alpha=alpha,
@@ -199,6 +211,7 @@ def compare(
         control=against,
         rope=rope,
         confidence=confidence,
+        apart=apart,
     )
 
 
@@ -208,6 +221,13 @@ def with_draws(compared: Comparison, n_samples: int) -> Comparison:
     options = {"rope": results.region(compared.rope), "n_samples": n_samples}
     more = _pairs(results, with_means(results), options, without=known)
     return replace(compared, bayesian={**compared.bayesian, **more})
+
+
+def _distinct(results: Results, control: str | None) -> list[str]:
+    """Return the strategies without copies of others; of equal ones the control, or by name."""
+    groups = copies_in(paired_losses(results).snapped, results.strategies)
+    spare = {x for same in groups for x in sorted(same, key=lambda x: (x != control, x))[1:]}
+    return [name for name in results.strategies if name not in spare]
 
 
 def _pairs(

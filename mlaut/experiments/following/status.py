@@ -23,7 +23,7 @@ from mlaut.experiments.plans.ledger import (
 from mlaut.experiments.plans.shards import held_shard, requested_cells
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import general_reason
-from mlaut.files_io.safe_files.lock import holder_of
+from mlaut.files_io.safe_files.lock import holder_of, holder_words
 from mlaut.files_io.studies.study_checks import journal_problems, remains_of
 from mlaut.files_io.studies.study_layout import damage_explained
 from mlaut.markup import Displayed, counted
@@ -91,8 +91,7 @@ class StudyStatus(Displayed, Ledger):
         ]
         if self.running:
             lines.append(
-                f"running: process {self.running['pid']} on {self.running['host']} "
-                f"since {self.running['since']}"
+                f"running: {holder_words(self.running)} since {self.running.get('since', '?')}"
             )
         elif self.unsettled:
             lines.append(JOURNAL_LEFT)
@@ -168,7 +167,7 @@ def check_alive(path: str | os.PathLike[str], within: float = 300.0) -> tuple[bo
     study = StudyStore(path)
     run = holder_of(study.path)
     if run is not None:
-        who = f"process {run.get('pid', '?')} on {run.get('host', '?')}"
+        who = holder_words(run)
         if run["silent"] <= within:
             return True, f"{study.path}: {who} is running; last progress {run['silent']:.0f} s ago"
         return False, (

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.errors import RunInterrupted, StoreError
+from mlaut.errors import StoreError, TimeIsOver
 from mlaut.estimators.libraries.session import SETTINGS, session_settings
 from mlaut.experiments.cells import search_checkpoints
 from mlaut.experiments.engines.engine import make_engine
@@ -24,12 +24,14 @@ from mlaut.experiments.runs.progress import RunProgress
 from mlaut.experiments.runs.summary import RunSummary
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.experiments.workers.environment import describe_environment
-from mlaut.experiments.workers.signals import interrupted_once
+from mlaut.experiments.workers.signals import interrupt_of, interrupted_once
 from mlaut.files_io import StudyStore, StudyWriter
 from mlaut.files_io.safe_files.lock import beat
 from mlaut.files_io.studies.models import prepare_models
 from mlaut.markup import counted
 from mlaut.records import UNSAVED, Cell, Outcome, Status, TooLarge
+
+_OF_A_SIGNAL = (Status.ERROR, Status.CRASHED)
 
 
 def carry_out(
@@ -75,6 +77,7 @@ def carry_out(
     reasons: Counter[str] = Counter()
     progress = RunProgress(plan.n_todo, verbose)
     groups, raced_out = _of_race(rounds) if rounds else (plan.groups(), [])
+    interrupted: list[int] = []
     has_ended = rounds and not groups and not raced_out
     if not has_ended and (plan.n_todo or plan.n_skipped):
         checkpoints = search_checkpoints.checkpoints_folder(study.path)
@@ -99,8 +102,8 @@ def carry_out(
                 writer.write(*raced_out)
                 for outcomes in ended:
                     beat(study.path)
-                    if interrupted:  # what failed may have failed by it
-                        outcomes = [x for x in outcomes if x.status != Status.ERROR]
+                    if interrupted:  # what failed may have failed by it, as Slurm signals all
+                        outcomes = [x for x in outcomes if x.status not in _OF_A_SIGNAL]
                     writer.write(*(x for x in outcomes if UNSAVED not in x.details))
                     raise_if_unsaved(outcomes)
                     if rounds and outcomes:
@@ -115,7 +118,9 @@ def carry_out(
             so_far = f"stopped before the first of {of_all} had ended"
             if done:
                 so_far = f"stopped after {done} of {of_all}; all of them are stored in {study.path}"
-            raise RunInterrupted(f"{so_far}: make the same call again to go on") from None
+            if (kind := interrupt_of(interrupted)) is TimeIsOver:
+                so_far = f"{kind.word}; {so_far}"
+            raise kind(f"{so_far}: make the same call again to go on") from None
     search_checkpoints.sweep_checkpoints(study)
     return RunSummary(
         study=study.path,
