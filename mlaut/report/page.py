@@ -24,7 +24,7 @@ from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES
 
 _LATE = 200  # rows; a longer table in a fold is made when the fold is opened
-_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=_)")
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[_/.])")
 _PARTS = ("statistics", "data", "state", "table", "charts", "explorer")  # in this order
 
 

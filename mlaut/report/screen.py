@@ -1,7 +1,6 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -13,13 +12,14 @@ from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, MOST_DOTS, MOST_NAM
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
-from mlaut.report.shown import ShownTable, decision_table, decision_groups
+from mlaut.report.shown import ShownTable, decision_groups, decision_table
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 _COST = "Choosing costs at most"  # a sentence that the table has as a column
 _ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
+_LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
 
 
@@ -31,7 +31,7 @@ class Row:
     verdict: str
     texts: tuple[str, ...]
     strip: str  # an <svg> element; empty without one
-    edges: tuple[str, str]
+    edges: tuple[list[str], list[str]]  # lines of text
     words: str  # the strip for those who do not see it
     letters: tuple[tuple[str, float, int], ...]  # dots with a letter: share of the axis, lane
     wins: tuple[int, int, int, int]  # won, tied, lost, failed; all 0 for the first
@@ -68,8 +68,10 @@ class Screen:
         What stands at the left and the right of the axis.
     room : tuple of int
         Letters of the longest text at the left and the right edge of a row.
-    first : str
-        The strategy against which the others are counted; empty if there is none.
+    first, who : str
+        The strategy against which the others are counted, empty if there is none; a short name.
+    longest : int
+        Letters of the longest name.
     words : tuple of (str, str)
         Verdicts of the table, each with its meaning.
     reading : tuple of str
@@ -87,6 +89,8 @@ class Screen:
     sides: tuple[str, str]
     room: tuple[int, int]
     first: str
+    who: str
+    longest: int
     words: tuple[tuple[str, str], ...]
     reading: tuple[str, ...]
     cards: tuple[tuple[str, str], ...]
@@ -116,8 +120,10 @@ def screen_of(section: Section) -> Screen:
         ),
         axis=tuple(strips.ticks()),
         sides=_sides(strips, decision),
-        room=tuple(max(len(row[side]) for row in edges) for side in (0, 1)),  # type: ignore[arg-type]
+        room=tuple(max([0, *(len(x) for row in edges for x in row[side])]) for side in (0, 1)),  # type: ignore[arg-type]
         first=first,
+        who=_short(first),
+        longest=max(map(len, cells)),
         words=known,
         reading=(_picture(strips, len(results.datasets)), *reading),
         cards=cards(decision),
@@ -182,7 +188,7 @@ def _row(
         verdict=str(frame["verdict"][name]),
         texts=texts,
         strip=_svg(strips, name, places, inside),
-        edges=strips.edges(name),
+        edges=tuple(x.split("; ") if x else [] for x in strips.edges(name)),  # type: ignore[arg-type]
         words=strips.words(name),
         letters=() if name == strips.reference else letters,
         wins=(*counts, int(frame["failures"][name])),  # type: ignore[arg-type]
@@ -233,10 +239,13 @@ def _band(low: float, high: float, half: float, kind: str) -> str:
     )
 
 
+def _short(name: str) -> str:
+    return name if len(name) <= _LONG else "the first"
+
+
 def _sides(strips: Strips, decision: Decision) -> tuple[str, str]:
     """Return the words at the ends of the axis."""
-    who = strips.reference if len(strips.reference) <= 24 else "the first"
-    than = f" than {who}" if who else ""
+    than = f" than {_short(strips.reference)}" if strips.reference else ""
     if strips.kind == "rank":
         return "\u2190 worse rank", "better rank \u2192"
     if decision.scorer.greater_is_better:
@@ -261,8 +270,3 @@ def _picture(strips: Strips, n: int) -> str:
     edge = any(any(strips.edges(name)) for name in strips.values)
     parts += ["numbers at an edge: dots beyond it"] * edge
     return f"{'; '.join(parts)}. Right is better."
-
-
-def as_text(parts: Sequence[str]) -> str:
-    """Return sentences as one paragraph."""
-    return " ".join(parts)

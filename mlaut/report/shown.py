@@ -11,7 +11,7 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
-from mlaut.analysis.deciding.verdicts import AVOID, VERDICTS, YARDSTICK
+from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, OPEN, USE, VERDICTS, YARDSTICK
 from mlaut.analysis.deciding.words import probability, sizes
 
 _FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
@@ -29,7 +29,7 @@ TITLES = {
     "training seconds": "to tune and fit once, a mean over datasets",
 }
 FEW = 15  # strategies that stand in one group; of more, each verdict is a group
-_OPEN = 8  # rows of a group; the others are folded
+_OPEN = 10  # rows of a group of the best, half of another; the others are folded
 _BELOW = ("P(best)", "groups", "ranks", "reason", "datasets")  # not on the first screen
 
 
@@ -182,10 +182,11 @@ def decision_groups(decision: Decision) -> list[tuple[str, list[str], bool]]:
     groups = []
     for word in VERDICTS:
         names = list(verdicts.index[verdicts == word])
-        open_ = 0 if word == AVOID else _OPEN if len(names) > _OPEN + 2 else len(names)
+        few = 0 if word == AVOID else _OPEN if word in (USE, EQUAL, OPEN) else _OPEN // 2
+        open_ = few if len(names) > few + 2 or word == AVOID else len(names)
         shown, folded = names[:open_], names[open_:]
         groups += [(f"{word} ({len(names)})", shown, False)] * bool(shown)
-        title = f"{word} ({len(names)})" if not shown else f"{len(folded)} more: {word}"
+        title = f"{word} ({len(names)})" if not shown else f"{len(folded)} more {word}"
         size = sizes(decision, folded) if folded and word != YARDSTICK else ""
         groups += [(title + f": {size}" * bool(size), folded, True)] * bool(folded)
     return groups

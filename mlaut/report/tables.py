@@ -276,7 +276,7 @@ TABLES = (
         _standing,
         (PAGE,),
         "Probability of the best average rank, Elo, and other numbers without a unit, scenario (c)",
-        needs="comparison",
+        needs="tested",
         heading="Standing",
         shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
     ),
@@ -285,7 +285,7 @@ TABLES = (
         _if_any(lambda results: interquartile_means(results, n_samples=_DRAWS)),
         (PAGE,),
         "Mean {metric} of the middle half of all runs, scenario (b)",
-        needs="comparison",
+        needs="tested",
         fold="Interquartile means",
     ),
     ReportTable(
@@ -293,10 +293,10 @@ TABLES = (
         _if_any(lambda results: ranking_stability(results, n_samples=_DRAWS)),
         (PAGE,),
         "How alike rankings by two halves are: Kendall's tau-b, 1 for the same order",
-        needs="comparison",
+        needs="tested",
         fold="Stability of the ranking",
     ),
-    ReportTable("profile", _if_any(performance_profile), needs="comparison"),
+    ReportTable("profile", _if_any(performance_profile), needs="tested"),
     ReportTable(
         "portmanteau tests",
         lambda s: (
@@ -306,7 +306,7 @@ TABLES = (
         ),
         (PAGE,),
         "Scenario (c)",
-        needs="comparison",
+        needs="tested",
         heading="Tests of all strategies at once",
         shown=lambda _, frame: frame[list(_OF_TESTS)].rename(columns=_OF_TESTS),
     ),
@@ -316,7 +316,7 @@ TABLES = (
         (PAGE, LATEX),
         "All pairs: p-values for all pairs together ({correction}; Nemenyi's own); effect sizes of "
         "the first against the second, scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Table of all {rows} pairs",
         shown=lambda s, frame: pair_table(s.comparison, frame),
     ),
@@ -326,7 +326,7 @@ TABLES = (
         (PAGE,),
         "All pairs, by numbers that stay the same when strategies are added (so p is not "
         "corrected): datasets that the first wins, ties, and loses; scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Wins, ties and losses of all {rows} pairs",
     ),
     ReportTable(
@@ -335,7 +335,7 @@ TABLES = (
         (PAGE,),
         "Probability that the first strategy is better than the second, by Bayesian tests, not "
         "corrected for the number of pairs, scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Probabilities of all {rows} pairs",
     ),
     ReportTable(
@@ -349,7 +349,7 @@ TABLES = (
         needs="estimates",
         fold="Table of intervals",
     ),
-    ReportTable("ranks", lambda s: rank_table(s.results), needs="comparison"),
+    ReportTable("ranks", lambda s: rank_table(s.results), needs="tested"),
     ReportTable("losses", _losses),
     ReportTable("estimates by dataset", _estimates_by_dataset),
     ReportTable("spreads", _spreads),

@@ -1,7 +1,7 @@
 """Computation of the tests and estimates of a comparison."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, count, one_of, where
+from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
@@ -221,6 +222,14 @@ def compare(
     )
 
 
+def with_draws(compared: Comparison, n_samples: int) -> Comparison:
+    """Return a comparison that left out the tests that draw, ``n_samples = 0``, with them."""
+    results, known = compared.results, {*compared.pairs, *compared.bayesian}
+    options = {"rope": results.region(compared.rope), "n_samples": n_samples}
+    more = _pairs(results, with_means(results), options, without=known)
+    return replace(compared, bayesian={**compared.bayesian, **more})
+
+
 def _distinct(results: Results, control: str | None) -> list[str]:
     """Return the strategies without copies of others; of equal ones the control, or by name."""
     groups = copies_in(paired_losses(results).snapped, results.strategies)
@@ -229,11 +238,17 @@ def _distinct(results: Results, control: str | None) -> list[str]:
 
 
 def _pairs(
-    results: Results, valued: Results | None, options: Mapping[str, Any]
+    results: Results,
+    valued: Results | None,
+    options: Mapping[str, Any],
+    *,
+    without: Container[str] = (),
 ) -> dict[str, Pairwise]:
     """Return the results of `PAIR_TESTS`; each test gets the options that it accepts."""
     pairs = {}
     for name, function in suited_tests(results).items():
+        if name in without:
+            continue
         own = {key: x for key, x in options.items() if key in signature(function).parameters}
         on = valued if function.test.of_means else results
         if on is None or len(on.strategies) < 2 or own.get("n_samples") == 0:
@@ -289,7 +304,7 @@ def _jointly(name: str, pairs: Pairwise, results: Results) -> Pairwise:
     return replace(
         pairs,
         name=f"{pairs.name}, all pairs jointly",
-        tables={**pairs.tables, "p_value": of.square(p, p), "p (unadjusted)": pairs.p_values},
+        tables=changed(pairs.tables, p_value=of.square(p, p), **{"p (unadjusted)": pairs.p_values}),
         notes=(*pairs.notes, *joint.notes()),
     )
 
