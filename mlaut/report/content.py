@@ -27,8 +27,10 @@ from mlaut.analysis import metric as find_metric
 from mlaut.analysis.common.arguments import position, positions
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.compare import pairs_by_test
+from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
 from mlaut.analysis.deciding.decision import decide_study, primary_test
+from mlaut.analysis.deciding.one_decision import decide_one
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
@@ -225,17 +227,23 @@ def section(
     raced = of_study is not None and len(scored.missing) > 0
     shared = _shared(scored, chosen.analysis) if not raced else None
     reason = (_RACED,) if raced else shared.notes[:1] if shared is not None else ()
-    results, problem = (scored, reason) if reason else _treat(scored, missing)
+    alone = len(scored.datasets) == 1  # failures are left out: one dataset has no last rank
+    results, problem = (scored, reason) if reason or alone else _treat(scored, missing)
     race = None
     if of_study is not None and scored.metric.name == find_metric(of_study.terms.metric).name:
         race = of_study.now()
+    one, problem, results = (None, problem, results) if reason else _on_one(results, problem, chosen)
     comparison = None if problem else _compared(results, chosen.analysis)
-    decision = _decided(comparison, chosen, scored, secondary)
+    decision = (
+        _decided(comparison, chosen, scored, secondary)
+        if one is None
+        else decide_one(one.one, one.tests, chosen, correction=one.correction, scored=scored)
+    )
     valued = None if problem else with_means(results)
-    estimates = {} if valued is None else _estimates(valued, comparison)
+    estimates = {} if valued is None else _estimates(valued, comparison or one)
     robustness = None if reason or comparison is None else _robustness(scored, missing)
     notes = [*results.notes_text(), *problem, *(race.notes_text() if race else ())]
-    notes += comparison.notes if comparison is not None else ()
+    notes += (comparison or one).notes if comparison or one else ()
     notes += [note for table in estimates.values() for note in table.notes_text()]
     if robustness is not None:
         notes += robustness.notes_text()
@@ -248,7 +256,9 @@ def section(
             *((race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions) if race else ()),
             *(shared.notes if shared is not None else ()),
             *(
-                _sentences(comparison, decision, robustness, problem, results.gaps)
+                decision.headline()
+                if one is not None and decision is not None
+                else _sentences(comparison, decision, robustness, problem, results.gaps)
                 if shared is None
                 else ()
             ),
@@ -263,8 +273,24 @@ def section(
         robustness=robustness,
         race=race,
         shared=shared,
+        one=one,
     )
     return replace(bare, tables=made(TABLES, bare))
+
+
+def _on_one(
+    results: Results, problem: tuple[str, ...], chosen: Chosen
+) -> tuple[OneComparison | None, tuple[str, ...], Results]:
+    """Return the comparison on the only dataset, why there is none, and what was compared."""
+    if len(results.datasets) > 1 or len(results.strategies) < 2:
+        return None, problem, results
+    try:
+        terms = chosen.analysis
+        one = compare(results, alpha=terms.alpha, rope=terms.rope, missing="failures last")
+    except AnalysisError as error:
+        return None, problem or (str(error),), results
+    assert isinstance(one, OneComparison)
+    return one, (), one.results
 
 
 def _shared(scored: Results, analysis: Analysis) -> ResultTable | None:
@@ -333,13 +359,15 @@ def _sentences(
         sentences = (f"{start}: {problem[0]}.",)
     else:
         reasons = f" ({'; '.join(gaps)})" if gaps else ""
-        sentences = (f"Tests need at least two strategies on two datasets{reasons}.",)
+        sentences = (f"One strategy has no other to be compared with{reasons}.",)
     return sentences if robustness is None else (*sentences, robustness.sentence())
 
 
 def _estimates(results: Results, comparison: Comparison | None) -> dict[str, ResultTable]:
     """Estimate the means in every scenario that the results allow."""
     tables = dict(comparison.estimates) if comparison is not None else {}
+    if isinstance(comparison, OneComparison):
+        return tables
     if "(a)" not in tables and results.variances is not None:
         with suppress(AnalysisError):  # imputed cells have no variance
             tables["(a)"] = mean_estimates(results, scenario="(a)", as_scores=True)

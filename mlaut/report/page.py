@@ -75,7 +75,7 @@ def as_html(report: Report, *, made: str = "") -> str:
     parts = [_part(section, f"s{place}") for place, section in enumerate(report.sections, start=1)]
     blocks = [block.table for part in parts for block in part.blocks]
     late = {table.id: table.texts for table in blocks if isinstance(table, _Late)}
-    explored = any(section.decision is not None for section in report.sections)
+    explored = any(x.decision is not None and x.one is None for x in report.sections)
     scripts = _scripts(explored or bool(late), explored)
     return environment.get_template("page.html").render(
         report=report,

@@ -1,12 +1,13 @@
 """Records of a report: a table with the places that show it, and the results by one metric."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
+from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.report.shown import ShownTable
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
@@ -105,6 +106,10 @@ class Section:
     shared : ResultTable or None
         Comparison of each two strategies on the datasets that they share, in place of one over
         all; None unless most datasets lack a strategy that was never run there.
+    one : OneComparison or None
+        Comparison on the only dataset, in place of ``comparison``.
+    groups : sequence or None
+        Group of each row of the only dataset, where its table is known and has groups.
     secondary : bool, default False
         Whether another metric of the same report decides.
     """
@@ -123,13 +128,18 @@ class Section:
     budgets: pd.DataFrame | None = None
     shared: ResultTable | None = None
     secondary: bool = False
+    one: OneComparison | None = None
+    groups: Sequence[Any] | None = None
 
     @property
     def words(self) -> dict[str, str]:
         """Words that fill captions and headings."""
         correction = "" if self.comparison is None else self.comparison.correction
         reading = "" if self.decision is None else self.decision.reading()
-        return {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        scenario = "(c)" if self.decision is None else self.decision.scenario
+        words = {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        leader = "" if self.decision is None else self.decision.first[0]
+        return words | {"scenario": scenario, "leader": leader}
 
     @property
     def headline(self) -> tuple[str, ...]:

@@ -11,10 +11,17 @@ from mlaut.analysis.common.display import SCENARIOS
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.comparing.methods import Methods
-from mlaut.analysis.deciding.one_dataset import LACOSTE, MAIN_TESTS, REGION, OneDataset
+from mlaut.analysis.deciding.one_dataset import (
+    LACOSTE,
+    MAIN_TESTS,
+    REGION,
+    OneDataset,
+    without_failed,
+)
 from mlaut.analysis.deciding.one_decision import OneDecision, decide_one
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
+from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 
 
@@ -129,12 +136,17 @@ def compare_one(
     test: str,
     rope: float,
     confidence: float,
+    missing: str,
     named: Mapping[str, Any],
 ) -> OneComparison:
-    """Compare the strategies on the only dataset of complete results; see `compare`.
+    """Compare the strategies on the only dataset; see `compare`.
 
-    ``named`` has tests of several datasets by name: they are known, and not used here.
+    ``named`` has tests of several datasets by name: they are known, and not used here. Strategies
+    with a missing cell are left out where failures are to be last, as one dataset has no rank for
+    them.
     """
+    last = missing in ("failures last", "drop strategies")
+    results = without_failed(results) if last else treat_missing(results, missing)
     one = OneDataset.of(results, confidence)
     correction = "holm" if correction == "joint" else correction
     every = one.tests(correction, results.region(rope), alpha)

@@ -120,6 +120,8 @@ class OneDecision(Decision):
         return f"{where}, {first} {together}{sure}"
 
     def _sizes(self, names: tuple[str, ...]) -> str:
+        if not names or "difference" not in self.frame:
+            return ""
         sizes = self.frame["difference"][list(names)].abs().dropna()
         side = "below" if self.scorer.greater_is_better else "above"
         ends = dict.fromkeys(number(size, 2) for size in (sizes.min(), sizes.max()))
@@ -141,12 +143,10 @@ class OneDecision(Decision):
             value, low, high = self.frame.loc[name, _GAP]
             if np.isnan(low):
                 continue
-            word = "above" if (value > 0) else "below"
+            ends = f"[{number(low, 2)}, {number(high, 2)}]"
             better = "better" if (value > 0) == up else "worse"
-            ends = sorted((low, high) if value > 0 else (-high, -low))
-            size = f"{number(abs(value), 2)} {word} {self.first[0]} in {self.metric} ({better})"
-            interval = ", ".join(number(end, 2) for end in ends)
-            texts.append(f"{name} is {size}, {_percent(self)} interval [{interval}].")
+            gap = f"{number(value, 2)} of {self.metric} ({better})"
+            texts.append(f"{name} minus {self.first[0]}: {gap}, {_percent(self)} interval {ends}.")
         return texts
 
     def _yardstick(self) -> str:
