@@ -37,14 +37,14 @@ from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_e
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.sources import sources_of
-from mlaut.errors import AnalysisError
-from mlaut.files_io import StudyStore
+from mlaut.errors import AnalysisError, MlautError
+from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
 from mlaut.report.records import Section, made
 from mlaut.report.state import ReadOnce, State, study_state
-from mlaut.report.tables import BUDGETS, TABLES
+from mlaut.report.tables import BUDGETS, TABLES, WHERE
 from mlaut.report.terminal import first_screen
 
 _PERCENT = re.compile("percentages").search
@@ -155,6 +155,7 @@ def study_content(
         left_out["dataset"] = {name: "" for name in tasks.index if name not in choice.datasets}
     state = _without(state, left_out)
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
+    sections = tuple(_with_groups(part, study) for part in sections)
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(part, study) for part in sections)
     title = title or chosen.title or f"Comparison: {sections[0].title}"
@@ -166,6 +167,22 @@ def _scores(study: StudyStore, metric: Any, names: Sequence[str], tasks: Any) ->
     score = find_metric(metric)
     own = [name for name in names if score.task in (None, tasks.get(name, score.task))]
     return Results.from_study(study, score, datasets=own or None)
+
+
+def _with_groups(part: Section, study: StudyStore) -> Section:
+    """Return a section with the errors by group, where the table beside the study has groups."""
+    if part.one is None:
+        return part
+    entry = study.load_splits()[part.scored.datasets[0]]
+    datasets = FilesIO(study.path.with_name(f"{study.path.stem}.datasets.h5"), "r")
+    with suppress(MlautError):  # no table, or another one
+        columns = datasets.load_columns(entry.path).roles.get("group", ())
+        stored = datasets.load_columns(entry.path, columns)
+        if columns and stored.fingerprint == entry.fingerprint:
+            part = replace(part, groups=stored.frame[columns[0]].tolist())
+            where = made([table for table in TABLES if table.name == WHERE], part)
+            return replace(part, tables={**part.tables, **where})
+    return part
 
 
 def _with_budgets(part: Section, study: StudyStore) -> Section:
@@ -249,7 +266,7 @@ def section(
         notes += robustness.notes_text()
         notes += [] if "best for the first" in robustness.frame else [_NO_BOUNDS]
     n_strategies = counted(len(results.strategies), "strategy", "strategies")
-    n_datasets = counted(len(results.datasets), "dataset")
+    n_datasets = counted(len(results.datasets), "dataset") if one is None else results.datasets[0]
     bare = Section(
         title=f"{results.metric.name} of {n_strategies} on {n_datasets}",
         sentences=(

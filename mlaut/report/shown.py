@@ -174,7 +174,7 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
             ends = [low, low.replace("low", "high")]
             places = max(decimals.get(mean) or 0, 2)
             frame[low] = [_interval(pair, places) for pair in frame[ends].to_numpy().tolist()]
-            hidden |= {ends[1], "average rank"}
+            hidden |= {ends[1], "average rank", *(() if below else ("p",))}
             decimals[low], decimals["p"] = None, None
     if "won" in frame:
         counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg("/".join, axis=1)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
-from mlaut.analysis.common.display import SCENARIOS
+from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.comparing.methods import Methods
@@ -83,8 +83,12 @@ class OneComparison(Comparison):
         return self.pair_frame()
 
     def display_frame(self) -> pd.DataFrame:
-        """Return `pair_frame`."""
-        return self.pair_frame()
+        """Return `pair_frame`, rounded, as text."""
+        return self.pair_frame().map(number)
+
+    def show(self) -> None:
+        """Print what is decided, or display it in a notebook; `pair_frame` has all pairs."""
+        self.decision().show()
 
     def grouped(self) -> pd.DataFrame:
         """Return one row for each strategy, the best first: see `Comparison.grouped`."""
@@ -110,7 +114,7 @@ def methods_of_one(decision: OneDecision) -> Methods:
     one = decision.one
     better = "higher" if decision.scorer.greater_is_better else "lower"
     texts = [
-        f"We compared {len(one.results.strategies)} strategies on the dataset "
+        f"We compared {len(one.results.strategies)} strategies on "
         f"{one.results.datasets[0]} by {decision.metric} ({better} is better), split by "
         f"{one.scheme}; the claims are of scenario {one.scenario}, {SCENARIOS[one.scenario]}, and "
         "not about other datasets.".replace("{", "(").replace("}", ")")

@@ -16,7 +16,7 @@ from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding.decision import Decision, training_seconds
 from mlaut.analysis.deciding.one_dataset import LACOSTE, MAIN_TESTS, REGION, OneDataset
-from mlaut.analysis.deciding.terms import Chosen
+from mlaut.analysis.deciding.terms import Chosen, default_test
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Check
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
@@ -84,6 +84,11 @@ class OneDecision(Decision):
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Decision by {self.metric} on {self.dataset}, scenario {self.scenario}"
 
+    def display_frame(self) -> pd.DataFrame:
+        """Return the displayed table, without columns that say nothing here."""
+        plain = ["average rank", "datasets", "reason", *["failures"] * (not self.frame["failures"].any())]
+        return self.frame.drop(columns=plain).dropna(axis="columns", how="all").map(number)
+
     def answer(self) -> str:  # noqa: D102 - inherited
         first = words.listed(self.first, MOST_CHOSEN)
         if not self.decided:
@@ -136,9 +141,14 @@ class OneDecision(Decision):
         """Return a sentence with the difference and its interval for each of the nearest rivals."""
         if not self.decided:
             return []
+        name = self.first[0]
+        low, high = self.frame.loc[name, ["low", "high"]]
+        ends = f", {_percent(self)} interval [{number(low, 3)}, {number(high, 3)}]"
+        own = number(self.frame.loc[name, f"mean {self.metric}"], 3)
+        texts = [f"{name}: {self.metric} {own}{ends if low == low else ''}."]
         near = [*self.rivals, *self.named(AVOID), *self.named(USE)]
         near = [name for name in dict.fromkeys(near) if name not in self.first]
-        texts, up = [], self.scorer.greater_is_better
+        up = self.scorer.greater_is_better
         for name in near[: _TOLD if self.rivals else 1]:
             value, low, high = self.frame.loc[name, _GAP]
             if np.isnan(low):
@@ -294,12 +304,19 @@ def decide_one(
     its probability to be the best is at least one half.
     """
     results = one.results
-    names, analysis = list(results.strategies), chosen.analysis
+    names, metric, given = list(results.strategies), results.metric, chosen.analysis
+    analysis = replace(
+        given,
+        metric=metric.name,
+        test=given.test or default_test(metric),
+        rope=results.region(given.rope),
+    )
+    chosen = replace(chosen, analysis=analysis)
     place = control_of(analysis.question, names)
     frame = _frame(one, scored or results)
     draft = OneDecision(
         chosen=chosen,
-        scorer=results.metric,
+        scorer=metric,
         frame=frame,
         leader="",
         first=tuple(frame.index[frame["average rank"] == frame["average rank"].min()]),
