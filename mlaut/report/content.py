@@ -249,7 +249,9 @@ def section(
     race = None
     if of_study is not None and scored.metric.name == find_metric(of_study.terms.metric).name:
         race = of_study.now()
-    one, problem, results = (None, problem, results) if reason else _on_one(results, problem, chosen)
+    one, problem, results = (
+        (None, problem, results) if reason else _on_one(results, problem, chosen)
+    )
     comparison = None if problem else _compared(results, chosen.analysis)
     decision = (
         _decided(comparison, chosen, scored, secondary)

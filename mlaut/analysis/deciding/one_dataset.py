@@ -254,7 +254,9 @@ class OneDataset:
         square = self.pairs.square
         tables = {"P(row better)": square(first, second), EQUIVALENT: square(equal, equal)}
         return Pairwise(
-            name="Bayesian correlated t-test" if self.scenario == "(b)" else "posterior of the means",
+            name="Bayesian correlated t-test"
+            if self.scenario == "(b)"
+            else "posterior of the means",
             source="Corani & Benavoli 2015",
             tables=tables,
             null=f"none is tested: is one better by more than {rope:g}?",

@@ -86,7 +86,12 @@ class OneDecision(Decision):
 
     def display_frame(self) -> pd.DataFrame:
         """Return the displayed table, without columns that say nothing here."""
-        plain = ["average rank", "datasets", "reason", *["failures"] * (not self.frame["failures"].any())]
+        plain = [
+            "average rank",
+            "datasets",
+            "reason",
+            *["failures"] * (not self.frame["failures"].any()),
+        ]
         return self.frame.drop(columns=plain).dropna(axis="columns", how="all").map(number)
 
     def answer(self) -> str:  # noqa: D102 - inherited
@@ -217,7 +222,9 @@ class OneDecision(Decision):
             return f"{far}: it would take more than {_FAR} times the rows."
         many = f"about {float(f'{needed:.1g}'):,.0f} rows like these in place of {rows:,}"
         took = "it takes" if self.scenario == "(b)" else "takes"
-        return f"{start} {pair}{':' if took == 'it takes' else ''} {took} {many} (a rough forecast)."
+        return (
+            f"{start} {pair}{':' if took == 'it takes' else ''} {took} {many} (a rough forecast)."
+        )
 
     def _needed(self, rival: str) -> tuple[float, float, tuple[float, float]]:
         """Return a quantile, the difference, and its errors after many repeats and as it is."""
@@ -439,4 +446,3 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
     last = ["training seconds", "failures", "datasets", "P(best)", "groups", "reason"]
     kept = [name for name in frame if name not in last]
     return frame[[*kept, *(name for name in last if name in frame)]]
-

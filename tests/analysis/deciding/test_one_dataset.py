@@ -23,7 +23,9 @@ def folds_of(shape=(2, 5), names=SHIFTS, spread=0.03):
     index = pd.MultiIndex.from_product([["sick"], range(shape[0]), range(shape[1])])
     index.names = ["dataset", "repeat", "fold"]
     rng = np.random.default_rng(1)
-    columns = {name: 0.3 + shift + spread * rng.normal(size=len(index)) for name, shift in names.items()}
+    columns = {
+        name: 0.3 + shift + spread * rng.normal(size=len(index)) for name, shift in names.items()
+    }
     return Results.from_table(pd.DataFrame(columns, index), metric="misclassification")
 
 
@@ -146,7 +148,9 @@ def scores_of(n, shifts):
 
 
 def test_a_hold_out_of_areas_is_compared_by_delong_and_refused_for_few_positives():
-    found = compare(Results.from_blocks([block_of(None, scores=scores_of(300, [2, 1.9, 0]))], "auc"))
+    found = compare(
+        Results.from_blocks([block_of(None, scores=scores_of(300, [2, 1.9, 0]))], "auc")
+    )
     assert found.leading == "DeLong"
     assert found.decision().frame["verdict"]["C"] == "avoid"
     few = compare(Results.from_blocks([block_of(None, scores=scores_of(6, [2, 1.9, 0]))], "auc"))
@@ -157,7 +161,9 @@ def test_a_hold_out_of_areas_is_compared_by_delong_and_refused_for_few_positives
 
 @pytest.mark.parametrize(("metric", "test"), [("log_loss", "rows"), ("f1", "bootstrap")])
 def test_other_hold_outs_are_compared_by_their_rows(metric, test):
-    found = compare(Results.from_blocks([block_of(None, scores=scores_of(200, [3, 2.9, 0]))], metric))
+    found = compare(
+        Results.from_blocks([block_of(None, scores=scores_of(200, [3, 2.9, 0]))], metric)
+    )
     assert found.leading == test
     assert found.decision().frame["verdict"]["C"] == "avoid"
 
