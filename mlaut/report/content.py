@@ -174,8 +174,8 @@ def _with_groups(part: Section, study: StudyStore) -> Section:
     if part.one is None:
         return part
     entry = study.load_splits()[part.scored.datasets[0]]
-    datasets = FilesIO(study.path.with_name(f"{study.path.stem}.datasets.h5"), "r")
     with suppress(MlautError):  # no table, or another one
+        datasets = FilesIO(study.path.with_name(f"{study.path.stem}.datasets.h5"), "r")
         columns = datasets.load_columns(entry.path).roles.get("group", ())
         stored = datasets.load_columns(entry.path, columns)
         if columns and stored.fingerprint == entry.fingerprint:
