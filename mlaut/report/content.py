@@ -258,11 +258,12 @@ def section(
         if one is None
         else decide_one(one.one, one.tests, chosen, correction=one.correction, scored=scored)
     )
+    compared = comparison or one
     valued = None if problem else with_means(results)
-    estimates = {} if valued is None else _estimates(valued, comparison or one)
+    estimates = {} if valued is None else _estimates(valued, compared)
     robustness = None if reason or comparison is None else _robustness(scored, missing)
     notes = [*results.notes_text(), *problem, *(race.notes_text() if race else ())]
-    notes += (comparison or one).notes if comparison or one else ()
+    notes += compared.notes if compared is not None else ()
     notes += [note for table in estimates.values() for note in table.notes_text()]
     if robustness is not None:
         notes += robustness.notes_text()
@@ -275,10 +276,8 @@ def section(
             *((race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions) if race else ()),
             *(shared.notes if shared is not None else ()),
             *(
-                decision.headline()
-                if one is not None and decision is not None
-                else _sentences(comparison, decision, robustness, problem, results.gaps)
-                if shared is None
+                _sentences(comparison, decision, robustness, problem, results.gaps)
+                if shared is None and one is None
                 else ()
             ),
         ),

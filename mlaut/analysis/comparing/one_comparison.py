@@ -155,7 +155,7 @@ def compare_one(
     results = without_failed(results) if last else treat_missing(results, missing)
     one = OneDataset.of(results, confidence)
     correction = "holm" if correction == "joint" else correction
-    every = one.tests(correction, results.region(rope), alpha)
+    every = one.tests(correction, results.region(rope))
     if test and test not in named:
         one_of("test", test, every)
     chances = one.chances()

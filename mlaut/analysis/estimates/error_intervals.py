@@ -110,7 +110,7 @@ class Sample:
     @property
     def fewest(self) -> int:
         """Number of tested rows of the smallest class; a large number without `classes`."""
-        tested = (self.split.folds >= 0).any(axis=0)
+        tested = np.asarray((self.split.folds >= 0).any(axis=0))
         if self.classes is None:
             return len(tested) + FEW_OF_CLASS
         return int(np.unique(self.classes[tested], return_counts=True)[1].min())
@@ -542,7 +542,7 @@ def _heavy(sample: Sample, other: str) -> list[str]:
         return texts
     tested = sample.split.folds >= 0
     for place, points in enumerate(sample.points):
-        rows = (tested.any(axis=0)).nonzero()[0]
+        rows = np.flatnonzero(tested.any(axis=0))
         means = np.where(tested, points, 0.0).sum(axis=0)[rows] / tested.sum(axis=0)[rows]
         sizes = np.sort(np.clip(means, 0, None))[::-1]
         few = 1 + int(np.count_nonzero(2 * sizes.cumsum() < sizes.sum()))

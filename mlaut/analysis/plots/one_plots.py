@@ -83,7 +83,7 @@ def one_plot(
             heights = place + np.random.default_rng(place).uniform(-_SPREAD, _SPREAD, len(within))
             how: dict[str, Any] = {"markersize": 7, "alpha": 0.4, "markeredgewidth": 0}
             axes.plot(within, heights, ".", color=colour, zorder=1.9, **how)
-            value, low, high = known.loc[name]
+            value, low, high = known.loc[name].astype(float).tolist()
             if low == low:
                 axes.plot(np.clip([low, high], *ends), [place] * 2, color=colour, linewidth=1.6)
         else:

@@ -60,7 +60,7 @@ def block_of(wrong, split=None, scores=None, weights=None):
 def test_folds_are_compared_by_the_published_tests(shape):
     results = folds_of(shape)
     one = OneDataset.of(results)
-    tests = one.tests("none", 0.01, 0.05)
+    tests = one.tests("none", 0.01)
     cells = np.swapaxes(results.cell_losses[0], 1, 2)
     apart = cells[[0, 0, 1]] - cells[[1, 2, 2]]
     p = cv_p_values(apart, "corrected repeated k-fold")
@@ -71,11 +71,14 @@ def test_folds_are_compared_by_the_published_tests(shape):
     np.testing.assert_allclose(one.gaps.standard_error, error)
     assert ((one.gaps.low <= mean) & (mean <= one.gaps.high)).all()
     np.testing.assert_allclose(one.gaps.high - one.gaps.low, high - low, rtol=0.02)
-    first, equal, second = correlated_t_probabilities(apart, 0.01).T
+    first, equal, _ = correlated_t_probabilities(apart, 0.01).T
     region = tests[REGION].to_frame()
     np.testing.assert_allclose(region["P(row better)"], first, atol=1e-12)
     np.testing.assert_allclose(region["P(equivalent)"], equal, atol=1e-12)
-    assert (FIVE_BY_TWO in tests) == (shape == (5, 2))
+    other = {(1, 10): "k-fold", (5, 2): FIVE_BY_TWO}.get(shape)
+    assert set(tests) == {one.test, REGION} | ({other} if other else set())
+    if other:
+        np.testing.assert_allclose(tests[other].to_frame()["p_value"], cv_p_values(apart, other))
 
 
 def test_a_decision_on_folds_is_in_scenario_b_and_says_what_it_is_about():
