@@ -123,9 +123,9 @@ def test_one_strategy(tmp_path, draw_only):
 def test_one_dataset_has_the_same_first_screen(tmp_path, draw_only):
     draw_only("decision", "calibration", "residuals", "scores")
     told = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS[:1])))
-    assert f'<p class="lead">On rows like those of {SETS[0]}, ' in told
-    assert "The mark is the difference and the line its interval" in told
-    for heading in ("All pairs", "What it confuses", "How sure"):
+    assert f'<p class="answer">On rows like those of {SETS[0]}, ' in told
+    assert "band: its interval; a dot for each test set" in told
+    for heading in ("All pairs", "What it confuses", "How was it tested?"):
         assert f"{heading}</h3>" in told
     assert "Distribution of scores" not in told
     assert 'href="#explore"' not in told

@@ -156,7 +156,7 @@ class OneDecision(Decision):
         near = [name for name in dict.fromkeys(near) if name not in self.first]
         up = self.scorer.greater_is_better
         for name in near[: _TOLD if self.rivals else 1]:
-            value, low, high = self.frame.loc[name, _GAP].astype(float).tolist()
+            value, low, high = map(float, self.frame.loc[name, _GAP].to_numpy())
             if np.isnan(low):
                 continue
             ends = f"[{number(low, 2)}, {number(high, 2)}]"
@@ -181,9 +181,21 @@ class OneDecision(Decision):
             "order, and one dataset says nothing on them."
         )
 
-    def certainty(self) -> tuple[str, ...]:  # noqa: D102 - inherited
+    @property
+    def sets(self) -> pd.DataFrame:
+        """Scores of the test sets, strategies in columns; no row for a single test set."""
+        results = self.one.results
+        scores = results.cells[0][:, results.expected[0]].T
+        table = pd.DataFrame(scores, columns=list(results.strategies))
+        return table if len(table) > 1 else table.iloc[:0]
+
+    def cards(self) -> tuple[tuple[str, str], ...]:
+        """Return the questions on how sure the answer is, each with its answer."""
         lines = (certainty.planned(self), self._method(), self._agreement(), self._prospects())
-        return tuple(filter(None, lines))
+        return tuple((asked, text) for asked, text in zip(_ASKED, lines, strict=True) if text)
+
+    def certainty(self) -> tuple[str, ...]:  # noqa: D102 - inherited
+        return tuple(text for _, text in self.cards())
 
     def _method(self) -> str:
         if not self.decided:
@@ -275,6 +287,10 @@ class OneDecision(Decision):
         return " ".join(texts)
 
 
+_ASKED = (
+    *("Was it planned?", "How was it tested?"),
+    *("Do other ways to compare agree?", "Would more data settle it?"),
+)
 _GAP = ["difference", "difference low", "difference high"]
 
 

@@ -60,11 +60,11 @@ def one_plot(
         The mark at the difference shows the verdict; the line is its interval; dots are test sets.
         Without a valid test the dots are scores.
     """
-    one, frame = decision.one, decision.frame
+    frame = decision.frame
     order = [str(name) for name in frame.index][:top]
     look = look.apart(frame.index)
     leader = decision.first[0] if decision.leader else ""
-    scores = _of_sets(one)
+    scores = decision.sets
     drawn = scores.sub(scores[leader], axis=0) if leader else scores
     known = frame.reindex(columns=["difference", "difference low", "difference high"])
     both = pd.concat([drawn[order], known.loc[order].T], ignore_index=True)
@@ -83,7 +83,7 @@ def one_plot(
             heights = place + np.random.default_rng(place).uniform(-_SPREAD, _SPREAD, len(within))
             how: dict[str, Any] = {"markersize": 7, "alpha": 0.4, "markeredgewidth": 0}
             axes.plot(within, heights, ".", color=colour, zorder=1.9, **how)
-            value, low, high = known.loc[name].astype(float).tolist()
+            value, low, high = map(float, known.loc[name].to_numpy())
             if low == low:
                 axes.plot(np.clip([low, high], *ends), [place] * 2, color=colour, linewidth=1.6)
         else:
@@ -105,13 +105,6 @@ def one_plot(
     axes.tick_params(axis="y", pad=4 + 72 * left)
     look.finish(axes, order)
     return figure
-
-
-def _of_sets(one: Any) -> pd.DataFrame:
-    """Return the scores of the test sets, strategies in columns; none for a single test set."""
-    cells, expected = one.results.cells[0], one.results.expected[0]
-    table = pd.DataFrame(cells[:, expected].T, columns=list(one.results.strategies))
-    return table if len(table) > 1 else table.iloc[:0]
 
 
 def about_one(decision: OneDecision) -> tuple[str, str]:
