@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from mlaut.analysis import Decision
@@ -216,7 +215,8 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
     else:
         known, drawn = places.dropna(), inside
         if (band := strips.band(name)) is not None:
-            parts.append(_band(*np.clip(band, 0, 1), _HALF, "band"))
+            low, high = (min(max(end, 0.0), 1.0) for end in band)
+            parts.append(_band(low, high, _HALF, "band"))
         if len(known) > MOST_DOTS:
             low, high = known.quantile([0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))
