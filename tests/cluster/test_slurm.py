@@ -114,19 +114,23 @@ def test_a_study_that_is_killed_cancelled_and_out_of_time_equals_a_plain_run(slu
     assert "submitted 3 shards as job" in told
     assert "nothing to submit" in mlaut(slurm, tmp_path, "submit", "study.toml")
     until((tmp_path / "met").exists)
+
+    def logs():
+        return "\n".join(log.read_text() for log in (tmp_path / "study.slurm").glob("*_*.log"))
+
     assert re.search(
         r"study\.shard-.-of-3\.h5 .* (process \d+ of job 1_. on|job 1_. running on)",
         mlaut(slurm, tmp_path, "status", "study.toml"),
     )
-    until(lambda: list(queue(slurm, tmp_path).values()).count("RUNNING") <= 2)  # one is killed
-    one, *_ = [job for job, state in queue(slurm, tmp_path).items() if state == "RUNNING"]
+    until(lambda: "exceeded memory limit" in logs())  # it is put into the queue again
+    until(lambda: "RUNNING" in queue(slurm, tmp_path).values())
+    one = next(job for job, state in queue(slurm, tmp_path).items() if state == "RUNNING")
     call(slurm, tmp_path, "scancel", one)
     until(lambda: not queue(slurm, tmp_path))
-    logs = "\n".join(log.read_text() for log in (tmp_path / "study.slurm").glob("*_*.log"))
-    assert "the time of the job is over; stopped after" in logs
-    assert "1 cells at a time may take 8 GiB each, and the Slurm job has 1.4 GiB" in logs
-    assert "exceeded memory limit" in logs
-    assert "exit code 130" in logs
+    assert "the time of the job is over; stopped after" in logs()
+    assert "1 cells at a time may take 8 GiB each, and the Slurm job has 1.4 GiB" in logs()
+    assert "exceeded memory limit" in logs()
+    assert "exit code 130" in logs()
     assert not (tmp_path / "study.h5").exists()
 
     told = mlaut(slurm, tmp_path, "submit", "study.toml", "--mem", "6GB", "--time", "20m")
