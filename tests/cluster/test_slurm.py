@@ -34,7 +34,7 @@ class Slow(GaussianNB):
     """Takes its time; one fit of all takes 3 GiB, which kills a job that has less."""
 
     def fit(self, X, y):
-        time.sleep(2.5)
+        time.sleep(5)
         try:
             os.close(os.open(Path(os.environ["SLURM_SUBMIT_DIR"]) / "met", os.O_CREAT | os.O_EXCL))
         except (KeyError, FileExistsError):
@@ -60,7 +60,7 @@ n_jobs = 1
 memory = "8GiB"
 [slurm]
 jobs = 3
-time = "1m"
+time = "2m"
 memory = "1500MB"
 """
 
@@ -118,10 +118,8 @@ def test_a_study_that_is_killed_cancelled_and_out_of_time_equals_a_plain_run(slu
     def logs():
         return "\n".join(log.read_text() for log in (tmp_path / "study.slurm").glob("*_*.log"))
 
-    assert re.search(
-        r"study\.shard-.-of-3\.h5 .* (process \d+ of job 1_. on|job 1_. running on)",
-        mlaut(slurm, tmp_path, "status", "study.toml"),
-    )
+    named = r"study\.shard-.-of-3\.h5 .* (process \d+ of job 1_. on|job 1_. running on) "
+    until(lambda: re.search(named, mlaut(slurm, tmp_path, "status", "study.toml")))
     until(lambda: "exceeded memory limit" in logs())  # it is put into the queue again
     until(lambda: "RUNNING" in queue(slurm, tmp_path).values())
     one = next(job for job, state in queue(slurm, tmp_path).items() if state == "RUNNING")
@@ -153,7 +151,7 @@ def test_a_task_in_scratch_brings_its_shard_back_and_is_cancelled(slurm, tmp_pat
     (tmp_path / "met").touch()
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    text = STUDY.replace("jobs = 3", f'jobs = 2\nscratch = "{scratch}"').replace("1m", "20m")
+    text = STUDY.replace("jobs = 3", f'jobs = 2\nscratch = "{scratch}"').replace("2m", "20m")
     (tmp_path / "study.toml").write_text(text)
     mlaut(slurm, tmp_path, "submit", "study.toml")
     until(lambda: list(queue(slurm, tmp_path).values()) == ["RUNNING"] * 2)
