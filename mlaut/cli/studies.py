@@ -117,8 +117,8 @@ def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow:
 def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
     """Return the files to sum, each with its task in a queue; none for one study in one file."""
     if len(studies) > 1:
-        paths = [database_and_options(study, begun=False)[0] for study in studies]
-        return dict.fromkeys(paths, ""), counted(len(paths), "file")
+        paths = {database_and_options(study, begun=False)[0]: "" for study in studies}
+        return paths, counted(len(paths), "file")
     if kind_of(studies[0]) is not Kind.STUDY_FILE:
         return {}, ""
     from mlaut.experiments import read_study_file
