@@ -52,8 +52,9 @@ def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow:
     """Show how many cells are done, failed or missing.
 
     The study may be running. STUDIES are study databases or study files. A study that runs as
-    shards has a row for each, with what runs it or waits for it; so have several studies. --why adds the reasons for
-    cells without predictions, with one traceback per reason, and the warnings of the fits.
+    shards has a row for each, with what runs it or waits for it; so have several studies. --why
+    adds the reasons for cells without predictions, with one traceback per reason, and the warnings
+    of the fits.
     --follow shows progress, pace, time left and the last failures: each row is a strategy, each
     square a dataset, or several where the terminal is narrow, and a red square has failures.
 

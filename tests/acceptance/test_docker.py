@@ -55,7 +55,8 @@ def test_no_compose_file_replaces_a_run_or_leaves_folders_of_root(path):
     text = path.read_text(encoding="utf-8")
     name = re.search(r"^name: (.*)$", text, re.MULTILINE)[1]
     if '"run", "${STUDY' in text:
-        assert name.startswith("mlaut-") and "${NAME:?" in name
+        assert name.startswith("mlaut-")
+        assert "${NAME:?" in name
         assert "restart: on-failure:5 " in text
     assert len({re.search(r"^name: (mlaut-?\w*)", p.read_text(), re.M)[1] for p in COMPOSE}) == 3
     assert set(re.findall(r"^ +- \$.*:(/.*)$", text, re.MULTILINE)) == {"/work"}

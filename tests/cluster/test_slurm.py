@@ -5,11 +5,9 @@ import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "experiments")]
 from comparing import arrays, assert_same
 from one_node import one_node_slurm, what_is_missing
 
@@ -161,5 +159,5 @@ def test_a_task_in_scratch_brings_its_shard_back_and_is_cancelled(slurm, tmp_pat
     until(lambda: len([*tmp_path.glob("study.shard-*-of-2.h5")]) == 2)
     until(lambda: not [*scratch.iterdir()])
     status = mlaut(slurm, tmp_path, "status", "study.toml")
-    assert "2 parts" in status and "done" in status
+    assert re.search("2 parts, .* done", status)
     mlaut(slurm, tmp_path, "verify", "study.shard-1-of-2.h5")

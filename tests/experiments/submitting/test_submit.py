@@ -1,4 +1,4 @@
-"""Submission of studies: what is asked of Slurm, and what of it again. A stand-in answers for Slurm."""
+"""Submission of studies: what is asked of Slurm, for which a stand-in answers."""
 
 import os
 import shutil
@@ -198,7 +198,7 @@ def test_mistakes_are_named_before_anything_is_submitted(slurm, study, more, mes
 def test_what_slurm_refuses_is_one_line(slurm, study):
     refusal = "#!/bin/sh\necho 'sbatch: error: invalid partition specified: no' >&2; exit 1\n"
     (slurm / "sbatch").write_text(refusal)
-    with pytest.raises(StudyError, match="^Slurm refused the job: .*invalid partition") as told:
+    with pytest.raises(StudyError, match=r"^Slurm refused the job: .*invalid partition") as told:
         submit_study(study)
     assert "\n" not in str(told.value)
 
@@ -207,12 +207,12 @@ def test_without_slurm_the_way_out_is_named(study, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     if Path("/usr/bin/sbatch").exists():
         monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(StudyError, match="there is no 'sbatch' here: .*--script"):
+    with pytest.raises(StudyError, match=r"there is no 'sbatch' here: .*--script"):
         submit_study(study)
 
 
 def test_scratch_needs_the_study_beside_its_file(tmp_path):
     options = SlurmOptions(scratch="/tmp")
     jobs = JobScripts(tmp_path / "study.toml", tmp_path / "results" / "study.h5", 2, options)
-    with pytest.raises(StudyError, match="scratch in .slurm. needs the output beside the study"):
+    with pytest.raises(StudyError, match=r"scratch in .slurm. needs the output beside the study"):
         jobs.task([1])
