@@ -6,13 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
-from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.columns import (
     average_columns,
     average_rows,
     beside_average,
     best_marked,
     block_averages,
+    matrix_of,
     measure_in,
     measures_of,
     odd_columns,
@@ -288,10 +288,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     numbers = [x for x in numbers if x in g.columns]
     if not numbers:
         return
-    turned = [
-        Column("", values=row) for row in np.column_stack([g.columns[x].numbers for x in numbers])
-    ]
-    for at in block_averages(numbers, turned):
+    for at in block_averages(numbers, matrix_of([g.columns[x] for x in numbers]).T):
         g.drop([numbers[at]], "an average of some others")
 
 
@@ -355,7 +352,8 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     if g.levels is not None and len(columns) == len(g.levels) - 1:
         each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
         sizes = [len(level) for level in each if len(level) > 1]
-        if len(sizes) > 1 and np.prod(sizes) == len(columns):
+        numbered = all(str(x).isdigit() for x in each[-1])  # such as severities of a change
+        if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
             inner = sorted(map(str, each[-1]))[0]
             chosen = [x for x in columns if x.endswith(inner)]
             raise g.refuse(
@@ -446,7 +444,7 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     label = [str(x) for x in g.label(rows)]
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
     by_value |= set(
-        block_averages(label, [g.columns[x] for x in g.columns if g.columns[x].is_number])
+        block_averages(label, matrix_of([x for x in g.columns.values() if x.is_number]))
     )
     out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
     if out.any() and not out.all():
