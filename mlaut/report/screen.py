@@ -163,24 +163,22 @@ def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str,
 
 def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     """Return the table with a column of scores for each dataset, if there are so few."""
-    if len(results.datasets) > MOST_NAMED:
+    if not 1 < len(results.datasets) <= MOST_NAMED:
         return table
     scores = own_scores(results).T
     letters = [f"{letter} {name}" for letter, name in zip("abc", scores, strict=False)]
     return table.joined(scores.set_axis(letters, axis=1))
 
 
-def _row(
-    decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str
-) -> Row:
+def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str) -> Row:
     frame = decision.frame
     counts = (0, 0, 0)
     if first and name != first:
         counts = tuple(int(x) for x in frame.loc[name, ["won", "tied", "lost"]].fillna(0))
     places = strips.across(strips.values[name])
     inside = places[(places >= 0) & (places <= 1)]
-    few, letters = len(strips.values) <= MOST_NAMED, ()
-    if few:
+    letters: tuple[tuple[str, float, int], ...] = ()
+    if strips.lettered:
         lanes = {dataset: lane for lane, dataset in enumerate(strips.values.index)}
         letters = tuple(("abc"[lanes[x]], round(p, 4), lanes[x]) for x, p in inside.items())
     return Row(
@@ -204,20 +202,25 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
 
     parts += [line(share, middle, "tick") for share, _ in strips.ticks()]
     if strips.reference:
-        parts.append(line(float(strips.across(1.0 if strips.kind == "ratio" else 0.0)), middle, "zero"))
+        parts.append(
+            line(float(strips.across(1.0 if strips.kind == "ratio" else 0.0)), middle, "zero")
+        )
     if name == strips.reference:
         at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:
         known, drawn = places.dropna(), inside
-        if len(known) >= FEWEST_FOR_BANDS:
+        if strips.spans is not None:
+            ends = strips.across(strips.spans.loc[name]).clip(0, 1).sort_values()
+            parts += [_band(*ends, 1.5, "span")] * bool(ends.notna().all())
+        elif len(known) >= FEWEST_FOR_BANDS:
             low, high = known.quantile([0.25, 0.75]).clip(0, 1)
             parts.append(_band(low, high, _HALF, "band"))
         if len(known) > MOST_DOTS:
             low, high = known.quantile([0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))
             drawn = inside[(inside < low) | (inside > high)]
-        if len(strips.values) > MOST_NAMED and len(drawn):
+        if not strips.lettered and len(drawn):
             spread = 0.0 if len(known) > MOST_DOTS else 8.0
             dots = "".join(
                 f"M{1000 * x:.0f} {middle + spread * ((at * _GOLDEN) % 1 - 0.5):.1f}h0"
@@ -225,7 +228,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             )
             parts.append(f'<path class="dots" d="{dots}"/>')
         mark = float(strips.across(strips.marks[name]))
-        if 0 <= mark <= 1 and len(strips.values) > 1:
+        if 0 <= mark <= 1:
             parts.append(line(mark, _HALF + 2, "mid"))
     shape = f'viewBox="0 0 1000 {_HEIGHT}" preserveAspectRatio="none"'
     return f'<svg {shape} aria-hidden="true">{"".join(parts)}</svg>'
@@ -234,9 +237,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
 def _band(low: float, high: float, half: float, kind: str) -> str:
     start, size = 1000 * low, max(1000 * (high - low), 2.0)
     top = _HEIGHT / 2 - half
-    return (
-        f'<rect class="{kind}" x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"/>'
-    )
+    return f'<rect class="{kind}" x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"/>'
 
 
 def _short(name: str) -> str:
@@ -261,7 +262,11 @@ def _picture(strips: Strips, n: int) -> str:
         "rank": "the rank of the strategy, 1 is best",
         "score": "the score",
     }[strips.kind]
-    parts = [f"{'A letter' if n <= MOST_NAMED else 'A dot'} for each dataset: {what}"]
+    parts = [f"{'A letter' if strips.lettered else 'A dot'} for each {strips.unit}: {what}"]
+    if strips.spans is not None:
+        parts = parts * (len(strips.values) > 1)
+        line = f"upright line: the {'difference' if strips.reference else 'score'}"
+        return "; ".join([*parts, f"{line}, with its interval"]).capitalize() + ". Right is better."
     if n > MOST_DOTS:
         parts[0] = f"On each of {n} datasets: {what}"
     parts += ["upright line: the average, as in the table"] * (n > 1)

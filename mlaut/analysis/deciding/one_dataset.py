@@ -19,7 +19,6 @@ from mlaut.analysis.estimates.bootstrap import draws_of_dataset
 from mlaut.analysis.estimates.error_intervals import (
     FEWEST_OF_CLASS,
     METHODS,
-    Sample,
     corrected_error,
     error_intervals,
     interval_of,
@@ -292,6 +291,34 @@ class OneDataset:
             scenario=self.scenario,
             notes=(*self.results.notes_text(), *filter(None, (self.estimand,))),
         )
+
+
+def without_failed(results: Results) -> Results:
+    """Return the results of the strategies that have a score on every test set of the dataset.
+
+    Raises
+    ------
+    AnalysisError
+        Fewer than two have one.
+    """
+    results.check_not_raced()
+    missing, n = results.missing, int(results.expected.sum())
+    if not len(missing):
+        return results
+    counts = missing.groupby("strategy", sort=False)
+    texts = [
+        f"{name} is left out: no {results.metric.name} on {len(own)} of {n} test sets "
+        f"({', '.join(sorted(set(own['reason'])))})"
+        for name, own in counts
+    ]
+    kept = [name for name in results.strategies if name not in counts.groups]
+    if len(kept) < 2:
+        raise AnalysisError(
+            f"{'; '.join(texts[:2])}: fewer folds, or larger random test sets such as "
+            "'repeated_holdout(1/3, 30)', lack no class"
+        )
+    gaps = (*results.gaps, *texts)
+    return replace(results.select(strategies=kept), gaps=gaps, notes=(*results.notes, *texts))
 
 
 def _moments(

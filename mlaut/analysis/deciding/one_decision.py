@@ -16,7 +16,7 @@ from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding.decision import Decision, training_seconds
 from mlaut.analysis.deciding.one_dataset import LACOSTE, MAIN_TESTS, REGION, OneDataset
-from mlaut.analysis.deciding.terms import Chosen
+from mlaut.analysis.deciding.terms import Chosen, default_test
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Check
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
@@ -84,6 +84,11 @@ class OneDecision(Decision):
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Decision by {self.metric} on {self.dataset}, scenario {self.scenario}"
 
+    def display_frame(self) -> pd.DataFrame:
+        """Return the displayed table, without columns that say nothing here."""
+        plain = ["average rank", "datasets", "reason", *["failures"] * (not self.frame["failures"].any())]
+        return self.frame.drop(columns=plain).dropna(axis="columns", how="all").map(number)
+
     def answer(self) -> str:  # noqa: D102 - inherited
         first = words.listed(self.first, MOST_CHOSEN)
         if not self.decided:
@@ -120,6 +125,8 @@ class OneDecision(Decision):
         return f"{where}, {first} {together}{sure}"
 
     def _sizes(self, names: tuple[str, ...]) -> str:
+        if not names or "difference" not in self.frame:
+            return ""
         sizes = self.frame["difference"][list(names)].abs().dropna()
         side = "below" if self.scorer.greater_is_better else "above"
         ends = dict.fromkeys(number(size, 2) for size in (sizes.min(), sizes.max()))
@@ -134,19 +141,22 @@ class OneDecision(Decision):
         """Return a sentence with the difference and its interval for each of the nearest rivals."""
         if not self.decided:
             return []
+        name = self.first[0]
+        low, high = self.frame.loc[name, ["low", "high"]]
+        ends = f", {_percent(self)} interval [{number(low, 3)}, {number(high, 3)}]"
+        own = number(self.frame.loc[name, f"mean {self.metric}"], 3)
+        texts = [f"{name}: {self.metric} {own}{ends if low == low else ''}."]
         near = [*self.rivals, *self.named(AVOID), *self.named(USE)]
         near = [name for name in dict.fromkeys(near) if name not in self.first]
-        texts, up = [], self.scorer.greater_is_better
+        up = self.scorer.greater_is_better
         for name in near[: _TOLD if self.rivals else 1]:
             value, low, high = self.frame.loc[name, _GAP]
             if np.isnan(low):
                 continue
-            word = "above" if (value > 0) else "below"
+            ends = f"[{number(low, 2)}, {number(high, 2)}]"
             better = "better" if (value > 0) == up else "worse"
-            ends = sorted((low, high) if value > 0 else (-high, -low))
-            size = f"{number(abs(value), 2)} {word} {self.first[0]} in {self.metric} ({better})"
-            interval = ", ".join(number(end, 2) for end in ends)
-            texts.append(f"{name} is {size}, {_percent(self)} interval [{interval}].")
+            gap = f"{number(value, 2)} of {self.metric} ({better})"
+            texts.append(f"{name} minus {self.first[0]}: {gap}, {_percent(self)} interval {ends}.")
         return texts
 
     def _yardstick(self) -> str:
@@ -294,12 +304,19 @@ def decide_one(
     its probability to be the best is at least one half.
     """
     results = one.results
-    names, analysis = list(results.strategies), chosen.analysis
+    names, metric, given = list(results.strategies), results.metric, chosen.analysis
+    analysis = replace(
+        given,
+        metric=metric.name,
+        test=given.test or default_test(metric),
+        rope=results.region(given.rope),
+    )
+    chosen = replace(chosen, analysis=analysis)
     place = control_of(analysis.question, names)
     frame = _frame(one, scored or results)
     draft = OneDecision(
         chosen=chosen,
-        scorer=results.metric,
+        scorer=metric,
         frame=frame,
         leader="",
         first=tuple(frame.index[frame["average rank"] == frame["average rank"].min()]),

@@ -3,14 +3,15 @@
 Nothing here draws: pages, notebooks and figures place the same dots, marks and numbers.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.margins import gaps, own_scores
+from mlaut.analysis.deciding.one_dataset import OneDataset
+from mlaut.analysis.deciding.one_decision import OneDecision
 from mlaut.analysis.deciding.verdict_table import VerdictTable
 from mlaut.analysis.deciding.verdicts import YARDSTICK
 from mlaut.analysis.methods.frequentist.ranks import rank_table
@@ -48,6 +49,10 @@ class Strips:
         Whether greater values are better.
     ends : (float, float)
         Ends of the axis as places: the worst, and the best.
+    unit : str
+        What a dot is of: ``"dataset"`` or ``"test set"``.
+    spans : DataFrame or None
+        Intervals of the marks, with the columns ``low`` and ``high``; None without intervals.
     """
 
     kind: str
@@ -56,6 +61,8 @@ class Strips:
     reference: str
     up: bool
     ends: tuple[float, float]
+    unit: str = "dataset"
+    spans: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, decision: VerdictTable, results: Results) -> "Strips":
@@ -72,14 +79,29 @@ class Strips:
         else:
             kind, values, up, reference = "score", own_scores(results), metric.greater_is_better, ""
             marks = values.mean()
+        unit, spans = "dataset", None
+        if isinstance(decision, OneDecision):
+            values, unit = of_test_sets(decision.one), "test set"
+            names = ["low", "high"] if kind == "score" else ["difference low", "difference high"]
+            marks = frame.get("difference", frame[f"mean {decision.metric}"])
+            if kind != "score":
+                values = values.sub(values[reference], axis=0)
+            if set(names) <= set(frame):
+                spans = frame[names].set_axis(["low", "high"], axis=1)
         values, marks = values[list(frame.index)], marks.reindex(frame.index).astype(float)
-        bare = cls(kind, values, marks, reference, up, (0.0, 1.0))
+        bare = cls(kind, values, marks, reference, up, (0.0, 1.0), unit, spans)
         others = frame.index[(frame["verdict"] != YARDSTICK) & (frame.index != reference)]
-        places = bare.place(values)[list(others if len(others) else frame.index)]
+        seen = values if spans is None else pd.concat([values, spans.T], ignore_index=True)
+        places = bare.place(seen)[list(others if len(others) else frame.index)]
         low, high = robust_ends(places, 0.0 if reference else None)
         if reference:  # the line of the leader does not stand at an edge
             low, high = min(low, -0.1 * high), max(high, -0.1 * low)
-        return cls(kind, values, marks, reference, up, (low, high))
+        return replace(bare, ends=(low, high))
+
+    @property
+    def lettered(self) -> bool:
+        """Return whether the dots are so few that they have letters."""
+        return self.unit == "dataset" and len(self.values) <= MOST_NAMED
 
     def place(self, values):
         """Return values as places on a line on which right is better."""
@@ -110,15 +132,17 @@ class Strips:
 
     def edges(self, name: str) -> tuple[str, str]:
         """Return what stands at the left and the right edge of a row: its dots beyond the axis."""
-        mean = "mean" if name != self.reference else ""
-        return beyond(self.place(self.values[name]), self.ends, self._back, self._mark(name), mean)
-
-    def _mark(self, name: str) -> float:
-        return float(self.place(self.marks[name]))
-
-    def _back(self, place: float) -> str:
-        value = place if self.up else -place
-        return self.text(float(np.exp(value)) if self.kind == "ratio" else value)
+        shares = self.across(self.values[name]).sort_values()
+        mark, texts = float(self.across(self.marks[name])), []
+        for end, sign in ((0.0, -1), (1.0, 1)):
+            far = shares[sign * shares > sign * end].index[::sign]  # the nearest first
+            values = [self.text(float(self.values[name][dataset])) for dataset in far]
+            dots = f"{len(far)} {self.unit}s, to {values[-1]}" if values else ""
+            dots = ", ".join(values) if len(far) <= _LISTED else dots
+            mean = f"mean {self.text(self.marks[name])}" if sign * mark > sign * end else ""
+            texts.append("; ".join(filter(None, (mean, dots))))
+        left, right = texts
+        return left and f"\u25c2 {left}", right and f"{right} \u25b8"
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return the places, as shares of the axis, and the texts of its labels."""
@@ -129,7 +153,9 @@ class Strips:
             if 0.02 <= share <= 0.98 and all(abs(share - other) >= _APART for other in chosen):
                 plain = number(value).replace("-", "\u2212")
                 signed = f"+{plain}" if self.kind == "difference" and value > 0 else plain
-                chosen[share] = f"{plain}\u00d7" * (value != 1) or "1" if self.kind == "ratio" else signed
+                chosen[share] = (
+                    f"{plain}\u00d7" * (value != 1) or "1" if self.kind == "ratio" else signed
+                )
         return sorted(chosen.items())
 
     def _round_numbers(self) -> list[float]:
@@ -155,8 +181,13 @@ class Strips:
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
         dots = self.values[name].dropna()
-        if name == self.reference or dots.empty:
-            return f"{name} is the line" if name == self.reference else f"{name}: no dot"
+        if name == self.reference:
+            return f"{name} is the line"
+        if self.spans is not None:
+            ends = self.spans.loc[name]
+            both = f" {self.text(ends['low'], 3)} to {self.text(ends['high'], 3)}"
+            spread = f", interval{both}" * bool(ends.notna().all())
+            return f"{name}: {self.text(self.marks[name], 3)}{spread}"
         parts = [f"mean {self.text(self.marks[name], 3)}"] if not np.isnan(self.marks[name]) else []
         if len(dots) >= FEWEST_FOR_BANDS:
             low, high = (self.text(float(dots.quantile(q)), 3) for q in (0.25, 0.75))
@@ -166,6 +197,13 @@ class Strips:
             parts += [f"{dataset} {self.text(value, 3)}" for dataset, value in dots.items()]
         what = {"difference": "minus", "ratio": "divided by"}.get(self.kind)
         return f"{name} {f'{what} {self.reference}' if what else self.kind}: {', '.join(parts)}"
+
+
+def of_test_sets(one: OneDataset) -> pd.DataFrame:
+    """Return the scores of the test sets, strategies in columns; none for a single test set."""
+    cells, expected = one.results.cells[0], one.results.expected[0]
+    table = pd.DataFrame(cells[:, expected].T, columns=list(one.results.strategies))
+    return table if len(table) > 1 else table.iloc[:0]
 
 
 def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[float, float]:
@@ -201,52 +239,3 @@ def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[floa
     low, high = (np.nanmin(dots), np.nanmax(dots)) if not np.isnan(dots).all() else (0.0, 1.0)
     margin = _MARGIN * (high - low or 1.0)
     return float(low - margin), float(high + margin)
-
-
-def beyond(
-    dots: pd.Series,
-    ends: tuple[float, float],
-    shown: Callable[[float], str] = lambda value: number(value, _DIGITS),
-    mark: float | None = None,
-    name: str = "median",
-) -> tuple[str, str]:
-    """Return the texts at the left and the right edge of a row: its dots beyond the axis.
-
-    Parameters
-    ----------
-    dots : Series
-        Values of the row.
-    ends : (float, float)
-        Ends of the axis.
-    shown : callable, optional
-        Function that returns a value in the units of the axis, as text.
-    mark : float, optional
-        The average; default the median.
-    name : str, default "median"
-        Name of the average; empty if it has no text.
-
-    Returns
-    -------
-    tuple of str
-        Up to two values, or the number of dots and the farthest one. If the average is beyond the
-        axis too, it comes first. A text is empty if no dot is beyond its edge.
-
-    Examples
-    --------
-    >>> beyond(pd.Series([-2.0, 0.5, 0.6, 1.2, 6.4]), (0.0, 1.0))
-    ('◂ -2', '1.2, 6.4 ▸')
-    >>> beyond(pd.Series([0.5, 3.0, 4.0, 5.0]), (0.0, 1.0))
-    ('', 'median 3.5; 3 dots, to 5 ▸')
-    """
-    x = np.sort(dots.dropna().to_numpy())
-    mark = (float(np.median(x)) if len(x) else np.nan) if mark is None else mark
-    texts = []
-    for end, sign in zip(ends, (-1, 1), strict=True):
-        far = x[sign * x > sign * end][::sign]  # the nearest first
-        values = [shown(float(value)) for value in far]
-        many = f"{len(far)} dots, to {values[-1]}" if values else ""
-        listed = ", ".join(values) if len(far) <= _LISTED else many
-        average = f"{name} {shown(mark)}" if name and sign * mark > sign * end else ""
-        texts.append("; ".join(filter(None, (average, listed))))
-    left, right = texts
-    return left and f"◂ {left}", right and f"{right} ▸"

@@ -13,7 +13,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import number
-from mlaut.analysis.common.numerics import student_quantile, wilson
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, student_quantile, wilson
 from mlaut.analysis.common.result_types import Estimate, ResultTable
 from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
 from mlaut.analysis.results.given import of_results, takes_sources
@@ -227,7 +227,10 @@ def corrected_error(
         Number of independent test sets with the same standard error.
     """
     worth = 1 / (1 / cells.shape[-1] + ratio)
-    return np.sqrt(np.maximum(cells.var(axis=-1, ddof=1), of_sets) / worth), worth
+    least, most = cells.min(axis=-1), cells.max(axis=-1)
+    same = most - least <= RELATIVE_NOISE * np.maximum(np.abs(least), np.abs(most))
+    between = np.where(same, 0.0, cells.var(axis=-1, ddof=1))
+    return np.sqrt(np.maximum(between, of_sets) / worth), worth
 
 
 def _corrected_t(sample: Sample, confidence: float) -> Interval:
