@@ -127,7 +127,7 @@ def autorank_claims(table: pd.DataFrame) -> Claims:
     from autorank import autorank
 
     numbered = table.set_axis([str(at) for at in range(table.shape[1])], axis=1)
-    found = autorank(numbered.reset_index(drop=True), alpha=ALPHA, order="ascending")
+    found = autorank(numbered.reset_index(drop=True), alpha=ALPHA, order="ascending", verbose=False)
     frame = found.rankdf.loc[numbered.columns]
     if found.pvalue > ALPHA:
         return set()
@@ -314,7 +314,7 @@ def judge_forecasts(seconds: float, folder: Path | None) -> Tally:
         rng = np.random.default_rng([46, turn])
         if turn % 2:
             _, (losses, source) = every[turn // 2 % len(every)]
-            k = min(STRATEGIES, losses.shape[1])
+            k = min(int(rng.choice([3, 4, 8, 12])), losses.shape[1])
             table = losses.iloc[:, rng.choice(losses.shape[1], k, replace=False)].dropna()
             ranks = rankdata(table, axis=1)
             if source is not None:
@@ -325,20 +325,21 @@ def judge_forecasts(seconds: float, folder: Path | None) -> Tally:
                 continue
             rows, where = rng.permutation(ranks)[: 2 * n], "boards"
         else:
-            n, k = int(rng.choice([8, 12, 20, 25, 40])), int(rng.choice([2, 4, 8]))
-            truth = rng.normal(size=k) * rng.choice([0, 0.1, 0.3, 0.5])
+            n, k = int(rng.choice([8, 12, 20, 25, 40])), int(rng.choice([3, 4, 8, 12]))
+            truth = rng.normal(size=k) * rng.choice([0, 0.1, 0.3, 0.5, 0.8])
             noise = rng.normal(size=(2 * n, k)) if turn % 4 else rng.standard_t(3, (2 * n, k)) / 1.7
             rows, where = truth + noise, "simulated"
         seen = rows[:n]
-        first, second = np.argsort(seen.mean(axis=0), kind="stable")[:2]
-        d = rows[:, second] - rows[:, first]
+        rows = rows[:, np.argsort(seen.mean(axis=0), kind="stable")]
+        d = rows[:, 1] - rows[:, 0]
         if not d[:n].any() or ttest_1samp(d[:n], 0).pvalue <= ALPHA:
             continue
-        said = chance_to_tell(d[:n], n)
+        said = chance_to_tell(rows[:n], n)
         came = bool(ttest_1samp(d, 0).pvalue <= ALPHA)
         low = next(edge for edge in (0.5, 0.35, 0.2, 0.1, 0) if said >= edge)
         tally.add(where, f"from {low:g}", said=said, came=came)
         tally.add(where, "all", said=said, came=came)
+        tally.add(where, f"{k} strategies", said=said, came=came)
     return tally
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from mlaut import __version__
-from mlaut.cli import elsewhere, lists, runs, studies
+from mlaut.cli import elsewhere, lists, runs, studies, submitting
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
 from mlaut.experiments.workers.signals import stopping_at_once
@@ -28,7 +28,7 @@ __all__ = ["cli", "main"]
 
 _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Begin": (runs.demo, runs.init),
-    "Run": (runs.plan, runs.run, studies.status),
+    "Run": (runs.plan, runs.run, submitting.submit, studies.status),
     "Conclude": (studies.report, elsewhere.publish, studies.merge, studies.verify),
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }

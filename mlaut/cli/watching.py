@@ -98,10 +98,10 @@ def _sentences(now: Snapshot) -> list[str]:
         return ["no run is active" + (": 'mlaut run' does the cells that are left" if left else "")]
     pace = f"{now.cells_per_minute:.3g} cells a minute"
     left_text = "" if math.isnan(now.seconds_left) else f", about {clock(now.seconds_left)} left"
-    since = running.get("since", "?")
+    who, since = holder_words(running), running.get("since", "?")
     return [
         f"{pace}{left_text}",
-        one_line(f"{holder_words(running)} runs since {since}; last progress {running['silent']:.0f} s ago"),
+        one_line(f"{who} runs since {since}; last progress {running['silent']:.0f} s ago"),
     ]
 
 

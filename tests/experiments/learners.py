@@ -205,3 +205,13 @@ class Unsent(Random):
 
     def __reduce_ex__(self, protocol):
         raise RuntimeError("not to be sent")
+
+
+class KillsTheRun(Random):
+    """Kills the run, whose number is in the environment, in the fold that tests wine's first row."""
+
+    def fit(self, X, y):
+        if X.shape[1] == 13 and X.iloc[0, 0] != 14.23:
+            os.kill(int(os.environ["MLAUT_TEST_RUN"]), signal.SIGKILL)
+            time.sleep(60)
+        return super().fit(X, y)

@@ -26,7 +26,12 @@ from mlaut.analysis.methods.frequentist.paired_tests import (
     trinomial_test,
     wilcoxon_test,
 )
-from mlaut.analysis.methods.frequentist.portmanteau import friedman_test, quade_test
+from mlaut.analysis.methods.frequentist.portmanteau import (
+    conover_test,
+    friedman_test,
+    post_hoc_test,
+    quade_test,
+)
 from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,
@@ -53,6 +58,8 @@ PAIR_TESTS: dict[str, PairFunction] = {
     "sign": sign_test,
     "trinomial": trinomial_test,
     "Nemenyi": nemenyi_test,
+    "Conover": conover_test,
+    "Siegel": post_hoc_test,
     "Bayesian sign": bayesian_sign_test,
     "Bayesian signed rank": bayesian_signed_rank_test,
     "Poisson binomial": poisson_binomial_test,
@@ -119,10 +126,10 @@ def compare(
         ranks take all pairs together, by flips of the signs of whole datasets, which is exact and
         finds more than a correction of single p-values; other tests have Holm's correction. Or one
         of `mlaut.analysis.pairwise.adjust` for all tests.
-    test : {"t", "signed rank", "sign", "trinomial", "Nemenyi"}, optional
+    test : {"t", "signed rank", "sign", "trinomial", "Nemenyi", "Conover", "Siegel"}, optional
         The leading test, which decides the groups and which strategies differ from the best.
         Default the signed rank test, or the trinomial test for losses in different units: their
-        result for a pair does not depend on the other strategies; that of Nemenyi's test does.
+        result for a pair does not depend on the other strategies; that of the last three does.
     control : str, optional
         Strategy that all others are also compared with, by the Bonferroni-Dunn test.
     missing : str, default "raise"

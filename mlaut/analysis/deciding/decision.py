@@ -12,7 +12,7 @@ from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding import certainty, words
-from mlaut.analysis.deciding.margins import gaps, margins
+from mlaut.analysis.deciding.margins import by_source, gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
 from mlaut.analysis.deciding.relatives import related_hint, related_names
@@ -296,7 +296,9 @@ def _judged(
     verdicts[_equal(case, draft.leader)] = EQUAL
     frame = draft.frame.assign(verdict=_settled(draft, pd.Series(verdicts, case.names)))
     draft = replace(draft, frame=frame, by_mean=_by_mean(case, draft.leader))
-    why = reasons(draft, against.texts(draft, case), gaps(case.known, draft.leader))
+    gap = gaps(case.known, draft.leader)
+    gap = by_source(case.known, gap.map(np.log) if "ratio" in frame else gap)
+    why = reasons(draft, against.texts(draft, case), gap)
     return replace(draft, frame=_in_order(frame.assign(reason=why)))
 
 
@@ -304,12 +306,14 @@ def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decisi
     """Return the decision with costs, times, and what would change it or settle more."""
     alpha, leader = case.chosen.analysis.alpha, draft.leader
     near = [*draft.best[1:]] or [*draft.named(LIKELY), *draft.named(UNDECIDED)]
+    apart = {leader, *near[:1], *draft.named(YARDSTICK)}
+    others = [name for name in draft.frame.index if name not in apart]
     return replace(
         draft,
         time_shares=_time_shares(case.known, leader),
         bounds=_bounds(case.results, alpha, evidence.better),
         **_smallest_change(draft, case.results),
-        outlook=outlook(case.results, leader, near, alpha),
+        outlook=outlook(case.results, leader, near, alpha, others),
     )
 
 

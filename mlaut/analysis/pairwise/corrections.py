@@ -24,7 +24,7 @@ Correction = Callable[[np.ndarray], np.ndarray]
 
 
 @checked
-@where(p=lambda name, p: p if isinstance(p, pd.DataFrame) else floats(name, p))
+@where(p=lambda name, p: given_pairs(p, lambda: floats(name, p)))
 def adjust(p: Any, method: str) -> Any:
     """Return adjusted p-values; each is compared with the level as if it were the only one.
 
@@ -32,7 +32,7 @@ def adjust(p: Any, method: str) -> Any:
     ----------
     p : array of float, shape (m,)
         p-values. ``"shaffer"`` needs the p-values of all pairs, in the order (1, 2), (1, 3), ...,
-        (2, 3), ... Or a table of the p-values of all pairs, as `AnalyseResults.conover` returns it.
+        (2, 3), ... Or what any test of `AnalyseResults` or of all pairs returns.
     method : {"none", "bonferroni", "sidak", "holm", "hochberg", "hommel", "shaffer", \
 "benjamini-hochberg", "benjamini-yekutieli"}
         Bonferroni's, Holm's and Shaffer's corrections bound the probability of any false rejection
@@ -42,7 +42,8 @@ def adjust(p: Any, method: str) -> Any:
 
     Returns
     -------
-    ndarray, shape (m,), or a table like the one that was given
+    ndarray, shape (m,), or of a test of all pairs what `adjust_pairs` returns; of a table of the
+    p-values of all pairs, as `AnalyseResults.conover` returns it, a table
 
     Notes
     -----
@@ -62,6 +63,8 @@ def adjust(p: Any, method: str) -> Any:
     """
     if isinstance(p, pd.DataFrame):
         return _adjusted_table(p, method)
+    if isinstance(p, Pairwise):
+        return adjust_pairs(p, method)
     function = CORRECTIONS[_known(method)]
     p = np.asarray(p, dtype=float)
     if p.ndim != 1 or not ((p > 0) & (p <= 1)).all():
@@ -83,16 +86,27 @@ def _adjusted_table(p: pd.DataFrame, method: str) -> pd.DataFrame:
     return pd.DataFrame(values, index=p.index, columns=p.columns)
 
 
-def _pairs_of(_: str, tests: Any) -> Pairwise:
-    """Return the test of all pairs that a method of `AnalyseResults` returned, or is given."""
+def given_pairs(tests: Any, other: Callable[[], Any] | None = None) -> Any:
+    """Return the test or table of all pairs in what a test of `AnalyseResults` returned.
+
+    Anything else is returned as it is, or as ``other()``.
+    """
     first = tests[0] if isinstance(tests, tuple) and tests else tests
     pairs = getattr(first, "pairwise", first)
-    if not isinstance(pairs, Pairwise):
-        raise AnalysisError(
-            "pairs must be the result of a test of all pairs, or what a test of AnalyseResults "
-            f"returns, not {type(first).__name__}"
-        )
-    return pairs
+    if isinstance(pairs, Pairwise | pd.DataFrame):
+        return pairs
+    return other() if other else tests
+
+
+def _pairs_of(_: str, tests: Any) -> Pairwise:
+    pairs = given_pairs(tests)
+    if isinstance(pairs, Pairwise) and "p_value" in pairs.tables:
+        return pairs
+    what = "a test of all pairs, or what a test of AnalyseResults returns"
+    if isinstance(pairs, Pairwise):
+        raise AnalysisError(f"{pairs.name!r} has probabilities, no p-values: see decide")
+    table = "; adjust takes a table of p-values" * isinstance(pairs, pd.DataFrame)
+    raise AnalysisError(f"pairs must be the result of {what}, not {type(pairs).__name__}{table}")
 
 
 @checked

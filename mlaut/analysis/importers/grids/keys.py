@@ -10,6 +10,7 @@ from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
 
+_MEANS = ("mean", "avg", "average")
 _FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets, or of models
 
 
@@ -141,6 +142,9 @@ def _scores(g: Sheet, numbers: Sequence[str]) -> list[str]:
             return general[:1]
         losses = [x for x in usual if word_of(x) == "loss" and greater and not greater.greater]
         others = [x for x in usual if usual[x] is not None and x not in losses]
+        means = [x for x in numbers if word_of(x) in _MEANS]
+        if len(means) == 1 and not (left or others or losses):  # of pandas, beside std and count
+            return means
         if others and not left and not losses:
             return []
         return (

@@ -34,7 +34,8 @@ from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
-_MEAN = r"^(?:mean|avg)[\s_.:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
+_STATISTICS = r"min|max|median|mean|std|sd|count|\d+%|iqr|mode|var"  # of a summary
+_MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
 
 
 def read_wide(g: Sheet, keys: Keys) -> Reading:
@@ -309,6 +310,8 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
         )
     if len(columns) > 1 and {word_of(x) for x in columns} <= {*PARTS, "development"}:
         raise g.refuse(f"its columns ({', '.join(columns)}) are parts of one dataset, not datasets")
+    if len(columns) > 1 and all(re.fullmatch(_STATISTICS, word_of(x)) for x in columns):
+        raise g.refuse(f"its columns ({some_of(columns)}) summarise scores that are not in it")
     if len(columns) > 1 and all(re.fullmatch(r"\d+", x) for x in columns):
         raise g.refuse(
             f"columns {columns[0]} to {columns[-1]} look like runs of one strategy; if they are "

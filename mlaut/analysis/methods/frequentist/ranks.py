@@ -311,8 +311,9 @@ def pair_groups(
     Notes
     -----
     A test such as the signed rank test uses the losses of two strategies only. Then the others
-    influence whether the two share a group only through the correction. Source: Benavoli, Corani &
-    Mangili 2016, Should we really use post-hoc tests based on mean-ranks?
+    influence whether the two share a group only through the correction. For tests of ranks the
+    groups are those of the critical difference diagram of scikit-posthocs. Source: Benavoli, Corani
+    & Mangili 2016, Should we really use post-hoc tests based on mean-ranks?
 
     Examples
     --------
@@ -361,7 +362,8 @@ def joint_of_results(
     """
     results = results.in_order
     d = paired_losses(results).differences
-    return joint_test(np.sign(d) if signs else d, results.source, weights, seed)
+    shift = 0.0 if results.clusters is None else 0.5
+    return joint_test(np.sign(d) if signs else d, results.source, weights, seed, shift=shift)
 
 
 @pair_test(name="Joint signed rank test of sources", applies=sizes_compare, **_ROW)
