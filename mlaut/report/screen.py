@@ -8,6 +8,7 @@ import pandas as pd
 from mlaut.analysis import Decision
 from mlaut.analysis.deciding import certainty
 from mlaut.analysis.deciding.margins import own_scores
+from mlaut.analysis.deciding.one_decision import OneDecision
 from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.analysis.results.results import Results
@@ -16,8 +17,9 @@ from mlaut.report.shown import ShownTable, decision_groups, decision_table
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
-_COST = "Choosing costs at most"  # a sentence that the table has as a column
+_IN_TABLE = re.compile(r"Choosing costs at most|.* interval \[[^]]*\]\.$").match  # as columns
 _ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
+_ASKED_OF_ONE = ("Was it planned?", "How was it tested?", _ASKED[1], "Would more repeats settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
@@ -112,7 +114,7 @@ def screen_of(section: Section) -> Screen:
     return Screen(
         answer=answer,
         more=tuple(more),
-        notes=tuple(x for x in decision.headline()[1:] if not x.startswith(_COST)),
+        notes=tuple(x for x in decision.headline()[1:] if not _IN_TABLE(x)),
         headers=tuple((table.columns[at].header, table.columns[at].title) for at in kept),
         groups=tuple(
             Group(title, folded, tuple(rows[name] for name in names))
@@ -144,9 +146,13 @@ def answer_parts(decision: Decision) -> list[str]:
 
 def cards(decision: Decision) -> tuple[tuple[str, str], ...]:
     """Return the questions on how sure the answer is, each with its answer."""
-    lines = (certainty.planned, certainty.agreement, certainty.prospects)
-    asked = zip(_ASKED, lines, strict=True)
-    return tuple((question, text) for question, line in asked if (text := line(decision)))
+    if isinstance(decision, OneDecision):
+        lines = decision.certainty()
+        asked = _ASKED_OF_ONE if len(lines) == len(_ASKED_OF_ONE) else ("How sure?",) * len(lines)
+        return tuple(zip(asked, lines, strict=True))
+    every = (certainty.planned, certainty.agreement, certainty.prospects)
+    texts = zip(_ASKED, (line(decision) for line in every), strict=True)
+    return tuple((question, text) for question, text in texts if text)
 
 
 def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:

@@ -94,6 +94,9 @@ class Strips:
         seen = values if spans is None else pd.concat([values, spans.T], ignore_index=True)
         places = bare.place(seen)[list(others if len(others) else frame.index)]
         low, high = robust_ends(places, 0.0 if reference else None)
+        near = bare.place(marks)[places.columns].dropna()
+        near = near[near.between(low - 2 * (high - low), high + 2 * (high - low))]
+        low, high = min([low, *near]), max([high, *near])
         if reference:  # the line of the leader does not stand at an edge
             low, high = min(low, -0.1 * high), max(high, -0.1 * low)
         return replace(bare, ends=(low, high))
