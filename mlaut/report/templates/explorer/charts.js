@@ -22,7 +22,14 @@ function few(plot, splits) {
   return splits.map((x) => (max / min < 5 || (max / min < 50 ? [1, 2, 5] : [1]).includes(first(x)) ? x : null));
 }
 
-const across = (label, logarithmic) => (logarithmic ? axis(`${label} (logarithmic axis)`, { filter: few }) : axis(label));
+/** Return 1 to 9 times powers of 10; uPlot's own search may not end after a chart with another axis. */
+function powers(plot, _, min, max) {
+  const first = Math.floor(Math.log10(min)), last = Math.ceil(Math.log10(max));
+  const all = range(last - first + 1).flatMap((at) => range(9).map((i) => (i + 1) * 10 ** (first + at)));
+  return all.filter((x) => x >= min && x <= max);
+}
+
+const across = (label, logarithmic) => (logarithmic ? axis(`${label} (logarithmic axis)`, { filter: few, splits: powers }) : axis(label));
 
 /** Return the values that are near most others: a far one must not squeeze them. */
 function most(values) {
@@ -36,14 +43,21 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => char
 
 /** Draw a chart in a box and keep it as wide as the box; return the chart. */
 function chart(box, options, data) {
-  for (const one of charts) { // charts that left the page end, with what they listen to
-    if (!one.root.isConnected && charts.delete(one)) one.destroy();
-  }
   const size = () => ({ width: Math.max(260, box.clientWidth), height: Math.round(Math.min(420, Math.max(260, box.clientWidth * 0.62))) });
   const made = new uPlot({ legend: { show: false }, ...size(), ...options }, data, box);
   charts.add(made);
-  new ResizeObserver(() => { if (box.clientWidth && made.width !== size().width) made.setSize(size()); }).observe(box);
+  made.seen = new ResizeObserver(() => { if (box.clientWidth && made.width !== size().width) made.setSize(size()); });
+  made.seen.observe(box);
   return made;
+}
+
+/** End the charts of the page, with what they listen to. */
+function endCharts() {
+  charts.forEach((one) => {
+    one.seen.disconnect();
+    one.destroy();
+  });
+  charts.clear();
 }
 
 /**

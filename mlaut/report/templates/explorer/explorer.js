@@ -144,6 +144,7 @@ class Explorer {
   }
 
   draw() {
+    endCharts();
     const { state, view } = this;
     for (const [name] of TABS) {
       const tab = document.getElementById(`tab-${name}`), on = name === state.tab;
@@ -151,7 +152,6 @@ class Explorer {
       tab.tabIndex = on ? 0 : -1;
     }
     this.panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
-    this.drawn = (this.drawn ?? 0) + 1;
     try {
       this.now = this.table();
     } catch (error) {
