@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from mlaut import __version__
 from mlaut.markup import printable
 from mlaut.report.content import Report
+from mlaut.report.contents import Contents
 from mlaut.report.drawing import Picture, pictures
 from mlaut.report.explorer.payload import payload
 from mlaut.report.records import PAGE, ReportTable, Section, shown_in
@@ -100,6 +101,17 @@ def as_html(report: Report, *, made: str = "") -> str:
     )
 
 
+def as_notebook(report: Contents) -> str:
+    """Return the first screen for a notebook; empty if a section has no decision."""
+    sections = [section for section in report.sections if not section.secondary]
+    if any(section.decision is None for section in sections):
+        return ""
+    environment = environment_of("mlaut.report")
+    environment.filters["breakable"] = _breakable
+    shown = [(section, screen_of(section)) for section in sections]
+    return environment.get_template("notebook.html").render(report=report, shown=shown)
+
+
 def environment_of(*packages: str) -> jinja2.Environment:
     """Return an environment with the templates of packages, in which texts are never markup."""
     return jinja2.Environment(
@@ -155,7 +167,7 @@ def _part(section: Section, prefix: str, view: int) -> _PagePart:
 
 
 def _links(section: Section, view: int) -> dict[str, str]:
-    """Return a link of each strategy that compares it with the first, or the first with the next."""
+    """Return a link of each strategy that compares it with the first; of the first, the next."""
     assert section.decision is not None
     order = list(map(str, section.decision.frame.index))
     places = {name: place for place, name in enumerate(section.scored.in_order.strategies)}

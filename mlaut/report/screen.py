@@ -19,7 +19,7 @@ _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not with
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 _IN_TABLE = re.compile(r"Choosing costs at most|.* interval \[[^]]*\]\.$").match  # as columns
 _ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
-_ASKED_OF_ONE = ("Was it planned?", "How was it tested?", _ASKED[1], "Would more repeats settle it?")
+_ASKED_OF_ONE = (_ASKED[0], "How was it tested?", _ASKED[1], "Would more repeats settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
@@ -200,7 +200,7 @@ def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], 
 
 
 def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str:
-    """Return the lines, band, dots and mark of a row; texts are not in it, which it would stretch."""
+    """Return the lines, band, dots and mark of a row, without texts, which it would stretch."""
     middle, parts = _HEIGHT / 2, []
 
     def line(share: float, half: float, kind: str) -> str:
@@ -243,7 +243,8 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
 def _band(low: float, high: float, half: float, kind: str) -> str:
     start, size = 1000 * low, max(1000 * (high - low), 2.0)
     top = _HEIGHT / 2 - half
-    return f'<rect class="{kind}" x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"/>'
+    place = f'x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"'
+    return f'<rect class="{kind}" {place}/>'
 
 
 def _short(name: str) -> str:

@@ -68,7 +68,7 @@ function endCharts() {
  * do not set the axes: they stand at the edge, hollow and with their value.
  */
 function scatter({ points, x, y, caption, logarithmic = false, diagonal = false, pick }) {
-  points = points.filter((one) => Number.isFinite(one.x) && Number.isFinite(one.y) && (!logarithmic || one.x > 0));
+  points = points.filter((one) => Number.isFinite(one.x) && Number.isFinite(one.y) && (!logarithmic || (one.x > 0 && (one.y > 0 || !diagonal))));
   points.sort((a, b) => a.x - b.x);
   let at = -1, made = null;
   const place = (one) => [made.valToPos(one.left, "x"), made.valToPos(one.up, "y")];
@@ -82,7 +82,9 @@ function scatter({ points, x, y, caption, logarithmic = false, diagonal = false,
     const wide = (high - low || Math.abs(high) || 1) * spare;
     return [low - wide, high + wide];
   };
-  const both = diagonal ? ends(most(points.flatMap((one) => [one.x, one.y])), 0.05) : null;
+  const every = points.flatMap((one) => [one.x, one.y]);
+  const powered = () => ends(most(every.map(Math.log)), 0.05).map(Math.exp);
+  const both = !diagonal ? null : logarithmic ? powered() : ends(most(every), 0.05);
   const xs = points.map((one) => one.x);
   const factor = logarithmic ? Math.max((xs.at(-1) / xs[0]) ** 0.08, 1.5) : 1;
   const xRange = both || (logarithmic ? [xs[0] / factor, xs.at(-1) * factor] : ends(most(xs), 0.08));
@@ -137,8 +139,8 @@ function scatter({ points, x, y, caption, logarithmic = false, diagonal = false,
   };
   requestAnimationFrame(() => {
     made = chart(box, {
-      scales: { x: { time: false, distr: logarithmic ? 3 : 1, range: xRange }, y: { range: yRange } },
-      axes: [across(x, logarithmic), axis(y, { size: 60 })],
+      scales: { x: { time: false, distr: logarithmic ? 3 : 1, range: xRange }, y: { distr: logarithmic && diagonal ? 3 : 1, range: yRange } },
+      axes: [across(x, logarithmic), { ...across(y, logarithmic && diagonal), size: 60 }],
       series: [{}, { paths: () => null, points: { show: false } }],
       cursor: { show: false },
       hooks: { draw: [after] },
