@@ -102,7 +102,7 @@ def claims_of(block: Block, metric: str) -> dict[str, np.ndarray]:
     one = OneDataset.of(results)
     if one.problem:
         return {}
-    tests, sign = one.tests("holm", 0.0, 0.05), -np.sign(one.gaps.value)
+    tests, sign = one.tests("holm", 0.0), -np.sign(one.gaps.value)
     pairs = one.pairs
     p = {one.test: next(iter(tests.values())).to_frame()["p_value"].to_numpy()}
     if FIVE_BY_TWO in tests:

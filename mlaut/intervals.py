@@ -221,9 +221,7 @@ def compare_learners(
         list(learners.values()), names, X, y, metric, split, ANY, confidence, **rows, seed=seed
     )
     results = Results.from_blocks([replace(block, dataset=name)], score)
-    found = compare(
-        results, alpha=alpha, confidence=confidence, rope=rope, missing="failures last"
-    )
+    found = compare(results, alpha=alpha, confidence=confidence, rope=rope, missing="failures last")
     assert isinstance(found, OneComparison)
     return found
 
@@ -282,18 +280,16 @@ def _predicted(
     times = _of_rows("time", "time", time, X, len(truth))
     if "time_series" in named and times is None:
         raise DataError(
-            f"split={str(split)!r} needs the time of each row: compare_learners takes time=, and a "
-            "table of a mlaut.Study roles={'time': 'column'}"
+            f"split={str(split)!r} needs the time of each row: add the table to a mlaut.Study with "
+            "roles={'time': 'column'}, or pass time= to compare_learners"
         )
     if groups is None and "group" in named:
         raise DataError(f"split={str(split)!r} needs the group of each row: pass groups=")
     roles = {"group": groups, "time": times}
     known = {role: values for role, values in roles.items() if values is not None}
-    drawn = make_split(
-        truth, task, split, seed=seed, groups=groups, times=times, table=(X, target)
-    )
+    drawn = make_split(truth, task, split, seed=seed, groups=groups, times=times, table=(X, target))
     for line in leaks(drawn, known):
-        warnings.warn(line, LeakWarning, stacklevel=3)
+        warnings.warn(line, LeakWarning, stacklevel=3 if method == ANY else 4)
     if weights is not None and not score.weighted:
         raise AnalysisError(f"{score.name} takes no weights of rows; choose another metric")
     of_points = metric_of_points(score, drawn, pairs=len(estimators) == 2)

@@ -176,8 +176,8 @@ def _with_groups(part: Section, study: StudyStore) -> Section:
     if part.one is None:
         return part
     entry = study.load_splits()[part.scored.datasets[0]]
-    datasets = FilesIO(study.path.with_name(f"{study.path.stem}.datasets.h5"), "r")
     with suppress(MlautError):  # no table, or another one
+        datasets = FilesIO(study.path.with_name(f"{study.path.stem}.datasets.h5"), "r")
         columns = datasets.load_columns(entry.path).roles.get("group", ())
         stored = datasets.load_columns(entry.path, columns)
         if columns and stored.fingerprint == entry.fingerprint:
@@ -308,10 +308,8 @@ class _Later:
         start = (of.secondary,) if of.secondary else ()
         if race := of.race:
             start = (*start, race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions)
-        if of.shared is not None:
-            return (*start, *of.shared.notes)
-        if of.one is not None and of.decision is not None:
-            return (*start, *of.decision.headline())
+        if of.shared is not None or of.one is not None:
+            return (*start, *(of.shared.notes if of.shared is not None else ()))
         return (*start, *_sentences(of))
 
     def notes(self, of: Section) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ class Section:
         Comparison of each two strategies on the datasets that they share, in place of one over
         all; None unless most datasets lack a strategy that was never run there.
     one : OneComparison or None
-        Comparison on the only dataset, in place of ``comparison``.
+        Comparison on the only dataset, in place of ``tested`` and ``comparison``.
     groups : sequence or None
         Group of each row of the only dataset, where its table is known and has groups.
     secondary : str, default ""

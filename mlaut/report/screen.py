@@ -19,7 +19,6 @@ _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not with
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 _IN_TABLE = re.compile(r"Choosing costs at most|.* interval \[[^]]*\]\.$").match  # as columns
 _ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
-_ASKED_OF_ONE = (_ASKED[0], "How was it tested?", _ASKED[1], "Would more repeats settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
@@ -103,7 +102,8 @@ def screen_of(section: Section) -> Screen:
     decision, results = section.decision, section.results
     assert decision is not None
     strips = Strips.of(decision, results)
-    table = _with_scores(decision_table(decision, costs=True), results)
+    table = decision_table(decision, costs=True)
+    table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
     cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
     first = decision.first[0] if "won" in decision.frame else ""
@@ -147,12 +147,10 @@ def answer_parts(decision: Decision) -> list[str]:
 def cards(decision: Decision) -> tuple[tuple[str, str], ...]:
     """Return the questions on how sure the answer is, each with its answer."""
     if isinstance(decision, OneDecision):
-        lines = decision.certainty()
-        asked = _ASKED_OF_ONE if len(lines) == len(_ASKED_OF_ONE) else ("How sure?",) * len(lines)
-        return tuple(zip(asked, lines, strict=True))
-    every = (certainty.planned, certainty.agreement, certainty.prospects)
-    texts = zip(_ASKED, (line(decision) for line in every), strict=True)
-    return tuple((question, text) for question, text in texts if text)
+        return decision.cards()
+    lines = (certainty.planned, certainty.agreement, certainty.prospects)
+    asked = zip(_ASKED, lines, strict=True)
+    return tuple((question, text) for question, line in asked if (text := line(decision)))
 
 
 def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
@@ -169,7 +167,7 @@ def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str,
 
 def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     """Return the table with a column of scores for each dataset, if there are so few."""
-    if not 1 < len(results.datasets) <= MOST_NAMED:
+    if len(results.datasets) > MOST_NAMED:
         return table
     scores = own_scores(results).T
     letters = [f"{letter} {name}" for letter, name in zip("abc", scores, strict=False)]
@@ -183,8 +181,8 @@ def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], 
         counts = tuple(int(x) for x in frame.loc[name, ["won", "tied", "lost"]].fillna(0))
     places = strips.across(strips.values[name])
     inside = places[(places >= 0) & (places <= 1)]
-    letters: tuple[tuple[str, float, int], ...] = ()
-    if strips.lettered:
+    few, letters = strips.named, ()
+    if few:
         lanes = {dataset: lane for lane, dataset in enumerate(strips.values.index)}
         letters = tuple(("abc"[lanes[x]], round(p, 4), lanes[x]) for x, p in inside.items())
     return Row(
@@ -200,7 +198,7 @@ def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], 
 
 
 def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str:
-    """Return the lines, band, dots and mark of a row, without texts, which it would stretch."""
+    """Return the lines, band, dots and mark of a row; texts are not in it, which it would stretch."""
     middle, parts = _HEIGHT / 2, []
 
     def line(share: float, half: float, kind: str) -> str:
@@ -216,17 +214,14 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:
         known, drawn = places.dropna(), inside
-        if strips.spans is not None:
-            ends = strips.across(strips.spans.loc[name]).clip(0, 1).sort_values()
-            parts += [_band(*ends, 1.5, "span")] * bool(ends.notna().all())
-        elif len(known) >= FEWEST_FOR_BANDS:
-            low, high = known.quantile([0.25, 0.75]).clip(0, 1)
+        if (band := strips.band(name)) is not None:
+            low, high = (min(max(end, 0.0), 1.0) for end in band)
             parts.append(_band(low, high, _HALF, "band"))
         if len(known) > MOST_DOTS:
             low, high = known.quantile([0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))
             drawn = inside[(inside < low) | (inside > high)]
-        if not strips.lettered and len(drawn):
+        if not strips.named and len(drawn):
             spread = 0.0 if len(known) > MOST_DOTS else 8.0
             dots = "".join(
                 f"M{1000 * x:.0f} {middle + spread * ((at * _GOLDEN) % 1 - 0.5):.1f}h0"
@@ -234,7 +229,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             )
             parts.append(f'<path class="dots" d="{dots}"/>')
         mark = float(strips.across(strips.marks[name]))
-        if 0 <= mark <= 1:
+        if 0 <= mark <= 1 and (len(strips.values) > 1 or strips.intervals is not None):
             parts.append(line(mark, _HALF + 2, "mid"))
     shape = f'viewBox="0 0 1000 {_HEIGHT}" preserveAspectRatio="none"'
     return f'<svg {shape} aria-hidden="true">{"".join(parts)}</svg>'
@@ -243,8 +238,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
 def _band(low: float, high: float, half: float, kind: str) -> str:
     start, size = 1000 * low, max(1000 * (high - low), 2.0)
     top = _HEIGHT / 2 - half
-    place = f'x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"'
-    return f'<rect class="{kind}" {place}/>'
+    return f'<rect class="{kind}" x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"/>'
 
 
 def _short(name: str) -> str:
@@ -269,11 +263,12 @@ def _picture(strips: Strips, n: int) -> str:
         "rank": "the rank of the strategy, 1 is best",
         "score": "the score",
     }[strips.kind]
-    parts = [f"{'A letter' if strips.lettered else 'A dot'} for each {strips.unit}: {what}"]
-    if strips.spans is not None:
-        parts = parts * (len(strips.values) > 1)
-        line = f"upright line: the {'difference' if strips.reference else 'score'}"
-        return "; ".join([*parts, f"{line}, with its interval"]).capitalize() + ". Right is better."
+    if strips.intervals is not None:
+        dots = f"; a dot for each test set: {what}" if len(strips.values) else ""
+        return (
+            f"Upright line: the mean, as in the table; band: its interval{dots}. Right is better."
+        )
+    parts = [f"{'A letter' if n <= MOST_NAMED else 'A dot'} for each dataset: {what}"]
     if n > MOST_DOTS:
         parts[0] = f"On each of {n} datasets: {what}"
     parts += ["upright line: the average, as in the table"] * (n > 1)

@@ -235,6 +235,7 @@ def decision_table(
             places = max(decimals.get(mean) or 0, 2)
             frame[low] = [_interval(pair, places) for pair in frame[ends].to_numpy().tolist()]
             hidden |= {ends[1], "average rank", *(() if below else ("p",))}
+            hidden |= {"difference low"} if costs else set()  # the strip has it
             decimals[low], decimals["p"] = None, None
     if "won" in frame:
         counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg("/".join, axis=1)

@@ -12,6 +12,7 @@ from mlaut.analysis import (
     Comparison,
     Results,
     ResultTable,
+    compare,
     dataset_estimates,
     elo_ratings,
     performance_profile,
@@ -106,6 +107,21 @@ def _standing(section: Section) -> pd.DataFrame | None:
     return pd.concat(
         [likely.reindex(table.index), rating.add_prefix("Elo ").reindex(table.index), table], axis=1
     ).rename(columns={"Elo Elo": "Elo", "low": "rank low", "high": "rank high"})
+
+
+def _each(section: Section) -> pd.DataFrame | None:
+    """Return the answer on each dataset for itself, where they are too few to decide together."""
+    results, decision = section.scored, section.decision
+    if decision is None or decision.decided or len(results.datasets) == 1:
+        return None
+    answers = {}
+    for name in results.datasets:
+        try:
+            found = compare(results.select(datasets=[name]), missing="failures last")
+            answers[name] = found.decision().answer()
+        except AnalysisError as error:
+            answers[name] = str(error)
+    return pd.DataFrame({"answer": answers}).rename_axis("dataset")
 
 
 def leader_of(section: Section) -> tuple[Block, str] | None:
@@ -349,6 +365,14 @@ TABLES = (
         "probability that the first is better, scenario {scenario}",
         needs="one",
         heading="All pairs",
+    ),
+    ReportTable(
+        "each dataset",
+        _each,
+        (PAGE, TEXT),
+        "What each dataset shows for itself, on new rows of its source and not on other datasets",
+        needs="decision",
+        heading="Each dataset for itself",
     ),
     ReportTable(
         CONFUSION,

@@ -171,8 +171,9 @@ def compare(
     """
     results = results_of(results, metric, greater_is_better, clusters)
     if len(results.datasets) == 1:
-        how = {"alpha": alpha, "correction": correction, "rope": rope, "confidence": confidence}
-        return compare_one(results, **how, test=test, missing=missing, named=PAIR_TESTS)
+        how: dict[str, Any] = {"alpha": alpha, "correction": correction, "rope": rope}
+        how |= {"confidence": confidence, "test": test, "missing": missing}
+        return compare_one(results, **how, named=PAIR_TESTS)
     results = treat_missing(results, missing).in_order
     independent = results.clusters is None
     table = average_ranks(results, confidence=confidence)

@@ -95,7 +95,9 @@ class OneComparison(Comparison):
         frame = self.decision().frame
         names = {f"mean {self.results.metric.name}": "mean"}
         kept = ["mean", "low", "high", "average rank", "groups"]
-        return frame.rename(columns=names)[[name for name in kept if name in frame or name == "mean"]]
+        return frame.rename(columns=names)[
+            [name for name in kept if name in frame or name == "mean"]
+        ]
 
     def sentences(self) -> tuple[str, ...]:
         """Return the findings, one sentence each."""
@@ -153,7 +155,7 @@ def compare_one(
     results = without_failed(results) if last else treat_missing(results, missing)
     one = OneDataset.of(results, confidence)
     correction = "holm" if correction == "joint" else correction
-    every = one.tests(correction, results.region(rope), alpha)
+    every = one.tests(correction, results.region(rope))
     if test and test not in named:
         one_of("test", test, every)
     chances = one.chances()

@@ -33,6 +33,7 @@ from mlaut.analysis.methods.cross_validation.repeated_cv import (
     fold_table,
     train_ratio_of,
 )
+from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS
 from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_test
 from mlaut.analysis.methods.lacoste.pair_probabilities import lacoste_probabilities
 from mlaut.analysis.pairwise.corrections import adjust_pairs
@@ -44,6 +45,8 @@ from mlaut.records import Block
 FOLDS, MCNEMAR, DELONG, ROWS, DRAWN = "corrected t", "McNemar", "DeLong", "rows", "bootstrap"
 FIVE_BY_TWO, REGION = "5x2cv F", "region"
 LACOSTE = "Lacoste"
+# splits (repeats, folds) for which a further test was measured to hold its level
+_CALIBRATED = {(5, 2): FIVE_BY_TWO, (1, 10): "k-fold", (10, 10): "use all data"}
 _DRAWS = 20_000  # of the posterior, for the probability to be the best
 _ALONE = "there is one score of each strategy, without folds or rows, so nothing shows its chance"
 _FEW = "a class has {n} test rows, and a test needs {least}; test more rows"
@@ -180,16 +183,18 @@ class OneDataset:
         share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
         return pd.Series(share, names[order])[names]
 
-    def tests(self, correction: str, rope: float, alpha: float) -> dict[str, Pairwise]:
+    def tests(self, correction: str, rope: float) -> dict[str, Pairwise]:
         """Return the tests of pairs, the main one first; empty if none is valid."""
         if self.problem:
             return {}
         found = {self.test: adjust_pairs(self._main(), correction)}
-        if self.scenario == "(b)" and self.results.expected[0].shape == (5, 2):
+        known = _CALIBRATED.get(self.results.expected[0].shape)
+        if known and self.test == FOLDS:
             (own,) = fold_differences(self.results)
-            p = cv_p_values(own.differences, FIVE_BY_TWO)
-            other = self._pairwise("5x2cv F test", "Alpaydin 1999", p)
-            found[FIVE_BY_TWO] = adjust_pairs(other, correction)
+            name, row = f"{known} test", CV_TESTS[known]
+            name = f"calibrated {name}" if row.calibrated else name
+            other = self._pairwise(name, row.source, cv_p_values(own.differences, known))
+            found[known] = adjust_pairs(other, correction)
         return found | {REGION: self._region(rope)} | self._lacoste()
 
     def _main(self) -> Pairwise:
@@ -253,7 +258,9 @@ class OneDataset:
         square = self.pairs.square
         tables = {"P(row better)": square(first, second), EQUIVALENT: square(equal, equal)}
         return Pairwise(
-            name="Bayesian correlated t-test" if self.scenario == "(b)" else "posterior of the means",
+            name="Bayesian correlated t-test"
+            if self.scenario == "(b)"
+            else "posterior of the means",
             source="Corani & Benavoli 2015",
             tables=tables,
             null=f"none is tested: is one better by more than {rope:g}?",

@@ -10,8 +10,6 @@ import pandas as pd
 
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.margins import gaps, own_scores
-from mlaut.analysis.deciding.one_dataset import OneDataset
-from mlaut.analysis.deciding.one_decision import OneDecision
 from mlaut.analysis.deciding.verdict_table import VerdictTable
 from mlaut.analysis.deciding.verdicts import YARDSTICK
 from mlaut.analysis.methods.frequentist.ranks import rank_table
@@ -49,10 +47,9 @@ class Strips:
         Whether greater values are better.
     ends : (float, float)
         Ends of the axis as places: the worst, and the best.
-    unit : str
-        What a dot is of: ``"dataset"`` or ``"test set"``.
-    spans : DataFrame or None
-        Intervals of the marks, with the columns ``low`` and ``high``; None without intervals.
+    intervals : DataFrame or None
+        Ends of the interval of each mark, ``low`` and ``high``, for test sets of one dataset; None
+        for datasets, whose rows have bands of quartiles.
     """
 
     kind: str
@@ -61,13 +58,14 @@ class Strips:
     reference: str
     up: bool
     ends: tuple[float, float]
-    unit: str = "dataset"
-    spans: pd.DataFrame | None = None
+    intervals: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, decision: VerdictTable, results: Results) -> "Strips":
         """Return the strips of a decision on these results."""
         frame, metric = decision.frame, results.metric
+        if decision.sets is not None:
+            return cls._of_sets(decision, decision.sets)
         kind = next((name for name in ("difference", "ratio") if name in frame), "")
         reference = decision.leader or decision.first[0]
         known = kind and frame[kind].drop(reference).notna()
@@ -79,32 +77,51 @@ class Strips:
         else:
             kind, values, up, reference = "score", own_scores(results), metric.greater_is_better, ""
             marks = values.mean()
-        unit, spans = "dataset", None
-        if isinstance(decision, OneDecision):
-            values, unit = of_test_sets(decision.one), "test set"
-            names = ["low", "high"] if kind == "score" else ["difference low", "difference high"]
-            marks = frame.get("difference", frame[f"mean {decision.metric}"])
-            if kind != "score":
-                values = values.sub(values[reference], axis=0)
-            if set(names) <= set(frame):
-                spans = frame[names].set_axis(["low", "high"], axis=1)
         values, marks = values[list(frame.index)], marks.reindex(frame.index).astype(float)
-        bare = cls(kind, values, marks, reference, up, (0.0, 1.0), unit, spans)
+        bare = cls(kind, values, marks, reference, up, (0.0, 1.0))
         others = frame.index[(frame["verdict"] != YARDSTICK) & (frame.index != reference)]
-        seen = values if spans is None else pd.concat([values, spans.T], ignore_index=True)
-        places = bare.place(seen)[list(others if len(others) else frame.index)]
+        places = bare.place(values)[list(others if len(others) else frame.index)]
         low, high = robust_ends(places, 0.0 if reference else None)
         near = bare.place(marks)[places.columns].dropna()
         near = near[near.between(low - 2 * (high - low), high + 2 * (high - low))]
         low, high = min([low, *near]), max([high, *near])
         if reference:  # the line of the leader does not stand at an edge
             low, high = min(low, -0.1 * high), max(high, -0.1 * low)
-        return replace(bare, ends=(low, high))
+        return cls(kind, values, marks, reference, up, (low, high))
+
+    @classmethod
+    def _of_sets(cls, decision: VerdictTable, sets: pd.DataFrame) -> "Strips":
+        """Return the strips of one dataset, whose dots are its test sets."""
+        frame, names = decision.frame, list(decision.frame.index)
+        reference = decision.leader if "difference" in frame else ""
+        kind = "difference" if reference else "score"
+        values = (sets.sub(sets[reference], axis=0) if reference else sets)[names]
+        columns = ["difference", "difference low", "difference high"]
+        known = frame[columns if reference else [f"mean {decision.metric}", "low", "high"]]
+        known = known.set_axis(["mark", "low", "high"], axis=1).astype(float)
+        bare = cls(
+            kind, values, known["mark"], reference, decision.scorer.greater_is_better, (0, 1)
+        )
+        others = [name for name in names if name != reference]
+        places = bare.place(pd.concat([values, known.T], ignore_index=True))[others]
+        low, high = robust_ends(places, 0.0 if reference else None)
+        if reference:
+            low, high = min(low, -0.1 * high), max(high, -0.1 * low)
+        return replace(bare, ends=(low, high), intervals=known[["low", "high"]])
 
     @property
-    def lettered(self) -> bool:
-        """Return whether the dots are so few that they have letters."""
-        return self.unit == "dataset" and len(self.values) <= MOST_NAMED
+    def named(self) -> bool:
+        """Return whether dots have letters: those of few datasets."""
+        return self.intervals is None and len(self.values) <= MOST_NAMED
+
+    def band(self, name: str) -> tuple[float, float] | None:
+        """Return the ends of the band of a row, as shares of the axis; None without one."""
+        if self.intervals is None:
+            known = self.across(self.values[name]).dropna()
+            few = len(known) < FEWEST_FOR_BANDS
+            return None if few else (known.quantile(0.25), known.quantile(0.75))
+        ends = sorted(self.across(self.intervals.loc[name].to_numpy()).tolist())
+        return None if np.isnan(ends).any() else (ends[0], ends[1])
 
     def place(self, values):
         """Return values as places on a line on which right is better."""
@@ -137,10 +154,11 @@ class Strips:
         """Return what stands at the left and the right edge of a row: its dots beyond the axis."""
         shares = self.across(self.values[name]).sort_values()
         mark, texts = float(self.across(self.marks[name])), []
+        unit = "datasets" if self.intervals is None else "test sets"
         for end, sign in ((0.0, -1), (1.0, 1)):
             far = shares[sign * shares > sign * end].index[::sign]  # the nearest first
             values = [self.text(float(self.values[name][dataset])) for dataset in far]
-            dots = f"{len(far)} {self.unit}s, to {values[-1]}" if values else ""
+            dots = f"{len(far)} {unit}, to {values[-1]}" if values else ""
             dots = ", ".join(values) if len(far) <= _LISTED else dots
             mean = f"mean {self.text(self.marks[name])}" if sign * mark > sign * end else ""
             texts.append("; ".join(filter(None, (mean, dots))))
@@ -184,29 +202,20 @@ class Strips:
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
         dots = self.values[name].dropna()
-        if name == self.reference:
-            return f"{name} is the line"
-        if self.spans is not None:
-            ends = self.spans.loc[name]
-            both = f" {self.text(ends['low'], 3)} to {self.text(ends['high'], 3)}"
-            spread = f", interval{both}" * bool(ends.notna().all())
-            return f"{name}: {self.text(self.marks[name], 3)}{spread}"
+        if name == self.reference or (dots.empty and self.intervals is None):
+            return f"{name} is the line" if name == self.reference else f"{name}: no dot"
         parts = [f"mean {self.text(self.marks[name], 3)}"] if not np.isnan(self.marks[name]) else []
+        if self.intervals is not None:
+            low, high = (self.text(x, 3) for x in self.intervals.loc[name])
+            parts.append(f"interval {low} to {high}")
         if len(dots) >= FEWEST_FOR_BANDS:
             low, high = (self.text(float(dots.quantile(q)), 3) for q in (0.25, 0.75))
             parts.append(f"middle half {low} to {high}")
             parts.append(f"all {self.text(dots.min(), 3)} to {self.text(dots.max(), 3)}")
-        else:
+        elif self.intervals is None:
             parts += [f"{dataset} {self.text(value, 3)}" for dataset, value in dots.items()]
         what = {"difference": "minus", "ratio": "divided by"}.get(self.kind)
         return f"{name} {f'{what} {self.reference}' if what else self.kind}: {', '.join(parts)}"
-
-
-def of_test_sets(one: OneDataset) -> pd.DataFrame:
-    """Return the scores of the test sets, strategies in columns; none for a single test set."""
-    cells, expected = one.results.cells[0], one.results.expected[0]
-    table = pd.DataFrame(cells[:, expected].T, columns=list(one.results.strategies))
-    return table if len(table) > 1 else table.iloc[:0]
 
 
 def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[float, float]:

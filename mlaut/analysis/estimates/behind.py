@@ -9,6 +9,7 @@ from mlaut.records import Block
 
 _BINS = 10  # of probabilities, with as many test rows each
 _FIFTHS = 5  # parts of the truth of a regression
+_FEWEST = 10  # test rows of a group, below which its errors say little
 
 
 def calibration_table(block: Block, strategy: str) -> pd.DataFrame | None:
@@ -55,7 +56,8 @@ def errors_by_part(block: Block, strategy: str, groups: Any = None) -> pd.DataFr
     -------
     DataFrame or None
         For each part the test rows and the share of wrong ones, or the mean absolute error and the
-        mean of prediction minus truth; the worst first. None if there is one part only.
+        mean of prediction minus truth; the worst first. Groups with fewer than ten test rows are
+        left out. None if there is one part only.
     """
     given = block.predictions[block.strategies.index(strategy)]
     tested = given >= 0 if block.classes else ~np.isnan(given)
@@ -76,5 +78,5 @@ def errors_by_part(block: Block, strategy: str, groups: Any = None) -> pd.DataFr
         frame["off"], frame["size"] = away, np.abs(away)
         columns |= {"mean absolute error": ("size", "mean"), "mean error": ("off", "mean")}
     table = frame.groupby("part", observed=True).agg(**columns)
-    worst = table.columns[1]
+    worst, table = table.columns[1], table[table["test rows"] >= _FEWEST]
     return table.sort_values(worst, ascending=False, kind="stable") if len(table) > 1 else None

@@ -11,7 +11,7 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import wilson
 from mlaut.analysis.deciding.one_decision import OneDecision
-from mlaut.analysis.deciding.strips import of_test_sets, robust_ends
+from mlaut.analysis.deciding.strips import robust_ends
 from mlaut.analysis.estimates.behind import calibration_table
 from mlaut.analysis.plots.canvas import (
     BLUE,
@@ -60,11 +60,11 @@ def one_plot(
         The mark at the difference shows the verdict; the line is its interval; dots are test sets.
         Without a valid test the dots are scores.
     """
-    one, frame = decision.one, decision.frame
+    frame = decision.frame
     order = [str(name) for name in frame.index][:top]
     look = look.apart(frame.index)
     leader = decision.first[0] if decision.leader else ""
-    scores = of_test_sets(one)
+    scores = decision.sets
     drawn = scores.sub(scores[leader], axis=0) if leader else scores
     known = frame.reindex(columns=["difference", "difference low", "difference high"])
     both = pd.concat([drawn[order], known.loc[order].T], ignore_index=True)
@@ -83,7 +83,7 @@ def one_plot(
             heights = place + np.random.default_rng(place).uniform(-_SPREAD, _SPREAD, len(within))
             how: dict[str, Any] = {"markersize": 7, "alpha": 0.4, "markeredgewidth": 0}
             axes.plot(within, heights, ".", color=colour, zorder=1.9, **how)
-            value, low, high = known.loc[name]
+            value, low, high = map(float, known.loc[name].to_numpy())
             if low == low:
                 axes.plot(np.clip([low, high], *ends), [place] * 2, color=colour, linewidth=1.6)
         else:

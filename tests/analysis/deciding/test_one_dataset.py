@@ -23,7 +23,9 @@ def folds_of(shape=(2, 5), names=SHIFTS, spread=0.03):
     index = pd.MultiIndex.from_product([["sick"], range(shape[0]), range(shape[1])])
     index.names = ["dataset", "repeat", "fold"]
     rng = np.random.default_rng(1)
-    columns = {name: 0.3 + shift + spread * rng.normal(size=len(index)) for name, shift in names.items()}
+    columns = {
+        name: 0.3 + shift + spread * rng.normal(size=len(index)) for name, shift in names.items()
+    }
     return Results.from_table(pd.DataFrame(columns, index), metric="misclassification")
 
 
@@ -58,7 +60,7 @@ def block_of(wrong, split=None, scores=None, weights=None):
 def test_folds_are_compared_by_the_published_tests(shape):
     results = folds_of(shape)
     one = OneDataset.of(results)
-    tests = one.tests("none", 0.01, 0.05)
+    tests = one.tests("none", 0.01)
     cells = np.swapaxes(results.cell_losses[0], 1, 2)
     apart = cells[[0, 0, 1]] - cells[[1, 2, 2]]
     p = cv_p_values(apart, "corrected repeated k-fold")
@@ -69,11 +71,14 @@ def test_folds_are_compared_by_the_published_tests(shape):
     np.testing.assert_allclose(one.gaps.standard_error, error)
     assert ((one.gaps.low <= mean) & (mean <= one.gaps.high)).all()
     np.testing.assert_allclose(one.gaps.high - one.gaps.low, high - low, rtol=0.02)
-    first, equal, second = correlated_t_probabilities(apart, 0.01).T
+    first, equal, _ = correlated_t_probabilities(apart, 0.01).T
     region = tests[REGION].to_frame()
     np.testing.assert_allclose(region["P(row better)"], first, atol=1e-12)
     np.testing.assert_allclose(region["P(equivalent)"], equal, atol=1e-12)
-    assert (FIVE_BY_TWO in tests) == (shape == (5, 2))
+    other = {(1, 10): "k-fold", (5, 2): FIVE_BY_TWO}.get(shape)
+    assert set(tests) == {one.test, REGION} | ({other} if other else set())
+    if other:
+        np.testing.assert_allclose(tests[other].to_frame()["p_value"], cv_p_values(apart, other))
 
 
 def test_a_decision_on_folds_is_in_scenario_b_and_says_what_it_is_about():
@@ -146,7 +151,9 @@ def scores_of(n, shifts):
 
 
 def test_a_hold_out_of_areas_is_compared_by_delong_and_refused_for_few_positives():
-    found = compare(Results.from_blocks([block_of(None, scores=scores_of(300, [2, 1.9, 0]))], "auc"))
+    found = compare(
+        Results.from_blocks([block_of(None, scores=scores_of(300, [2, 1.9, 0]))], "auc")
+    )
     assert found.leading == "DeLong"
     assert found.decision().frame["verdict"]["C"] == "avoid"
     few = compare(Results.from_blocks([block_of(None, scores=scores_of(6, [2, 1.9, 0]))], "auc"))
@@ -157,7 +164,9 @@ def test_a_hold_out_of_areas_is_compared_by_delong_and_refused_for_few_positives
 
 @pytest.mark.parametrize(("metric", "test"), [("log_loss", "rows"), ("f1", "bootstrap")])
 def test_other_hold_outs_are_compared_by_their_rows(metric, test):
-    found = compare(Results.from_blocks([block_of(None, scores=scores_of(200, [3, 2.9, 0]))], metric))
+    found = compare(
+        Results.from_blocks([block_of(None, scores=scores_of(200, [3, 2.9, 0]))], metric)
+    )
     assert found.leading == test
     assert found.decision().frame["verdict"]["C"] == "avoid"
 
