@@ -138,7 +138,8 @@ class Study:
             A collection such as ``"starter"``, a reference such as ``"openml/s/99"``
             (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), a table
             with its target column (of pandas, polars, pyarrow), or ``(X, y)``, where X may also be
-            an array or a sparse matrix. A mapping holds tables by name.
+            an array of any number of dimensions, or a sparse matrix. A mapping holds tables by
+            name.
         name : str
             Name of the dataset if ``datasets`` is a table, or a new one for a `Dataset`.
         target : str, default "target"
@@ -150,7 +151,8 @@ class Study:
             Whether to replace stored datasets that have the same name and other content.
         roles : mapping, optional
             Columns that are no features, by role: ``{"group": "patient", "weight": "w", "time":
-            "day", "id": "number", "ignore": ["a", "b"]}`` (`mlaut.data.with_roles`).
+            "day", "id": "number", "ignore": ["a", "b"]}`` (`mlaut.data.with_roles`). Beside
+            ``(X, y)``, also an array with a value for each row: ``{"group": patients}``.
 
         Returns
         -------
@@ -166,17 +168,20 @@ class Study:
         """
         from mlaut.data import with_roles
         from mlaut.experiments.workers.start import start_server
-        from mlaut.files_io.tables.tables_of_others import is_pair, is_table, with_target
+        from mlaut.files_io.tables.tables_of_others import is_pair, is_table, of_pair
 
         start_server(self.path)
+        array = None
         if is_pair(datasets):
-            datasets = with_target(datasets[0], datasets[1], target)
+            X, y = datasets
+            datasets, array, roles = of_pair(X, y, target, roles or {})
         if is_table(datasets):
             if not name:
                 raise DataError("a table has no name; pass name='...' beside it")
             named = dict(roles or {})
             column = named.pop("target", target)
-            datasets, roles = Dataset(name, datasets, column, task or "", roles=named), None
+            made = Dataset(name, datasets, column, task or "", roles=named, array=array)
+            datasets, roles = made, None
         if isinstance(datasets, Dataset):
             dataset = with_roles(replace(datasets, name=name or datasets.name), roles)
             chosen = [dataset] if task in (None, dataset.task) else []
