@@ -38,6 +38,8 @@ _TODAY = {
     "RandomForestClassifier_large_grid": "RandomForestClassifier with param_grid={...}",
     "aligned_ranks_test": "mlaut.analysis.friedman_test, or methods.frequentist.quade_test",
     "MLautScore": "mlaut.analysis.MLautScore",
+    "ScoreAccuracy": "mlaut.analysis.scores.ScoreAccuracy",
+    "orchestrator": "mlaut.Orchestrator",
     "SingleSplit PresplitFilesCV model_selection resampling": "mlaut.Data.split_datasets",
     "DiskOperations shared": "mlaut.Files_IO",
     "Data.load_train_test_split": (

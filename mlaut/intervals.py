@@ -194,9 +194,8 @@ def _error(
         warnings.warn(line, LeakWarning, stacklevel=3)
     if weights is not None and not score.weighted:
         raise AnalysisError(f"{score.name} takes no weights of rows; choose another metric")
-    of_points = metric_of_points(score, drawn) if weights is None else None
-    if score.name == "rmse" and len(estimators) == 2:
-        raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
+    of_points = metric_of_points(score, drawn, pairs=len(estimators) == 2)
+    of_points = None if weights is not None and not score.average else of_points
     chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
     names = [e.name if isinstance(e, MlautEstimator) else type(e).__name__ for e in estimators]
     if len(set(names)) < len(names):

@@ -32,4 +32,5 @@ __getattr__, __dir__, __all__ = attach(
         ),
         "mlaut.sharing": ("Floats", "IncompleteSearchWarning", "Integers", "search_limits"),
     },
+    rooms=("catalogue.listed",),
 )

@@ -135,8 +135,9 @@ class FilesIO:
         if closed and not chosen:
             self.mode = "r"
         if self.mode == "a" and closed:
+            what = "" if closed[0] == self.path else "its folder is "
             raise StoreError(
-                f"{self.path}: {closed[0]} is read-only; make it writable, or open it with mode='r'"
+                f"{self.path}: {what}read-only; make it writable, or open it with mode='r'"
             )
 
     def _make(self, empty: bool = False) -> None:

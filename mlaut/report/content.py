@@ -26,7 +26,7 @@ from mlaut.analysis import (
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.common.arguments import position, positions
 from mlaut.analysis.common.tests import TESTS
-from mlaut.analysis.comparing.compare import pairs_by_test
+from mlaut.analysis.comparing.compare import pairs_by_test, with_draws
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
 from mlaut.analysis.deciding.decision import decide_study, primary_test
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
@@ -40,9 +40,9 @@ from mlaut.files_io import StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
-from mlaut.report.records import Section, made
+from mlaut.report.records import Made, Section
 from mlaut.report.state import ReadOnce, State, study_state
-from mlaut.report.tables import BUDGETS, TABLES
+from mlaut.report.tables import TABLES
 from mlaut.report.terminal import first_screen
 
 _PERCENT = re.compile("percentages").search
@@ -175,7 +175,7 @@ def _with_budgets(part: Section, study: StudyStore) -> Section:
     budgets = budgets[budgets.index.get_level_values(0).isin(part.scored.strategies)]
     if budgets.empty:
         return part
-    return replace(part, budgets=budgets, tables={**part.tables, BUDGETS: budgets})
+    return replace(part, budgets=budgets)
 
 
 def results_content(
@@ -203,7 +203,7 @@ def _sections(
     secondary = [section(results, chosen.by(results.metric), race) for results in others]
     primary = section(first, chosen.by(first.metric), race, secondary)
     line = f"A secondary metric: the primary one, which decides, is {first.metric.name}."
-    marked = (replace(x, sentences=(line, *x.sentences), secondary=True) for x in secondary)
+    marked = (replace(x, secondary=line) for x in secondary)
     return (primary, *marked)
 
 
@@ -229,42 +229,69 @@ def section(
     race = None
     if of_study is not None and scored.metric.name == find_metric(of_study.terms.metric).name:
         race = of_study.now()
-    comparison = None if problem else _compared(results, chosen.analysis)
-    decision = _decided(comparison, chosen, scored, secondary)
-    valued = None if problem else with_means(results)
-    estimates = {} if valued is None else _estimates(valued, comparison)
-    robustness = None if reason or comparison is None else _robustness(scored, missing)
-    notes = [*results.notes_text(), *problem, *(race.notes_text() if race else ())]
-    notes += comparison.notes if comparison is not None else ()
-    notes += [note for table in estimates.values() for note in table.notes_text()]
-    if robustness is not None:
-        notes += robustness.notes_text()
-        notes += [] if "best for the first" in robustness.frame else [_NO_BOUNDS]
+    tested = None if problem else _tested(results, chosen.analysis)
     n_strategies = counted(len(results.strategies), "strategy", "strategies")
     n_datasets = counted(len(results.datasets), "dataset")
-    bare = Section(
+    return Section(
         title=f"{results.metric.name} of {n_strategies} on {n_datasets}",
-        sentences=(
-            *((race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions) if race else ()),
-            *(shared.notes if shared is not None else ()),
-            *(
-                _sentences(comparison, decision, robustness, problem, results.gaps)
-                if shared is None
-                else ()
-            ),
-        ),
-        tables={},
-        notes=tuple(dict.fromkeys(notes)),
         scored=scored,
         results=results,
-        comparison=comparison,
-        decision=decision,
-        estimates=estimates,
-        robustness=robustness,
+        later=_Later(),
+        chosen=chosen,
+        problem=problem,
+        tested=tested,
+        decision=_decided(tested, chosen, scored, secondary),
         race=race,
         shared=shared,
     )
-    return replace(bare, tables=made(TABLES, bare))
+
+
+class _Later:
+    """What lies below the first screen of a section, computed when it is asked for."""
+
+    def comparison(self, of: Section) -> Comparison | None:
+        if of.tested is None:
+            return None
+        n = len(of.results.strategies)
+        return with_draws(of.tested, DRAWS if n * (n - 1) // 2 <= _MOST_DRAWN else 0)
+
+    def estimates(self, of: Section) -> dict[str, ResultTable]:
+        """Estimate the means in every scenario that the results allow."""
+        valued = None if of.problem else with_means(of.results)
+        if valued is None:
+            return {}
+        tables = dict(of.tested.estimates) if of.tested is not None else {}
+        if "(a)" not in tables and valued.variances is not None:
+            with suppress(AnalysisError):  # imputed cells have no variance
+                tables["(a)"] = mean_estimates(valued, scenario="(a)", as_scores=True)
+        with suppress(AnalysisError):  # scenario (b) needs more than one test set
+            tables["(b)"] = retrained_mean_estimates(valued, as_scores=True)
+        return dict(sorted(tables.items()))
+
+    def robustness(self, of: Section) -> Robustness | None:
+        if of.tested is None:
+            return None
+        return _robustness(of.scored, of.chosen.analysis.missing)
+
+    def sentences(self, of: Section) -> tuple[str, ...]:
+        start = (of.secondary,) if of.secondary else ()
+        if race := of.race:
+            start = (*start, race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions)
+        if of.shared is not None:
+            return (*start, *of.shared.notes)
+        return (*start, *_sentences(of))
+
+    def notes(self, of: Section) -> tuple[str, ...]:
+        notes = [*of.results.notes_text(), *of.problem, *(of.race.notes_text() if of.race else ())]
+        notes += of.comparison.notes if of.comparison is not None else ()
+        notes += [note for table in of.estimates.values() for note in table.notes_text()]
+        if of.robustness is not None:
+            notes += of.robustness.notes_text()
+            notes += [] if "best for the first" in of.robustness.frame else [_NO_BOUNDS]
+        return tuple(dict.fromkeys(notes))
+
+    def tables(self, of: Section) -> Made:
+        return Made(TABLES, of)
 
 
 def _shared(scored: Results, analysis: Analysis) -> ResultTable | None:
@@ -287,15 +314,18 @@ def _treat(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
         return scored, (str(error),)
 
 
-def _compared(results: Results, analysis: Analysis) -> Comparison | None:
+def _test_of(results: Results, analysis: Analysis) -> str:
+    return analysis.test or default_test(results.metric)
+
+
+def _tested(results: Results, analysis: Analysis) -> Comparison | None:
+    """Return the comparison with the draws of a Bayesian test only if that test decides."""
     if len(results.strategies) < 2 or len(results.datasets) < 2:
         return None
-    key = analysis.test or default_test(results.metric)
-    test = "" if TESTS[key].bayesian else key
-    n, asked = len(results.strategies), TESTS[key].bayesian
-    draws = DRAWS if asked or n * (n - 1) // 2 <= _MOST_DRAWN else 0
-    how: dict[str, Any] = {"alpha": analysis.alpha, "rope": analysis.rope, "test": test}
-    return compare(results, **how, n_samples=draws)
+    key = _test_of(results, analysis)
+    asked = TESTS[key].bayesian
+    how: dict[str, Any] = {"alpha": analysis.alpha, "rope": analysis.rope}
+    return compare(results, **how, test="" if asked else key, n_samples=DRAWS if asked else 0)
 
 
 def _decided(
@@ -306,9 +336,9 @@ def _decided(
         return None
     test = chosen.analysis.test or default_test(scored.metric)
     others = {
-        f"metric {part.scored.metric.name}": primary_test(part.comparison, part.decision.chosen)
+        f"metric {part.scored.metric.name}": primary_test(part.tested, part.decision.chosen)
         for part in secondary
-        if part.comparison is not None and part.decision is not None
+        if part.tested is not None and part.decision is not None
     }
     for treatment, phrase in _TREATMENTS.items() if len(scored.missing) else ():
         with suppress(AnalysisError):  # the treatment would leave nothing, or is not valid
@@ -318,34 +348,20 @@ def _decided(
     return decide_study(comparison, chosen, scored=scored, others=others)
 
 
-def _sentences(
-    comparison: Comparison | None,
-    decision: Decision | None,
-    robustness: Robustness | None,
-    problem: tuple[str, ...],
-    gaps: tuple[str, ...],
-) -> tuple[str, ...]:
-    if comparison is not None:
+def _sentences(of: Section) -> tuple[str, ...]:
+    decision, problem = of.decision, of.problem
+    if of.tested is not None:
         few = decision is not None and not decision.decided
-        sentences = decision.headline() if decision and few else comparison.sentences()
+        whole = of.comparison
+        assert whole is not None
+        sentences = decision.headline() if decision and few else whole.sentences()
     elif problem:
         start = "No tests of the full table" if _RACED in problem else "Nothing can be compared yet"
         sentences = (f"{start}: {problem[0]}.",)
     else:
-        reasons = f" ({'; '.join(gaps)})" if gaps else ""
+        reasons = f" ({'; '.join(of.results.gaps)})" if of.results.gaps else ""
         sentences = (f"Tests need at least two strategies on two datasets{reasons}.",)
-    return sentences if robustness is None else (*sentences, robustness.sentence())
-
-
-def _estimates(results: Results, comparison: Comparison | None) -> dict[str, ResultTable]:
-    """Estimate the means in every scenario that the results allow."""
-    tables = dict(comparison.estimates) if comparison is not None else {}
-    if "(a)" not in tables and results.variances is not None:
-        with suppress(AnalysisError):  # imputed cells have no variance
-            tables["(a)"] = mean_estimates(results, scenario="(a)", as_scores=True)
-    with suppress(AnalysisError):  # scenario (b) needs more than one test set
-        tables["(b)"] = retrained_mean_estimates(results, as_scores=True)
-    return dict(sorted(tables.items()))
+    return sentences if of.robustness is None else (*sentences, of.robustness.sentence())
 
 
 def _robustness(scored: Results, missing: str) -> Robustness | None:

@@ -96,17 +96,20 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
     with _own_style():
         return {
             name: Picture(*FIGURES[name][1:], _svg(figure, f"{prefix}-{name}-"), *texts)
-            for name, (figure, *texts) in figures(section).items()
+            for name, (figure, *texts) in figures(section, page=True).items()
         }
 
 
 _Made = tuple["Figure", str, str]
 
 
-def figures(section: Section) -> dict[str, _Made]:
-    """Return figure, caption and alternative of each name in `FIGURES` that there is data for."""
+def figures(section: Section, *, page: bool = False) -> dict[str, _Made]:
+    """Return figure, caption and alternative of each name in `FIGURES` that there is data for.
+
+    A ``page`` draws the figure of the decision by itself.
+    """
     with _own_style():
-        drawn = {name: make(section) for name, (make, *_) in FIGURES.items()}
+        drawn = {n: make(section) for n, (make, _, after) in FIGURES.items() if after or not page}
     return {name: parts for name, parts in drawn.items() if parts is not None}
 
 

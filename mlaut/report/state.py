@@ -18,7 +18,7 @@ from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
 from mlaut.records import Block, Status
-from mlaut.report.records import PAGE, TEXT, ReportTable, made
+from mlaut.report.records import PAGE, TEXT, Made, ReportTable
 
 _MOST_CELLS = 300_000  # whose details a report keeps
 _MOST_PREDICTIONS = 20_000_000  # predictions and probabilities that a report keeps: 80 MB
@@ -98,7 +98,8 @@ class State:
         machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
         return (
             f"Studied: {counted(len(data), 'dataset')}{of}{arrays} for {tasks}, "
-            f"{_range(data['rows'])} rows{classes}; scored by {' and '.join(sorted(set(schemes)))}; "
+            f"{_range(data['rows'])} rows{classes}; "
+            f"scored by {' and '.join(sorted(set(schemes)))}; "
             f"{counted(len(strategies), 'strategy', 'strategies')}, {tuning}{machine}."
         )
 
@@ -110,7 +111,7 @@ def study_state(study: StudyStore) -> State:
     counts = {status: int(total[status]) for status in Status if total[status]}
     n_cells = sum(counts.values())
     details = [record for _, records in study.all_details() for record in records]
-    tables = made(STATE_TABLES, _OfStudy(study, cells, details))
+    tables = dict(Made(STATE_TABLES, _OfStudy(study, cells, details)))
     words = ", ".join(f"{n} {status.word}" for status, n in counts.items())
     lines = [f"{counted(n_cells, 'cell')}: {words}.", *map(_run_line, study.runs[-1:])]
     if mixed := study.mixed_versions():

@@ -19,7 +19,7 @@ from mlaut.analysis import (
     rank_table,
     scale_free_table,
 )
-from mlaut.analysis.common.display import SCENARIOS
+from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
 from mlaut.analysis.results.sources import mean_seconds
@@ -154,8 +154,26 @@ def pair_table(comparison: Comparison, every: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best_first(section: Section, scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the strategies in the order of the summary, then those that the summary leaves out."""
-    return scores[list(dict.fromkeys([*section.tables["summary"].index, *scores]))]
+    """Return the strategies in the order of the summary, then those that the summary leaves out.
+
+    Spreads that a table of others prints stand behind its scores.
+    """
+    order = list(dict.fromkeys([*section.tables["summary"].index, *scores]))
+    spreads = section.tables.get("spreads")
+    if spreads is None:
+        return scores[order]
+    both = scores.map(number) + spreads.map(lambda x: "" if x != x else f" ± {number(x)}")
+    return both.where(scores.notna())[order]
+
+
+def _spreads(section: Section) -> pd.DataFrame | None:
+    """Return the spreads that a table of others prints; means of those of repeats and folds."""
+    scored = section.scored
+    if scored.spreads is None:
+        return None
+    frame = scored.scores.copy()
+    frame[:] = np.ma.masked_invalid(scored.spreads).mean(axis=(2, 3)).filled(np.nan)
+    return frame
 
 
 def _losses(section: Section) -> pd.DataFrame:
@@ -258,7 +276,7 @@ TABLES = (
         _standing,
         (PAGE,),
         "Probability of the best average rank, Elo, and other numbers without a unit, scenario (c)",
-        needs="comparison",
+        needs="tested",
         heading="Standing",
         shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
     ),
@@ -267,7 +285,7 @@ TABLES = (
         _if_any(lambda results: interquartile_means(results, n_samples=_DRAWS)),
         (PAGE,),
         "Mean {metric} of the middle half of all runs, scenario (b)",
-        needs="comparison",
+        needs="tested",
         fold="Interquartile means",
     ),
     ReportTable(
@@ -275,10 +293,10 @@ TABLES = (
         _if_any(lambda results: ranking_stability(results, n_samples=_DRAWS)),
         (PAGE,),
         "How alike rankings by two halves are: Kendall's tau-b, 1 for the same order",
-        needs="comparison",
+        needs="tested",
         fold="Stability of the ranking",
     ),
-    ReportTable("profile", _if_any(performance_profile), needs="comparison"),
+    ReportTable("profile", _if_any(performance_profile), needs="tested"),
     ReportTable(
         "portmanteau tests",
         lambda s: (
@@ -288,7 +306,7 @@ TABLES = (
         ),
         (PAGE,),
         "Scenario (c)",
-        needs="comparison",
+        needs="tested",
         heading="Tests of all strategies at once",
         shown=lambda _, frame: frame[list(_OF_TESTS)].rename(columns=_OF_TESTS),
     ),
@@ -298,7 +316,7 @@ TABLES = (
         (PAGE, LATEX),
         "All pairs: p-values for all pairs together ({correction}; Nemenyi's own); effect sizes of "
         "the first against the second, scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Table of all {rows} pairs",
         shown=lambda s, frame: pair_table(s.comparison, frame),
     ),
@@ -308,7 +326,7 @@ TABLES = (
         (PAGE,),
         "All pairs, by numbers that stay the same when strategies are added (so p is not "
         "corrected): datasets that the first wins, ties, and loses; scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Wins, ties and losses of all {rows} pairs",
     ),
     ReportTable(
@@ -317,7 +335,7 @@ TABLES = (
         (PAGE,),
         "Probability that the first strategy is better than the second, by Bayesian tests, not "
         "corrected for the number of pairs, scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Probabilities of all {rows} pairs",
     ),
     ReportTable(
@@ -331,9 +349,10 @@ TABLES = (
         needs="estimates",
         fold="Table of intervals",
     ),
-    ReportTable("ranks", lambda s: rank_table(s.results), needs="comparison"),
+    ReportTable("ranks", lambda s: rank_table(s.results), needs="tested"),
     ReportTable("losses", _losses),
     ReportTable("estimates by dataset", _estimates_by_dataset),
+    ReportTable("spreads", _spreads),
     ReportTable(
         "scores",
         lambda s: s.scored.scores,

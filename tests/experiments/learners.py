@@ -207,6 +207,16 @@ class Unsent(Random):
         raise RuntimeError("not to be sent")
 
 
+class KillsTheRun(Random):
+    """Kills the run, whose number is in the environment, in the fold that tests wine's first row."""
+
+    def fit(self, X, y):
+        if X.shape[1] == 13 and X.iloc[0, 0] != 14.23:
+            os.kill(int(os.environ["MLAUT_TEST_RUN"]), signal.SIGKILL)
+            time.sleep(60)
+        return super().fit(X, y)
+
+
 class NearestShape(ClassifierMixin, BaseEstimator):
     """Nearest mean of rows of any shape; warns with the shape and type of what it gets."""
 

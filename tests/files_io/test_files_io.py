@@ -542,7 +542,7 @@ def test_a_truncated_file_is_told_and_left(io):
 def test_a_read_only_output_is_told_when_it_is_opened(io, monkeypatch):
     io.save_datasets(datasets("a"))
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
-    with pytest.raises(StoreError, match=r"input.h5 is read-only; make it writable") as caught:
+    with pytest.raises(StoreError, match=r"input.h5: read-only; make it writable") as caught:
         FilesIO(io.path, mode="a")
     one_line(caught)
     with pytest.raises(StoreError, match=r"input.h5: no permission"):
@@ -553,7 +553,7 @@ def test_a_read_only_output_is_told_when_it_is_opened(io, monkeypatch):
 def test_a_read_only_folder_is_told_when_the_file_is_opened(io, monkeypatch):
     folder = io.path.parent
     monkeypatch.setattr(os, "access", lambda place, _: place != folder)
-    with pytest.raises(StoreError, match=f"input.h5: {folder} is read-only"):
+    with pytest.raises(StoreError, match="input.h5: its folder is read-only"):
         FilesIO(io.path, mode="a")
 
 

@@ -1,7 +1,7 @@
 """Verdicts on strategies, from tests that show which strategies are better than others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -51,6 +51,9 @@ class Compared(Protocol):
 
     @property
     def rope(self) -> float: ...  # noqa: D102 - an attribute
+
+    @property
+    def apart(self) -> Self | None: ...  # noqa: D102 - an attribute
 
 
 def shown_better(

@@ -80,9 +80,9 @@ def _too_few(table: VerdictTable) -> str:
         return f"{few}: {listed(table.first)} are first together. {_NOW}, {_first(table)}."
     name = table.first[0]
     others = table.frame.drop(index=name)
-    on_all = bool((others["lost"] == table.n).all()) if "lost" in others else False
-    every = "both" if table.n == 2 else f"all {table.n}"
-    where = f"on {every} datasets" if on_all else f"by average rank on {table.n} datasets"
+    on_all = bool((others["lost"] == n).all()) if "lost" in others else False
+    every = "both" if n == 2 else f"all {n}"
+    where = f"on {every} {unit(table)}" if on_all else f"by average rank on {table.n} datasets"
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
     text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
@@ -320,6 +320,7 @@ def reading(table: VerdictTable) -> str:
         size = next((f" and {name}" for name in ("difference", "ratio") if name in table.frame), "")
         average = size and " (an average)"
         texts.append(f"Win/tie/loss{size}{average}: of this row against {table.first[0]}.")
+        texts += ["A source is won if most of its datasets are."] * (table.n_sources > 0)
         known = f"Win/tie/loss{size} count only datasets on which both have a result."
         if table.chosen.analysis.missing == "failures last":
             known = f"A failure counts as last place in the rank; win/tie/loss{size} leave it out."

@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
+from mlaut.estimators.libraries.arrays import takes_arrays, takes_sparse
 from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
@@ -35,7 +36,6 @@ from mlaut.estimators.libraries.parameters import (
 )
 from mlaut.estimators.libraries.session import SETTINGS, session_settings
 from mlaut.estimators.looking import has, looked_at
-from mlaut.estimators.libraries.arrays import takes_arrays, takes_sparse
 from mlaut.estimators.preparing.labels import as_fitted, fit_classifier
 from mlaut.estimators.preparing.preprocessing import describe_preprocessing, explained_texts
 from mlaut.estimators.preparing.weights import group_argument, needs_groups, weight_argument
@@ -392,12 +392,15 @@ class MlautEstimator(BaseEstimator):
         StrategyError
             ``params`` or ``param_grid`` name a parameter that the estimator does not have.
         """
-        fixed = dict(self.params or {})
+        fixed = self._in_its_words(self.params or {})
         check_parameters(self.name, estimator, fixed)
         estimator = copied(estimator)
         if fixed:
             estimator.set_params(**fixed)
-        grid = with_ranges(without(self._space(), fixed))
+        space = self._space()
+        parts = [space] if isinstance(space, Mapping) else space or []
+        named = [self._in_its_words(part) for part in parts]
+        grid = with_ranges(without(named[0] if isinstance(space, Mapping) else named, fixed))
         if not grid:
             return estimator
         for part in [grid] if isinstance(grid, Mapping) else grid:
@@ -422,6 +425,11 @@ class MlautEstimator(BaseEstimator):
             return GridSearch(estimator, grid, **common)
         budget = None if self.budget is None else str(self.budget)
         return BudgetedSearch(estimator, grid, search=self._words, budget=budget, **common)
+
+    def _in_its_words(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters by the names that the wrapped estimator has for them."""
+        names = getattr(self.metadata, "called", {})
+        return {names.get(name, name): value for name, value in parameters.items()}
 
     @property
     def _words(self) -> str:

@@ -27,7 +27,7 @@ from mlaut.errors import (
     UnusableWarning,
     nearest,
 )
-from mlaut.experiments.options import TUNING, RunOptions
+from mlaut.experiments.options import TUNING, RunOptions, SlurmOptions
 from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io.safe_files.plain_files import read_plain, read_toml
 from mlaut.markup import printable
@@ -149,6 +149,8 @@ class StudyFile:
         The analysis, chosen before the first result; None if the file has no such section.
     race : record or None
         Terms of the race; None for a study that is none.
+    slurm : record
+        What is asked of Slurm.
     """
 
     path: Path
@@ -160,6 +162,7 @@ class StudyFile:
     report: ReportSection = ReportSection()
     analysis: Analysis | None = None
     race: RaceTerms | None = None
+    slurm: SlurmOptions = field(default_factory=SlurmOptions)
 
     @property
     def output(self) -> Path:
@@ -191,6 +194,7 @@ _SECTIONS: dict[str, Any] = {
     "report": ReportSection,
     "analysis": Analysis,
     "race": RaceTerms,
+    "slurm": SlurmOptions,
 }
 _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, floats
+from mlaut.analysis.common.arguments import checked, floats, one_of
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import student_quantile
 from mlaut.analysis.common.result_types import ResultTable
@@ -166,16 +166,23 @@ def cv_p_values(
     0.004331
     """
     statistic, used = cv_statistic(differences, test, df, test_to_train)
-    return two_sided_p(CV_TESTS[test], statistic, used)
+    return p_of(CV_TESTS[test], statistic, used)
 
 
-def two_sided_p(test: CvTest, statistic: np.ndarray, df: float) -> np.ndarray:
+def p_of(
+    test: CvTest, statistic: np.ndarray, df: float, alternative: str = "two-sided"
+) -> np.ndarray:
     """Return the p-value of a statistic: never 0, but at least the smallest positive float."""
     from scipy.special import fdtrc, stdtr
 
+    one_of("alternative", alternative, ("two-sided", "better", "worse"))
     if test.null == "F":
+        if alternative != "two-sided":
+            raise AnalysisError(f"{test.name} has no direction: choose alternative='two-sided'")
         return np.clip(fdtrc(10, df, statistic), SMALLEST_P, 1.0)
-    return np.clip(2 * stdtr(df, -np.abs(statistic)), SMALLEST_P, 1.0)
+    if alternative == "two-sided":
+        return np.clip(2 * stdtr(df, -np.abs(statistic)), SMALLEST_P, 1.0)
+    return np.clip(stdtr(df, statistic if alternative == "better" else -statistic), SMALLEST_P, 1.0)
 
 
 @checked
