@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -207,7 +206,7 @@ def _judge(
     tally.add(*key, **{"studies with a reversal": any(wins[a, b] < 0 for a, b in claims)})
     for one in right:
         tally.add(*key, **{"claims that come out again": one})
-    regret, size = ranks - ranks.min(), f"{len(best)}"
+    regret = ranks - ranks.min()
     tally.add(*key, **{"set of the best is one": len(best) == 1})
     tally.add(*key, **{"set holds the best": int(ranks.argmin()) in best})
     if len(best) > 1:
@@ -217,7 +216,6 @@ def _judge(
         tally.add(*key, **{"regret of the only one": regret[best[0]] / 100})
     tally.add(*key, **{"regret of any strategy": regret.mean() / 100})
     tally.add(*key, **{"regret of the first": regret[best[0]] / 100})
-    del size
 
 
 def _judge_verdicts(
@@ -288,8 +286,6 @@ def judge_levels(seconds: float, _: Path | None) -> Tally:
         related = len(source) > source.max() + 1
         claims, chosen, decision = ours(pd.DataFrame(losses), source if related else None)
         verdict = decision.frame["verdict"]
-        given = decision.frame.index[0] == 0  # of the first column, a best strategy
-        del given
         tally.add(
             truth,
             where,
@@ -297,7 +293,7 @@ def judge_levels(seconds: float, _: Path | None) -> Tally:
                 "any wrong pair": bool(claims),
                 "a best one to avoid": bool((verdict == "avoid").any()),
                 "avoid or probably worse": bool(verdict.isin(["avoid", "probably worse"]).any()),
-                "a mean is told": bool({*decision.named("avoid")} & {*decision.by_mean}),
+                "a mean is told of one": bool({*decision.named("avoid")} & {*decision.by_mean}),
                 "set lacks a given best": 0 not in chosen,
             },
         )
@@ -380,8 +376,8 @@ def judge_tables(seconds: float, _: Path | None) -> Tally:
 def _verdicts(table: pd.DataFrame) -> dict[str, Any]:
     decision = compare(table, metric="accuracy", n_samples=0).decision()
     verdicts = decision.frame["verdict"].drop("copy", errors="ignore").sort_index().to_dict()
-    first = sorted(name for name in decision.first if name != "copy")
-    return {"verdicts": (verdicts, first), "answer": decision.answer()}
+    first = {one for name in decision.first for one in decision.copies_of(name)} - {"copy"}
+    return {"verdicts": (verdicts, first)}
 
 
 JUDGES = {
@@ -392,13 +388,8 @@ JUDGES = {
 }
 
 
-def rows(tally: Tally) -> Iterator[pd.DataFrame]:
-    """Yield the table of what was counted."""
-    yield tally.frame(["what", "where"])
-
-
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     what, seconds, output, *folder = sys.argv[1:]
     found = JUDGES[what](float(seconds), Path(folder[0]) if folder else None)
-    pd.concat(rows(found)).to_csv(output, index=False)
+    found.frame(["what", "where"]).to_csv(output, index=False)

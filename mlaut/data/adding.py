@@ -64,7 +64,8 @@ def _dataset(
         return with_roles(replace(given, name=name or given.name), roles)
     if not name:
         raise DataError("a table has no name; pass name='...' beside it")
-    table, array, named = given, None, dict(roles or {})
+    table, named = given, dict(roles or {})
+    array: Any = None
     if is_pair(given):
         table, array, named = of_pair(*given, target, named)
     column = named.pop("target", target)

@@ -27,16 +27,18 @@ from mlaut.analysis import metric as find_metric
 from mlaut.analysis.common.arguments import position, positions
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.compare import pairs_by_test, with_draws
+from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
 from mlaut.analysis.deciding.decision import decide_study, primary_test
+from mlaut.analysis.deciding.one_decision import decide_one
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.sources import sources_of
-from mlaut.errors import AnalysisError
-from mlaut.files_io import StudyStore
+from mlaut.errors import AnalysisError, MlautError
+from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
@@ -153,6 +155,7 @@ def study_content(
         left_out["dataset"] = {name: "" for name in tasks.index if name not in choice.datasets}
     state = _without(state, left_out)
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
+    sections = tuple(_with_groups(part, study) for part in sections)
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(part, study) for part in sections)
     title = title or chosen.title or f"Comparison: {sections[0].title}"
@@ -164,6 +167,20 @@ def _scores(study: StudyStore, metric: Any, names: Sequence[str], tasks: Any) ->
     score = find_metric(metric)
     own = [name for name in names if score.task in (None, tasks.get(name, score.task))]
     return Results.from_study(study, score, datasets=own or None)
+
+
+def _with_groups(part: Section, study: StudyStore) -> Section:
+    """Return a section with the errors by group, where the table beside the study has groups."""
+    if part.one is None:
+        return part
+    entry = study.load_splits()[part.scored.datasets[0]]
+    with suppress(MlautError):  # no table, or another one
+        datasets = FilesIO(study.path.with_name(f"{study.path.stem}.datasets.h5"), "r")
+        columns = datasets.load_columns(entry.path).roles.get("group", ())
+        stored = datasets.load_columns(entry.path, columns)
+        if columns and stored.fingerprint == entry.fingerprint:
+            return replace(part, groups=stored.frame[columns[0]].tolist())
+    return part
 
 
 def _with_budgets(part: Section, study: StudyStore) -> Section:
@@ -225,13 +242,22 @@ def section(
     raced = of_study is not None and len(scored.missing) > 0
     shared = _shared(scored, chosen.analysis) if not raced else None
     reason = (_RACED,) if raced else shared.notes[:1] if shared is not None else ()
-    results, problem = (scored, reason) if reason else _treat(scored, missing)
+    alone = len(scored.datasets) == 1  # failures are left out: one dataset has no last rank
+    results, problem = (scored, reason) if reason or alone else _treat(scored, missing)
     race = None
     if of_study is not None and scored.metric.name == find_metric(of_study.terms.metric).name:
         race = of_study.now()
+    one, problem, results = (
+        (None, problem, results) if reason else _on_one(results, problem, chosen)
+    )
     tested = None if problem else _tested(results, chosen.analysis)
+    decision = (
+        _decided(tested, chosen, scored, secondary)
+        if one is None
+        else decide_one(one.one, one.tests, chosen, correction=one.correction, scored=scored)
+    )
     n_strategies = counted(len(results.strategies), "strategy", "strategies")
-    n_datasets = counted(len(results.datasets), "dataset")
+    n_datasets = counted(len(results.datasets), "dataset") if one is None else results.datasets[0]
     return Section(
         title=f"{results.metric.name} of {n_strategies} on {n_datasets}",
         scored=scored,
@@ -240,9 +266,10 @@ def section(
         chosen=chosen,
         problem=problem,
         tested=tested,
-        decision=_decided(tested, chosen, scored, secondary),
+        decision=decision,
         race=race,
         shared=shared,
+        one=one,
     )
 
 
@@ -257,6 +284,8 @@ class _Later:
 
     def estimates(self, of: Section) -> dict[str, ResultTable]:
         """Estimate the means in every scenario that the results allow."""
+        if of.one is not None:
+            return dict(of.one.estimates)
         valued = None if of.problem else with_means(of.results)
         if valued is None:
             return {}
@@ -277,13 +306,14 @@ class _Later:
         start = (of.secondary,) if of.secondary else ()
         if race := of.race:
             start = (*start, race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions)
-        if of.shared is not None:
-            return (*start, *of.shared.notes)
+        if of.shared is not None or of.one is not None:
+            return (*start, *(of.shared.notes if of.shared is not None else ()))
         return (*start, *_sentences(of))
 
     def notes(self, of: Section) -> tuple[str, ...]:
         notes = [*of.results.notes_text(), *of.problem, *(of.race.notes_text() if of.race else ())]
-        notes += of.comparison.notes if of.comparison is not None else ()
+        compared = of.comparison or of.one
+        notes += compared.notes if compared is not None else ()
         notes += [note for table in of.estimates.values() for note in table.notes_text()]
         if of.robustness is not None:
             notes += of.robustness.notes_text()
@@ -292,6 +322,21 @@ class _Later:
 
     def tables(self, of: Section) -> Made:
         return Made(TABLES, of)
+
+
+def _on_one(
+    results: Results, problem: tuple[str, ...], chosen: Chosen
+) -> tuple[OneComparison | None, tuple[str, ...], Results]:
+    """Return the comparison on the only dataset, why there is none, and what was compared."""
+    if len(results.datasets) > 1 or len(results.strategies) < 2:
+        return None, problem, results
+    try:
+        terms = chosen.analysis
+        one = compare(results, alpha=terms.alpha, rope=terms.rope, missing="failures last")
+    except AnalysisError as error:
+        return None, problem or (str(error),), results
+    assert isinstance(one, OneComparison)
+    return one, (), one.results
 
 
 def _shared(scored: Results, analysis: Analysis) -> ResultTable | None:
@@ -360,7 +405,7 @@ def _sentences(of: Section) -> tuple[str, ...]:
         sentences = (f"{start}: {problem[0]}.",)
     else:
         reasons = f" ({'; '.join(of.results.gaps)})" if of.results.gaps else ""
-        sentences = (f"Tests need at least two strategies on two datasets{reasons}.",)
+        sentences = (f"One strategy has no other to be compared with{reasons}.",)
     return sentences if of.robustness is None else (*sentences, of.robustness.sentence())
 
 

@@ -73,7 +73,8 @@ def as_html(report: Report, *, made: str = "") -> str:
     """
     environment = environment_of("mlaut.report")
     environment.filters["breakable"] = _breakable
-    decided = [section for section in report.sections if section.decision is not None]
+    several = [section for section in report.sections if section.one is None]
+    decided = [section for section in several if section.decision is not None]
     views = {id(section): place for place, section in enumerate(decided)}
     parts = [
         _part(section, f"s{place}", views.get(id(section), 0))
@@ -82,7 +83,7 @@ def as_html(report: Report, *, made: str = "") -> str:
     of_parts = [block for part in parts for block in part.blocks]
     state = _blocks(STATE_TABLES, report.state)
     late = {x.table.id: x.table.texts for x in of_parts if isinstance(x.table, _Late)}
-    explored = any(section.decision is not None for section in report.sections)
+    explored = bool(decided)
     scripts = _scripts(explored or bool(late), explored)
     return environment.get_template("page.html").render(
         report=report,
@@ -148,7 +149,7 @@ def _part(section: Section, prefix: str, view: int) -> _PagePart:
     return _PagePart(
         section,
         screen_of(section) if decision else None,
-        _links(section, view) if decision else {},
+        _links(section, view) if decision and section.one is None else {},
         ShownTable.of(decision.checks_frame()) if decision and decision.checks else None,
         _blocks(TABLES, section, drawn.values(), prefix=prefix, **section.words),
     )

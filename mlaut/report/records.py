@@ -1,6 +1,6 @@
 """Records of a report: a table with the places that show it, and the results by one metric."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
+from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.report.shown import ShownTable
 
@@ -136,6 +137,10 @@ class Section:
     shared : ResultTable or None
         Comparison of each two strategies on the datasets that they share, in place of one over
         all; None unless most datasets lack a strategy that was never run there.
+    one : OneComparison or None
+        Comparison on the only dataset, in place of ``tested`` and ``comparison``.
+    groups : sequence or None
+        Group of each row of the only dataset, where its table is known and has groups.
     secondary : str, default ""
         Sentence on the metric that decides, in the section of another metric.
     """
@@ -152,6 +157,8 @@ class Section:
     budgets: pd.DataFrame | None = None
     shared: ResultTable | None = None
     secondary: str = ""
+    one: OneComparison | None = None
+    groups: Sequence[Any] | None = None
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -188,7 +195,10 @@ class Section:
         """Words that fill captions and headings."""
         correction = "" if self.tested is None else self.tested.correction
         reading = "" if self.decision is None else self.decision.reading()
-        return {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        scenario = "(c)" if self.decision is None else self.decision.scenario
+        words = {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        leader = "" if self.decision is None else self.decision.first[0]
+        return words | {"scenario": scenario, "leader": leader}
 
     @property
     def headline(self) -> tuple[str, ...]:

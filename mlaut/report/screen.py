@@ -8,6 +8,7 @@ import pandas as pd
 from mlaut.analysis import Decision
 from mlaut.analysis.deciding import certainty
 from mlaut.analysis.deciding.margins import own_scores
+from mlaut.analysis.deciding.one_decision import OneDecision
 from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.analysis.results.results import Results
@@ -101,7 +102,8 @@ def screen_of(section: Section) -> Screen:
     decision, results = section.decision, section.results
     assert decision is not None
     strips = Strips.of(decision, results)
-    table = _with_scores(decision_table(decision, costs=True), results)
+    table = decision_table(decision, costs=True)
+    table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
     cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
     first = decision.first[0] if "won" in decision.frame else ""
@@ -144,6 +146,8 @@ def answer_parts(decision: Decision) -> list[str]:
 
 def cards(decision: Decision) -> tuple[tuple[str, str], ...]:
     """Return the questions on how sure the answer is, each with its answer."""
+    if isinstance(decision, OneDecision):
+        return decision.cards()
     lines = (certainty.planned, certainty.agreement, certainty.prospects)
     asked = zip(_ASKED, lines, strict=True)
     return tuple((question, text) for question, line in asked if (text := line(decision)))
@@ -179,7 +183,7 @@ def _row(
         counts = tuple(int(x) for x in frame.loc[name, ["won", "tied", "lost"]].fillna(0))
     places = strips.across(strips.values[name])
     inside = places[(places >= 0) & (places <= 1)]
-    few, letters = len(strips.values) <= MOST_NAMED, ()
+    few, letters = strips.named, ()
     if few:
         lanes = {dataset: lane for lane, dataset in enumerate(strips.values.index)}
         letters = tuple(("abc"[lanes[x]], round(p, 4), lanes[x]) for x, p in inside.items())
@@ -210,14 +214,14 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:
         known, drawn = places.dropna(), inside
-        if len(known) >= FEWEST_FOR_BANDS:
-            low, high = known.quantile([0.25, 0.75]).clip(0, 1)
+        if (band := strips.band(name)) is not None:
+            low, high = (min(max(end, 0.0), 1.0) for end in band)
             parts.append(_band(low, high, _HALF, "band"))
         if len(known) > MOST_DOTS:
             low, high = known.quantile([0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))
             drawn = inside[(inside < low) | (inside > high)]
-        if len(strips.values) > MOST_NAMED and len(drawn):
+        if not strips.named and len(drawn):
             spread = 0.0 if len(known) > MOST_DOTS else 8.0
             dots = "".join(
                 f"M{1000 * x:.0f} {middle + spread * ((at * _GOLDEN) % 1 - 0.5):.1f}h0"
@@ -225,7 +229,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             )
             parts.append(f'<path class="dots" d="{dots}"/>')
         mark = float(strips.across(strips.marks[name]))
-        if 0 <= mark <= 1 and len(strips.values) > 1:
+        if 0 <= mark <= 1 and (len(strips.values) > 1 or strips.intervals is not None):
             parts.append(line(mark, _HALF + 2, "mid"))
     shape = f'viewBox="0 0 1000 {_HEIGHT}" preserveAspectRatio="none"'
     return f'<svg {shape} aria-hidden="true">{"".join(parts)}</svg>'
@@ -261,6 +265,9 @@ def _picture(strips: Strips, n: int) -> str:
         "rank": "the rank of the strategy, 1 is best",
         "score": "the score",
     }[strips.kind]
+    if strips.intervals is not None:
+        dots = f"; a dot for each test set: {what}" if len(strips.values) else ""
+        return f"Upright line: the mean, as in the table; band: its interval{dots}. Right is better."
     parts = [f"{'A letter' if n <= MOST_NAMED else 'A dot'} for each dataset: {what}"]
     if n > MOST_DOTS:
         parts[0] = f"On each of {n} datasets: {what}"

@@ -229,10 +229,19 @@ def decision_table(
         rounded = frame[mean].map(lambda value: round(value, most_decimals))
         same = np.isclose(own, frame["difference"], atol=1e-12)
         frame["difference"] = frame["difference"].mask(same, rounded - rounded[leader])
+    for low in ("low", "difference low"):
+        if low in frame:
+            ends = [low, low.replace("low", "high")]
+            places = max(decimals.get(mean) or 0, 2)
+            frame[low] = [_interval(pair, places) for pair in frame[ends].to_numpy().tolist()]
+            hidden |= {ends[1], "average rank", *(() if below else ("p",))}
+            hidden |= {"difference low"} if costs else set()  # the strip has it
+            decimals[low], decimals["p"] = None, None
     if "won" in frame:
         counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg("/".join, axis=1)
         frame["won"] = counts.where(frame["won"].notna(), "")
     headers = {mean: decision.metric, "won": "win/tie/loss", "failures": "failed"}
+    headers |= {"low": "interval", "difference low": "its interval"}
     headers |= {"training seconds": "seconds to train", "average rank": "rank"}
     if COST in frame:
         decimals[COST] = max(decimals[COST] or 0, decimals.get("difference") or 0)
@@ -245,6 +254,11 @@ def decision_table(
     if most and leader and leader in frame.index[most:]:
         frame = pd.concat([frame.iloc[: most - 1], frame.loc[[leader]]])
     return ShownTable.of(frame.iloc[: most or None], columns)
+
+
+def _interval(ends: list[float], places: int) -> str:
+    """Return an interval as a cell: with the decimals of the means, empty where it is not known."""
+    return "" if ends[0] != ends[0] else f"[{ends[0]:.{places}f}, {ends[1]:.{places}f}]"
 
 
 def _decimals(values: pd.Series) -> int | None:

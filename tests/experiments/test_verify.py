@@ -111,7 +111,7 @@ def test_what_cannot_be_fitted_again_is_told(study, monkeypatch):
     )
     with pytest.raises(
         StudyError,
-        match="nothing can be fitted again: bayes, random: MLaut has none so called; [^;]*$",
+        match=r"nothing can be fitted again: bayes, random: MLaut has none so called; [^;]*$",
     ):
         verify_study(study.path, refit=1)
     with pytest.raises(StudyError, match="refit '2': not a share of the cells"):

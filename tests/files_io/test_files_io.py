@@ -553,7 +553,7 @@ def test_a_read_only_output_is_told_when_it_is_opened(io, monkeypatch):
 def test_a_read_only_folder_is_told_when_the_file_is_opened(io, monkeypatch):
     folder = io.path.parent
     monkeypatch.setattr(os, "access", lambda place, _: place != folder)
-    with pytest.raises(StoreError, match="input.h5: its folder is read-only"):
+    with pytest.raises(StoreError, match=r"input.h5: its folder is read-only"):
         FilesIO(io.path, mode="a")
 
 

@@ -169,11 +169,12 @@ def compare(
     >>> print(compare(equal).sentences()[0])
     Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
-    results = treat_missing(results_of(results, metric, greater_is_better, clusters), missing)
-    results = results.in_order
+    results = results_of(results, metric, greater_is_better, clusters)
     if len(results.datasets) == 1:
-        how = {"alpha": alpha, "correction": correction, "rope": rope, "confidence": confidence}
-        return compare_one(results, **how, test=test, named=PAIR_TESTS)
+        how: dict[str, Any] = {"alpha": alpha, "correction": correction, "rope": rope}
+        how |= {"confidence": confidence, "test": test, "missing": missing}
+        return compare_one(results, **how, named=PAIR_TESTS)
+    results = treat_missing(results, missing).in_order
     independent = results.clusters is None
     table = average_ranks(results, confidence=confidence)
     k, n = len(results.strategies), len(results.datasets)

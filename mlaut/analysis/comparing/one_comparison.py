@@ -7,14 +7,21 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
-from mlaut.analysis.common.display import SCENARIOS
+from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.comparing.methods import Methods
-from mlaut.analysis.deciding.one_dataset import LACOSTE, MAIN_TESTS, REGION, OneDataset
+from mlaut.analysis.deciding.one_dataset import (
+    LACOSTE,
+    MAIN_TESTS,
+    REGION,
+    OneDataset,
+    without_failed,
+)
 from mlaut.analysis.deciding.one_decision import OneDecision, decide_one
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
+from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 
 
@@ -76,15 +83,21 @@ class OneComparison(Comparison):
         return self.pair_frame()
 
     def display_frame(self) -> pd.DataFrame:
-        """Return `pair_frame`."""
-        return self.pair_frame()
+        """Return `pair_frame`, rounded, as text."""
+        return self.pair_frame().map(number)
+
+    def show(self) -> None:
+        """Print what is decided, or display it in a notebook; `pair_frame` has all pairs."""
+        self.decision().show()
 
     def grouped(self) -> pd.DataFrame:
         """Return one row for each strategy, the best first: see `Comparison.grouped`."""
         frame = self.decision().frame
         names = {f"mean {self.results.metric.name}": "mean"}
         kept = ["mean", "low", "high", "average rank", "groups"]
-        return frame.rename(columns=names)[[name for name in kept if name in frame or name == "mean"]]
+        return frame.rename(columns=names)[
+            [name for name in kept if name in frame or name == "mean"]
+        ]
 
     def sentences(self) -> tuple[str, ...]:
         """Return the findings, one sentence each."""
@@ -103,7 +116,7 @@ def methods_of_one(decision: OneDecision) -> Methods:
     one = decision.one
     better = "higher" if decision.scorer.greater_is_better else "lower"
     texts = [
-        f"We compared {len(one.results.strategies)} strategies on the dataset "
+        f"We compared {len(one.results.strategies)} strategies on "
         f"{one.results.datasets[0]} by {decision.metric} ({better} is better), split by "
         f"{one.scheme}; the claims are of scenario {one.scenario}, {SCENARIOS[one.scenario]}, and "
         "not about other datasets.".replace("{", "(").replace("}", ")")
@@ -129,15 +142,20 @@ def compare_one(
     test: str,
     rope: float,
     confidence: float,
+    missing: str,
     named: Mapping[str, Any],
 ) -> OneComparison:
-    """Compare the strategies on the only dataset of complete results; see `compare`.
+    """Compare the strategies on the only dataset; see `compare`.
 
-    ``named`` has tests of several datasets by name: they are known, and not used here.
+    ``named`` has tests of several datasets by name: they are known, and not used here. Strategies
+    with a missing cell are left out where failures are to be last, as one dataset has no rank for
+    them.
     """
+    last = missing in ("failures last", "drop strategies")
+    results = without_failed(results) if last else treat_missing(results, missing)
     one = OneDataset.of(results, confidence)
     correction = "holm" if correction == "joint" else correction
-    every = one.tests(correction, results.region(rope), alpha)
+    every = one.tests(correction, results.region(rope))
     if test and test not in named:
         one_of("test", test, every)
     chances = one.chances()

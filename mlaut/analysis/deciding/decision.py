@@ -295,9 +295,10 @@ def _judged(
         verdicts = verdicts_of_best(evidence.top, against.clear, against.mixed)
     verdicts[_equal(case, draft.leader)] = EQUAL
     frame = draft.frame.assign(verdict=_settled(draft, pd.Series(verdicts, case.names)))
-    draft = replace(draft, frame=frame, by_mean=_by_mean(case, draft.leader))
     gap = gaps(case.known, draft.leader)
     gap = by_source(case.known, gap.map(np.log) if "ratio" in frame else gap)
+    by_mean = _by_mean(gap, case.chosen.analysis.alpha)
+    draft = replace(draft, frame=frame, by_mean=by_mean)
     why = reasons(draft, against.texts(draft, case), gap)
     return replace(draft, frame=_in_order(frame.assign(reason=why)))
 
@@ -461,17 +462,18 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     return verdicts.mask(np.array(baseline) & behind, YARDSTICK)
 
 
-def _by_mean(case: _Case, leader: str) -> tuple[str, ...]:
-    """Return the strategies whose mean differs from the leader's by the t-test of this pair alone.
+def _by_mean(gap: pd.DataFrame, alpha: float) -> tuple[str, ...]:
+    """Return the strategies whose mean gap to the leader is not 0 by a t-test of this pair alone.
 
-    That one is worse is claimed by other tests; this one says whether its mean may be told.
+    That one is worse is claimed by other tests; this one says whether a size may be told.
     """
-    pairs = case.compared.pairs.get("t")
-    if pairs is None or leader not in pairs.strategies:
-        return ()
-    alone = pairs.tables.get("p (unadjusted)", pairs.p_values).loc[leader].to_numpy()
-    shown = np.flatnonzero(alone <= case.chosen.analysis.alpha).tolist()
-    return tuple(pairs.strategies[place] for place in shown)
+    from scipy.special import stdtrit
+
+    n = gap.notna().sum()
+    with np.errstate(divide="ignore", invalid="ignore"):  # one row, or equal gaps
+        t = (gap.mean() / (gap.std(ddof=1) / np.sqrt(n))).abs()
+        shown = t >= stdtrit(n - 1, 1 - alpha / 2)
+    return tuple(map(str, gap.columns[shown]))
 
 
 def _equal(case: _Case, leader: str) -> np.ndarray:

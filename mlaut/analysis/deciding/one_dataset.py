@@ -19,7 +19,6 @@ from mlaut.analysis.estimates.bootstrap import draws_of_dataset
 from mlaut.analysis.estimates.error_intervals import (
     FEWEST_OF_CLASS,
     METHODS,
-    Sample,
     corrected_error,
     error_intervals,
     interval_of,
@@ -34,6 +33,7 @@ from mlaut.analysis.methods.cross_validation.repeated_cv import (
     fold_table,
     train_ratio_of,
 )
+from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS
 from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_test
 from mlaut.analysis.methods.lacoste.pair_probabilities import lacoste_probabilities
 from mlaut.analysis.pairwise.corrections import adjust_pairs
@@ -45,6 +45,8 @@ from mlaut.records import Block
 FOLDS, MCNEMAR, DELONG, ROWS, DRAWN = "corrected t", "McNemar", "DeLong", "rows", "bootstrap"
 FIVE_BY_TWO, REGION = "5x2cv F", "region"
 LACOSTE = "Lacoste"
+# splits (repeats, folds) for which a further test was measured to hold its level
+_CALIBRATED = {(5, 2): FIVE_BY_TWO, (1, 10): "k-fold", (10, 10): "use all data"}
 _DRAWS = 20_000  # of the posterior, for the probability to be the best
 _ALONE = "there is one score of each strategy, without folds or rows, so nothing shows its chance"
 _FEW = "a class has {n} test rows, and a test needs {least}; test more rows"
@@ -181,16 +183,18 @@ class OneDataset:
         share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
         return pd.Series(share, names[order])[names]
 
-    def tests(self, correction: str, rope: float, alpha: float) -> dict[str, Pairwise]:
+    def tests(self, correction: str, rope: float) -> dict[str, Pairwise]:
         """Return the tests of pairs, the main one first; empty if none is valid."""
         if self.problem:
             return {}
         found = {self.test: adjust_pairs(self._main(), correction)}
-        if self.scenario == "(b)" and self.results.expected[0].shape == (5, 2):
+        known = _CALIBRATED.get(self.results.expected[0].shape)
+        if known and self.test == FOLDS:
             (own,) = fold_differences(self.results)
-            p = cv_p_values(own.differences, FIVE_BY_TWO)
-            other = self._pairwise("5x2cv F test", "Alpaydin 1999", p)
-            found[FIVE_BY_TWO] = adjust_pairs(other, correction)
+            name, row = f"{known} test", CV_TESTS[known]
+            name = f"calibrated {name}" if row.calibrated else name
+            other = self._pairwise(name, row.source, cv_p_values(own.differences, known))
+            found[known] = adjust_pairs(other, correction)
         return found | {REGION: self._region(rope)} | self._lacoste()
 
     def _main(self) -> Pairwise:
@@ -254,7 +258,9 @@ class OneDataset:
         square = self.pairs.square
         tables = {"P(row better)": square(first, second), EQUIVALENT: square(equal, equal)}
         return Pairwise(
-            name="Bayesian correlated t-test" if self.scenario == "(b)" else "posterior of the means",
+            name="Bayesian correlated t-test"
+            if self.scenario == "(b)"
+            else "posterior of the means",
             source="Corani & Benavoli 2015",
             tables=tables,
             null=f"none is tested: is one better by more than {rope:g}?",
@@ -292,6 +298,34 @@ class OneDataset:
             scenario=self.scenario,
             notes=(*self.results.notes_text(), *filter(None, (self.estimand,))),
         )
+
+
+def without_failed(results: Results) -> Results:
+    """Return the results of the strategies that have a score on every test set of the dataset.
+
+    Raises
+    ------
+    AnalysisError
+        Fewer than two have one.
+    """
+    results.check_not_raced()
+    missing, n = results.missing, int(results.expected.sum())
+    if not len(missing):
+        return results
+    counts = missing.groupby("strategy", sort=False)
+    texts = [
+        f"{name} is left out: no {results.metric.name} on {len(own)} of {n} test sets "
+        f"({', '.join(sorted(set(own['reason'])))})"
+        for name, own in counts
+    ]
+    kept = [name for name in results.strategies if name not in counts.groups]
+    if len(kept) < 2:
+        raise AnalysisError(
+            f"{'; '.join(texts[:2])}: fewer folds, or larger random test sets such as "
+            "'repeated_holdout(1/3, 30)', lack no class"
+        )
+    gaps = (*results.gaps, *texts)
+    return replace(results.select(strategies=kept), gaps=gaps, notes=(*results.notes, *texts))
 
 
 def _moments(

@@ -16,7 +16,7 @@ from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding.decision import Decision, training_seconds
 from mlaut.analysis.deciding.one_dataset import LACOSTE, MAIN_TESTS, REGION, OneDataset
-from mlaut.analysis.deciding.terms import Chosen
+from mlaut.analysis.deciding.terms import Chosen, default_test
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Check
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
@@ -39,6 +39,7 @@ from mlaut.records import NOT_RUN
 _LIKELIEST = 0.5  # as in a decision on many datasets
 _TOLD = 3  # differences of the headline, of strategies that may be the best
 _FAR = 10  # times the rows, above which a forecast says only that they are many
+_FOLDS = 10  # of groups, above which more add little
 _POWER = 0.84  # normal quantile of a power of 0.8
 _CORRECTIONS = {"joint": "Holm's", "holm": "Holm's"}
 _MEANINGS = {
@@ -84,6 +85,16 @@ class OneDecision(Decision):
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Decision by {self.metric} on {self.dataset}, scenario {self.scenario}"
 
+    def display_frame(self) -> pd.DataFrame:
+        """Return the displayed table, without columns that say nothing here."""
+        plain = [
+            "average rank",
+            "datasets",
+            "reason",
+            *["failures"] * (not self.frame["failures"].any()),
+        ]
+        return self.frame.drop(columns=plain).dropna(axis="columns", how="all").map(number)
+
     def answer(self) -> str:  # noqa: D102 - inherited
         first = words.listed(self.first, MOST_CHOSEN)
         if not self.decided:
@@ -100,9 +111,9 @@ class OneDecision(Decision):
                 verb = verb if verb == OPEN else f"{words.be(names)} {verb}"
                 parts.append(f"{words.listed(few)} {verb}")
         if worse := self.named(AVOID):
-            few = words.listed(worse) if len(worse) <= MOST_CHOSEN else f"the other {len(worse)}"
+            rest = words.listed(worse) if len(worse) <= MOST_CHOSEN else f"the other {len(worse)}"
             size = self._sizes(worse)
-            parts.append(f"avoid {few}" + (f" ({size})" if size else ""))
+            parts.append(f"avoid {rest}" + (f" ({size})" if size else ""))
         return f"{'; '.join(parts)}."
 
     def _choice(self, first: str) -> str:
@@ -120,6 +131,8 @@ class OneDecision(Decision):
         return f"{where}, {first} {together}{sure}"
 
     def _sizes(self, names: tuple[str, ...]) -> str:
+        if not names or "difference" not in self.frame:
+            return ""
         sizes = self.frame["difference"][list(names)].abs().dropna()
         side = "below" if self.scorer.greater_is_better else "above"
         ends = dict.fromkeys(number(size, 2) for size in (sizes.min(), sizes.max()))
@@ -134,19 +147,22 @@ class OneDecision(Decision):
         """Return a sentence with the difference and its interval for each of the nearest rivals."""
         if not self.decided:
             return []
+        name = self.first[0]
+        low, high = self.frame.loc[name, ["low", "high"]]
+        ends = f", {_percent(self)} interval [{number(low, 3)}, {number(high, 3)}]"
+        own = number(self.frame.loc[name, f"mean {self.metric}"], 3)
+        texts = [f"{name}: {self.metric} {own}{ends if low == low else ''}."]
         near = [*self.rivals, *self.named(AVOID), *self.named(USE)]
         near = [name for name in dict.fromkeys(near) if name not in self.first]
-        texts, up = [], self.scorer.greater_is_better
+        up = self.scorer.greater_is_better
         for name in near[: _TOLD if self.rivals else 1]:
-            value, low, high = self.frame.loc[name, _GAP]
+            value, low, high = map(float, self.frame.loc[name, _GAP].to_numpy())
             if np.isnan(low):
                 continue
-            word = "above" if (value > 0) else "below"
+            ends = f"[{number(low, 2)}, {number(high, 2)}]"
             better = "better" if (value > 0) == up else "worse"
-            ends = sorted((low, high) if value > 0 else (-high, -low))
-            size = f"{number(abs(value), 2)} {word} {self.first[0]} in {self.metric} ({better})"
-            interval = ", ".join(number(end, 2) for end in ends)
-            texts.append(f"{name} is {size}, {_percent(self)} interval [{interval}].")
+            gap = f"{number(value, 2)} of {self.metric} ({better})"
+            texts.append(f"{name} minus {self.first[0]}: {gap}, {_percent(self)} interval {ends}.")
         return texts
 
     def _yardstick(self) -> str:
@@ -165,9 +181,21 @@ class OneDecision(Decision):
             "order, and one dataset says nothing on them."
         )
 
-    def certainty(self) -> tuple[str, ...]:  # noqa: D102 - inherited
+    @property
+    def sets(self) -> pd.DataFrame:
+        """Scores of the test sets, strategies in columns; no row for a single test set."""
+        results = self.one.results
+        scores = results.cells[0][:, results.expected[0]].T
+        table = pd.DataFrame(scores, columns=list(results.strategies))
+        return table if len(table) > 1 else table.iloc[:0]
+
+    def cards(self) -> tuple[tuple[str, str], ...]:
+        """Return the questions on how sure the answer is, each with its answer."""
         lines = (certainty.planned(self), self._method(), self._agreement(), self._prospects())
-        return tuple(filter(None, lines))
+        return tuple((asked, text) for asked, text in zip(_ASKED, lines, strict=True) if text)
+
+    def certainty(self) -> tuple[str, ...]:  # noqa: D102 - inherited
+        return tuple(text for _, text in self.cards())
 
     def _method(self) -> str:
         if not self.decided:
@@ -195,19 +223,21 @@ class OneDecision(Decision):
             return "" if self.decided else self._way_out()
         rival, rows = self.rivals[0], self.one.n_rows
         pair = f"{self.first[0]} from {rival}"
-        z, gap, more = self._needed(rival)
+        z, gap, (many_sets, as_it_is) = self._needed(rival)
         if not gap:
             return f"{rival} has the same mean {self.metric} as {self.first[0]}."
-        if more and self.scenario == "(b)" and z * more[0] <= gap:
-            return f"More repeats of the split, such as 'repeated_kfold(10, 10)', may tell {pair}."
-        needed = rows * (z * more[1] / gap) ** 2
-        start = "More repeats would not tell" if self.scenario == "(b)" else "To tell"
+        grouped, again = "group" in self.one.scheme, self.scenario == "(b)"
+        scheme = "'group_kfold(10)'" if grouped else "'repeated_kfold(10, 10)'"
+        if again and z * many_sets <= gap and (not grouped or self.one.n_sets < _FOLDS):
+            which = "folds" if grouped else "repeats of the split"
+            return f"More {which}, such as {scheme}, may tell {pair}."
+        needed = rows * (z * as_it_is / gap) ** 2
+        start = f"More {'folds' if grouped else 'repeats'} alone would hardly tell {pair}: it takes"
+        start = start if again else f"To tell {pair} takes"
         if needed > _FAR * rows or not math.isfinite(needed):
-            far = f"{start} {pair}" if self.scenario == "(b)" else f"This can hardly tell {pair}"
-            return f"{far}: it would take more than {_FAR} times the rows."
-        many = f"about {float(f'{needed:.1g}'):,.0f} rows like these in place of {rows:,}"
-        took = "it takes" if self.scenario == "(b)" else "takes"
-        return f"{start} {pair}{':' if took == 'it takes' else ''} {took} {many} (a rough forecast)."
+            return f"{start} more than {_FAR} times the rows."
+        many = f"about {float(f'{max(needed, rows):.1g}'):,.0f} rows like these"
+        return f"{start} {many} in place of {rows:,} (a rough forecast)."
 
     def _needed(self, rival: str) -> tuple[float, float, tuple[float, float]]:
         """Return a quantile, the difference, and its errors after many repeats and as it is."""
@@ -257,6 +287,10 @@ class OneDecision(Decision):
         return " ".join(texts)
 
 
+_ASKED = (
+    *("Was it planned?", "How was it tested?"),
+    *("Do other ways to compare agree?", "Would more data settle it?"),
+)
 _GAP = ["difference", "difference low", "difference high"]
 
 
@@ -294,12 +328,19 @@ def decide_one(
     its probability to be the best is at least one half.
     """
     results = one.results
-    names, analysis = list(results.strategies), chosen.analysis
+    names, metric, given = list(results.strategies), results.metric, chosen.analysis
+    analysis = replace(
+        given,
+        metric=metric.name,
+        test=given.test or default_test(metric),
+        rope=results.region(given.rope),
+    )
+    chosen = replace(chosen, analysis=analysis)
     place = control_of(analysis.question, names)
     frame = _frame(one, scored or results)
     draft = OneDecision(
         chosen=chosen,
-        scorer=results.metric,
+        scorer=metric,
         frame=frame,
         leader="",
         first=tuple(frame.index[frame["average rank"] == frame["average rank"].min()]),
@@ -316,7 +357,7 @@ def decide_one(
         return draft
     control = None if place is None else names[place]
     better = shown_better(next(iter(tests.values())), names, analysis.alpha, control)
-    top = ~better.any(axis=0)
+    top = np.asarray(~better.any(axis=0))
     alone = frame["average rank"][names].where(top, np.inf)
     first = list(alone.index[alone == alone.min()]) if control is None else [control]
     chances = one.chances()
@@ -324,9 +365,8 @@ def decide_one(
     if control is not None:
         verdicts[:] = verdicts_against(better, names.index(control))
     else:
-        verdicts[[any(part in name.lower() for part in YARDSTICKS) for name in names] & ~top] = (
-            YARDSTICK
-        )
+        baseline = np.array([any(part in name.lower() for part in YARDSTICKS) for name in names])
+        verdicts[baseline & ~top] = YARDSTICK
         likely = chances[first].sum() >= _LIKELIEST
         verdicts[first] = USE if top.sum() == len(first) or likely else OPEN
     if analysis.rope and REGION in tests:
@@ -408,7 +448,7 @@ def _checks(
     for key, pairs in list(tests.items())[1:]:
         if key == LACOSTE:  # of the tested models alone
             continue
-        worse = shown_better(pairs, names, alpha).any(axis=0)
+        worse = np.asarray(shown_better(pairs, names, alpha).any(axis=0))
         shown = {name for name, claimed in zip(names, worse, strict=True) if claimed}
         also = [name for name in decision.frame.index if name in {*decision.named(AVOID)} - shown]
         more = {*decision.named(OPEN), *decision.named(USE)} & shown
@@ -422,4 +462,3 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
     last = ["training seconds", "failures", "datasets", "P(best)", "groups", "reason"]
     kept = [name for name in frame if name not in last]
     return frame[[*kept, *(name for name in last if name in frame)]]
-

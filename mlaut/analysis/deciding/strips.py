@@ -4,7 +4,7 @@ Nothing here draws: pages, notebooks and figures place the same dots, marks and 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,9 @@ class Strips:
         Whether greater values are better.
     ends : (float, float)
         Ends of the axis as places: the worst, and the best.
+    intervals : DataFrame or None
+        Ends of the interval of each mark, ``low`` and ``high``, for test sets of one dataset; None
+        for datasets, whose rows have bands of quartiles.
     """
 
     kind: str
@@ -56,11 +59,14 @@ class Strips:
     reference: str
     up: bool
     ends: tuple[float, float]
+    intervals: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, decision: VerdictTable, results: Results) -> "Strips":
         """Return the strips of a decision on these results."""
         frame, metric = decision.frame, results.metric
+        if decision.sets is not None:
+            return cls._of_sets(decision, decision.sets)
         kind = next((name for name in ("difference", "ratio") if name in frame), "")
         reference = decision.leader or decision.first[0]
         known = kind and frame[kind].drop(reference).notna()
@@ -80,6 +86,38 @@ class Strips:
         if reference:  # the line of the leader does not stand at an edge
             low, high = min(low, -0.1 * high), max(high, -0.1 * low)
         return cls(kind, values, marks, reference, up, (low, high))
+
+    @classmethod
+    def _of_sets(cls, decision: VerdictTable, sets: pd.DataFrame) -> "Strips":
+        """Return the strips of one dataset, whose dots are its test sets."""
+        frame, names = decision.frame, list(decision.frame.index)
+        reference = decision.leader if "difference" in frame else ""
+        kind = "difference" if reference else "score"
+        values = (sets.sub(sets[reference], axis=0) if reference else sets)[names]
+        columns = ["difference", "difference low", "difference high"]
+        known = frame[columns if reference else [f"mean {decision.metric}", "low", "high"]]
+        known = known.set_axis(["mark", "low", "high"], axis=1).astype(float)
+        bare = cls(kind, values, known["mark"], reference, decision.scorer.greater_is_better, (0, 1))
+        others = [name for name in names if name != reference]
+        places = bare.place(pd.concat([values, known.T], ignore_index=True))[others]
+        low, high = robust_ends(places, 0.0 if reference else None)
+        if reference:
+            low, high = min(low, -0.1 * high), max(high, -0.1 * low)
+        return replace(bare, ends=(low, high), intervals=known[["low", "high"]])
+
+    @property
+    def named(self) -> bool:
+        """Return whether dots have letters: those of few datasets."""
+        return self.intervals is None and len(self.values) <= MOST_NAMED
+
+    def band(self, name: str) -> tuple[float, float] | None:
+        """Return the ends of the band of a row, as shares of the axis; None without one."""
+        if self.intervals is None:
+            known = self.across(self.values[name]).dropna()
+            few = len(known) < FEWEST_FOR_BANDS
+            return None if few else (known.quantile(0.25), known.quantile(0.75))
+        ends = sorted(self.across(self.intervals.loc[name].to_numpy()).tolist())
+        return None if np.isnan(ends).any() else (ends[0], ends[1])
 
     def place(self, values):
         """Return values as places on a line on which right is better."""
@@ -155,14 +193,17 @@ class Strips:
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
         dots = self.values[name].dropna()
-        if name == self.reference or dots.empty:
+        if name == self.reference or (dots.empty and self.intervals is None):
             return f"{name} is the line" if name == self.reference else f"{name}: no dot"
         parts = [f"mean {self.text(self.marks[name], 3)}"] if not np.isnan(self.marks[name]) else []
+        if self.intervals is not None:
+            low, high = (self.text(x, 3) for x in self.intervals.loc[name])
+            parts.append(f"interval {low} to {high}")
         if len(dots) >= FEWEST_FOR_BANDS:
             low, high = (self.text(float(dots.quantile(q)), 3) for q in (0.25, 0.75))
             parts.append(f"middle half {low} to {high}")
             parts.append(f"all {self.text(dots.min(), 3)} to {self.text(dots.max(), 3)}")
-        else:
+        elif self.intervals is None:
             parts += [f"{dataset} {self.text(value, 3)}" for dataset, value in dots.items()]
         what = {"difference": "minus", "ratio": "divided by"}.get(self.kind)
         return f"{name} {f'{what} {self.reference}' if what else self.kind}: {', '.join(parts)}"

@@ -13,7 +13,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import number
-from mlaut.analysis.common.numerics import student_quantile, wilson
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, student_quantile, wilson
 from mlaut.analysis.common.result_types import Estimate, ResultTable
 from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
 from mlaut.analysis.results.given import of_results, takes_sources
@@ -22,7 +22,7 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
-from mlaut.records import UNUSED, Block, Split
+from mlaut.records import CLASSIFICATION, REGRESSION, UNUSED, Block, Split
 
 # Factors of the variance of "CV Wald, inflated". They were chosen on 34 tables and confirmed on
 # others: see docs/intervals.md.
@@ -45,10 +45,11 @@ _NO_VALUE = (
     "no value, because of at least one test set: {why}; take fewer folds, or random test sets that "
     "are larger, such as 'repeated_holdout(1/3, 30)'"
 )
-HEAVY = 0.05  # share of the rows: where fewer make up half of the loss, an interval says so
+HEAVY, HEAVY_SHARE = 5, 0.05  # most test rows, and share, that make up half of a heavy loss
+_LIGHTER = {CLASSIFICATION: "brier", REGRESSION: "mae"}
 _HEAVY = (
     "half of the loss is that of {few} of {n} test rows: a sample may lack such rows, and the "
-    "interval is then too short (docs/intervals.md); 'mae' depends less on them"
+    "interval is then too short (docs/intervals.md); {other!r} depends less on them"
 )
 _SINGLE = "the losses have no variation, so the interval is a single point, which is too narrow"
 _ROOT = "the root over all test points; the tables of scores have the mean over test sets of roots"
@@ -109,7 +110,7 @@ class Sample:
     @property
     def fewest(self) -> int:
         """Number of tested rows of the smallest class; a large number without `classes`."""
-        tested = (self.split.folds >= 0).any(axis=0)
+        tested = np.asarray((self.split.folds >= 0).any(axis=0))
         if self.classes is None:
             return len(tested) + FEW_OF_CLASS
         return int(np.unique(self.classes[tested], return_counts=True)[1].min())
@@ -227,7 +228,10 @@ def corrected_error(
         Number of independent test sets with the same standard error.
     """
     worth = 1 / (1 / cells.shape[-1] + ratio)
-    return np.sqrt(np.maximum(cells.var(axis=-1, ddof=1), of_sets) / worth), worth
+    least, most = cells.min(axis=-1), cells.max(axis=-1)
+    same = most - least <= RELATIVE_NOISE * np.maximum(np.abs(least), np.abs(most))
+    between = np.where(same, 0.0, cells.var(axis=-1, ddof=1))
+    return np.sqrt(np.maximum(between, of_sets) / worth), worth
 
 
 def _corrected_t(sample: Sample, confidence: float) -> Interval:
@@ -517,22 +521,20 @@ def too_short(method: Method, metric: MLautScore, block: Block, sample: Sample) 
     return tuple(np.where(shares >= NEARLY_CONSTANT, words, "").tolist())
 
 
-def notes_on(
-    metric: MLautScore, sample: Sample, ends: Interval, short: Sequence[str]
-) -> list[str]:
+def notes_on(metric: MLautScore, sample: Sample, ends: Interval, short: Sequence[str]) -> list[str]:
     """Return for each estimate why it has no value or is too sure, or its text of `too_short`."""
     texts = np.array(short, dtype=object)
     if sample.fewest < FEW_OF_CLASS:
         text = _TOO_FEW if sample.fewest < FEWEST_OF_CLASS else _FEW
         texts[texts == ""] = text.format(least=FEWEST_OF_CLASS, n=sample.fewest)
-    heavy = np.array(_heavy(sample), dtype=object)
+    heavy = np.array(_heavy(sample, _LIGHTER.get(metric.task or "", "")), dtype=object)
     texts = np.where(texts == "", heavy, texts)
     single = (ends.standard_error == 0) & (ends.low == ends.high) & (texts == "")
     none = _NO_VALUE.format(why=metric.undefined)
     return [str(x) for x in np.where(np.isnan(ends.value), none, np.where(single, _SINGLE, texts))]
 
 
-def _heavy(sample: Sample) -> list[str]:
+def _heavy(sample: Sample, other: str) -> list[str]:
     """Return a note on each learner of which a few rows make up half of the loss, else ""."""
     texts = [""] * len(sample.cells)
     ratios = sample.classes is not None or sample.weights is not None
@@ -540,12 +542,12 @@ def _heavy(sample: Sample) -> list[str]:
         return texts
     tested = sample.split.folds >= 0
     for place, points in enumerate(sample.points):
-        rows = (tested.any(axis=0)).nonzero()[0]
+        rows = np.flatnonzero(tested.any(axis=0))
         means = np.where(tested, points, 0.0).sum(axis=0)[rows] / tested.sum(axis=0)[rows]
         sizes = np.sort(np.clip(means, 0, None))[::-1]
         few = 1 + int(np.count_nonzero(2 * sizes.cumsum() < sizes.sum()))
-        if sizes.sum() > 0 and few <= HEAVY * len(rows):
-            texts[place] = _HEAVY.format(few=few, n=len(rows))
+        if sizes.sum() > 0 and few <= min(HEAVY, HEAVY_SHARE * len(rows)):
+            texts[place] = _HEAVY.format(few=few, n=len(rows), other=other)
     return texts
 
 

@@ -78,7 +78,6 @@ class _RegressionLoss(MLautScore):
     bounds = (0.0, np.inf)
     undefined = "the loss is not finite"
     incomparable = IN_TARGET_UNITS
-    pooled = True
 
 
 @named("mse", "squared")
@@ -511,6 +510,7 @@ class LossRMSE(_RegressionAggregate):
     bounds = (0.0, np.inf)
     undefined = "the loss is not finite"
     incomparable = IN_TARGET_UNITS
+    pooled = True
 
     def calculate(
         self, truth: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None

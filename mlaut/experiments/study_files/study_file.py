@@ -454,7 +454,14 @@ def run_study(
         seal(StudyStore(out_io.path), [strategy.name for strategy in strategies], tasks, clusters)
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
     options = {**vars(file.run), "trial": trial}
-    return orchestrator.run(strategies, verbose=verbose, race=race, complete=complete, **options)
+    with contextlib.ExitStack() as stack:
+        if (file.run.engine, file.run.scheduler) == ("dask", "slurm"):
+            from mlaut.experiments.engines.slurm_cluster import slurm_engine
+
+            engine = stack.enter_context(slurm_engine(file.slurm, file.output))
+            options |= {"engine": engine, "scheduler": None}
+        how: dict[str, Any] = {"verbose": verbose, "race": race, "complete": complete}
+        return orchestrator.run(strategies, **how, **options)
 
 
 def _prepare_patiently(file: StudyFile) -> tuple[FilesIO, list[str]]:

@@ -15,8 +15,8 @@ from sklearn.utils import indexable
 
 from mlaut.errors import StrategyError
 from mlaut.identity.digests import digest
-from mlaut.sharing.learners.candidate_groups import Group, groups_of
-from mlaut.sharing.learners.pipelines import draws_anew
+from mlaut.sharing.candidate_groups import Group, groups_of
+from mlaut.sharing.pipelines import draws_anew
 from mlaut.sharing.private import (
     SEARCH,
     _insert_error_scores,

@@ -14,7 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.random import sample_without_replacement
 
-from mlaut.sharing.interface import (
+from mlaut.plugins import (
     Candidate,
     CannotShareError,
     Fold,
@@ -22,8 +22,9 @@ from mlaut.sharing.interface import (
     per_table,
     stand_in_of_means,
 )
-from mlaut.sharing.learners.ensembles import BAGS, FORESTS, Ensembles
-from mlaut.sharing.learners.trees import (
+from mlaut_sharing.ensembles import BAGS, FORESTS, Ensembles
+from mlaut_sharing.private import TREES
+from mlaut_sharing.trees import (
     Grower,
     by_drawn_features,
     can_grow,
@@ -33,7 +34,6 @@ from mlaut.sharing.learners.trees import (
     same_tree,
     seeded,
 )
-from mlaut.sharing.private import TREES
 
 LARGEST_SEED = np.iinfo(np.int32).max  # bound of the seeds that scikit-learn draws for members
 _MOST_NODES = 10**6  # of trees that wait for a larger forest, on each fold: about 80 MB

@@ -27,7 +27,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from mlaut.sharing.interface import Candidate, Fold, Shared, Sharer, per_table
+from mlaut.plugins import Candidate, Fold, Shared, Sharer, per_table
 
 FORESTS = (
     RandomForestClassifier,

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
+from sharing_cases import STRATIFIED, check_equal
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
+from tables import SHAPE, awkward, labels
 
 from mlaut.estimators import REGISTRY, GridSearch, as_strategies, instantiate_default_estimators
 from mlaut.records import CLASSIFICATION
-
-from ..sharing.sharing_cases import STRATIFIED, check_equal
-from .tables import SHAPE, awkward, labels
 
 SIZES = {"n_estimators": [3, 6], "max_iter": [3, 6], "hidden_layer_sizes": [(2, 2)]}
 ALONE = {"LogisticRegression", "Lacoste_Parzen", "Lacoste_ANN"}

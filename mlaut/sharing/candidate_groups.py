@@ -1,35 +1,23 @@
-"""Families of estimators that share work, and the grouping of candidates by them."""
+"""The families of estimators that share work, and the grouping of candidates by them."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Any
 
+from mlaut.plugins.finding import found
 from mlaut.sharing.interface import Candidate, Sharer
-from mlaut.sharing.learners.boosting import Boosted
-from mlaut.sharing.learners.ensembles import Ensembles
-from mlaut.sharing.learners.forests import Bags, Forests
-from mlaut.sharing.learners.kernels import GaussianMachines
-from mlaut.sharing.learners.linear import LarsPaths, Lassos, Passives, Ridges
-from mlaut.sharing.learners.neighbours import Neighbours
-from mlaut.sharing.learners.pipelines import Pipelines
-from mlaut.sharing.learners.trees import Trees
+from mlaut.sharing.pipelines import Pipelines
 
-_ESTIMATORS: tuple[Sharer, ...] = (
-    Neighbours(),
-    GaussianMachines(),
-    Trees(),
-    Forests(),
-    Bags(),
-    Boosted(),
-    Ensembles(),
-    Ridges(),
-    Lassos(),
-    LarsPaths(),
-    Passives(),
-)
-FAMILIES: tuple[Sharer, ...] = (*_ESTIMATORS, Pipelines(_ESTIMATORS))
+
+@cache
+def families() -> tuple[Sharer, ...]:
+    """Return the families that share: those of plug-ins, and pipelines around them or any other."""
+    estimators = tuple(chain.from_iterable(found("sharers").values()))
+    return (*estimators, Pipelines(estimators))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +41,16 @@ def groups_of(
 
     Examples
     --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> grid = [{"n_neighbors": n, "leaf_size": size} for n in (1, 3, 5) for size in (9, 30)]
-    >>> [[c.index for c in group.candidates] for group in groups_of(KNeighborsClassifier(), grid)]
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> pipeline = make_pipeline(PolynomialFeatures(), LogisticRegression())
+    >>> grid = [
+    ...     {"polynomialfeatures__degree": degree, "logisticregression__C": C}
+    ...     for C in (0.1, 1, 10)
+    ...     for degree in (1, 2)
+    ... ]
+    >>> [[c.index for c in group.candidates] for group in groups_of(pipeline, grid)]
     [[0, 2, 4], [1, 3, 5]]
     """
     groups: dict[Hashable, tuple[Sharer | None, list[Candidate]]] = {}
@@ -68,7 +63,7 @@ def groups_of(
 
 
 def _recognise(candidate: Candidate) -> tuple[Sharer | None, Hashable]:
-    for family in FAMILIES:
+    for family in families():
         try:
             key = family.usable_key(candidate)
         except (AttributeError, TypeError):  # scikit-learn will refuse this grid later

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from mlaut_sharing.neighbours import Neighbours
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import Ridge
@@ -25,10 +26,9 @@ from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.records import Cell, Status
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import SharingWarning
-from mlaut.sharing.learners.neighbours import Neighbours
 from mlaut.sharing.private import NAMES
 
-PACKAGE = "mlaut.sharing"
+PACKAGES = ("mlaut.sharing", "mlaut.plugins", "mlaut_sharing")
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::3], Y[::3]
 FAMILIES = {
@@ -52,7 +52,7 @@ COSTS = {
 @pytest.fixture
 def without(monkeypatch):
     """Return sharing as it is where scikit-learn lacks a name, for this package alone."""
-    kept = {name: module for name, module in sys.modules.items() if name.startswith(PACKAGE)}
+    kept = {name: module for name, module in sys.modules.items() if name.startswith(PACKAGES)}
     found = importlib.import_module
 
     def lack(module, name):
@@ -70,14 +70,15 @@ def without(monkeypatch):
         for known in kept:
             monkeypatch.delitem(sys.modules, known)
         monkeypatch.setattr(importlib, "import_module", import_module)
-        return found(PACKAGE)
+        return found("mlaut.sharing")
 
     yield lack
     monkeypatch.undo()
-    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
+    for name in [name for name in sys.modules if name.startswith(PACKAGES)]:
         del sys.modules[name]
     sys.modules.update(kept)
-    sys.modules["mlaut"].sharing = kept[PACKAGE]
+    for name in ("sharing", "plugins"):
+        setattr(sys.modules["mlaut"], name, kept[f"mlaut.{name}"])
 
 
 def searched(package, family):
@@ -126,11 +127,14 @@ def test_no_name_is_taken_elsewhere():
     """All private names are in one file."""
     from pathlib import Path
 
+    import mlaut_sharing
+
     import mlaut
 
-    folder = Path(mlaut.__file__).parent
+    folders = [Path(one.__file__).parent for one in (mlaut, mlaut_sharing)]
     private = re.compile(r"^\s*(from|import) sklearn(\.\w+)*(\._\w+| import .*\b_[a-z])", re.M)
-    found = [path.name for path in folder.rglob("*.py") if private.search(path.read_text())]
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+    found = [path.name for path in paths if private.search(path.read_text())]
     assert found == []
 
 

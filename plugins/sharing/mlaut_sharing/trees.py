@@ -24,7 +24,7 @@ from sklearn.tree import (
 )
 from sklearn.utils import check_array, check_random_state
 
-from mlaut.sharing.interface import (
+from mlaut.plugins import (
     Candidate,
     CannotShareError,
     Fold,
@@ -34,14 +34,14 @@ from mlaut.sharing.interface import (
     same_parts,
     stand_in_of_means,
 )
-from mlaut.sharing.private import (
+from mlaut_sharing.private import (
     CRITERIA_CLF,
     CRITERIA_REG,
     DENSE_SPLITTERS,
     DepthFirstTreeBuilder,
     Tree,
 )
-from mlaut.sharing.private import (
+from mlaut_sharing.private import (
     TREES as TREE_NAMES,
 )
 

@@ -2,7 +2,23 @@
 
 import numpy as np
 import pytest
+from mlaut_sharing import boosting, forests, kernels, neighbours, trees
+from mlaut_sharing.boosting import Boosted
+from mlaut_sharing.forests import Bags, Forests
+from mlaut_sharing.kernels import GaussianMachines
+from mlaut_sharing.linear import LarsPaths, Lassos, Ridges
+from mlaut_sharing.neighbours import Neighbours
+from mlaut_sharing.trees import Trees, n_drawn_features
 from scipy.spatial.distance import cdist
+from sharing_cases import (
+    CLASSES,
+    NUMBERS,
+    SHUFFLED,
+    STRATIFIED,
+    both,
+    check_all_shared,
+    check_equal,
+)
 from sklearn.base import clone
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -15,23 +31,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.sharing.interface import Candidate, CannotShareError, Fold
-from mlaut.sharing.learners import boosting, forests, kernels, neighbours, trees
-from mlaut.sharing.learners.boosting import Boosted
-from mlaut.sharing.learners.forests import Bags, Forests
-from mlaut.sharing.learners.kernels import GaussianMachines
-from mlaut.sharing.learners.linear import LarsPaths, Lassos, Ridges
-from mlaut.sharing.learners.neighbours import Neighbours
-from mlaut.sharing.learners.trees import Trees, n_drawn_features
-
-from .sharing_cases import (
-    CLASSES,
-    NUMBERS,
-    SHUFFLED,
-    STRATIFIED,
-    both,
-    check_all_shared,
-    check_equal,
-)
 
 SEED = {"random_state": 0}
 

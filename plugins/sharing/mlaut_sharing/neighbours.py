@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from mlaut.sharing.interface import (
+from mlaut.plugins import (
     Candidate,
     CannotShareError,
     Fold,
@@ -25,8 +25,8 @@ from mlaut.sharing.interface import (
     per_table,
     stand_in,
 )
-from mlaut.sharing.learners.ensembles import is_size
-from mlaut.sharing.private import NEIGHBOURS, ArgKmin, _openmp_effective_n_threads
+from mlaut_sharing.ensembles import is_size
+from mlaut_sharing.private import NEIGHBOURS, ArgKmin, _openmp_effective_n_threads
 
 FEW_COLUMNS = 15
 """Number of columns above which ``algorithm="auto"`` compares all rows."""

@@ -5,6 +5,16 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from sharing_cases import (
+    CLASSES,
+    HALVES,
+    NUMBERS,
+    SHUFFLED_HALVES,
+    STRATIFIED,
+    both,
+    check_all_shared,
+    check_equal,
+)
 from sklearn import linear_model
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -34,18 +44,7 @@ from sklearn.tree import (
 )
 from sklearn.utils.fixes import parse_version
 
-from mlaut.sharing.learners.candidate_groups import groups_of
-
-from .sharing_cases import (
-    CLASSES,
-    HALVES,
-    NUMBERS,
-    SHUFFLED_HALVES,
-    STRATIFIED,
-    both,
-    check_all_shared,
-    check_equal,
-)
+from mlaut.sharing.candidate_groups import groups_of
 
 SIZES = [2, 5]
 SEED = {"random_state": 7}

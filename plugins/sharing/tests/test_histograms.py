@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-from .sharing_cases import (
+from sharing_cases import (
     CLASSES,
     HALVES,
     NUMBERS,
@@ -14,6 +12,7 @@ from .sharing_cases import (
     check_all_shared,
     check_equal,
 )
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 SEED = {"random_state": 0, "early_stopping": False}
 GRID = {"max_iter": [2, 4], "min_samples_leaf": [2, 20], "max_leaf_nodes": [4, None]}

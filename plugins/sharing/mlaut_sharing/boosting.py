@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.sharing.interface import (
+from mlaut.plugins import (
     Candidate,
     CannotShareError,
     Fold,
@@ -20,8 +20,15 @@ from mlaut.sharing.interface import (
     per_table,
     stand_in,
 )
-from mlaut.sharing.learners.ensembles import BOOSTED, Ensembles
-from mlaut.sharing.learners.trees import (
+from mlaut_sharing.ensembles import BOOSTED, Ensembles
+from mlaut_sharing.private import (
+    LOSSES,
+    TREES,
+    HalfBinomialLoss,
+    HalfMultinomialLoss,
+    HalfSquaredError,
+)
+from mlaut_sharing.trees import (
     Grower,
     can_grow,
     codes,
@@ -29,13 +36,6 @@ from mlaut.sharing.learners.trees import (
     plain_numbers,
     same_tree,
     seeded,
-)
-from mlaut.sharing.private import (
-    LOSSES,
-    TREES,
-    HalfBinomialLoss,
-    HalfMultinomialLoss,
-    HalfSquaredError,
 )
 
 SMALLEST_HESSIAN = 1e-150  # scikit-learn's own bound, below which a leaf's value is 0
