@@ -67,7 +67,7 @@ def _dataset(
     table, named = given, dict(roles or {})
     array: Any = None
     if is_pair(given):
-        table, array, named = of_pair(*given, target, named)
+        table, array, named = of_pair(given[0], given[1], target, named)
     column = named.pop("target", target)
     return Dataset(name, table, column, task or "", roles=named, array=array)
 
