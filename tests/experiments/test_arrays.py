@@ -145,6 +145,32 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path):
     assert len(again) == 60 * 2 * 2
 
 
+def test_workers_of_dask_get_the_same_rows(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    here, there = make_study(tmp_path / "here.h5"), make_study(tmp_path / "there.h5")
+    few = {"flat": learners()["flat"], "shape": NearestShape()}
+    here.run(few, split="kfold(2)", verbose=0)
+    how = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
+    with distributed.LocalCluster(**how, dashboard_address="127.0.0.1:0") as cluster:
+        address = cluster.scheduler_address
+        there.run(few, split="kfold(2)", engine="dask", scheduler=address, verbose=0)
+    assert_same(stored(here), stored(there))
+
+
+class Halves:
+    """Splitter of the user, which looks at X."""
+
+    def split(self, X, y=None, groups=None):
+        assert X.shape == (60, 2, 12) and len(y) == 60  # noqa: PT018
+        yield from ((np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30)))
+
+
+def test_a_splitter_of_the_user_gets_the_array(tmp_path):
+    study = make_study(tmp_path / "study.h5")
+    study.run({"shape": NearestShape()}, split=Halves(), verbose=0)
+    assert (StudyStore(study.path).load_split("series").split.folds[0, :30] == 1).all()
+
+
 def test_sparse_rows_reach_learners_as_csr(tmp_path):
     study = Study(tmp_path / "study.h5")
     study.add_datasets((TEXTS, WHO % 2), name="texts")
