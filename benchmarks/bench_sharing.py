@@ -1,7 +1,7 @@
 """Compare CPU seconds of tuning with shared work and by scikit-learn's GridSearchCV.
 
-All runs in one process; the plug-in mlaut-sharing is needed. By default searches are compared. For each default strategy that shares
-work and each table, the preprocessing is done once. Then both searches run on the result with the
+All runs in one process, and needs the plug-in mlaut-sharing. By default searches are compared. For
+each default strategy that shares work and each table, the preprocessing is done once. Then both searches run on the result with the
 same folds and seeds and without the final fit; the score tables, ranks and choices are compared.
 Short searches take turns three times. Grids and folds are those of the strategies, with these
 exceptions: trees and ensembles have three folds, ensembles are thinned out along what is *not*
