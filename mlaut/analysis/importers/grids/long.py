@@ -36,7 +36,8 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     for key, what in ((dataset, "dataset"), (strategy, "strategy")):
         if key:
             label = g.label(key)
-            summary = np.array([is_summary(str(x)) and bool(x) for x in label])
+            methods = ("mean", "median") if what == "strategy" else ()  # as predictions
+            summary = np.array([is_summary(str(x)) and str(x) not in methods for x in label])
             empty = np.array([not str(x) for x in label])
             out = sorted({str(x) for x in label[summary]})
             if out and (~summary).any():
@@ -48,6 +49,12 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     repeat, fold = list(keys.repeat), list(keys.fold)
     dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
+    for key, other in ((dataset, strategy), (strategy, dataset)):
+        if g.n_of(*key) == g.n > 2 and g.n_of(*other) > 1:
+            raise g.refuse(
+                f"each {quoted(key)} has one row, so nothing can be compared: name the columns",
+                g.asked.command(**{"strategy" if key == dataset else "dataset": "+".join(key)}),
+            )
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
