@@ -262,7 +262,7 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
                 break
             found.setdefault(parts[0], {})[parts[1]] = name
         bases = [base for each in found.values() for base in each]
-        if len(found) > 1 and len(set(bases)) < len(bases):
+        if len(set(bases)) < len(bases) if len(found) > 1 else len(bases) > 1:
             break
     else:
         return None
@@ -316,6 +316,10 @@ def _is_measure(word: str) -> bool:
     return usual_name(word) is not None or word_of(word) in WORDS["measures"]
 
 
+def _is_mean_of(word: str) -> bool:
+    return word.lower() in ("mean", "avg", "average") or usual_name(word) is not None
+
+
 def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
     """Return the columns of spreads of each column of means, if all spreads have one.
 
@@ -333,9 +337,12 @@ def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
             rest = (bare[: -len(parts[at])] if at else bare[len(parts[0]) :]).strip(" _./|()-")
             if len(parts) > 1 and rest and parts[at].lower() in WORDS["spreads"]:
                 spreads.setdefault(name, rest)
-            elif len(parts) > 1 and rest and parts[at].lower() in ("mean", "avg", "average"):
+            elif len(parts) > 1 and rest and _is_mean_of(parts[at]):
                 means[name] = rest
     of_base = {base: name for name, base in means.items() if name not in spreads}
+    if len(of_base) + len(spreads) < len(names):  # several measures of one strategy
+        means = {name: name for name in names}
+        of_base = {name: name for name in names if name not in spreads}
     found: dict[str, list[str]] = {}
     for name, base in spreads.items():
         if base not in of_base:

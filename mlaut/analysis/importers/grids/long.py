@@ -292,6 +292,8 @@ def _as_part(
 
 
 def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:
-    """Return columns with finer names: these alone, if they contain the others."""
+    """Return columns with finer names: these alone, if they contain the others or these are one."""
+    if g.n_of(*names) == 1:
+        return list(finer)
     pairs = zip(g.label(names).tolist(), g.label(finer).tolist(), strict=True)
     return list(finer) if all(str(a) in str(b) for a, b in pairs) else [*names, *finer]

@@ -357,7 +357,7 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     if g.levels is not None and len(columns) == len(g.levels) - 1:
         each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
         sizes = [len(level) for level in each if len(level) > 1]
-        numbered = all(str(x).isdigit() for x in each[-1])  # such as severities of a change
+        numbered = kind == "strategy" and all(str(x).isdigit() for x in each[-1])  # severities
         if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
             inner = sorted(map(str, each[-1]))[0]
             chosen = [x for x in columns if x.endswith(inner)]
