@@ -62,7 +62,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     sources = sources_by_dataset(g, dataset)
     used = {*dataset, *strategy, *repeat, *fold, score, *g.of("source")[:1] * bool(sources)}
     spread, paired = column.spreads, quoted(g.paired)
-    alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:8] and x not in used]
+    alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:9] and x not in used]
     if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
         spread, paired = g.columns[alone[0]].numbers, quoted(alone)
         used |= {*alone}
