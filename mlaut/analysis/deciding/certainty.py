@@ -35,7 +35,12 @@ def agreement(table: VerdictTable) -> str:
         meanings = {USE: "what to use", OPEN: "what may be best", AVOID: "what to avoid"}
         what = listed([text for word, text in meanings.items() if table.named(word)])
         ways += f" on {what}" * (what != "" and len(differ) < n)
-        parts.append("; ".join([ways, *_on_what(table, differ)]) + ".")
+        others = _on_what(table, differ)
+        if len(differ) == n:  # nothing agrees in all, so the first difference begins
+            count, _, rest = others[0].partition(" ")
+            only = "The other way" if n == 1 else f"{count} of {n} other ways"
+            ways, others = f"{only} to compare {rest}", others[1:]
+        parts.append("; ".join([ways, *others]) + ".")
     if table.without:
         few, of = len(table.without), table.n_sources or table.n
         if few <= max(1, _FRAGILE * of):
