@@ -174,8 +174,8 @@ def leading(ranks: np.ndarray, means: np.ndarray, names: Sequence[str]) -> list[
 
 def yardsticks(verdicts: pd.Series) -> pd.Series:
     """Return the verdicts, with baselines that are clearly worse as yardsticks."""
-    behind = verdicts.isin([AVOID, LIKELY])
-    return verdicts.mask(behind & verdicts.index.map(is_baseline).astype(bool), YARDSTICK)
+    baseline = np.array([is_baseline(name) for name in map(str, verdicts.index)], dtype=bool)
+    return verdicts.mask(baseline & verdicts.isin([AVOID, LIKELY]), YARDSTICK)
 
 
 def is_baseline(name: str) -> bool:
