@@ -247,12 +247,14 @@ def _counted(case: _Case) -> Decision:
     frame = frame.iloc[np.lexsort((frame.index, means, frame["average rank"].round(9)))]
     ranks = frame["average rank"][case.names].to_numpy()
     first = leading(ranks, case.means().to_numpy(), case.names)
+    by_unit = results.by_source(paired_losses(results).ranks)
     return Decision(
         chosen=case.chosen,
         scorer=results.metric,
         frame=_in_order(frame),
         leader="",
         first=tuple(case.names[at] for at in first),
+        n_first=int((by_unit[:, first[0]] <= by_unit.min(axis=1)).sum()),
         n=len(results.datasets),
         n_sources=results.n_sources if related else 0,
         least=fewest_datasets(k, analysis, related),
