@@ -106,7 +106,8 @@ def write_api(folder: Path) -> None:
 def copy_examples(folder: Path) -> None:
     """Put the notebooks and their data where Sphinx finds them."""
     examples = HERE.parent / "examples"
-    for source in [*examples.glob("*.ipynb"), *examples.glob("data/*.csv")]:
+    copied = [*examples.glob("data/*.csv"), *examples.glob("data/openml/**/*.*")]
+    for source in [*examples.glob("*.ipynb"), *copied]:
         target = folder / source.relative_to(examples)
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists() or target.read_bytes() != source.read_bytes():

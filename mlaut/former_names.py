@@ -29,7 +29,7 @@ _TODAY = {
     "Evaluator": "mlaut.compare, and the functions of mlaut.analysis",
     "Losses": "mlaut.Results",
     "skillings_mack_test": "mlaut.analysis.treat_missing, then mlaut.analysis.friedman_test",
-    "datasets_needed_in_context ContextDesign": "mlaut.analysis.methods.lacoste.judge_on_context",
+    "datasets_needed_in_context ContextDesign": "examples/studies/lacoste2012/contexts.py",
     "dataset_properties": "the tables of the datasets, by pandas",
     "dataset_plot": "mlaut.analysis.methods.lacoste.probabilities_by_dataset",
     "percent_of_best": "mlaut.analysis.scale_free_table",
@@ -38,6 +38,8 @@ _TODAY = {
     "RandomForestClassifier_large_grid": "RandomForestClassifier with param_grid={...}",
     "aligned_ranks_test": "mlaut.analysis.friedman_test, or methods.frequentist.quade_test",
     "MLautScore": "mlaut.analysis.MLautScore",
+    "ScoreAccuracy": "mlaut.analysis.scores.ScoreAccuracy",
+    "orchestrator": "mlaut.Orchestrator",
     "SingleSplit PresplitFilesCV model_selection resampling": "mlaut.Data.split_datasets",
     "DiskOperations shared": "mlaut.Files_IO",
     "Data.load_train_test_split": (

@@ -39,12 +39,12 @@ def attach(
             value = getattr(import_module(home[name]), name)
             setattr(sys.modules[package], name, value)  # the next access does not come here
             return value
-        # "from ... import" would replace the text of an AttributeError
-        check_former(name if name[0].isupper() else f"mlaut.{name}")
         if not name.startswith("_"):
             for room in (f"{package}.{room}" for room in rooms):
                 if name in dir(import_module(room)):
                     return getattr(import_module(room), name)
+        # "from ... import" would replace the text of an AttributeError
+        check_former(name if name[0].isupper() else f"mlaut.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get, lambda: sorted(home), sorted(home)

@@ -39,6 +39,7 @@ __getattr__, __dir__, __all__ = attach(
         "results.missing": ("treat_missing",),
         "comparing.robustness": ("Robustness", "under_treatments"),
         "plots.decision_plot": ("decision_plot", "race_plot"),
+        "racing.study_race": ("StudyRace",),
         "racing.race": ("Race", "drawn_order", "race"),
         "plots.look": ("Look",),
         "plots.overview_plots": ("heat_map",),

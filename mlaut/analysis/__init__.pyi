@@ -52,6 +52,7 @@ from mlaut.analysis.plots.rank_plots import critical_difference_diagram as criti
 from mlaut.analysis.racing.race import Race as Race
 from mlaut.analysis.racing.race import drawn_order as drawn_order
 from mlaut.analysis.racing.race import race as race
+from mlaut.analysis.racing.study_race import StudyRace as StudyRace
 from mlaut.analysis.results.missing import treat_missing as treat_missing
 from mlaut.analysis.results.results import Results as Results
 from mlaut.analysis.scores.base import MLautScore as MLautScore

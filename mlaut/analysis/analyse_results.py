@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,14 @@ from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.correlated_t import correlated_t_datasets, correlated_t_test
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
-from mlaut.analysis.methods.cross_validation.fold_tests import fold_differences
+from mlaut.analysis.methods.cross_validation.fold_tests import (
+    cv_test,
+    cv_test_datasets,
+    fold_differences,
+)
+from mlaut.analysis.methods.cross_validation.statistics import find_cv_test
 from mlaut.analysis.methods.frequentist import paired_tests as frequentist
+from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_test
 from mlaut.analysis.methods.frequentist.portmanteau import (
     conover_test,
     friedman_test,
@@ -202,7 +209,10 @@ class AnalyseResults:
 
     def contingency_table(self, estimator: Any, dataset: str) -> pd.DataFrame:
         """Count the test points of a dataset by true (rows) and predicted class (columns)."""
-        return contingency_table(self._need_study().block(dataset), _name(estimator))
+        study, name = self._need_study(), _name(estimator)
+        if dataset in {entry.name for entry in study.strategies} - set(study.load_splits()):
+            raise AnalysisError(f"{dataset!r} is a strategy: give the strategy, then the dataset")
+        return contingency_table(study.block(dataset), name)
 
     def _need_study(self) -> StudyStore:
         if self.study is None:
@@ -475,6 +485,71 @@ class AnalyseResults:
             for pair, x in zip(Pairs.of(results.strategies).labels, folds.differences, strict=True)
         }
         return tests, correlated_t_datasets(results, rope=rope).frame
+
+    # ---------------------------------------------------------------- one dataset
+
+    def cv_test(
+        self,
+        errors: Any,
+        *,
+        test: str = "use all data",
+        df: float | str = "calibrated",
+        alternative: str = "two-sided",
+        correction: str = "none",
+    ) -> tuple[dict[tuple[str, str, str], TestResult], pd.DataFrame]:
+        """Compute a test on cross-validation of every pair on each dataset: scenario (b).
+
+        It needs folds, as `correlated_t_test` does.
+
+        Parameters
+        ----------
+        errors : errors
+        test, df
+            A test of Bouckaert (2003) and its degrees of freedom, see
+            `mlaut.analysis.methods.cross_validation.cv_test`; ``test="k-fold", df="default"`` is
+            the paired t-test on the folds.
+        alternative, correction
+            As for `t_test`; the correction is for all datasets and pairs together.
+
+        Returns
+        -------
+        tests : dict of (str, str, str) to TestResult
+            One result for each dataset and pair, with the corrected p-value.
+        table : DataFrame
+            One row for each dataset and pair: mean difference of the losses (first minus second)
+            with the interval of the test, statistic, df and p-value.
+        """
+        results, row = self._complete(errors), find_cv_test(test)
+        how: dict[str, Any] = {"test": test, "df": df, "alternative": alternative}
+        table = cv_test_datasets(results, **how, correction=correction).frame
+        more: dict[str, Any] = how | {"metric": results.metric.loss_name}
+        tests = {}
+        for folds in fold_differences(results):
+            for pair, x in zip(Pairs.of(results.strategies).labels, folds.differences, strict=True):
+                x = x.reshape(-1) if row.resampling else x
+                of = {"strategies": pair, "test_to_train": folds.test_to_train}
+                p = float(table.loc[(folds.dataset, *pair), "p_value"])
+                tests[folds.dataset, *pair] = replace(cv_test(x, **more, **of), p_value=p)
+        return tests, table
+
+    def mcnemar_test(
+        self,
+        errors: Any,
+        dataset: str,
+        *,
+        method: str = "mid-p",
+        alternative: str = "two-sided",
+        correction: str = "none",
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Compute McNemar's test of every pair of fitted classifiers on one dataset: scenario (a).
+
+        It needs the losses of single test points, as `poisson_binomial_test` does. Takes and
+        returns the same as `t_test`, with ``"wrong alone"`` in place of ``"t_stat"``; see
+        `mlaut.analysis.methods.frequentist.mcnemar_test`.
+        """
+        how = {"dataset": dataset, "method": method}
+        how |= {"alternative": alternative, "correction": correction}
+        return self._tests(errors, mcnemar_test, "wrong alone", **how)
 
     # -------------------------------------------------------------------- figures
 

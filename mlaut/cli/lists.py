@@ -49,7 +49,7 @@ def strategies(criterion: str, task: str | None) -> Answer:
         for spec in specs
     ]
     about: dict[str, Any] = {}
-    if len(specs) == 1 and criterion in (specs[0].name, specs[0].class_name):
+    if len(specs) == 1 and criterion in specs[0].names:
         listed = (*rows[0], "estimator_family", "tasks")
         about = {k: v for k, v in specs[0].load()().describe().items() if k not in listed}
     show_rows(rows)

@@ -20,6 +20,7 @@ __getattr__, __dir__, __all__ = attach(
         "libraries.library": ("LIBRARIES", "Library"),
         "networks.keras_estimator": ("KerasClassifier", "KerasRegressor"),
         "networks.nn_estimators": ("keras_network",),
+        "libraries.arrays": ("Flatten",),
         "preparing.preprocessing": ("Preprocessor",),
         "searches.budgeted": ("BudgetedSearch",),
         "searches.tuning": (
@@ -31,4 +32,5 @@ __getattr__, __dir__, __all__ = attach(
         ),
         "mlaut.sharing": ("Floats", "IncompleteSearchWarning", "Integers", "search_limits"),
     },
+    rooms=("catalogue.listed",),
 )

@@ -10,9 +10,11 @@ from mlaut.analysis import (
     Results,
     adjust_pairs,
     bayesian_signed_rank_test,
+    decide,
     nemenyi_test,
 )
 from mlaut.analysis.methods.bayes import correlated_t_datasets
+from mlaut.analysis.methods.frequentist import mcnemar_test
 from mlaut.analysis.methods.lacoste import poisson_binomial_test
 from mlaut.analysis.pairwise import adjust
 from mlaut.analysis.scores import ScoreAccuracy
@@ -180,11 +182,47 @@ def test_the_correlated_t_test_of_folds():
     assert tests["wine", "A", "B"].effect.value == table.loc["wine", "expected difference"].item()
 
 
+@pytest.mark.parametrize("test", ["use all data", "k-fold", "resampling"])
+def test_tests_on_cross_validation_have_sides_and_are_corrected(test):
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(5), range(2)])
+    losses = np.random.default_rng(0).random((20, 3)) + np.array([0, 0.2, 0.6])
+    if test == "resampling":
+        index, losses = pd.MultiIndex.from_product([["iris", "wine"], range(10), [0]]), losses
+    losses = pd.DataFrame(losses, index, list("ABC"))
+    results, analyse = Results.from_table(losses, greater_is_better=False), AnalyseResults()
+    _, both = analyse.cv_test(results, test=test, df="default")
+    one = {s: analyse.cv_test(results, test=test, df="default", alternative=s)[1]["p_value"]
+           for s in ("better", "worse")}  # fmt: skip
+    assert (one["better"] + one["worse"]).tolist() == pytest.approx([1] * 6)
+    smaller = np.minimum(one["better"], one["worse"])
+    assert both["p_value"].tolist() == pytest.approx((2 * smaller).tolist())
+    assert (one["better"] < one["worse"]).equals(both["mean difference"] < 0)
+    tests, table = analyse.cv_test(results, test=test, df="default", correction="holm")
+    known = adjust(both["p_value"].to_numpy(), "holm")
+    assert table["p_value"].tolist() == pytest.approx(known.tolist())
+    assert [tests[row].p_value for row in table.index] == table["p_value"].tolist()
+    assert tests["iris", "A", "C"].statistic == table.loc[("iris", "A", "C"), "statistic"]
+
+
+def test_mcnemar_s_test_of_a_study_has_sides_and_is_corrected(study):
+    analyse = AnalyseResults(study, missing="drop datasets")
+    errors, _, _ = analyse.prediction_errors("accuracy")
+    tests, table = analyse.mcnemar_test(errors, "wine")
+    known = mcnemar_test(errors.results.select(datasets=["iris", "wine"]), "wine")
+    assert table.loc["tree", ("svm", "p_val")] == known.p_values.loc["tree", "svm"]
+    assert table.loc["tree", ("svm", "wrong alone")] == known.statistics.loc["tree", "svm"]
+    _, one = analyse.mcnemar_test(errors, "wine", alternative="better", correction="bonferroni")
+    sides = one.loc["tree", ("svm", "p_val")], one.loc["svm", ("tree", "p_val")]
+    assert 2 * min(sides) == pytest.approx(tests["tree", "svm"].p_value)
+
+
 def test_a_classifier_class_by_class(study):
     analyse = AnalyseResults(study)
     table = analyse.contingency_table(Strategy("svm"), "wine")
     assert (table.to_numpy().sum(), np.trace(table)) == (10, 8)
     assert (table.index.name, table.columns.name) == ("true", "predicted")
+    with pytest.raises(AnalysisError, match="'svm' is a strategy: give the strategy, then the"):
+        analyse.contingency_table("wine", "svm")
     with pytest.raises(AnalysisError, match="'svm' has no probabilities on dataset 'wine'"):
         analyse.plot_cumulative_gain("svm", "wine", "y")
 
@@ -313,7 +351,8 @@ def test_every_test_of_pairs_is_corrected(name, alternative):
     assert [tests[pair].p_value for pair in pairs] == pytest.approx(known)
     assert table.loc["A", ("D", "p_val")] == tests["A", "D"].p_value
     for given in (plain, test(FOUR, alternative=alternative)):
-        assert adjust_pairs(given, "holm").pair("A", "D").p_value == tests["A", "D"].p_value
+        for correct in (adjust, adjust_pairs):
+            assert correct(given, "holm").pair("A", "D").p_value == tests["A", "D"].p_value
 
 
 @pytest.mark.parametrize("name", ["nemenyi", "conover", "siegel"])
@@ -337,6 +376,25 @@ def test_what_is_no_test_of_pairs_is_told():
     _, table = AnalyseResults().t_test(FOUR)
     with pytest.raises(AnalysisError, match="a row and a column for each strategy"):
         adjust(table, "holm")
+    with pytest.raises(AnalysisError, match="adjust takes a table of p-values"):
+        adjust_pairs(AnalyseResults().conover(FOUR), "holm")
+    for correct in (adjust, adjust_pairs):
+        with pytest.raises(AnalysisError, match="has probabilities, no p-values: see decide"):
+            correct(AnalyseResults().bayesian_sign_test(FOUR), "holm")
+
+
+def test_claims_from_a_bayesian_test():
+    tests, table = AnalyseResults().bayesian_sign_test(FOUR)
+    better = table.xs("p_better", axis="columns", level=1)
+    for given in (tests, (tests, table), tests.pairwise):
+        assert decide(given).frame.equals(decide(better).frame)
+    assert set(decide(tests, threshold=0.85).claims) == {
+        (a, b) for a in better for b in better if better.loc[a, b] >= 0.85
+    }
+    with pytest.raises(AnalysisError, match="one of false_share, false_number and threshold"):
+        decide(tests, 0.1, threshold=0.85)
+    with pytest.raises(AnalysisError, match="a Bayesian test of all pairs returns, not Paired t"):
+        decide(AnalyseResults().t_test(FOUR))
 
 
 def test_the_best_alone_are_drawn_and_boxes_are_in_the_order_of_figure_5():

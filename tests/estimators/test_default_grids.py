@@ -11,7 +11,7 @@ from sklearn.utils.fixes import parse_version
 
 from mlaut.estimators import REGISTRY, instantiate_default_estimators
 
-PA_C = "eta0" if parse_version(sklearn.__version__) >= parse_version("1.8") else "C"
+PA_IS_SGD = parse_version(sklearn.__version__) >= parse_version("1.8")
 
 TEN_TO_THE = [10.0**power for power in range(-2, 11)]  # C of SVC and of passive-aggressive
 GAMMA = [10.0**power for power in range(-9, 4)]
@@ -48,9 +48,9 @@ EXPECTED = {  # name: (wrapped class, number of candidates, grid)
     "BernoulliNaiveBayes": ("BernoulliNB", 1, None),
     "LogisticRegression": ("LogisticRegression", 13, {"C": LOGISTIC_C}),
     "PassiveAggressiveClassifier": (
-        "SGDClassifier" if PA_C == "eta0" else "PassiveAggressiveClassifier",
+        "SGDClassifier" if PA_IS_SGD else "PassiveAggressiveClassifier",
         13,
-        {PA_C: TEN_TO_THE},
+        {"C": TEN_TO_THE},
     ),
     "K_Neighbours": ("KNeighborsClassifier", 60, NEIGHBOURS),
     "SVC": ("SVC", 169, {"C": TEN_TO_THE, "gamma": GAMMA}),

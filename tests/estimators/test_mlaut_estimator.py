@@ -454,3 +454,17 @@ def test_loading_says_what_is_wrong(tmp_path):
     path.write_bytes(b"nothing")
     with pytest.raises(StrategyError, match="cannot be read as a strategy"):
         MlautEstimator.load(path, trusted=True)
+
+
+def test_a_parameter_has_the_name_of_the_field_and_that_of_scikit_learn():
+    (strategy,) = instantiate_default_estimators("PassiveAggressiveClassifier")
+    assert list(strategy.param_grid) == list(strategy.describe()["param_grid"]) == ["C"]
+    whole = strategy.identity()
+    own = strategy.metadata.called.get("C", "C")  # eta0 since scikit-learn 1.8
+    for name in ("C", own):
+        strategy.set_params(param_grid={name: [1, 2]})
+        assert strategy.assemble()[-1].param_grid == {own: [1, 2]}
+        strategy.set_params(params={name: 3.0})
+        assert strategy.assemble()[-1].get_params()[own] == 3.0
+        strategy.set_params(params=None, param_grid="default")
+        assert strategy.identity() == whole

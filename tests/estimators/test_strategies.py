@@ -82,7 +82,7 @@ def test_what_is_given_is_not_changed():
             r"give them names: \{'SVC 1': \.\.\., 'SVC 2': \.\.\.\}",
         ),
         (["SVC", SVC()], r"two strategies are called 'SVC': 'SVC' and SVC\(\); give them names"),
-        ([SVC_mlaut(), ("SVC", Ridge())], r"called 'SVC': <mlaut.*SVC_mlaut> and Ridge\(\);"),
+        ([SVC_mlaut(), ("SVC", Ridge())], r"called 'SVC': <mlaut.*estimators.SVC> and Ridge\(\);"),
     ],
 )
 def test_one_name_for_two_is_refused(given, message):
@@ -128,3 +128,18 @@ def test_a_strategy_of_ones_own_is_registered_by_its_metadata():
     assert as_strategies("Cluster", registry=registry)[0].name == "K_Neighbours"
     with pytest.raises(StrategyError, match="'K_Neighbours' is registered already"):
         registry.register(K_Neighbours)
+
+
+def test_names_of_the_field_of_mlaut_0_1_and_of_the_paper_find_a_strategy():
+    from mlaut import estimators
+
+    assert estimators.SVC is SVC_mlaut
+    assert repr(estimators.SVC()) == "<mlaut.estimators.svm_estimators.SVC>"
+    assert estimators.Random_Forest_Classifier().name == "RandomForestClassifier"
+    printed = {
+        "NN-4-layer-droput-each-layer_lr0001": "NN-4-layer-dropout-each-layer_lr001",
+        "NN-2-layer-droput-input-layer_lr1": "NN-2-layer-dropout-input-layer_lr1",
+        "NN-12-layer_wide_with_dropout": "NN-12-layer_wide_with_dropout_lr001",
+        "SVC_mlaut": "SVC",
+    }
+    assert [s.name for s in as_strategies(list(printed))] == list(printed.values())

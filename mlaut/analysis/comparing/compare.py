@@ -1,7 +1,7 @@
 """Computation of the tests and estimates of a comparison."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, count, one_of, where
+from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
+from mlaut.analysis.comparing.one_comparison import compare_one
 from mlaut.analysis.deciding.verdicts import copies_in, is_baseline
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
@@ -24,7 +26,12 @@ from mlaut.analysis.methods.frequentist.paired_tests import (
     trinomial_test,
     wilcoxon_test,
 )
-from mlaut.analysis.methods.frequentist.portmanteau import friedman_test, quade_test
+from mlaut.analysis.methods.frequentist.portmanteau import (
+    conover_test,
+    friedman_test,
+    post_hoc_test,
+    quade_test,
+)
 from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     bonferroni_dunn_test,
@@ -51,6 +58,8 @@ PAIR_TESTS: dict[str, PairFunction] = {
     "sign": sign_test,
     "trinomial": trinomial_test,
     "Nemenyi": nemenyi_test,
+    "Conover": conover_test,
+    "Siegel": post_hoc_test,
     "Bayesian sign": bayesian_sign_test,
     "Bayesian signed rank": bayesian_signed_rank_test,
     "Poisson binomial": poisson_binomial_test,
@@ -93,6 +102,9 @@ def compare(
 ) -> Comparison:
     """Compare all strategies by estimates, tests of all strategies and of pairs, and probabilities.
 
+    On one dataset, its split decides the test, which takes its folds or rows: see
+    `mlaut.analysis.deciding.one_dataset`. The claims are then about this source alone.
+
     Parameters
     ----------
     results : Results or DataFrame
@@ -114,10 +126,10 @@ def compare(
         ranks take all pairs together, by flips of the signs of whole datasets, which is exact and
         finds more than a correction of single p-values; other tests have Holm's correction. Or one
         of `mlaut.analysis.pairwise.adjust` for all tests.
-    test : {"t", "signed rank", "sign", "trinomial", "Nemenyi"}, optional
+    test : {"t", "signed rank", "sign", "trinomial", "Nemenyi", "Conover", "Siegel"}, optional
         The leading test, which decides the groups and which strategies differ from the best.
         Default the signed rank test, or the trinomial test for losses in different units: their
-        result for a pair does not depend on the other strategies; that of Nemenyi's test does.
+        result for a pair does not depend on the other strategies; that of the last three does.
     control : str, optional
         Strategy that all others are also compared with, by the Bonferroni-Dunn test.
     missing : str, default "raise"
@@ -157,8 +169,12 @@ def compare(
     >>> print(compare(equal).sentences()[0])
     Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
-    results = treat_missing(results_of(results, metric, greater_is_better, clusters), missing)
-    results = results.in_order
+    results = results_of(results, metric, greater_is_better, clusters)
+    if len(results.datasets) == 1:
+        how: dict[str, Any] = {"alpha": alpha, "correction": correction, "rope": rope}
+        how |= {"confidence": confidence, "test": test, "missing": missing}
+        return compare_one(results, **how, named=PAIR_TESTS)
+    results = treat_missing(results, missing).in_order
     independent = results.clusters is None
     table = average_ranks(results, confidence=confidence)
     k, n = len(results.strategies), len(results.datasets)
@@ -207,6 +223,16 @@ def compare(
     )
 
 
+def with_draws(compared: Comparison, n_samples: int) -> Comparison:
+    """Return a comparison that left out the tests that draw, ``n_samples = 0``, with them."""
+    results, known = compared.results, {*compared.pairs, *compared.bayesian}
+    options = {"rope": results.region(compared.rope), "n_samples": n_samples}
+    more = _pairs(results, with_means(results), options, without=known)
+    both = {**compared.bayesian, **more}
+    order = [name for name in suited_tests(results) if name in both]
+    return replace(compared, bayesian={name: both[name] for name in order})
+
+
 def _distinct(results: Results, control: str | None) -> list[str]:
     """Return the strategies without copies of others: of equal ones the control, or by name."""
     groups = copies_in(paired_losses(results).snapped, results.strategies)
@@ -219,11 +245,17 @@ def _distinct(results: Results, control: str | None) -> list[str]:
 
 
 def _pairs(
-    results: Results, valued: Results | None, options: Mapping[str, Any]
+    results: Results,
+    valued: Results | None,
+    options: Mapping[str, Any],
+    *,
+    without: Container[str] = (),
 ) -> dict[str, Pairwise]:
     """Return the results of `PAIR_TESTS`; each test gets the options that it accepts."""
     pairs = {}
     for name, function in suited_tests(results).items():
+        if name in without:
+            continue
         own = {key: x for key, x in options.items() if key in signature(function).parameters}
         on = valued if function.test.of_means else results
         if on is None or len(on.strategies) < 2 or own.get("n_samples") == 0:
@@ -279,7 +311,7 @@ def _jointly(name: str, pairs: Pairwise, results: Results) -> Pairwise:
     return replace(
         pairs,
         name=f"{pairs.name}, all pairs jointly",
-        tables={**pairs.tables, "p_value": of.square(p, p), "p (unadjusted)": pairs.p_values},
+        tables=changed(pairs.tables, p_value=of.square(p, p), **{"p (unadjusted)": pairs.p_values}),
         notes=(*pairs.notes, *joint.notes()),
     )
 

@@ -35,7 +35,8 @@ class Numbers:
         Tests of all strategies at once: ``"Friedman F"``, ``"Friedman chi2"``, ``"Quade"``.
     pairs : mapping of str to Pairwise
         Tests of pairs: ``"t"``, ``"signed rank"``, ``"sign"``, ``"trinomial"``, with corrected
-        p-values (uncorrected in ``"p (unadjusted)"``), and ``"Nemenyi"``. ``"t"`` compares the
+        p-values (uncorrected in ``"p (unadjusted)"``), ``"Nemenyi"``, and ``"Conover"`` and
+        ``"Siegel"`` with Holm's correction, all three by scikit-posthocs. ``"t"`` compares the
         strategies that have estimates.
     bayesian : mapping of str to Pairwise
         Tests with probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed

@@ -73,8 +73,9 @@ def dataset_estimates(
     Returns
     -------
     ResultTable
-        One row for each dataset and strategy: value, standard_error, low, high, n_test (test points
-        of one repeat, or test sets where whole test sets have losses only).
+        One row for each dataset and strategy: value, standard_error, low, high, and n_test,
+        the test points of one repeat; in its place test_sets where whole test sets alone have
+        losses.
 
     Notes
     -----
@@ -102,7 +103,7 @@ def dataset_estimates(
 
         results.complete()
         interval = Interval(*bootstrap_datasets(results, confidence, seed))
-        n_test = _test_points(results)
+        n_test, by_sets = _test_points(results), False
     else:
         interval, n_test, by_sets = _dataset_intervals(results, method, confidence)
         notes += [_OF_TEST_SETS] if by_sets else []
@@ -114,7 +115,7 @@ def dataset_estimates(
             [results.datasets, results.strategies], names=["dataset", "strategy"]
         ),
     )
-    frame["n_test"] = np.repeat(n_test, len(results.strategies))
+    frame["test_sets" if by_sets else "n_test"] = np.repeat(n_test, len(results.strategies))
     return _table("Estimates by dataset", frame, results, "(a)", method, as_scores, notes)
 
 

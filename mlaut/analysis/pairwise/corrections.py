@@ -16,6 +16,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, floats, one_of, where
 from mlaut.analysis.common.display import SMALLEST_P
+from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.errors import AnalysisError
 
@@ -23,7 +24,7 @@ Correction = Callable[[np.ndarray], np.ndarray]
 
 
 @checked
-@where(p=lambda name, p: p if isinstance(p, pd.DataFrame) else floats(name, p))
+@where(p=lambda name, p: given_pairs(p, lambda: floats(name, p)))
 def adjust(p: Any, method: str) -> Any:
     """Return adjusted p-values; each is compared with the level as if it were the only one.
 
@@ -31,7 +32,7 @@ def adjust(p: Any, method: str) -> Any:
     ----------
     p : array of float, shape (m,)
         p-values. ``"shaffer"`` needs the p-values of all pairs, in the order (1, 2), (1, 3), ...,
-        (2, 3), ... Or a table of the p-values of all pairs, as `AnalyseResults.conover` returns it.
+        (2, 3), ... Or what any test of `AnalyseResults` or of all pairs returns.
     method : {"none", "bonferroni", "sidak", "holm", "hochberg", "hommel", "shaffer", \
 "benjamini-hochberg", "benjamini-yekutieli"}
         Bonferroni's, Holm's and Shaffer's corrections bound the probability of any false rejection
@@ -41,7 +42,8 @@ def adjust(p: Any, method: str) -> Any:
 
     Returns
     -------
-    ndarray, shape (m,), or a table like the one that was given
+    ndarray, shape (m,), or of a test of all pairs what `adjust_pairs` returns; of a table of the
+    p-values of all pairs, as `AnalyseResults.conover` returns it, a table
 
     Notes
     -----
@@ -61,6 +63,8 @@ def adjust(p: Any, method: str) -> Any:
     """
     if isinstance(p, pd.DataFrame):
         return _adjusted_table(p, method)
+    if isinstance(p, Pairwise):
+        return adjust_pairs(p, method)
     function = CORRECTIONS[_known(method)]
     p = np.asarray(p, dtype=float)
     if p.ndim != 1 or not ((p > 0) & (p <= 1)).all():
@@ -82,16 +86,27 @@ def _adjusted_table(p: pd.DataFrame, method: str) -> pd.DataFrame:
     return pd.DataFrame(values, index=p.index, columns=p.columns)
 
 
-def _pairs_of(_: str, tests: Any) -> Pairwise:
-    """Return the test of all pairs that a method of `AnalyseResults` returned, or is given."""
+def given_pairs(tests: Any, other: Callable[[], Any] | None = None) -> Any:
+    """Return the test or table of all pairs in what a test of `AnalyseResults` returned.
+
+    Anything else is returned as it is, or as ``other()``.
+    """
     first = tests[0] if isinstance(tests, tuple) and tests else tests
     pairs = getattr(first, "pairwise", first)
-    if not isinstance(pairs, Pairwise):
-        raise AnalysisError(
-            "pairs must be the result of a test of all pairs, or what a test of AnalyseResults "
-            f"returns, not {type(first).__name__}"
-        )
-    return pairs
+    if isinstance(pairs, Pairwise | pd.DataFrame):
+        return pairs
+    return other() if other else tests
+
+
+def _pairs_of(_: str, tests: Any) -> Pairwise:
+    pairs = given_pairs(tests)
+    if isinstance(pairs, Pairwise) and "p_value" in pairs.tables:
+        return pairs
+    what = "a test of all pairs, or what a test of AnalyseResults returns"
+    if isinstance(pairs, Pairwise):
+        raise AnalysisError(f"{pairs.name!r} has probabilities, no p-values: see decide")
+    table = "; adjust takes a table of p-values" * isinstance(pairs, pd.DataFrame)
+    raise AnalysisError(f"pairs must be the result of {what}, not {type(pairs).__name__}{table}")
 
 
 @checked
@@ -129,11 +144,8 @@ def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
     two_sided = pairs.alternative == "two-sided"
     table[upper] = adjust(table[upper], method)
     table[lower] = table[upper] if two_sided else adjust(table[lower], method)
-    tables = {
-        **pairs.tables,
-        "p_value": pd.DataFrame(table, index=pairs.p_values.index, columns=pairs.p_values.columns),
-        "p (unadjusted)": pairs.p_values,
-    }
+    p = pd.DataFrame(table, index=pairs.p_values.index, columns=pairs.p_values.columns)
+    tables = changed(pairs.tables, **{"p_value": p, "p (unadjusted)": pairs.p_values})
     name = f"{pairs.name}, {method} correction" if method != "none" else pairs.name
     return replace(pairs, tables=tables, name=name)
 

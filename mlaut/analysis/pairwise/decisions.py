@@ -7,12 +7,15 @@ not form an order.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, where
 from mlaut.analysis.common.display import Shown, number
+from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.pairwise.corrections import given_pairs
 from mlaut.errors import AnalysisError
 
 
@@ -64,9 +67,26 @@ class Decisions(Shown):
         )
 
 
+def _probabilities(_: str, better: Any) -> pd.DataFrame:
+    """Return the probabilities that the row is better, also of a Bayesian test of all pairs."""
+    pairs = given_pairs(better)
+    table = pairs.tables.get("P(row better)") if isinstance(pairs, Pairwise) else pairs
+    if not isinstance(table, pd.DataFrame):
+        raise AnalysisError(
+            "better must be a DataFrame of probabilities, or what a Bayesian test of all pairs "
+            f"returns, not {getattr(pairs, 'name', type(pairs).__name__)}"
+        )
+    return table
+
+
 @checked
+@where(better=_probabilities)
 def decide(
-    better: pd.DataFrame, false_share: float | None = None, false_number: float | None = None
+    better: pd.DataFrame | Any,
+    false_share: float | None = None,
+    false_number: float | None = None,
+    *,
+    threshold: float | None = None,
 ) -> Decisions:
     """Claim as many pairs as a bound on the posterior expected false claims allows.
 
@@ -83,13 +103,17 @@ def decide(
     ----------
     better : DataFrame, shape (K, K)
         Probability that the row is better than the column, as in the table ``"P(row better)"`` of
-        `poisson_binomial_pairs` or of a Bayesian test. A claim also counts as false if the two are
+        `poisson_binomial_pairs`; or what a Bayesian test of all pairs returns, also as a method of
+        `AnalyseResults`. A claim also counts as false if the two are
         practically equivalent.
     false_share : float, optional
         Bound on the expected share of false claims among the claims (a Bayesian false discovery
         rate). Default: 0.05, unless ``false_number`` is given.
     false_number : float, optional
         Bound on the expected number of false claims, in place of ``false_share``.
+    threshold : float, optional
+        Smallest probability of a claim, in place of both: Lacoste et al. (2012), section 7, claim
+        what is above 0.85. It bounds nothing.
 
     Returns
     -------
@@ -98,7 +122,7 @@ def decide(
     Raises
     ------
     AnalysisError
-        Both bounds are given, one is out of range, or the table is not square or has gaps.
+        Two of the bounds are given, one is out of range, or the table is not square or has gaps.
 
     Notes
     -----
@@ -116,12 +140,15 @@ def decide(
     >>> round(decisions.expected_false, 3)
     0.07
     """
-    if false_share is not None and false_number is not None:
-        raise AnalysisError("give false_share or false_number, not both")
+    if sum(given is not None for given in (false_share, false_number, threshold)) > 1:
+        raise AnalysisError("give one of false_share, false_number and threshold")
     frame = _surest_first(better)
     false = 1 - frame["probability"].to_numpy()
     share = np.cumsum(false) / np.arange(1, len(false) + 1)
-    if false_number is None:
+    if threshold is not None:
+        bound, allowed = threshold, frame["probability"].to_numpy() >= threshold
+        rule = f"probability of at least {number(bound)}"
+    elif false_number is None:
         bound = 0.05 if false_share is None else false_share
         allowed, rule = share <= bound, f"expected share of false ones at most {number(bound)}"
     else:

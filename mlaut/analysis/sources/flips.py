@@ -7,6 +7,7 @@ keeps its distribution, and no correction for the number of pairs is needed.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -197,7 +198,9 @@ def joint_of(statistic: np.ndarray, smallest: np.ndarray, blocks: Iterable[np.nd
         size = np.abs(block, out=block)
         alone += (size >= above[:, None]).sum(axis=1)
         if steps:
-            most = np.maximum.accumulate(size[order], axis=0)
+            most = size[order]
+            for before, now in pairwise(most):  # accumulate would take ten times as long
+                np.maximum(before, now, out=now)
             together[order] += (most >= above[order, None]).sum(axis=1)
         else:
             largest.append(size.max(axis=0))

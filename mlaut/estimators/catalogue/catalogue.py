@@ -98,13 +98,12 @@ _PASSIVE_AGGRESSIVE: dict[str, Any] = (
             "eta0": 1.0,
             "max_iter": 1000,
         },
-        "param_grid": {"eta0": _powers(-2, 10, 13)},
+        "called": {"C": "eta0"},
     }
-    if _SKLEARN >= (1, 8)  # which made it a learning rate, and calls its C eta0
+    if _SKLEARN >= (1, 8)  # which made it a learning rate
     else {
         "wraps": "sklearn.linear_model:PassiveAggressiveClassifier",
         "settings": {"max_iter": 1000},
-        "param_grid": {"C": _powers(-2, 10, 13)},
     }
 )
 # Penalties for a target of standard deviation 1. At penalty 1 all coefficients are 0.
@@ -226,8 +225,10 @@ CATALOGUE = (
         tasks=CLASSIFICATION,
         about="""Fit the online passive-aggressive linear classifier (PA-I).
 
-    Since scikit-learn 1.8 it is a learning rate of `SGDClassifier`, and its C is called ``eta0``.
+    Since scikit-learn 1.8 it is a learning rate of `SGDClassifier`, which calls C ``eta0``; a grid
+    may have either name.
     """,
+        param_grid={"C": _powers(-2, 10, 13)},
         **_PASSIVE_AGGRESSIVE,
         **_LINEAR,
     ),
@@ -394,6 +395,14 @@ CATALOGUE = (
 """All entries; strategies are found and listed in this order."""
 
 
+def _in_the_paper(stem: str, suffix: str) -> tuple[str, ...]:
+    """Return the spellings of a network in the tables of the paper, where they are others."""
+    stem = stem.replace("-dropout-", "-droput-")
+    if suffix == "lr001":
+        return (stem, f"{stem}_{suffix}", f"{stem}_lr0001")
+    return (f"{stem}_{suffix}",)
+
+
 def _networks() -> list[Strategy]:
     """Return the networks of the MLaut study: six architectures at three learning rates."""
     return [
@@ -408,6 +417,7 @@ def _networks() -> list[Strategy]:
             normalize_labels=task == REGRESSION,
             collection="Neural_Networks",
             package="keras",
+            also=_in_the_paper(stem, suffix) if task == CLASSIFICATION else (),
         )
         for task, kind, ending in (
             (CLASSIFICATION, "Classifier", ""),

@@ -65,7 +65,7 @@ class Listed_Strategy(MlautEstimator):  # noqa: N801 - as MLaut's other strategy
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         module = _OF_FAMILIES.get(self.metadata.estimator_family[0])
-        text = super().__repr__(N_CHAR_MAX)
+        text = super().__repr__(N_CHAR_MAX).replace(self.entry.class_name, _shown(self.entry), 1)
         return text.replace("estimators.", f"estimators.{module}.", 1) if module else text
 
 
@@ -118,5 +118,15 @@ def _strategy_class(entry: Strategy) -> type[MlautEstimator]:
     return type(entry.class_name, (base,), about)
 
 
+def _shown(record: Strategy) -> str:
+    """Return the name of a class as the field has it; studies and pickles keep that of 0.1."""
+    return record.class_name.removesuffix("_mlaut")
+
+
 _RECORDS = (*CATALOGUE, *TODAY_ENTRIES, *NETWORKS)
 globals().update({record.class_name: _strategy_class(record) for record in _RECORDS})
+globals().update({_shown(record): globals()[record.class_name] for record in _RECORDS})
+
+
+def __dir__() -> list[str]:
+    return [_shown(record) for record in _RECORDS]

@@ -148,7 +148,7 @@ has all
         specs: dict[str, tuple[Strategy, str]] = {}
         for word in words:
             for spec in self._asked_for(word):
-                if spec.name not in specs or word in (spec.name, spec.class_name):
+                if spec.name not in specs or word in spec.names:
                     specs[spec.name] = (spec, word)
         return list(specs.values())
 

@@ -42,6 +42,10 @@ class Strategy(Properties):
         Class of the estimator inside an ensemble; empty for none.
     settings : mapping
         Parameters of the estimator that differ from its defaults.
+    called : mapping of str to str
+        Parameters that the wrapped estimator calls otherwise than the field does, with its names.
+    also : tuple of str
+        Further names by which the strategy is found, such as those of a paper.
     at_most_rows : str
         Parameter that is lowered to the number of training rows; empty for none.
     preprocessing : mapping
@@ -68,6 +72,8 @@ class Strategy(Properties):
     wraps: str = ""
     base: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    called: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
     at_most_rows: str = ""
     preprocessing: Any = field(default_factory=lambda: {"as_needed": True})
     then: str = ""
@@ -86,7 +92,12 @@ class Strategy(Properties):
     @property
     def words(self) -> tuple[str, ...]:
         """Words by which the strategy is found."""
-        return (self.name, self.class_name, *self.groups)
+        return (*self.names, *self.groups)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Words that stand for this strategy alone."""
+        return (self.name, self.class_name, *self.also)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -97,7 +108,7 @@ class Strategy(Properties):
     def make(self, word: str, **parameters: Any) -> MlautEstimator:
         """Return a new strategy; ``chosen_by`` keeps a word that stands for several strategies."""
         strategy: MlautEstimator = self.load()(**parameters)
-        if word not in (self.name, self.class_name):
+        if word not in self.names:
             strategy.chosen_by = word
         return strategy
 

@@ -141,7 +141,8 @@ def test_aggregates_over_several_test_sets_have_scenario_a():
     rows = by_dataset.frame.xs("A", level="strategy")
     assert rows["standard_error"].tolist() == pytest.approx(errors.tolist())
     assert rows["value"].tolist() == pytest.approx(each.mean(axis=(1, 2)).tolist())
-    assert rows["n_test"].tolist() == [5, 5]
+    assert rows["test_sets"].tolist() == [5, 5]
+    assert "n_test" not in rows  # those are points
     table = mean_estimates(results, scenario="(a)", method="normal")
     mean = table.frame.loc["A"]
     assert mean["standard_error"] == pytest.approx(np.sqrt((errors**2).sum()) / 2)

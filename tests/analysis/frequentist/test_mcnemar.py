@@ -7,6 +7,8 @@ from mlaut.analysis import Results
 from mlaut.analysis.methods.frequentist import mcnemar_p, mcnemar_test
 from mlaut.errors import AnalysisError
 
+METHODS = ("mid-p", "exact", "corrected", "uncorrected")
+
 
 @pytest.mark.parametrize(
     ("method", "p"),
@@ -63,3 +65,17 @@ def test_what_it_is_not_for(make_block):
         mcnemar_test(Results.from_blocks([block], "mcc"), "iris")
     with pytest.raises(AnalysisError, match="did you mean 'mid-p'"):
         mcnemar_p(1, 2, "midp")
+
+
+@pytest.mark.parametrize(("b", "c"), [(3, 9), (9, 3), (5, 5), (0, 7)])
+def test_one_sided(b, c):
+    from scipy.stats import binom, binomtest, norm
+
+    for alternative, side in (("better", "less"), ("worse", "greater")):
+        p = {m: mcnemar_p(b, c, m, alternative=alternative).item() for m in METHODS}
+        exact = binomtest(b, b + c, alternative=side).pvalue
+        assert p["exact"] == pytest.approx(exact)
+        assert p["mid-p"] == pytest.approx(exact - binom.pmf(b, b + c, 0.5) / 2)
+        away = b - c if alternative == "better" else c - b
+        assert p["uncorrected"] == pytest.approx(norm.cdf(away / np.sqrt(b + c)))
+        assert p["corrected"] == pytest.approx(norm.cdf((away + 1) / np.sqrt(b + c)))

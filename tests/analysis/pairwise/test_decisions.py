@@ -101,7 +101,7 @@ def test_nothing_is_claimed_where_nothing_is_sure():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: decide(t, false_share=0.1, false_number=1), "not both"),
+        (lambda t: decide(t, false_share=0.1, false_number=1), "give one of"),
         (lambda t: decide(t, false_share=0), "the bound 0 is not a positive number"),
         (lambda t: decide(t.where(t < 0.9)), "has gaps"),
         (lambda t: decide(t.iloc[:2]), "must be the same strategies"),

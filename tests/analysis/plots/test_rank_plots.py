@@ -8,13 +8,14 @@ from matplotlib.figure import Figure
 from mlaut.analysis import (
     Results,
     adjust_pairs,
+    average_ranks,
     bayesian_sign_test,
     box_plot,
     critical_difference_diagram,
     nemenyi_test,
     wilcoxon_test,
 )
-from mlaut.analysis.methods.frequentist import pair_groups
+from mlaut.analysis.methods.frequentist import pair_groups, post_hoc_test
 from mlaut.analysis.plots import draw_ranks
 from mlaut.analysis.plots.rank_plots import _among, _stacked
 from mlaut.errors import AnalysisError
@@ -79,6 +80,21 @@ def test_groups_are_those_of_the_signed_rank_test_with_holms_correction(mlaut201
         assert together == (p.loc[first, second] > 0.05)
     bars = [line for line in figure.axes[0].lines if line.get_linewidth() > 3]
     assert len(bars) == len(groups)
+
+
+@pytest.mark.parametrize("k", [4, 9, 27])
+def test_groups_are_those_of_the_diagram_of_scikit_posthocs(mlaut2018, k):
+    """It lists all largest groups, which is quick for tests of ranks alone; ours cover them."""
+    import scikit_posthocs
+
+    results = mlaut2018 if k == 9 else many(k)
+    for pairs in (nemenyi_test(results), adjust_pairs(post_hoc_test(results), "holm")):
+        ranks = average_ranks(results).frame["average_rank"]
+        p = pairs.p_values.fillna(1.0)
+        drawn = scikit_posthocs.critical_difference_diagram(ranks, p, ax=Figure().subplots())
+        theirs = [sorted(bar[0].get_xdata()) for bar in drawn["crossbars"]]
+        ours = [sorted(ranks[list(group)]) for group in pair_groups(pairs, list(ranks.index))]
+        assert ours == sorted(theirs)
 
 
 def test_a_bar_over_others_has_dots_at_its_own():

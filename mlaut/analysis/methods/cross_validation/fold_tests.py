@@ -19,16 +19,18 @@ from mlaut.analysis.methods.cross_validation.repeated_cv import (
     difference_table,
     fold_table,
     interval_of,
+    p_of,
     train_ratio_of,
-    two_sided_p,
 )
 from mlaut.analysis.methods.cross_validation.statistics import CvTest, find_cv_test
+from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 _NULL = "the expected difference, re-trained on this dataset, is 0"
+_SIDES = {"better": "the first is better", "worse": "the first is worse"}
 _LIMITS = (
     "the calibration is not universal: {df} held the level 5 % for naive Bayes against unpruned "
     "trees on binary data (Bouckaert 2003), and 'use all data' with its 10 df rejected 16.5 % "
@@ -53,10 +55,11 @@ def cv_test(
     strategies: Sequence[str] = ("A", "B"),
     metric: str = "",
     test_to_train: float | None = None,
+    alternative: str = "two-sided",
 ) -> TestResult:
     """Compare two strategies on one dataset by one of the tests of `CV_TESTS`.
 
-    Scenario (b), two-sided. The null hypothesis is that the expected difference of the two
+    Scenario (b). The null hypothesis is that the expected difference of the two
     strategies, trained again on this source, is 0.
 
     Parameters
@@ -73,6 +76,8 @@ def cv_test(
         Name of the loss in the result.
     test_to_train : float, optional
         Ratio of test to training rows; needed for corrected resampling.
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+        ``"better"``: the first strategy is better, its losses are smaller.
 
     Returns
     -------
@@ -117,7 +122,8 @@ def cv_test(
         statistic=float(statistic),
         statistic_name="F" if row.null == "F" else "Z" if row.calibrated else "t",
         df=(10.0, used) if row.null == "F" else used,
-        p_value=float(two_sided_p(row, statistic, used)),
+        p_value=float(p_of(row, statistic, used, alternative)),
+        alternative=_SIDES.get(alternative, "two-sided"),
         effects=(_mean_difference(x, row, used, test_to_train),),
         n=x.size,
         unit="test sets",
@@ -184,6 +190,8 @@ def cv_test_datasets(
     pair: Sequence[str] | None = None,
     test: str = "use all data",
     df: float | str = "calibrated",
+    alternative: str = "two-sided",
+    correction: str = "none",
 ) -> ResultTable:
     """Compare all pairs of strategies on every dataset of a study by a test on cross-validation.
 
@@ -197,13 +205,16 @@ def cv_test_datasets(
         Names of two strategies; default all pairs.
     test, df
         As in `cv_statistic`; the ratio of test to training rows comes from the study.
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+        ``"better"``: the first strategy of a pair is better.
+    correction : str, default "none"
+        Correction for the number of rows, see `mlaut.analysis.pairwise.adjust`.
 
     Returns
     -------
     ResultTable
         One row for each dataset and pair: mean difference of the losses (first minus second) with
-        the interval of the test, statistic, df and p-value. The p-values are not corrected for the
-        number of rows.
+        the interval of the test, statistic, df and p-value.
 
     Raises
     ------
@@ -230,10 +241,11 @@ def cv_test_datasets(
         statistic, used = cv_statistic(x[..., 0] if row.resampling else x, test, df, ratio)
         mean, _, low, high = interval_of(row, x, used, ratio, span=results.metric.span)
         values = {"mean difference": mean, "low": low, "high": high, "statistic": statistic}
-        return values | {"df": used, "p_value": two_sided_p(row, statistic, used)}
+        return values | {"df": used, "p_value": p_of(row, statistic, used, alternative)}
 
     schemes = {own.differences.shape[1:] for own in folds}
     frame = frame_by_dataset(results, folds, columns)
+    frame["p_value"] = adjust(frame["p_value"].to_numpy(), correction)
     used = " or ".join(f"{value:g}" for value in frame["df"].unique()) + " df"
     return ResultTable(
         name=f"{test[:1].upper()}{test[1:]} test on each dataset",
@@ -245,6 +257,7 @@ def cv_test_datasets(
             *results.notes_text(),
             *_limit_notes(row, df, used),
             *_scheme_notes(row, df, schemes),
+            *([] if correction == "none" else [f"{correction} correction of {len(frame)} rows"]),
         ),
     )
 

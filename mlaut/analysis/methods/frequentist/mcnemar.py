@@ -16,8 +16,14 @@ _METHODS = ("mid-p", "exact", "corrected", "uncorrected")
 
 
 @checked
-def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-p") -> np.ndarray:
-    """Return McNemar's two-sided p-values from the counts of points on which only one model errs.
+def mcnemar_p(
+    only_first: ArrayLike,
+    only_second: ArrayLike,
+    method: str = "mid-p",
+    *,
+    alternative: str = "two-sided",
+) -> np.ndarray:
+    """Return McNemar's p-values from the counts of points on which only one model errs.
 
     Parameters
     ----------
@@ -28,6 +34,8 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
         better than the exact test (Fagerland, Lydersen and Laake 2013). ``"exact"``: the exact
         binomial test. ``"corrected"`` and ``"uncorrected"``: the chi-square test with and without
         Edwards' correction.
+    alternative : {"two-sided", "better", "worse"}, default "two-sided"
+        ``"better"``: the first classifier is better, it errs alone less often.
 
     Raises
     ------
@@ -39,19 +47,23 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
     >>> float(mcnemar_p(59, 121, "exact").round(11))
     4.43445e-06
     """
-    from scipy.special import bdtr, chdtrc, gammaln
+    from scipy.special import bdtr, gammaln, ndtr
 
     one_of("method", method, _METHODS)
     b, c = checked_counts(only_first=only_first, only_second=only_second)
-    n, fewer = b + c, np.minimum(b, c)
+    n, times = b + c, 1
+    if one_of("alternative", alternative, ("two-sided", "better", "worse")) == "two-sided":
+        fewer, times = np.minimum(b, c), 2
+    else:
+        fewer = b if alternative == "better" else c
     if method in ("corrected", "uncorrected"):
-        away = np.maximum(np.abs(b - c) - (method == "corrected"), 0.0)
-        p = chdtrc(1, away**2 / np.maximum(n, 1))
+        away = np.minimum(2 * fewer - n + (method == "corrected"), 0.0 if times == 2 else np.inf)
+        p = times * ndtr(away / np.sqrt(np.maximum(n, 1)))
         return np.where(n > 0, np.clip(p, SMALLEST_P, 1.0), 1.0)
-    p = 2 * bdtr(fewer, n.astype(int), 0.5)
+    p = times * bdtr(fewer, n.astype(int), 0.5)
     if method == "mid-p":
         log_here = gammaln(n + 1) - gammaln(fewer + 1) - gammaln(n - fewer + 1) - n * np.log(2)
-        p = p - np.exp(log_here)
+        p = p - times / 2 * np.exp(log_here)
     return np.clip(p, SMALLEST_P, 1.0)
 
 
@@ -62,6 +74,7 @@ def mcnemar_p(only_first: ArrayLike, only_second: ArrayLike, method: str = "mid-
     scenario="(a)",
     statistic_name="wrong alone",
     unit="test points",
+    one_sided=True,
 )
 def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> PairStatistics:
     """Compute McNemar's test for all pairs of fitted classifiers on one dataset: scenario (a).
@@ -91,10 +104,9 @@ def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pa
 
     Notes
     -----
-    Null hypothesis: both fitted models have the same error rate on the source of this dataset. For
-    a one-sided question, `mlaut.analysis.methods.lacoste.prob_better_classifier` returns 1 minus
-    the one-sided mid-p value.
-    Source: McNemar 1947.
+    Null hypothesis: both fitted models have the same error rate on the source of this dataset.
+    `mlaut.analysis.methods.lacoste.prob_better_classifier` returns 1 minus the one-sided mid-p
+    value. Source: McNemar 1947.
     """
     if not results.metric.zero_one:
         raise AnalysisError(
@@ -114,13 +126,13 @@ def mcnemar_test(results: Results, dataset: str, *, method: str = "mid-p") -> Pa
     first, second = wrong[pairs.first], wrong[pairs.second]
     only_first = (first > second).sum(axis=1)
     only_second = (second > first).sum(axis=1)
-    p = mcnemar_p(only_first, only_second, method)
+    sides = {"two-sided": "two-sided", "less": "better", "greater": "worse"}
     return PairStatistics(
         tables={
             "statistic": (only_first, only_second),
             "ties": even((first == second).sum(axis=1)),
         },
-        p=lambda _: p,
+        p=lambda side: mcnemar_p(only_first, only_second, method, alternative=sides[side]),
         effects={"difference of error rates": Effect.point((first - second).mean(axis=1))},
         n=int(kept.sum()),
     )

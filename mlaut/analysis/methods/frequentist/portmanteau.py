@@ -278,12 +278,22 @@ def post_hoc_test(results: Results, *, confidence: float = 0.95) -> PairStatisti
     )
 
 
+def _some_disagree(results: Results) -> bool:
+    """Return whether variance of ranks is left beside that of the strategies."""
+    ranks = paired_losses(results).ranks
+    chi2, correction = _friedman_chi2(ranks)
+    n, k = ranks.shape
+    # At its maximum N (K - 1), up to rounding, chi-square leaves no variance for t.
+    return correction > 0 and chi2 / correction < n * (k - 1) * (1 - 1e-12)
+
+
 @pair_test(
     name="Conover test",
     null=_SAME_RANK,
     source="Conover 1999; computed by scikit-posthocs",
     statistic_name="rank difference",
     alone=False,
+    applies=_some_disagree,
 )
 def conover_test(results: Results) -> PairStatistics:
     """Compute Conover's comparison of all pairs after Friedman's test.
@@ -302,20 +312,17 @@ def conover_test(results: Results) -> PairStatistics:
     Nemenyi's test, but does not hold its level when some of the other strategies differ. Source:
     Conover 1999.
     """
-    of = paired_losses(results)
-    chi2, correction = _friedman_chi2(of.ranks)
-    n, k = of.ranks.shape
-    # At its maximum N (K - 1), up to rounding, chi-square leaves no variance for t.
-    if correction == 0 or chi2 / correction >= n * (k - 1) * (1 - 1e-12):
+    if not _some_disagree(results):
         raise AnalysisError(
             "Conover's test is not defined if all datasets agree on the order, or all strategies "
             "are equal: choose nemenyi_test"
         )
+    of = paired_losses(results)
     p = post_hoc_p(of, "conover")
     difference = rank_differences(of)
     return PairStatistics(
         tables={"statistic": odd(difference)},
         p=lambda _: p,
         effects={"rank difference": Effect.point(difference)},
-        notes=(_CONOVER_TOO_OFTEN,) if k > 2 else (),
+        notes=(_CONOVER_TOO_OFTEN,) if len(results.strategies) > 2 else (),
     )
