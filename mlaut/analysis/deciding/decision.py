@@ -464,16 +464,16 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
 
 
 def _by_mean(gap: pd.DataFrame, alpha: float) -> tuple[str, ...]:
-    """Return the strategies whose mean gap to the leader is not 0 by a t-test of this pair alone.
+    """Return the strategies whose mean gap to the leader is not 0, by t-tests (Bonferroni).
 
-    That one is worse is claimed by other tests; this one says whether a size may be told.
+    That one is worse is claimed by other tests; these say whether a size may be told.
     """
     from scipy.special import stdtrit
 
     n = gap.notna().sum()
     with np.errstate(divide="ignore", invalid="ignore"):  # one row, or equal gaps
         t = (gap.mean() / (gap.std(ddof=1) / np.sqrt(n))).abs()
-        shown = t >= stdtrit(n - 1, 1 - alpha / 2)
+        shown = t >= stdtrit(n - 1, 1 - alpha / 2 / (len(n) - 1))
     return tuple(map(str, gap.columns[shown]))
 
 
