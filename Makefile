@@ -34,13 +34,16 @@ test: $(VENV)/tested  ## the tests, without the long ones, on all cores
 test-all: $(VENV)/tested  ## all tests
 	$(BIN)/python -m pytest
 
-$(VENV)/boards: $(VENV)/tested plugins/boards/pyproject.toml
-	$(BIN)/python -m pip install $(PIP_FLAGS) -e plugins/boards
+PLUGINS = boards sharing
+
+$(VENV)/plugins: $(VENV)/tested $(PLUGINS:%=plugins/%/pyproject.toml)
+	$(BIN)/python -m pip install $(PIP_FLAGS) $(PLUGINS:%=-e plugins/%)
 	touch $@
 
-# The tests of MLaut pass with and without the plug-in.
-test-plugins: $(VENV)/boards  ## the tests of the plug-ins, with the long ones
-	cd plugins/boards && $(abspath $(BIN))/python -m pytest -n auto --dist worksteal
+# The tests of MLaut pass with and without the plug-ins.
+test-plugins: $(VENV)/plugins  ## the tests of the plug-ins, with the long ones
+	for plugin in $(PLUGINS); do (cd plugins/$$plugin && \
+	  $(abspath $(BIN))/python -m pytest -n auto --dist worksteal) || exit 1; done
 
 coverage: $(VENV)/tested  ## the share of code lines that the tests run, into CONTRIBUTING.md
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[coverage]'
@@ -69,7 +72,7 @@ lint: $(VENV)/linted  ## style, types, import contracts, and what nothing uses
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy plugins/boards/mlaut_boards
+	for plugin in $(PLUGINS); do $(BIN)/mypy plugins/$$plugin/mlaut_$$plugin || exit 1; done
 	$(BIN)/lint-imports
 	$(BIN)/python tools/unused.py
 	if [ -x $(BIN)/hadolint ]; then $(BIN)/hadolint Dockerfile; fi

@@ -21,7 +21,7 @@ from sklearn.model_selection import ParameterGrid
 from mlaut.estimators import instantiate_default_estimators
 from mlaut.records import CLASSIFICATION
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing.learners.candidate_groups import Group, groups_of
+from mlaut.sharing.candidate_groups import Group, groups_of
 
 COLUMNS = 20
 DAY = 24 * 3600

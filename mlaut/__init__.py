@@ -22,7 +22,7 @@ __getattr__, __dir__, _names = attach(
         ),
         "mlaut.errors": ("MlautError",),
         "mlaut.experiments": ("Orchestrator", "run_study"),
-        "mlaut.intervals": ("error_difference", "error_interval"),
+        "mlaut.intervals": ("compare_learners", "error_difference", "error_interval"),
         "mlaut.study": ("Study",),
     },
 )

@@ -123,6 +123,14 @@ class RunInterrupted(_Sentence, KeyboardInterrupt):
     """
 
     exit_code = 130  # as shells report a process that SIGINT ended: 128 + 2
+    word = "stopped"
+
+
+class TimeIsOver(RunInterrupted):
+    """Interrupt of a run by a signal that says that the time of its job ends; call again."""
+
+    exit_code = 75  # EX_TEMPFAIL of sysexits.h: the same call succeeds later
+    word = "the time of the job is over"
 
 
 def nearest(word: object, known: Iterable[object], cutoff: float = 0.6) -> str:

@@ -1,8 +1,9 @@
-"""Intervals of the error of one learner on one table, or of a difference, without a study."""
+"""Errors of learners on one table with intervals, and their comparison, without a study."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -12,12 +13,16 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import indexable
 
 from mlaut.analysis.common.arguments import check
+from mlaut.analysis.comparing.compare import compare
+from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.estimates.error_intervals import (
     ErrorInterval,
     chosen_method,
     error_of_block,
     metric_of_points,
 )
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
@@ -29,11 +34,12 @@ from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
 from mlaut.estimators.strategy.generic_estimator import check_methods
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
-from mlaut.files_io.tables.roles import check_values, weights_of
+from mlaut.files_io.tables.roles import check_values, numbers_of_time, weights_of
 from mlaut.files_io.tables.tables_of_others import check_order, one_target
 from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status
 from mlaut.sharing.private import _safe_indexing
 
+ANY = "any"  # method: any split is taken, as a comparison says itself where no test is valid
 _METRICS = {CLASSIFICATION: "misclassification", REGRESSION: "mae"}
 
 
@@ -154,6 +160,72 @@ def error_difference(
     return _error([a, b], X, y, metric, **options)
 
 
+def compare_learners(
+    learners: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    metric: Any = None,
+    *,
+    split: Any = "kfold(10)",
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    confidence: float = 0.95,
+    rope: float = 0.0,
+    name: str = "the table",
+    seed: int = 0,
+) -> OneComparison:
+    """Compare two or more learners on one table: which to use, and how sure that is.
+
+    Parameters
+    ----------
+    learners : mapping of str to scikit-learn estimator
+        Classifiers or regressors by name, also pipelines or searches. Copies of them are fitted.
+    X, y, metric, split, groups, sample_weight, seed
+        As for `error_interval`.
+    time : array-like, shape (n_rows,), optional
+        Time of each row, for a split that tests later rows than it trains on.
+    confidence : float, default 0.95
+        Confidence of the intervals, and of all verdicts together.
+    rope : float, default 0
+        Half width of the region in which learners are practically equal, in units of the metric.
+    name : str, default "the table"
+        Name of the table in sentences.
+
+    Returns
+    -------
+    OneComparison
+        It prints as a sentence and a table. ``decision()`` has the verdicts, ``pair_frame()`` the
+        differences of all pairs with intervals; for two learners it is that of `error_difference`.
+
+    Raises
+    ------
+    StrategyError, DataError, AnalysisError
+        As for `error_interval`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> found = compare_learners({"Bayes": GaussianNB(), "knn": KNeighborsClassifier()}, X, y)
+    >>> found.decision().answer()
+    'On rows like those of the table, use Bayes; avoid knn (misclassification 0.28 above Bayes).'
+    """
+    if not isinstance(learners, Mapping) or len(learners) < 2:
+        raise AnalysisError("learners is a dict of two or more estimators by name")
+    names, alpha = [str(name) for name in learners], round(1 - confidence, 12)
+    rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    score, block = _predicted(
+        list(learners.values()), names, X, y, metric, split, ANY, confidence, **rows, seed=seed
+    )
+    results = Results.from_blocks([replace(block, dataset=name)], score)
+    found = compare(results, alpha=alpha, confidence=confidence, rope=rope, missing="failures last")
+    assert isinstance(found, OneComparison)
+    return found
+
+
 def _error(
     estimators: Sequence[Any],
     X: Any,
@@ -166,6 +238,29 @@ def _error(
     sample_weight: Any = None,
     seed: int = 0,
 ) -> ErrorInterval:
+    names = [e.name if isinstance(e, MlautEstimator) else type(e).__name__ for e in estimators]
+    if len(set(names)) < len(names):
+        names = ["the first", "the second"]
+    how = (groups, None, sample_weight, seed)
+    score, block = _predicted(estimators, names, X, y, metric, split, method, confidence, *how)
+    return error_of_block(score, block, method=method, confidence=confidence)
+
+
+def _predicted(
+    estimators: Sequence[Any],
+    names: Sequence[str],
+    X: Any,
+    y: Any,
+    metric: Any,
+    split: Any,
+    method: str | None,
+    confidence: float,
+    groups: Any,
+    time: Any,
+    sample_weight: Any,
+    seed: int,
+) -> tuple[MLautScore, Block]:
+    """Return the metric, and the predictions of copies of the estimators on the test sets."""
     check(confidence=confidence)
     task = _task_of(estimators)
     score = find_metric(_METRICS[task] if metric is None else metric)
@@ -182,25 +277,25 @@ def _error(
     groups = _of_rows("group", "groups", groups, X, len(truth))
     weights = _of_rows("weight", "sample_weight", sample_weight, X, len(truth))
     named = str(split).lower()
-    if "time_series" in named:
+    times = _of_rows("time", "time", time, X, len(truth))
+    if "time_series" in named and times is None:
         raise DataError(
             f"split={str(split)!r} needs the time of each row: add the table to a mlaut.Study with "
-            "roles={'time': 'column'}"
+            "roles={'time': 'column'}, or pass time= to compare_learners"
         )
     if groups is None and "group" in named:
         raise DataError(f"split={str(split)!r} needs the group of each row: pass groups=")
-    drawn = make_split(truth, task, split, seed=seed, groups=groups, table=(X, target))
-    for line in leaks(drawn, {} if groups is None else {"group": groups}):
-        warnings.warn(line, LeakWarning, stacklevel=3)
+    roles = {"group": groups, "time": times}
+    known = {role: values for role, values in roles.items() if values is not None}
+    drawn = make_split(truth, task, split, seed=seed, groups=groups, times=times, table=(X, target))
+    for line in leaks(drawn, known):
+        warnings.warn(line, LeakWarning, stacklevel=3 if method == ANY else 4)
     if weights is not None and not score.weighted:
         raise AnalysisError(f"{score.name} takes no weights of rows; choose another metric")
-    of_points = metric_of_points(score, drawn) if weights is None else None
-    if score.name == "rmse" and len(estimators) == 2:
-        raise AnalysisError("the difference of two roots is no mean of points: choose 'mse'")
-    chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
-    names = [e.name if isinstance(e, MlautEstimator) else type(e).__name__ for e in estimators]
-    if len(set(names)) < len(names):
-        names = ["the first", "the second"]
+    of_points = metric_of_points(score, drawn, pairs=len(estimators) == 2)
+    of_points = None if weights is not None and not score.average else of_points
+    if method != ANY:
+        chosen_method(method, drawn, by_points=of_points is not None)  # before any fit
     shape = (len(names), drawn.n_repeats, len(truth))
     block = Block(
         dataset="the table",
@@ -223,7 +318,7 @@ def _error(
             _predict(
                 estimator, (X, target, *of_rows), train, block, at, score.uses == "probabilities"
             )
-    return error_of_block(score, block, method=method, confidence=confidence)
+    return score, block
 
 
 def _of_rows(role: str, name: str, values: Any, table: Any, n_rows: int) -> np.ndarray | None:
@@ -242,6 +337,8 @@ def _of_rows(role: str, name: str, values: Any, table: Any, n_rows: int) -> np.n
     check_values(role, column)
     if role == "weight":
         return weights_of(column)
+    if role == "time":
+        return numbers_of_time(column)
     return (column.astype(str) if column.dtype == object else column).to_numpy()  # for an order
 
 

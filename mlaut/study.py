@@ -9,16 +9,15 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from mlaut.errors import DataError, StudyError, with_checked_options
 from mlaut.experiments.options import RunKeywords, shows_options
-from mlaut.records import CLASSIFICATION, Analysis, Dataset
+from mlaut.records import CLASSIFICATION, Analysis
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +137,8 @@ class Study:
             A collection such as ``"starter"``, a reference such as ``"openml/s/99"``
             (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), a table
             with its target column (of pandas, polars, pyarrow), or ``(X, y)``, where X may also be
-            an array or a sparse matrix. A mapping holds tables by name.
+            an array or a sparse matrix. A mapping holds tables by name. Tables that are given
+            together are stored together, or none of them.
         name : str
             Name of the dataset if ``datasets`` is a table, or a new one for a `Dataset`.
         target : str, default "target"
@@ -150,7 +150,8 @@ class Study:
             Whether to replace stored datasets that have the same name and other content.
         roles : mapping, optional
             Columns that are no features, by role: ``{"group": "patient", "weight": "w", "time":
-            "day", "id": "number", "ignore": ["a", "b"]}`` (`mlaut.data.with_roles`).
+            "day", "id": "number", "ignore": ["a", "b"]}`` (`mlaut.data.with_roles`). Beside
+            ``(X, y)``, also an array with a value for each row: ``{"group": patients}``.
 
         Returns
         -------
@@ -164,40 +165,15 @@ class Study:
         StoreError
             The file has a dataset of that name with other content, whatever its source.
         """
-        from mlaut.data import with_roles
+        from mlaut.data.adding import add_datasets
         from mlaut.experiments.workers.start import start_server
-        from mlaut.files_io.tables.tables_of_others import is_pair, is_table, with_target
 
         start_server(self.path)
-        if is_pair(datasets):
-            datasets = with_target(datasets[0], datasets[1], target)
-        if is_table(datasets):
-            if not name:
-                raise DataError("a table has no name; pass name='...' beside it")
-            named = dict(roles or {})
-            column = named.pop("target", target)
-            datasets, roles = Dataset(name, datasets, column, task or "", roles=named), None
-        if isinstance(datasets, Dataset):
-            dataset = with_roles(replace(datasets, name=name or datasets.name), roles)
-            chosen = [dataset] if task in (None, dataset.task) else []
-            return self._names(self._datasets_io("a").save_datasets(chosen, overwrite=overwrite))
-        if not isinstance(datasets, str | os.PathLike | Iterable):
-            raise DataError(
-                f"a {type(datasets).__name__} holds no dataset; pass a table, (X, y), a reference, "
-                "a collection or a folder"
-            )
-        if isinstance(datasets, str | os.PathLike):
-            return self._names(self._load(datasets, task, overwrite, roles))
-        several: Iterable[tuple[str, Any]] = (
-            datasets.items() if isinstance(datasets, Mapping) else ((name, x) for x in datasets)
-        )
-        added = [
-            self.add_datasets(
-                table, name=called, target=target, task=task, overwrite=overwrite, roles=roles
-            )
-            for called, table in several
-        ]
-        return list(dict.fromkeys(chain.from_iterable(added)))
+        how: dict[str, Any] = {"target": target, "task": task, "overwrite": overwrite}
+        paths = add_datasets(self._datasets_io("a"), datasets, name=name, roles=roles, **how)
+        if self._added is not None:
+            self._added.update(paths)
+        return [info.name for info in self._datasets_io("r").infos_of(paths)] if paths else []
 
     def analysis(self, title: str = "", **terms: Any) -> Analysis:
         """Return the analysis of the study; store its terms, preferably before the first result.
@@ -630,35 +606,6 @@ class Study:
         opened = FilesIO(self.datasets_path, mode)
         opened.names_differ = True
         return opened
-
-    def _names(self, paths: Iterable[str]) -> list[str]:
-        """Return the names of datasets that were added."""
-        paths = list(paths)
-        if self._added is not None:
-            self._added.update(paths)
-        return [info.name for info in self._datasets_io("r").infos_of(paths)]
-
-    def _load(
-        self,
-        place: str | os.PathLike[str],
-        task: str | None,
-        overwrite: bool,
-        roles: Mapping[str, Any] | None,
-    ) -> list[str]:
-        from mlaut.data import Data, is_reference, list_collections
-
-        text, data = os.path.expanduser(place), Data()
-        options: dict[str, Any] = {"task": task, "roles": roles}
-        if text in list_collections() and not Path(text).is_dir():
-            return data.load_collection(text, hdf5_io=self._datasets_io("a"), **options)
-        if not Path(text).is_dir() and not is_reference(text):
-            raise DataError(
-                f"{text!r} is no collection ({', '.join(list_collections())}), no reference such "
-                "as 'openml/d/61', and no folder; check its spelling, or pass a DataFrame with a "
-                "name"
-            )
-        load = data.load_folder if Path(text).is_dir() else data.load
-        return load(text, hdf5_io=self._datasets_io("a"), overwrite=overwrite, **options)
 
     def _orchestrator(self, split: Any, stratify: bool) -> Any:
         from mlaut.experiments import Orchestrator

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LinearRegression, Perceptron, Ridge
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron, Ridge
+from sklearn.metrics import r2_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -15,12 +17,18 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_val_predict,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut import Generic_Estimator, error_difference, error_interval
+from mlaut import Generic_Estimator, compare_learners, error_difference, error_interval
+from mlaut.analysis import metric as find_metric
+from mlaut.analysis.estimates.error_intervals import METHODS, Sample
 from mlaut.data import LeakWarning
 from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError
+from mlaut.estimators import Flatten
+from mlaut.records import Split
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 TREE, KNN = DecisionTreeClassifier(random_state=0), KNeighborsClassifier()
@@ -54,8 +62,10 @@ def test_the_root_of_the_mean_squared_error_by_the_delta_method():
     assert root.value == pytest.approx(np.sqrt(squared.value))
     assert root.standard_error == pytest.approx(squared.standard_error / (2 * root.value))
     assert (root.low, root.high) == pytest.approx((np.sqrt(squared.low), np.sqrt(squared.high)))
-    with pytest.raises(AnalysisError, match=r"difference of two roots .*: choose 'mse'"):
-        error_difference(Ridge(), Ridge(9), X, y, "rmse")
+    other = error_interval(Ridge(9), X, y, "rmse")
+    apart = error_difference(Ridge(), Ridge(9), X, y, "rmse")
+    assert apart.value == pytest.approx(root.value - other.value, rel=0.01)  # folds of 44 and 45
+    assert apart.low < apart.value < apart.high
 
 
 def test_a_difference_is_that_of_the_same_rows():
@@ -69,15 +79,24 @@ def test_a_difference_is_that_of_the_same_rows():
     assert found.high < 0
     assert found.name.startswith("misclassification of DecisionTreeClassifier minus that of KNei")
     assert error_difference(TREE, KNN, X, Y).method == "corrected t"  # measured: docs/intervals.md
-    same = error_difference(KNN, KNN, X, Y)
-    assert (same.value, same.low, same.high) == (0, 0, 0)
+    same = error_difference(KNN, KNN, X, Y)  # learners that agree here may differ on other rows
+    assert same.value == 0
+    assert same.low == -same.high < 0
 
 
 def test_a_constant_learner_gets_a_warning():
-    (note,) = error_interval(DummyClassifier(), X, Y, method="corrected t").notes
+    (note,) = error_interval(DummyClassifier(), X, Y, "mcc").notes
     assert note.startswith("100 % of its predictions are the same, and stratified test sets")
-    assert error_interval(KNN, X, Y, method="corrected t").notes == ()
-    assert error_interval(DummyClassifier(), X, Y).notes == ()  # its default covers
+    assert "'misclassification' or 'log_loss'" in note
+    groups = np.arange(len(Y)) // 2
+    for metric, how in (
+        ("mcc", {"split": "group_kfold(5)", "groups": groups}),
+        ("auc", {}),
+        ("log_loss", {}),
+        ("misclassification", {"method": "corrected t"}),  # its rows show how uncertain it is
+    ):
+        notes = error_interval(DummyClassifier(), X, Y, metric, **how).notes
+        assert not any("stratified" in note for note in notes), metric
 
 
 class Broken(KNeighborsClassifier):
@@ -174,8 +193,14 @@ def test_the_area_under_the_curve_by_the_delta_method():
     )
     assert found.value == pytest.approx(1 - right.mean())
     parts = [right.mean(axis=axis) for axis in (0, 1)]
-    variance = sum(part.var() / len(part) for part in parts) * len(test) / (len(test) - 1)
+    variance = sum(part.var(ddof=1) / len(part) for part in parts)
     assert found.standard_error == pytest.approx(np.sqrt(variance))
+    odds, t = (
+        np.log(found.value / (1 - found.value)),
+        stats.t.ppf(0.975, np.bincount(truth).min() - 1),
+    )
+    ends = odds + np.array([-t, t]) * found.standard_error / (found.value * (1 - found.value))
+    assert (found.low, found.high) == pytest.approx(1 / (1 + np.exp(-ends)))
     on_folds = error_interval(KNN, X, Y, "auc", method="inflated CV Wald")  # three classes
     by_sets = error_interval(KNN, X, Y, "auc")
     assert by_sets.method == "corrected t"  # measured: docs/measured-levels.md
@@ -210,7 +235,7 @@ def test_weights_count_in_fits_and_in_the_metric():
     [
         ({"sample_weight": [1.0]}, r"sample_weight of shape \(1,\), and the table has 60 rows"),
         ({"sample_weight": [-1.0] * 60}, "weights are finite numbers from 0"),
-        ({"method": "CV Wald"}, "choose method='corrected t'"),
+        ({"method": "CV Wald", "metric": "auc"}, "choose method='corrected t'"),
         ({"estimator": KNeighborsClassifier()}, "takes no sample_weight"),
     ],
 )
@@ -271,8 +296,136 @@ def test_an_estimate_without_a_value_or_without_a_width_has_its_reason():
         assert exact.notes == (single,)
     none = error_interval(LinearRegression(), X, constant, "r2")
     assert np.isnan(none.value)
-    reason = "no value, because of at least one test set: the truth of the test set is constant"
-    assert none.notes == (reason,)
-    assert str(none).endswith(f"Note: {reason}")
+    reason = "no value, because of at least one test set: the truth of the test set is constant; "
+    (note,) = none.notes
+    assert note.startswith(reason)
+    assert "repeated_holdout(1/3, 30)" in note
+    assert str(none).endswith(f"Note: {note}")
     noisy = line + np.random.default_rng(0).normal(size=40)
     assert error_interval(LinearRegression(), X, noisy, "rmse").notes == ()
+
+
+def test_r2_is_that_of_all_test_rows_and_not_of_ten():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:100], y[:100]
+    mean = error_interval(DummyRegressor(), X, y, "r2")
+    folds = KFold(10, shuffle=True, random_state=0)
+    assert mean.value < 1.05  # of the mean over folds of ten rows: about 1.2
+    for model in (Ridge(), DummyRegressor()):
+        found = error_interval(model, X, y, "r2", split=folds)
+        pooled = 1 - r2_score(y, cross_val_predict(model, X, y, cv=folds))
+        assert found.value == pytest.approx(pooled)
+        assert found.low < found.value < found.high
+
+
+def heavy_table(n=100):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    return X, X[:, 0] + rng.standard_t(1.3, n) ** 3
+
+
+def test_a_loss_that_few_rows_carry_is_told():
+    X, y = heavy_table()
+    (note,) = error_interval(Ridge(), X, y, "mse").notes
+    assert note.startswith("half of the loss is that of ")
+    assert error_interval(Ridge(), X, X.sum(axis=1) + np.sin(9 * X[:, 1]), "mse").notes == ()
+
+
+def few_positives(n_positive, n=150):
+    rng = np.random.default_rng(n_positive)
+    y = (np.arange(n) < n_positive).astype(int)
+    return (rng.normal(size=n) + y)[:, None], y
+
+
+@pytest.mark.parametrize(
+    ("positives", "note"), [(6, "no interval: it needs 3"), (15, "only 5"), (60, "")]
+)
+def test_few_positives_have_no_interval_or_a_note(positives, note):
+    X, y = few_positives(positives)
+    found = error_interval(LogisticRegression(), X, y, "auc", split="holdout(1/3)")
+    assert all(note in text for text in found.notes)
+    assert bool(found.notes) == bool(note)
+    assert np.isnan(found.low) == ("no interval" in note)
+    assert found.value == found.value
+
+
+def test_areas_with_few_positives_are_covered():
+    """Scores of a fixed model: nominal 95 %, with 4, 6 and 20 positives among the test rows."""
+    rng, area = np.random.default_rng(0), find_metric("auc")
+    truth = 1 - stats.norm.cdf(1 / np.sqrt(2))
+    for positives in (4, 6, 20):
+        n, covered = 8 * positives, 0
+        y = (np.arange(n) < positives).astype(np.int32)
+        split = Split(np.zeros((1, n), np.int16), "holdout")
+        for _ in range(300):
+            p = 1 / (1 + np.exp(-(rng.normal(size=n) + y)))
+            parts = area.loss(area.influence(y, np.stack([1 - p, p], axis=-1)[None]))
+            sample = Sample.of_points(parts[:, None], split, bounds=(0.0, 1.0), classes=y)
+            ends = METHODS["hold-out"].compute(sample, 0.95)
+            covered += bool(ends.low[0] <= truth <= ends.high[0])
+        assert covered >= 0.93 * 300, positives
+
+
+def test_weights_count_on_a_hold_out():
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(90, 2)), rng.uniform(0.5, 2, 90)
+    y = (X[:, 0] + rng.normal(size=90) > 0).astype(int)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    found = error_interval(tree, X, y, split="holdout(1/3)", sample_weight=w)
+    assert found.method == "hold-out"
+    assert found.low < found.value < found.high
+    same = error_interval(tree, X, y, split="holdout(1/3)", sample_weight=np.full(90, 3.0))
+    assert same.value == pytest.approx(error_interval(tree, X, y, split="holdout(1/3)").value)
+
+
+def test_two_learners_are_compared_as_by_their_difference():
+    found = compare_learners({"tree": TREE, "knn": KNN}, X, Y, split=FOLDS)
+    difference = error_difference(TREE, KNN, X, Y, split=FOLDS)
+    row = found.pair_frame().iloc[0]
+    assert (row.iloc[0], row["low"], row["high"]) == pytest.approx(
+        (difference.value, difference.low, difference.high)
+    )
+    for name, learner in {"tree": TREE, "knn": KNN}.items():
+        own, alone = found.one.ends, error_interval(learner, X, Y, split=FOLDS)
+        place = found.results.strategies.index(name)
+        assert (own.low[place], own.high[place]) == pytest.approx((alone.low, alone.high))
+
+
+@pytest.mark.parametrize("split", ["kfold(10)", "holdout(1/3)"])
+def test_learners_that_agree_on_all_rows_may_differ_on_others(split):
+    same = error_difference(TREE, DecisionTreeClassifier(random_state=0), X, Y, split=split)
+    assert same.value == 0
+    assert -0.2 < same.low < 0 < same.high < 0.2
+
+
+def test_several_learners_are_compared_in_a_sentence():
+    learners = {"tree": TREE, "knn": KNN, "dummy": DummyClassifier()}
+    found = compare_learners(learners, X, Y, name="wine")
+    decision = found.decision()
+    assert decision.answer().startswith("On rows like those of wine, ")
+    assert decision.frame["verdict"]["dummy"] == "yardstick"
+    assert "No plan was stored" in decision.sentence()
+    assert len(found.pair_frame()) == 3
+    with pytest.raises(AnalysisError, match="a dict of two or more"):
+        compare_learners([TREE, KNN], X, Y)
+
+
+def test_learners_are_compared_over_groups_weights_and_time():
+    groups, time = np.arange(len(Y)) // 2, np.arange(len(Y))
+    pair = {"tree": TREE, "dummy": DummyClassifier()}
+    how = {"groups": groups, "sample_weight": 1.0 + (np.arange(len(Y)) % 3)}
+    by_group = compare_learners(pair, X, Y, split="group_kfold(5)", **how).decision()
+    assert by_group.frame["verdict"].tolist() == ["use", "yardstick"]
+    mixed = np.random.default_rng(0).permutation(len(Y))
+    later = compare_learners(pair, X.iloc[mixed], Y.iloc[mixed], split="time_series(4)", time=time)
+    assert "If you must choose now, use tree." in later.decision().answer()
+
+
+def test_the_error_of_a_learner_of_arrays_and_of_sparse_rows():
+    X, y = np.random.default_rng(0).normal(size=(60, 2, 5)), np.arange(60) % 2
+    learner = make_pipeline(Flatten(), GaussianNB())
+    flat = error_interval(GaussianNB(), X.reshape(60, 10), y, seed=1)
+    assert error_interval(learner, X, y, seed=1).value == flat.value
+    table = sparse.csr_matrix(X.reshape(60, 10))
+    dense = error_interval(Ridge(), table.toarray(), X[:, 0, 0], seed=1)
+    assert error_interval(Ridge(), table, X[:, 0, 0], seed=1).value == pytest.approx(dense.value, rel=1e-2)

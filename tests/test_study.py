@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator, Results, Study
 from mlaut.analysis import metric, read_results
-from mlaut.data import fetch
+from mlaut.data import fetch, from_frame
 from mlaut.errors import (
     AnalysisError,
     DataError,
@@ -27,6 +27,7 @@ from mlaut.errors import (
 from mlaut.experiments import run_study
 from mlaut.files_io import FilesIO
 from mlaut.files_io import StudyStore as Store
+from mlaut.files_io.safe_files import hdf5, seal
 from mlaut.records import Status
 from mlaut.report import make_report, write_report
 
@@ -128,6 +129,22 @@ def test_a_table_of_ones_own(tmp_path):
     assert study.add_datasets(several, target="price") == ["prices", "more"]
     study.run(["BaselineRegressor", ("line", LinearRegression())], **QUIET)
     assert study.results().losses.loc["prices", "line"] == pytest.approx(0, abs=1e-9)
+
+
+def test_tables_given_together_are_stored_in_one_change(tmp_path, monkeypatch):
+    changes = []
+    listed = seal.list_open
+    monkeypatch.setattr(hdf5, "list_open", lambda file: changes.append(1) or listed(file))
+    table = pd.DataFrame({"x": np.arange(9.0), "target": [*"aabbabaab"]})
+    tables = {f"t{number}": table.assign(x=table["x"] + number) for number in range(5)}
+    study = Study(tmp_path / "study.h5")
+    assert study.add_datasets(tables) == study.datasets == [*tables]
+    study.add_datasets(["starter/iris", "starter/zoo", "starter/wine"])
+    assert len(changes) == 3  # a new file, the tables, the references
+    same, other = (from_frame(one, "target", name="t0") for one in (tables["t0"], tables["t1"]))
+    assert study.add_datasets([same, same]) == ["t0"]
+    with pytest.raises(DataError, match="dataset 't0': given twice for /t0; rename one"):
+        study.add_datasets([same, other])
 
 
 def test_models_of_cells_that_are_done_are_saved_on_demand(study):

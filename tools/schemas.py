@@ -280,6 +280,41 @@ RESULTS: dict[str, Schema] = {
                 healthy=yes("Whether a run makes progress, or the study is finished"),
                 reason=text("Why, in one line"),
             ),
+            one(
+                "Of several files, or of a study that runs as shards",
+                title=text("What the files are of"),
+                cells=COUNTS,
+                parts=many(
+                    one(
+                        file=text("Name of the file"),
+                        cells=whole("Number of its cells; 0 if there is no file yet"),
+                        done=whole("Number of those that are done"),
+                        other=whole("Number of those with another outcome"),
+                        missing=whole("Number of those without an outcome"),
+                        now=text("What runs or holds it, in words"),
+                    )
+                ),
+            ),
+        ]
+    },
+    "submit": {
+        "anyOf": [
+            one(
+                study=text("Path of the merged study"),
+                shards=whole("Number of shards of the study"),
+                submitted=many(whole(), "Shards that were submitted now"),
+                job=text("Number of their job; empty without one"),
+                merge=text("Number of the job that merges; empty without one"),
+                finished=many(whole(), "Shards whose cells all have an outcome"),
+                waiting=each(text(), "What holds other shards, in words"),
+                notes=many(text(), "What was decided for the user"),
+                script=text("With --script: the script of the tasks"),
+            ),
+            one(
+                "With --cancel",
+                study=text("Path of the merged study"),
+                cancelled=many(text(), "Numbers of the cancelled tasks"),
+            ),
         ]
     },
     "list-strategies": many(STRATEGIES),

@@ -8,7 +8,6 @@ import gc
 import itertools
 import os
 import re
-import signal
 import sys
 import traceback
 import warnings
@@ -19,16 +18,17 @@ from typing import Any
 import click
 
 from mlaut import __version__
-from mlaut.cli import elsewhere, lists, runs, studies
+from mlaut.cli import elsewhere, lists, runs, studies, submitting
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
+from mlaut.experiments.workers.signals import stopping_at_once
 from mlaut.plugins.finding import found, home_of, without_plugin
 
 __all__ = ["cli", "main"]
 
 _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Begin": (runs.demo, runs.init),
-    "Run": (runs.plan, runs.run, studies.status),
+    "Run": (runs.plan, runs.run, submitting.submit, studies.status),
     "Conclude": (studies.report, elsewhere.publish, studies.merge, studies.verify),
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
@@ -143,15 +143,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         atexit.register(gc.freeze)  # the last collection would walk through all of them
         if {"list", "report", "status"}.issuperset(given[:1]):  # threads would cost time in them
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A process with id 1 (in a container) ignores SIGTERM unless it has a handler.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     show = warnings.showwarning
     warnings.showwarning = _show_warning
     try:
-        _main(given)
+        with stopping_at_once():  # a process with id 1 ignores SIGTERM unless it has a handler
+            _main(given)
     finally:
         warnings.showwarning = show
-        signal.signal(signal.SIGTERM, before)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
@@ -170,9 +168,9 @@ def _main(given: list[str]) -> None:
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
     except click.Abort as stopped:  # click turns every KeyboardInterrupt into Abort
-        reason = str(stopped.__cause__ or stopped.__context__ or "")
-        show(f"mlaut: {reason or 'stopped; make the same call again to go on'}", err=True)
-        sys.exit(RunInterrupted.exit_code)
+        cause = stopped.__cause__ or stopped.__context__
+        show(f"mlaut: {cause or 'stopped; make the same call again to go on'}", err=True)
+        sys.exit(getattr(cause, "exit_code", RunInterrupted.exit_code))
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption) and error.ctx is not None:
             setting = setting_of(error.option_name, error.ctx.command)

@@ -29,7 +29,7 @@ _DIRECTION = click.option(
 
 
 @click.command()
-@click.argument("study", type=PATH)
+@click.argument("studies", nargs=-1, required=True, type=PATH)
 @click.option("--why", is_flag=True, help="Show why cells have no predictions, and all warnings.")
 @click.option(
     "--alive",
@@ -48,11 +48,13 @@ _DIRECTION = click.option(
     is_flag=True,
     help="Follow a run in the terminal until Ctrl-C or its end; needs the extra 'watch'.",
 )
-def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> Answer:
+def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow: bool) -> Answer:
     """Show how many cells are done, failed or missing.
 
-    The study may be running. STUDY is a study database or a study file. --why adds the reasons for
-    cells without predictions, with one traceback per reason, and the warnings of the fits.
+    The study may be running. STUDIES are study databases or study files. A study that runs as
+    shards has a row for each, with what runs it or waits for it; so have several studies. --why
+    adds the reasons for cells without predictions, with one traceback per reason, and the warnings
+    of the fits.
     --follow shows progress, pace, time left and the last failures: each row is a strategy, each
     square a dataset, or several where the terminal is narrow, and a red square has failures.
 
@@ -61,9 +63,19 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
     mlaut status study.h5 --json
     mlaut status study.h5 --alive
     mlaut status study.toml --follow
+    mlaut status study.shard-*.h5
     """
     from mlaut.experiments.following import status as progress
 
+    study = studies[0]
+    parts, title = _parts_of(studies)
+    if parts:
+        if why or alive or follow:
+            raise click.UsageError("--why, --alive and --follow are for one database: name a shard")
+        summed = progress.sum_of_studies(title, parts)
+        show(summed)
+        show_rows(summed.rows())
+        return summed.to_dict(), 0
     database, options = database_and_options(study, begun=not alive)
     if follow and as_json():
         raise click.UsageError("--follow draws, and --json prints: give one of them")
@@ -101,6 +113,23 @@ def status(study: Path, why: bool, alive: bool, within: str, follow: bool) -> An
                 show(f"\n{name}, {row['status']}, {counted(row['cells'], 'cell')}, the first:")
                 show(row["traceback"].rstrip())
     return answer, 0
+
+
+def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
+    """Return the files to sum, each with its task in a queue; none for one study in one file."""
+    if len(studies) > 1:
+        paths = {database_and_options(study, begun=False)[0]: "" for study in studies}
+        return paths, counted(len(paths), "file")
+    if kind_of(studies[0]) is not Kind.STUDY_FILE:
+        return {}, ""
+    from mlaut.experiments import read_study_file
+    from mlaut.experiments.submitting.queue import queued
+    from mlaut.experiments.submitting.submit import open_shards
+
+    output = read_study_file(studies[0]).output
+    shards = open_shards(output)
+    tasks = {task.shard: str(task) for task in queued(output)} if shards else {}
+    return {path: tasks.get(number, "") for number, path in shards.items()}, str(output)
 
 
 @click.command()

@@ -15,6 +15,7 @@ from mlaut.cli.inputs import race_of
 from mlaut.cli.output import one_line
 from mlaut.experiments.following.forecast import Snapshot, take_snapshot
 from mlaut.experiments.runs.progress import clock
+from mlaut.files_io.safe_files.lock import holder_words
 from mlaut.records import Status
 
 _PAUSE = 2.0  # seconds between two views, at the least
@@ -95,10 +96,9 @@ def _sentences(now: Snapshot) -> list[str]:
     if not running:
         left = now.status.total[Status.MISSING]
         return ["no run is active" + (": 'mlaut run' does the cells that are left" if left else "")]
-    who = f"process {running.get('pid', '?')} on {running.get('host', '?')}"
     pace = f"{now.cells_per_minute:.3g} cells a minute"
     left_text = "" if math.isnan(now.seconds_left) else f", about {clock(now.seconds_left)} left"
-    since = running.get("since", "?")
+    who, since = holder_words(running), running.get("since", "?")
     return [
         f"{pace}{left_text}",
         one_line(f"{who} runs since {since}; last progress {running['silent']:.0f} s ago"),

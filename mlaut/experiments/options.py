@@ -160,6 +160,49 @@ class RunOptions:
         return {"engine": self.engine_name} | {name: getattr(self, name) for name in names}
 
 
+@dataclass(frozen=True)
+class SlurmOptions:
+    """Section ``[slurm]``: what ``mlaut submit``, and ``scheduler = "slurm"``, ask of Slurm.
+
+    Attributes
+    ----------
+    jobs : int, default 10
+        Number of shards at the most, each a task of a job array; with Dask, of jobs at a time.
+    time : str, default "1h"
+        Time limit of a task. A task that reaches it is put into the queue again.
+    cpus : int, default 1
+        Cores of a task.
+    memory : str, default "4GB"
+        Memory of a task, of all its cells together.
+    partition : str
+        Partition of the cluster; default that of the cluster.
+    options : mapping
+        Further options of sbatch, such as ``{ account = "x", qos = "long" }``.
+    setup : tuple of str
+        Lines of the shell before the run, such as ``"module load python"``; `mlaut` is then the
+        command that they make available.
+    scratch : str
+        Folder of each node in which a task works, such as ``"$TMPDIR"``; it copies its shard back.
+    image : str
+        Image of Apptainer in which a task runs.
+    interface : str
+        Network interface of the login node for ``scheduler = "slurm"``, such as ``"ib0"``.
+    """
+
+    jobs: int = _option(10, (int,))
+    time: str = _option("1h", (str,))
+    cpus: int = _option(1, (int,))
+    memory: str = _option("4GB", (str,))
+    partition: str = _option("", (str,))
+    options: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, metadata={"kinds": (dict,)}
+    )
+    setup: Sequence[str] = _option((), (list,))
+    scratch: str = _option("", (str,))
+    image: str = _option("", (str,))
+    interface: str = _option("", (str,))
+
+
 class RunKeywords(TypedDict, total=False):
     """Options of a run as keywords, for editors and type checkers: the fields of `RunOptions`."""
 

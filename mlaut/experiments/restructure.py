@@ -65,6 +65,11 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
     if kind_of(place) is Kind.STUDY_FILE:
         file = read_study_file(place)
         paths = file.output, file.input
+        if not file.output.exists() and not file.input.exists():
+            raise StudyError(
+                f"{place}: nothing of this study file is stored yet, since it was not run; change "
+                "the names in the study file itself"
+            )
     own = place.with_name(f"{place.stem}.datasets.h5")
     if not file and own.exists() and any(datasets.values()):
         paths = place, own

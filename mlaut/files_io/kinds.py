@@ -6,7 +6,7 @@ from pathlib import Path
 
 MANIFEST = "bundle.json"
 EXCEL, JSON = (".xlsx", ".xls", ".ods"), (".json", ".jsonl")
-MARKUP = (".md", ".markdown", ".qmd", ".tex", ".html", ".htm")
+MARKUP = (".md", ".markdown", ".qmd", ".rst", ".tex", ".html", ".htm")
 TEXTS, PICKLES = (".txt", ".dat", ".log"), (".pkl", ".pickle")
 
 

@@ -56,6 +56,12 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.experiments.study_files.study_file": (
             *("choose_strategies", "own_strategies", "prepare_data"),
         ),
+        # work that candidates share in tuning
+        "mlaut.sharing.interface": (
+            *("Candidate", "CannotShareError", "Fold", "Shared", "Sharer", "per_table"),
+            *("same_parts", "stand_in", "stand_in_of_means"),
+        ),
+        "mlaut.sharing.private": ("_safe_indexing", "take"),
         # bundles
         "mlaut.bundles.extending": ("datasets_io", "disagreement", "strategies_of_bundle"),
         "mlaut.bundles.manifest": ("DATASETS", "BundledDataset"),

@@ -1,6 +1,7 @@
 """Finder of plug-ins, which are installed packages with entry points of MLaut.
 
-The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.engines`` and ``mlaut.strategies``.
+The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.engines``, ``mlaut.strategies``
+and ``mlaut.sharers``.
 """
 
 import warnings

@@ -26,23 +26,25 @@ from mlaut.analysis import (
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.common.arguments import position, positions
 from mlaut.analysis.common.tests import TESTS
-from mlaut.analysis.comparing.compare import pairs_by_test
+from mlaut.analysis.comparing.compare import pairs_by_test, with_draws
+from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
 from mlaut.analysis.deciding.decision import decide_study, primary_test
+from mlaut.analysis.deciding.one_decision import decide_one
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.sources import sources_of
-from mlaut.errors import AnalysisError
-from mlaut.files_io import StudyStore
+from mlaut.errors import AnalysisError, MlautError
+from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
-from mlaut.report.records import Section, made
+from mlaut.report.records import Made, Section
 from mlaut.report.state import ReadOnce, State, study_state
-from mlaut.report.tables import BUDGETS, TABLES
+from mlaut.report.tables import TABLES
 from mlaut.report.terminal import first_screen
 
 _PERCENT = re.compile("percentages").search
@@ -129,7 +131,9 @@ class Report(Contents):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        from mlaut.report.page import as_notebook  # jinja2 takes a while to load
+
+        return as_notebook(self) or f"<pre>{escape(str(self))}</pre>"
 
 
 def study_content(
@@ -153,6 +157,7 @@ def study_content(
         left_out["dataset"] = {name: "" for name in tasks.index if name not in choice.datasets}
     state = _without(state, left_out)
     sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
+    sections = tuple(_with_groups(part, study) for part in sections)
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(part, study) for part in sections)
     title = title or chosen.title or f"Comparison: {sections[0].title}"
@@ -166,6 +171,20 @@ def _scores(study: StudyStore, metric: Any, names: Sequence[str], tasks: Any) ->
     return Results.from_study(study, score, datasets=own or None)
 
 
+def _with_groups(part: Section, study: StudyStore) -> Section:
+    """Return a section with the errors by group, where the table beside the study has groups."""
+    if part.one is None:
+        return part
+    entry = study.load_splits()[part.scored.datasets[0]]
+    with suppress(MlautError):  # no table, or another one
+        datasets = FilesIO(study.path.with_name(f"{study.path.stem}.datasets.h5"), "r")
+        columns = datasets.load_columns(entry.path).roles.get("group", ())
+        stored = datasets.load_columns(entry.path, columns)
+        if columns and stored.fingerprint == entry.fingerprint:
+            return replace(part, groups=stored.frame[columns[0]].tolist())
+    return part
+
+
 def _with_budgets(part: Section, study: StudyStore) -> Section:
     """Return a section with the scores against the budget of tuning, where a strategy tunes."""
     try:
@@ -175,7 +194,7 @@ def _with_budgets(part: Section, study: StudyStore) -> Section:
     budgets = budgets[budgets.index.get_level_values(0).isin(part.scored.strategies)]
     if budgets.empty:
         return part
-    return replace(part, budgets=budgets, tables={**part.tables, BUDGETS: budgets})
+    return replace(part, budgets=budgets)
 
 
 def results_content(
@@ -203,7 +222,7 @@ def _sections(
     secondary = [section(results, chosen.by(results.metric), race) for results in others]
     primary = section(first, chosen.by(first.metric), race, secondary)
     line = f"A secondary metric: the primary one, which decides, is {first.metric.name}."
-    marked = (replace(x, sentences=(line, *x.sentences), secondary=True) for x in secondary)
+    marked = (replace(x, secondary=line) for x in secondary)
     return (primary, *marked)
 
 
@@ -225,46 +244,101 @@ def section(
     raced = of_study is not None and len(scored.missing) > 0
     shared = _shared(scored, chosen.analysis) if not raced else None
     reason = (_RACED,) if raced else shared.notes[:1] if shared is not None else ()
-    results, problem = (scored, reason) if reason else _treat(scored, missing)
+    alone = len(scored.datasets) == 1  # failures are left out: one dataset has no last rank
+    results, problem = (scored, reason) if reason or alone else _treat(scored, missing)
     race = None
     if of_study is not None and scored.metric.name == find_metric(of_study.terms.metric).name:
         race = of_study.now()
-    comparison = None if problem else _compared(results, chosen.analysis)
-    decision = _decided(comparison, chosen, scored, secondary)
-    valued = None if problem else with_means(results)
-    estimates = {} if valued is None else _estimates(valued, comparison)
-    robustness = None if reason or comparison is None else _robustness(scored, missing)
-    notes = [*results.notes_text(), *problem, *(race.notes_text() if race else ())]
-    notes += comparison.notes if comparison is not None else ()
-    notes += [note for table in estimates.values() for note in table.notes_text()]
-    if robustness is not None:
-        notes += robustness.notes_text()
-        notes += [] if "best for the first" in robustness.frame else [_NO_BOUNDS]
+    one, problem, results = (
+        (None, problem, results) if reason else _on_one(results, problem, chosen)
+    )
+    tested = None if problem else _tested(results, chosen.analysis)
+    decision = (
+        _decided(tested, chosen, scored, secondary)
+        if one is None
+        else decide_one(one.one, one.tests, chosen, correction=one.correction, scored=scored)
+    )
     n_strategies = counted(len(results.strategies), "strategy", "strategies")
-    n_datasets = counted(len(results.datasets), "dataset")
-    bare = Section(
+    n_datasets = counted(len(results.datasets), "dataset") if one is None else results.datasets[0]
+    return Section(
         title=f"{results.metric.name} of {n_strategies} on {n_datasets}",
-        sentences=(
-            *((race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions) if race else ()),
-            *(shared.notes if shared is not None else ()),
-            *(
-                _sentences(comparison, decision, robustness, problem, results.gaps)
-                if shared is None
-                else ()
-            ),
-        ),
-        tables={},
-        notes=tuple(dict.fromkeys(notes)),
         scored=scored,
         results=results,
-        comparison=comparison,
+        later=_Later(),
+        chosen=chosen,
+        problem=problem,
+        tested=tested,
         decision=decision,
-        estimates=estimates,
-        robustness=robustness,
         race=race,
         shared=shared,
+        one=one,
     )
-    return replace(bare, tables=made(TABLES, bare))
+
+
+class _Later:
+    """What lies below the first screen of a section, computed when it is asked for."""
+
+    def comparison(self, of: Section) -> Comparison | None:
+        if of.tested is None:
+            return None
+        n = len(of.results.strategies)
+        return with_draws(of.tested, DRAWS if n * (n - 1) // 2 <= _MOST_DRAWN else 0)
+
+    def estimates(self, of: Section) -> dict[str, ResultTable]:
+        """Estimate the means in every scenario that the results allow."""
+        if of.one is not None:
+            return dict(of.one.estimates)
+        valued = None if of.problem else with_means(of.results)
+        if valued is None:
+            return {}
+        tables = dict(of.tested.estimates) if of.tested is not None else {}
+        if "(a)" not in tables and valued.variances is not None:
+            with suppress(AnalysisError):  # imputed cells have no variance
+                tables["(a)"] = mean_estimates(valued, scenario="(a)", as_scores=True)
+        with suppress(AnalysisError):  # scenario (b) needs more than one test set
+            tables["(b)"] = retrained_mean_estimates(valued, as_scores=True)
+        return dict(sorted(tables.items()))
+
+    def robustness(self, of: Section) -> Robustness | None:
+        if of.tested is None:
+            return None
+        return _robustness(of.scored, of.chosen.analysis.missing)
+
+    def sentences(self, of: Section) -> tuple[str, ...]:
+        start = (of.secondary,) if of.secondary else ()
+        if race := of.race:
+            start = (*start, race.sentence(), f"Cost: {race.cost_sentence()}.", *race.decisions)
+        if of.shared is not None or of.one is not None:
+            return (*start, *(of.shared.notes if of.shared is not None else ()))
+        return (*start, *_sentences(of))
+
+    def notes(self, of: Section) -> tuple[str, ...]:
+        notes = [*of.results.notes_text(), *of.problem, *(of.race.notes_text() if of.race else ())]
+        compared = of.comparison or of.one
+        notes += compared.notes if compared is not None else ()
+        notes += [note for table in of.estimates.values() for note in table.notes_text()]
+        if of.robustness is not None:
+            notes += of.robustness.notes_text()
+            notes += [] if "best for the first" in of.robustness.frame else [_NO_BOUNDS]
+        return tuple(dict.fromkeys(notes))
+
+    def tables(self, of: Section) -> Made:
+        return Made(TABLES, of)
+
+
+def _on_one(
+    results: Results, problem: tuple[str, ...], chosen: Chosen
+) -> tuple[OneComparison | None, tuple[str, ...], Results]:
+    """Return the comparison on the only dataset, why there is none, and what was compared."""
+    if len(results.datasets) > 1 or len(results.strategies) < 2:
+        return None, problem, results
+    try:
+        terms = chosen.analysis
+        one = compare(results, alpha=terms.alpha, rope=terms.rope, missing="failures last")
+    except AnalysisError as error:
+        return None, problem or (str(error),), results
+    assert isinstance(one, OneComparison)
+    return one, (), one.results
 
 
 def _shared(scored: Results, analysis: Analysis) -> ResultTable | None:
@@ -287,15 +361,18 @@ def _treat(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
         return scored, (str(error),)
 
 
-def _compared(results: Results, analysis: Analysis) -> Comparison | None:
+def _test_of(results: Results, analysis: Analysis) -> str:
+    return analysis.test or default_test(results.metric)
+
+
+def _tested(results: Results, analysis: Analysis) -> Comparison | None:
+    """Return the comparison with the draws of a Bayesian test only if that test decides."""
     if len(results.strategies) < 2 or len(results.datasets) < 2:
         return None
-    key = analysis.test or default_test(results.metric)
-    test = "" if TESTS[key].bayesian else key
-    n, asked = len(results.strategies), TESTS[key].bayesian
-    draws = DRAWS if asked or n * (n - 1) // 2 <= _MOST_DRAWN else 0
-    how: dict[str, Any] = {"alpha": analysis.alpha, "rope": analysis.rope, "test": test}
-    return compare(results, **how, n_samples=draws)
+    key = _test_of(results, analysis)
+    asked = TESTS[key].bayesian
+    how: dict[str, Any] = {"alpha": analysis.alpha, "rope": analysis.rope}
+    return compare(results, **how, test="" if asked else key, n_samples=DRAWS if asked else 0)
 
 
 def _decided(
@@ -306,9 +383,9 @@ def _decided(
         return None
     test = chosen.analysis.test or default_test(scored.metric)
     others = {
-        f"metric {part.scored.metric.name}": primary_test(part.comparison, part.decision.chosen)
+        f"metric {part.scored.metric.name}": primary_test(part.tested, part.decision.chosen)
         for part in secondary
-        if part.comparison is not None and part.decision is not None
+        if part.tested is not None and part.decision is not None
     }
     for treatment, phrase in _TREATMENTS.items() if len(scored.missing) else ():
         with suppress(AnalysisError):  # the treatment would leave nothing, or is not valid
@@ -318,34 +395,20 @@ def _decided(
     return decide_study(comparison, chosen, scored=scored, others=others)
 
 
-def _sentences(
-    comparison: Comparison | None,
-    decision: Decision | None,
-    robustness: Robustness | None,
-    problem: tuple[str, ...],
-    gaps: tuple[str, ...],
-) -> tuple[str, ...]:
-    if comparison is not None:
+def _sentences(of: Section) -> tuple[str, ...]:
+    decision, problem = of.decision, of.problem
+    if of.tested is not None:
         few = decision is not None and not decision.decided
-        sentences = decision.headline() if decision and few else comparison.sentences()
+        whole = of.comparison
+        assert whole is not None
+        sentences = decision.headline() if decision and few else whole.sentences()
     elif problem:
         start = "No tests of the full table" if _RACED in problem else "Nothing can be compared yet"
         sentences = (f"{start}: {problem[0]}.",)
     else:
-        reasons = f" ({'; '.join(gaps)})" if gaps else ""
-        sentences = (f"Tests need at least two strategies on two datasets{reasons}.",)
-    return sentences if robustness is None else (*sentences, robustness.sentence())
-
-
-def _estimates(results: Results, comparison: Comparison | None) -> dict[str, ResultTable]:
-    """Estimate the means in every scenario that the results allow."""
-    tables = dict(comparison.estimates) if comparison is not None else {}
-    if "(a)" not in tables and results.variances is not None:
-        with suppress(AnalysisError):  # imputed cells have no variance
-            tables["(a)"] = mean_estimates(results, scenario="(a)", as_scores=True)
-    with suppress(AnalysisError):  # scenario (b) needs more than one test set
-        tables["(b)"] = retrained_mean_estimates(results, as_scores=True)
-    return dict(sorted(tables.items()))
+        reasons = f" ({'; '.join(of.results.gaps)})" if of.results.gaps else ""
+        sentences = (f"One strategy has no other to be compared with{reasons}.",)
+    return sentences if of.robustness is None else (*sentences, of.robustness.sentence())
 
 
 def _robustness(scored: Results, missing: str) -> Robustness | None:

@@ -25,13 +25,21 @@ from mlaut.analysis import (
     profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.deciding.one_decision import OneDecision
+from mlaut.analysis.estimates.behind import calibration_table
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
 from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BANDS, JOINED, MARKS, race_plot
+from mlaut.analysis.plots.one_plots import (
+    about_one,
+    calibration_plot,
+    one_plot,
+    residual_plot,
+)
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
 from mlaut.markup import counted, printable
 from mlaut.report.records import Section
-from mlaut.report.tables import BUDGETS
+from mlaut.report.tables import BUDGETS, CONFUSION, WHERE, leader_of
 
 if TYPE_CHECKING:  # `mlaut.analysis.plots` must load matplotlib first
     from matplotlib.figure import Figure
@@ -96,17 +104,20 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
     with _own_style():
         return {
             name: Picture(*FIGURES[name][1:], _svg(figure, f"{prefix}-{name}-"), *texts)
-            for name, (figure, *texts) in figures(section).items()
+            for name, (figure, *texts) in figures(section, page=True).items()
         }
 
 
 _Made = tuple["Figure", str, str]
 
 
-def figures(section: Section) -> dict[str, _Made]:
-    """Return figure, caption and alternative of each name in `FIGURES` that there is data for."""
+def figures(section: Section, *, page: bool = False) -> dict[str, _Made]:
+    """Return figure, caption and alternative of each name in `FIGURES` that there is data for.
+
+    A ``page`` draws the figure of the decision by itself.
+    """
     with _own_style():
-        drawn = {name: make(section) for name, (make, *_) in FIGURES.items()}
+        drawn = {n: make(section) for n, (make, _, after) in FIGURES.items() if after or not page}
     return {name: parts for name, parts in drawn.items() if parts is not None}
 
 
@@ -135,7 +146,7 @@ def _own_style() -> AbstractContextManager[None]:
 def _scores(section: Section) -> _Made | None:
     scored = section.scored
     medians = scored.scores.median().dropna()
-    if medians.empty or scored.incomparable:
+    if medians.empty or scored.incomparable or section.one is not None:
         return None
     order = medians.reindex(best_first(scored)).dropna()
     lack = ", those that lack datasets last" if scored.scores.isna().any(axis=None) else ""
@@ -278,6 +289,8 @@ def _decision(section: Section) -> _Made | None:
     decision = section.decision
     if decision is None:
         return None
+    if isinstance(decision, OneDecision):
+        return one_plot(decision, top=MOST_ROWS), *about_one(decision)
     figure = decision_plot(decision, section.results, top=MOST_ROWS)
     n, n_all = len(section.results.datasets), len(decision.frame)
     parts = [
@@ -292,6 +305,27 @@ def _decision(section: Section) -> _Made | None:
     ranks = decision.frame["average rank"]
     alternative = f"{decision.answer()} Average ranks: {_list(ranks)}."
     return figure, f"{'; '.join(parts)}.{far}{_marks(decision)}{best}", alternative
+
+
+def _calibration(section: Section) -> _Made | None:
+    found = leader_of(section)
+    bins = None if found is None else calibration_table(*found)
+    if found is None or bins is None:
+        return None
+    text = (
+        f"How often the positive class came, against the probability that {found[1]} predicted: a "
+        "dot a tenth of the test rows, with its 95 % interval; on the diagonal, they are right."
+    )
+    pairs = ", ".join(f"{number(p, 2)}: {number(s, 2)}" for p, s, _ in bins.to_numpy().tolist())
+    return calibration_plot(*found), text, f"{text} Predicted and seen: {pairs}."
+
+
+def _residuals(section: Section) -> _Made | None:
+    found = leader_of(section)
+    if found is None or found[0].classes:
+        return None
+    text = f"Prediction of {found[1]} minus truth, a dot a test row of the first repeat."
+    return residual_plot(*found), text, f"{text} Means by part are in the table."
 
 
 def _marks(decision: Decision) -> str:
@@ -316,6 +350,8 @@ def _budgets(section: Section) -> _Made | None:
 
 FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
     "decision": (_decision, "Decision", ""),
+    "calibration": (_calibration, "Are its probabilities right", CONFUSION),
+    "residuals": (_residuals, "Residuals of the leader", WHERE),
     "race": (_race, "Evidence over datasets", "race"),
     "budgets": (_budgets, "Score against the budget of tuning", BUDGETS),
     "times": (_times, "Scores against training time", "summary"),

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -15,15 +15,17 @@ from markupsafe import Markup, escape
 from mlaut import __version__
 from mlaut.markup import printable
 from mlaut.report.content import Report
-from mlaut.report.drawing import MOST_ROWS, Picture, pictures
+from mlaut.report.contents import Contents
+from mlaut.report.drawing import Picture, pictures
 from mlaut.report.explorer.payload import payload
 from mlaut.report.records import PAGE, ReportTable, Section, shown_in
-from mlaut.report.shown import ShownTable, decision_table
+from mlaut.report.screen import Screen, screen_of
+from mlaut.report.shown import ShownTable
 from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES
 
 _LATE = 200  # rows; a longer table in a fold is made when the fold is opened
-_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=_)")
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[_/.])")
 _PARTS = ("statistics", "data", "state", "table", "charts", "explorer")  # in this order
 
 
@@ -50,9 +52,9 @@ class _PageBlock:
 @dataclass(frozen=True)
 class _PagePart:
     section: Section
-    first: Sequence[ShownTable]  # of the decision: its first rows, and all if there are more
+    screen: Screen | None
+    links: Mapping[str, str]  # from each strategy to its comparison with another
     checks: ShownTable | None
-    picture: Picture | None
     blocks: Sequence[_PageBlock]
 
 
@@ -72,15 +74,23 @@ def as_html(report: Report, *, made: str = "") -> str:
     """
     environment = environment_of("mlaut.report")
     environment.filters["breakable"] = _breakable
-    parts = [_part(section, f"s{place}") for place, section in enumerate(report.sections, start=1)]
-    blocks = [block.table for part in parts for block in part.blocks]
-    late = {table.id: table.texts for table in blocks if isinstance(table, _Late)}
-    explored = any(section.decision is not None for section in report.sections)
+    decided = [x for x in report.sections if x.decision is not None and x.one is None]
+    views = {id(section): place for place, section in enumerate(decided)}
+    parts = [
+        _part(section, f"s{place}", views.get(id(section), 0))
+        for place, section in enumerate(report.sections, start=1)
+    ]
+    of_parts = [block for part in parts for block in part.blocks]
+    state = _blocks(STATE_TABLES, report.state)
+    late = {x.table.id: x.table.texts for x in of_parts if isinstance(x.table, _Late)}
+    explored = bool(decided)
     scripts = _scripts(explored or bool(late), explored)
     return environment.get_template("page.html").render(
         report=report,
         parts=parts,
-        state=_blocks(STATE_TABLES, report.state),
+        state=state,
+        told=[line for line in report.state.lines if line not in report.studied],
+        failed=any(block.of_failures for block in (*state, *of_parts)),
         version=__version__,
         made=made or datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         explored=explored,
@@ -89,6 +99,17 @@ def as_html(report: Report, *, made: str = "") -> str:
         hashes=" ".join(map(source_of, scripts)),
         vendor_style=Markup(_template("vendor/uPlot.min.css")) if explored else "",
     )
+
+
+def as_notebook(report: Contents) -> str:
+    """Return the first screen for a notebook; empty if a section has no decision."""
+    sections = [section for section in report.sections if not section.secondary]
+    if any(section.decision is None for section in sections):
+        return ""
+    environment = environment_of("mlaut.report")
+    environment.filters["breakable"] = _breakable
+    shown = [(section, screen_of(section)) for section in sections]
+    return environment.get_template("notebook.html").render(report=report, shown=shown)
 
 
 def environment_of(*packages: str) -> jinja2.Environment:
@@ -134,18 +155,30 @@ def source_of(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _part(section: Section, prefix: str) -> _PagePart:
+def _part(section: Section, prefix: str, view: int) -> _PagePart:
     drawn, decision = pictures(section, prefix), section.decision
-    n = 0 if decision is None else len(decision.frame)
-    rows = [MOST_ROWS, n] if n > MOST_ROWS else [n] * (n > 0)
-    whole = [decision_table(decision, most=most) for most in rows if decision is not None]
     return _PagePart(
         section,
-        whole,
+        screen_of(section) if decision else None,
+        _links(section, view) if decision and section.one is None else {},
         ShownTable.of(decision.checks_frame()) if decision and decision.checks else None,
-        drawn.get("decision"),
         _blocks(TABLES, section, drawn.values(), prefix=prefix, **section.words),
     )
+
+
+def _links(section: Section, view: int) -> dict[str, str]:
+    """Return a link of each strategy that compares it with the first; of the first, the next."""
+    assert section.decision is not None
+    order = list(map(str, section.decision.frame.index))
+    places = {name: place for place, name in enumerate(section.scored.in_order.strategies)}
+    first = section.decision.first[0]
+    second = next((name for name in order if name != first), first)
+    pairs = {name: (name, first) if name != first else (first, second) for name in order}
+    asked = f"{f'view={view}&' if view else ''}tab=compare"
+    return {
+        name: f"#explore?{asked}&first={places[one]}&second={places[other]}"
+        for name, (one, other) in pairs.items()
+    }
 
 
 def _blocks(

@@ -1,12 +1,15 @@
 """Records of a report: a table with the places that show it, and the results by one metric."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, Protocol
 
 import pandas as pd
 
 from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
+from mlaut.analysis.comparing.one_comparison import OneComparison
+from mlaut.analysis.deciding.terms import Chosen
 from mlaut.report.shown import ShownTable
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
@@ -50,11 +53,32 @@ class ReportTable:
     of_failures: bool = False
 
 
-def made(tables: Iterable[ReportTable], source: Any) -> dict[str, pd.DataFrame]:
-    """Return the tables that ``source`` has data for, by name."""
-    able = [table for table in tables if not table.needs or getattr(source, table.needs)]
-    frames = {table.name: table.make(source) for table in able}
-    return {name: frame for name, frame in frames.items() if frame is not None}
+class Made(Mapping[str, pd.DataFrame]):
+    """Tables that a source has data for, by name; each is made when it is first asked for."""
+
+    def __init__(self, tables: Iterable[ReportTable], source: Any) -> None:
+        self._able = {x.name: x for x in tables if not x.needs or getattr(source, x.needs)}
+        self._source = source
+        self._made: dict[str, pd.DataFrame | None] = {}
+
+    def _get(self, name: str) -> pd.DataFrame | None:
+        if name in self._able and name not in self._made:
+            self._made[name] = self._able[name].make(self._source)
+        return self._made.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        return self._get(str(name)) is not None
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if (frame := self._get(name)) is None:
+            raise KeyError(name)
+        return frame
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._able if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def shown_in(
@@ -69,34 +93,42 @@ def shown_in(
                 yield table, shown
 
 
+class Later(Protocol):
+    """What a section computes when it is first asked for; see the attributes of `Section`."""
+
+    def comparison(self, of: "Section") -> Comparison | None: ...  # noqa: D102
+    def estimates(self, of: "Section") -> Mapping[str, ResultTable]: ...  # noqa: D102
+    def robustness(self, of: "Section") -> Robustness | None: ...  # noqa: D102
+    def sentences(self, of: "Section") -> tuple[str, ...]: ...  # noqa: D102
+    def notes(self, of: "Section") -> tuple[str, ...]: ...  # noqa: D102
+    def tables(self, of: "Section") -> Mapping[str, pd.DataFrame]: ...  # noqa: D102
+
+
 @dataclass(frozen=True, eq=False)
 class Section:
     """Section of a report: the results by one metric.
 
+    The first screen needs the results and the decision; the rest is computed when it is asked for.
+
     Attributes
     ----------
     title : str
-    sentences : tuple of str
-        Conclusions, each with its scenario.
-    tables : mapping of str to DataFrame
-        Unrounded tables by name.
-    notes : tuple of str
-        Notes that a reader needs to interpret the numbers.
     scored : Results
         All scores of the study; missing cells are missing.
     results : Results
         Compared results, with missing cells treated; equal to ``scored`` if the treatment would
         leave nothing.
-    comparison : Comparison or None
-        Comparison of the strategies; None if there are fewer than two strategies or datasets.
+    later : Later
+        Computes the other attributes.
+    chosen : Chosen
+        The analysis.
+    problem : tuple of str
+        Why nothing can be compared.
+    tested : Comparison or None
+        The comparison without the tests that the decision does not need; None if there are fewer
+        than two strategies or datasets.
     decision : Decision or None
         What is decided; None without a comparison.
-    estimates : mapping of str to ResultTable
-        Means of the metric, in its own direction, by scenario; only for the scenarios that the
-        results can estimate.
-    robustness : Robustness or None
-        Whether missing cells change a conclusion; None if no cell is missing or nothing can be
-        compared.
     race : Race or None
         Race of the study as it stands; None for a study that is no race, or by another metric.
     budgets : DataFrame or None
@@ -105,31 +137,68 @@ class Section:
     shared : ResultTable or None
         Comparison of each two strategies on the datasets that they share, in place of one over
         all; None unless most datasets lack a strategy that was never run there.
-    secondary : bool, default False
-        Whether another metric of the same report decides.
+    one : OneComparison or None
+        Comparison on the only dataset, in place of ``tested`` and ``comparison``.
+    groups : sequence or None
+        Group of each row of the only dataset, where its table is known and has groups.
+    secondary : str, default ""
+        Sentence on the metric that decides, in the section of another metric.
     """
 
     title: str
-    sentences: tuple[str, ...]
-    tables: Mapping[str, pd.DataFrame]
-    notes: tuple[str, ...]
     scored: Results
     results: Results
-    comparison: Comparison | None = None
+    later: Later
+    chosen: Chosen
+    problem: tuple[str, ...] = ()
+    tested: Comparison | None = None
     decision: Decision | None = None
-    estimates: Mapping[str, ResultTable] = field(default_factory=dict)
-    robustness: Robustness | None = None
     race: Race | None = None
     budgets: pd.DataFrame | None = None
     shared: ResultTable | None = None
-    secondary: bool = False
+    one: OneComparison | None = None
+    groups: Sequence[Any] | None = None
+    secondary: str = ""
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """Comparison of the strategies by all tests; None as ``tested``."""
+        return self.later.comparison(self)
+
+    @cached_property
+    def estimates(self) -> Mapping[str, ResultTable]:
+        """Means of the metric, in its own direction, by scenario, as far as they are known."""
+        return self.later.estimates(self)
+
+    @cached_property
+    def robustness(self) -> Robustness | None:
+        """Whether missing cells change a conclusion; None if none is missing or compared."""
+        return self.later.robustness(self)
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """Conclusions, each with its scenario."""
+        return self.later.sentences(self)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Notes that a reader needs to interpret the numbers."""
+        return self.later.notes(self)
+
+    @cached_property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Unrounded tables by name."""
+        return self.later.tables(self)
 
     @property
     def words(self) -> dict[str, str]:
         """Words that fill captions and headings."""
-        correction = "" if self.comparison is None else self.comparison.correction
+        correction = "" if self.tested is None else self.tested.correction
         reading = "" if self.decision is None else self.decision.reading()
-        return {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        scenario = "(c)" if self.decision is None else self.decision.scenario
+        words = {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        leader = "" if self.decision is None else self.decision.first[0]
+        return words | {"scenario": scenario, "leader": leader}
 
     @property
     def headline(self) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
-from mlaut.analysis.deciding.words import probability
+from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, OPEN, USE, VERDICTS, YARDSTICK
+from mlaut.analysis.deciding.words import probability, sizes
 
 _FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
 _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
@@ -19,6 +20,16 @@ _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
 _UNITS = {"P(best)": "P", "training seconds": "s"}
 _NUMBERS, _TRUTHS = (int, float, np.number), (bool, np.bool_)  # unions of types would be slow
+COST = "costs at most"
+TITLES = {
+    COST: "how much worse than the best it is at most, on average, with probability {sure:g}",
+    "average rank": "average place on the datasets; 1 is best",
+    "ratio": "the error divided by that of the first, a geometric mean",
+    "difference": "the score minus that of the first, a mean",
+    "training seconds": "to tune and fit once, a mean over datasets",
+}
+FEW = 15  # strategies that stand in one group; of more, each verdict is a group
+_OPEN = 10  # rows of a group of the best, half of another; the others are folded
 _BELOW = ("P(best)", "groups", "ranks", "reason", "datasets")  # not on the first screen
 
 
@@ -36,12 +47,15 @@ class TableColumn:
         ``"P"`` for a probability, ``"s"`` for seconds, else empty.
     decimals : int, optional
         Decimals of all its numbers; default four significant digits of each.
+    title : str, default ""
+        What the column is, where the header is too short to say it.
     """
 
     key: str
     header: str
     unit: str = ""
     decimals: int | None = None
+    title: str = ""
 
     def text(self, value: Any) -> str:
         """Return a value as text.
@@ -78,6 +92,13 @@ class ShownCell(NamedTuple):
             return "number"
         return "long" if len(self.text) > _LONG else "text"
 
+    @property
+    def shown(self) -> str:
+        """Text with a minus sign in place of a hyphen; empty where there is no number."""
+        if self.kind != "number":
+            return self.text
+        return "" if self.text == "-" else self.text.replace("-", "\u2212")
+
 
 @dataclass(frozen=True)
 class ShownTable:
@@ -108,6 +129,14 @@ class ShownTable:
             for label, row in zip(labels, frame.to_numpy(dtype=object).tolist(), strict=True)
         )
         return cls(tuple(str(name or "") for name in frame.index.names), columns, rows)
+
+    def joined(self, frame: pd.DataFrame) -> ShownTable:
+        """Return the table with more columns of numbers, each with its own decimals."""
+        kinds = [TableColumn(str(x), str(x), "", _decimals(frame[x])) for x in frame]
+        more = ShownTable.of(frame.loc[[labels[0] for labels, _ in self.rows]], kinds)
+        rows = zip(self.rows, more.rows, strict=True)
+        both = tuple((labels, (*cells, *own)) for (labels, cells), (_, own) in rows)
+        return ShownTable(self.labels, (*self.columns, *more.columns), both)
 
     @property
     def head(self) -> tuple[str, ...]:
@@ -141,7 +170,31 @@ def _is_number(value: Any) -> bool:
     return plain or (isinstance(value, _NUMBERS) and not isinstance(value, _TRUTHS))
 
 
-def decision_table(decision: Decision, *, most: int = 0, below: bool = False) -> ShownTable:
+def decision_groups(decision: Decision) -> list[tuple[str, list[str], bool]]:
+    """Return title, strategies and whether to fold them, of each group of the first screen.
+
+    Few strategies are one group, the best average rank first. Many stand by their verdicts; what is
+    to be avoided is folded, and so is the rest of a long group.
+    """
+    verdicts = decision.frame["verdict"]
+    if len(verdicts) <= FEW:
+        return [("", list(verdicts.index), False)]
+    groups = []
+    for word in VERDICTS:
+        names = list(verdicts.index[verdicts == word])
+        few = 0 if word == AVOID else _OPEN if word in (USE, EQUAL, OPEN) else _OPEN // 2
+        open_ = few if len(names) > few + 2 or word == AVOID else len(names)
+        shown, folded = names[:open_], names[open_:]
+        groups += [(f"{word} ({len(names)})", shown, False)] * bool(shown)
+        title = f"{word} ({len(names)})" if not shown else f"{len(folded)} more {word}"
+        size = sizes(decision, folded) if folded and word != YARDSTICK else ""
+        groups += [(title + f": {size}" * bool(size), folded, True)] * bool(folded)
+    return groups
+
+
+def decision_table(
+    decision: Decision, *, most: int = 0, below: bool = False, costs: bool = False
+) -> ShownTable:
     """Return the table of a decision, as the first screen of every form shows it.
 
     Differences are those of the shown means, where the means are of the same datasets.
@@ -153,9 +206,16 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
         Number of rows; the leader is one of them. Default: all.
     below : bool, default False
         Whether to show what stands below the first screen: reasons, P(best), letters or ranks.
+    costs : bool, default False
+        Whether to show the largest cost of choosing each strategy that may be the best.
     """
     mean, leader = f"mean {decision.metric}", decision.first[0]
-    frame: Any = decision.frame.copy()  # its columns have several types
+    order = [name for _, names, _ in decision_groups(decision) for name in names]
+    frame: Any = decision.frame.loc[order]  # its columns have several types
+    if costs and len(decision.best) > 1 and any(decision.bounds.values()):
+        known = pd.Series(decision.bounds).reindex(list(decision.best)).reindex(order)
+        at = next((frame.columns.get_loc(x) + 1 for x in ("difference", "ratio") if x in frame), 3)
+        frame.insert(at, COST, known)
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set() if frame["failures"].any() else {"failures"}
     hidden |= set() if below or decision.slow else {"training seconds"}
@@ -169,19 +229,42 @@ def decision_table(decision: Decision, *, most: int = 0, below: bool = False) ->
         rounded = frame[mean].map(lambda value: round(value, most_decimals))
         same = np.isclose(own, frame["difference"], atol=1e-12)
         frame["difference"] = frame["difference"].mask(same, rounded - rounded[leader])
+    for low in ("low", "difference low"):
+        if low in frame:
+            ends = [low, low.replace("low", "high")]
+            places = max(decimals.get(mean) or 0, 2)
+            frame[low] = [_interval(pair, places) for pair in frame[ends].to_numpy().tolist()]
+            hidden |= {ends[1], "average rank", *(() if below else ("p",))}
+            hidden |= {"difference low"} if costs else set()  # the strip has it
+            decimals[low], decimals["p"] = None, None
     if "won" in frame:
         counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg("/".join, axis=1)
         frame["won"] = counts.where(frame["won"].notna(), "")
     headers = {mean: decision.metric, "won": "win/tie/loss", "failures": "failed"}
+    headers |= {"low": "interval", "difference low": "its interval"}
     headers |= {"training seconds": "seconds to train", "average rank": "rank"}
+    if COST in frame:
+        decimals[COST] = max(decimals[COST] or 0, decimals.get("difference") or 0)
+    sure = 1 - decision.chosen.analysis.alpha
     columns = [
-        TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name])
+        TableColumn(
+            name,
+            headers.get(name, name),
+            _UNITS.get(name, ""),
+            decimals[name],
+            TITLES.get(name, "").format(sure=sure),
+        )
         for name in frame
     ]
     frame = frame.drop(columns=list(hidden), errors="ignore")
     if most and leader and leader in frame.index[most:]:
         frame = pd.concat([frame.iloc[: most - 1], frame.loc[[leader]]])
     return ShownTable.of(frame.iloc[: most or None], columns)
+
+
+def _interval(ends: list[float], places: int) -> str:
+    """Return an interval as a cell: with the decimals of the means, empty where it is not known."""
+    return "" if ends[0] != ends[0] else f"[{ends[0]:.{places}f}, {ends[1]:.{places}f}]"
 
 
 def _decimals(values: pd.Series) -> int | None:

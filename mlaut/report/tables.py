@@ -12,6 +12,7 @@ from mlaut.analysis import (
     Comparison,
     Results,
     ResultTable,
+    compare,
     dataset_estimates,
     elo_ratings,
     performance_profile,
@@ -19,16 +20,18 @@ from mlaut.analysis import (
     rank_table,
     scale_free_table,
 )
-from mlaut.analysis.common.display import SCENARIOS
+from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.estimates.behind import confusion_table, errors_by_part
 from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
 from mlaut.analysis.results.sources import mean_seconds
 from mlaut.errors import AnalysisError
-from mlaut.records import Status
+from mlaut.records import Block, Status
 from mlaut.report.records import LATEX, PAGE, TEXT, ReportTable, Section
 from mlaut.report.shown import decision_table
 
 BUDGETS = "score against budget"
+CONFUSION, WHERE = "confusion", "where the errors are"
 _DRAWS = 200  # of samples for tables of a report; 2,000 would take most of its time
 _OF_TESTS = {"statistic_name": "statistic", "statistic": "value", "df": "degrees of freedom"}
 _OF_TESTS |= {"p_value": "p", "null": "null hypothesis", "source": "source"}
@@ -106,6 +109,40 @@ def _standing(section: Section) -> pd.DataFrame | None:
     ).rename(columns={"Elo Elo": "Elo", "low": "rank low", "high": "rank high"})
 
 
+def _each(section: Section) -> pd.DataFrame | None:
+    """Return the answer on each dataset for itself, where they are too few to decide together."""
+    results, decision = section.scored, section.decision
+    if decision is None or decision.decided or len(results.datasets) == 1:
+        return None
+    answers = {}
+    for name in results.datasets:
+        try:
+            found = compare(results.select(datasets=[name]), missing="failures last")
+            answers[name] = found.decision().answer()
+        except AnalysisError as error:
+            answers[name] = str(error)
+    return pd.DataFrame({"answer": answers}).rename_axis("dataset")
+
+
+def leader_of(section: Section) -> tuple[Block, str] | None:
+    """Return the predictions on the only dataset, and the strategy that leads there; or None."""
+    if section.one is None or section.decision is None or section.scored.load_block is None:
+        return None
+    return section.scored.load_block(section.scored.datasets[0]), section.decision.first[0]
+
+
+def _confusion(section: Section) -> pd.DataFrame | None:
+    found = leader_of(section)
+    return confusion_table(*found) if found and found[0].classes else None
+
+
+def _where(section: Section) -> pd.DataFrame | None:
+    found = leader_of(section)
+    if found is None or (section.groups is None and found[0].classes):
+        return None  # the errors by class are in the confusion table
+    return errors_by_part(*found, section.groups)
+
+
 def _duels(comparison: Comparison) -> pd.DataFrame | None:
     """Return wins, ties, losses and p of all pairs: numbers that no other strategy changes."""
     if comparison.results.clusters is not None:  # by single datasets
@@ -154,8 +191,26 @@ def pair_table(comparison: Comparison, every: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best_first(section: Section, scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the strategies in the order of the summary, then those that the summary leaves out."""
-    return scores[list(dict.fromkeys([*section.tables["summary"].index, *scores]))]
+    """Return the strategies in the order of the summary, then those that the summary leaves out.
+
+    Spreads that a table of others prints stand behind its scores.
+    """
+    order = list(dict.fromkeys([*section.tables["summary"].index, *scores]))
+    spreads = section.tables.get("spreads")
+    if spreads is None:
+        return scores[order]
+    both = scores.map(number) + spreads.map(lambda x: "" if x != x else f" ± {number(x)}")
+    return both.where(scores.notna())[order]
+
+
+def _spreads(section: Section) -> pd.DataFrame | None:
+    """Return the spreads that a table of others prints; means of those of repeats and folds."""
+    scored = section.scored
+    if scored.spreads is None:
+        return None
+    frame = scored.scores.copy()
+    frame[:] = np.ma.masked_invalid(scored.spreads).mean(axis=(2, 3)).filled(np.nan)
+    return frame
 
 
 def _losses(section: Section) -> pd.DataFrame:
@@ -204,7 +259,7 @@ TABLES = (
         "decision",
         lambda s: s.decision.frame,
         (PAGE, TEXT, LATEX),
-        "Decision by {metric}, scenario (c). {reading}",
+        "Decision by {metric}, scenario {scenario}. {reading}",
         needs="decision",
         heading="Behind the verdicts",
         shown=lambda s, _: decision_table(s.decision, below=True),
@@ -258,7 +313,7 @@ TABLES = (
         _standing,
         (PAGE,),
         "Probability of the best average rank, Elo, and other numbers without a unit, scenario (c)",
-        needs="comparison",
+        needs="tested",
         heading="Standing",
         shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
     ),
@@ -267,7 +322,7 @@ TABLES = (
         _if_any(lambda results: interquartile_means(results, n_samples=_DRAWS)),
         (PAGE,),
         "Mean {metric} of the middle half of all runs, scenario (b)",
-        needs="comparison",
+        needs="tested",
         fold="Interquartile means",
     ),
     ReportTable(
@@ -275,10 +330,10 @@ TABLES = (
         _if_any(lambda results: ranking_stability(results, n_samples=_DRAWS)),
         (PAGE,),
         "How alike rankings by two halves are: Kendall's tau-b, 1 for the same order",
-        needs="comparison",
+        needs="tested",
         fold="Stability of the ranking",
     ),
-    ReportTable("profile", _if_any(performance_profile), needs="comparison"),
+    ReportTable("profile", _if_any(performance_profile), needs="tested"),
     ReportTable(
         "portmanteau tests",
         lambda s: (
@@ -288,7 +343,7 @@ TABLES = (
         ),
         (PAGE,),
         "Scenario (c)",
-        needs="comparison",
+        needs="tested",
         heading="Tests of all strategies at once",
         shown=lambda _, frame: frame[list(_OF_TESTS)].rename(columns=_OF_TESTS),
     ),
@@ -298,9 +353,44 @@ TABLES = (
         (PAGE, LATEX),
         "All pairs: p-values for all pairs together ({correction}; Nemenyi's own); effect sizes of "
         "the first against the second, scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Table of all {rows} pairs",
         shown=lambda s, frame: pair_table(s.comparison, frame),
+    ),
+    ReportTable(
+        "pairs of one dataset",
+        lambda s: s.one.pair_frame() if s.one.pairs else None,
+        (PAGE, TEXT, LATEX),
+        "All pairs, the first minus the second, with intervals; p for all pairs together; "
+        "probability that the first is better, scenario {scenario}",
+        needs="one",
+        heading="All pairs",
+    ),
+    ReportTable(
+        "each dataset",
+        _each,
+        (PAGE, TEXT),
+        "What each dataset shows for itself, on new rows of its source and not on other datasets",
+        needs="decision",
+        heading="Each dataset for itself",
+    ),
+    ReportTable(
+        CONFUSION,
+        _confusion,
+        (PAGE,),
+        "Of the test rows of each true class, the shares that {leader} predicted as each class, "
+        "scenario {scenario}",
+        needs="one",
+        heading="What it confuses",
+    ),
+    ReportTable(
+        WHERE,
+        _where,
+        (PAGE,),
+        "Errors of {leader} by group, or by fifth of the truth, the worst first: few test rows of "
+        "a part can be bad by chance, scenario {scenario}",
+        needs="one",
+        heading="Where its errors are",
     ),
     ReportTable(
         "duels",
@@ -308,7 +398,7 @@ TABLES = (
         (PAGE,),
         "All pairs, by numbers that stay the same when strategies are added (so p is not "
         "corrected): datasets that the first wins, ties, and loses; scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Wins, ties and losses of all {rows} pairs",
     ),
     ReportTable(
@@ -317,7 +407,7 @@ TABLES = (
         (PAGE,),
         "Probability that the first strategy is better than the second, by Bayesian tests, not "
         "corrected for the number of pairs, scenario (c)",
-        needs="comparison",
+        needs="tested",
         fold="Probabilities of all {rows} pairs",
     ),
     ReportTable(
@@ -331,9 +421,10 @@ TABLES = (
         needs="estimates",
         fold="Table of intervals",
     ),
-    ReportTable("ranks", lambda s: rank_table(s.results), needs="comparison"),
+    ReportTable("ranks", lambda s: rank_table(s.results), needs="tested"),
     ReportTable("losses", _losses),
     ReportTable("estimates by dataset", _estimates_by_dataset),
+    ReportTable("spreads", _spreads),
     ReportTable(
         "scores",
         lambda s: s.scored.scores,

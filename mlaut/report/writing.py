@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.analysis.comparing.methods import Methods, methods_of
+from mlaut.analysis.comparing.one_comparison import methods_of_one
+from mlaut.analysis.deciding.one_decision import OneDecision
 from mlaut.errors import AnalysisError
 from mlaut.files_io.safe_files.plain_files import write_file, write_files
 from mlaut.markup import csv_text, json_text, marked, printable
@@ -77,6 +79,8 @@ def methods_of_report(report: Report) -> Methods:
         Nothing is compared.
     """
     first = report.sections[0]
+    if isinstance(first.decision, OneDecision):
+        return methods_of_one(first.decision)
     if first.comparison is None or first.decision is None:
         raise AnalysisError(
             f"{report.study}: {' '.join(first.sentences)} So there are no methods to describe"

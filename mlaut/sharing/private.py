@@ -1,4 +1,4 @@
-"""All private names of scikit-learn that sharing uses, each with its purpose.
+"""Private names of scikit-learn: those that every search uses, and how a sharer takes its own.
 
 Any release of scikit-learn may drop or move a private name. Each name belongs to a group. If one is
 missing, only the sharers that need its group stop sharing: scikit-learn fits their candidates, with
@@ -17,15 +17,14 @@ NAMES: list[tuple[str, str, str]] = []
 
 _LACKING: dict[str, list[str]] = {}
 
-SEARCH, KERNELS, NEIGHBOURS = "search", "kernels", "neighbours"
-TREES, LOSSES = "trees", "losses"
+SEARCH = "search"
 
 
 class SharingWarning(UserWarning):
     """Warning about candidates that shared no work and took longer; scores are the same."""
 
 
-def _take(group: str, module: str, name: str) -> Any:
+def take(group: str, module: str, name: str) -> Any:
     """Return the value of a private name of a module; None if it is missing, which is recorded."""
     NAMES.append((group, module, name))
     try:
@@ -63,18 +62,18 @@ def warn_if_lacking(who: str, *groups: str) -> bool:
 # ------------------------------------------------------------------ every search
 
 _SCORERS = "sklearn.metrics._scorer"
-_BaseScorer = _take(SEARCH, _SCORERS, "_BaseScorer")  # scorers that only use predictions
-_Scorer = _take(SEARCH, _SCORERS, "_Scorer")  # the metric of a scorer, to compute it faster
-_PassthroughScorer = _take(SEARCH, _SCORERS, "_PassthroughScorer")  # the score of the estimator
-_MultimetricScorer = _take(SEARCH, _SCORERS, "_MultimetricScorer")  # several metrics at once
+_BaseScorer = take(SEARCH, _SCORERS, "_BaseScorer")  # scorers that only use predictions
+_Scorer = take(SEARCH, _SCORERS, "_Scorer")  # the metric of a scorer, to compute it faster
+_PassthroughScorer = take(SEARCH, _SCORERS, "_PassthroughScorer")  # the score of the estimator
+_MultimetricScorer = take(SEARCH, _SCORERS, "_MultimetricScorer")  # several metrics at once
 
 _VALIDATION = "sklearn.model_selection._validation"
-_fit_and_score = _take(SEARCH, _VALIDATION, "_fit_and_score")  # one unshared candidate on a fold
-_insert_error_scores = _take(SEARCH, _VALIDATION, "_insert_error_scores")  # scores of failed fits
-_warn_or_raise_about_fit_failures = _take(
+_fit_and_score = take(SEARCH, _VALIDATION, "_fit_and_score")  # one unshared candidate on a fold
+_insert_error_scores = take(SEARCH, _VALIDATION, "_insert_error_scores")  # scores of failed fits
+_warn_or_raise_about_fit_failures = take(
     SEARCH, _VALIDATION, "_warn_or_raise_about_fit_failures"
 )  # scikit-learn's messages about failed fits
-_safe_indexing = _take(SEARCH, "sklearn.utils", "_safe_indexing")  # rows of any kind of table
+_safe_indexing = take(SEARCH, "sklearn.utils", "_safe_indexing")  # rows of any kind of table
 
 for _method in (
     "_get_scorers",  # the scorers of ``scoring``
@@ -84,30 +83,3 @@ for _method in (
     "_select_best_index",  # chooses the best candidate, also by a ``refit`` function
 ):
     _need_method(_method)
-
-# ---------------------------------------------------------- support vector machines
-
-_libsvm = _take(KERNELS, "sklearn.svm", "_libsvm")  # the solver, run on a stored kernel
-LIBSVM_IMPL = _take(KERNELS, "sklearn.svm._base", "LIBSVM_IMPL")  # the solver's numbers of machines
-
-# ------------------------------------------------------------------------ neighbours
-
-ArgKmin = _take(
-    NEIGHBOURS, "sklearn.metrics._pairwise_distances_reduction", "ArgKmin"
-)  # compares all rows as predict does
-_openmp_effective_n_threads = _take(
-    NEIGHBOURS, "sklearn.utils._openmp_helpers", "_openmp_effective_n_threads"
-)  # with several threads, ties are broken differently
-
-# ------------------------------------------- trees, and ensembles that are made of them
-
-CRITERIA_CLF = _take(TREES, "sklearn.tree._classes", "CRITERIA_CLF")  # criteria by name
-CRITERIA_REG = _take(TREES, "sklearn.tree._classes", "CRITERIA_REG")
-DENSE_SPLITTERS = _take(TREES, "sklearn.tree._classes", "DENSE_SPLITTERS")  # splitters by name
-DepthFirstTreeBuilder = _take(TREES, "sklearn.tree._tree", "DepthFirstTreeBuilder")  # grows trees
-Tree = _take(TREES, "sklearn.tree._tree", "Tree")  # an empty tree to grow
-
-# Losses for which `boosting` computes the values of the leaves.
-HalfBinomialLoss = _take(LOSSES, "sklearn._loss.loss", "HalfBinomialLoss")
-HalfMultinomialLoss = _take(LOSSES, "sklearn._loss.loss", "HalfMultinomialLoss")
-HalfSquaredError = _take(LOSSES, "sklearn._loss.loss", "HalfSquaredError")

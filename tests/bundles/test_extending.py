@@ -132,7 +132,7 @@ def test_code_of_a_bundle_runs_only_with_trust(published, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     folder = with_files(published, tmp_path / "b", strategies_py=TRAP, study_toml=FILE).folder
     _, found = verify_bundle(folder, refit="1%", **INLINE)
-    assert found.left_out == ("GaussianNaiveBayes: no strategy of this name is given",)
+    assert found.left_out == ("GaussianNaiveBayes: no strategy so called is given",)
     assert found.unchecked.startswith("--trust runs the Python file of the bundle")
     extend_bundle(folder, TREE, tmp_path / "mine.h5", verbose=0, **INLINE)
     assert not (tmp_path / "ran").exists()

@@ -10,8 +10,9 @@ import mlaut
 from mlaut import Data
 from mlaut.bundles import extend_bundle, publish_study
 from mlaut.cli import main
-from mlaut.errors import DataError, StoreError
+from mlaut.errors import DataError, StoreError, StudyError
 from mlaut.experiments import load_model, verify_study
+from mlaut.experiments.restructure import restructure
 from mlaut.files_io import StudyStore, merge_studies
 
 OPTIONS = {"engine": "inline", "verbose": 0}
@@ -196,6 +197,14 @@ def test_a_study_file_removes_the_dataset_of_its_own_group(tmp_path, folder):
     main(["study", "remove", str(tmp_path / "study.toml"), "--dataset", "one"])
     assert io.list_datasets()[1] == ["/others/one", "/tables/two"]
     assert StudyStore(tmp_path / "study.h5").datasets == ("two",)
+
+
+@pytest.mark.parametrize("changes", [({"iris": None}, {}), ({}, {"SVC": "machine"})])
+def test_a_study_file_that_was_not_run_holds_no_names(tmp_path, changes):
+    file = tmp_path / "study.toml"
+    file.write_text("[data]\ncollection = 'starter'\n[strategies]\nnames = ['SVC']\n")
+    with pytest.raises(StudyError, match="stored yet, since it was not run; change the names in"):
+        restructure(file, *changes)
 
 
 def test_what_the_next_run_adds_again_is_said(study, tmp_path, folder, capsys):

@@ -117,7 +117,7 @@ def test_the_file_of_strategies_sets_the_session(tmp_path):
     found = verify_study(tmp_path / "study.toml", refit="100%", n_jobs=1)
     assert (found.refitted, found.ok, found.left_out) == (2, True, ())
     (tmp_path / "mine.py").write_text(MINE.replace('"told"', '"other"'))
-    with pytest.raises(StudyError, match=r"again: told: mine.py does not define 'told'$"):
+    with pytest.raises(StudyError, match=r"again: told: mine.py defines no strategy so called$"):
         verify_study(tmp_path / "study.toml", refit="100%")
 
 

@@ -1,6 +1,7 @@
 """One writer a database, whoever asks: processes, threads, links."""
 
 import contextlib
+import errno
 import fcntl
 import json
 import multiprocessing
@@ -348,3 +349,58 @@ def test_no_lock_is_waited_for_by_the_system():
             if "fcntl.flock(" in line:
                 assert "LOCK_NB" in line or "LOCK_UN" in line, (path, line)
             assert not re.search(r"fcntl\.(lockf|fcntl\(.*LK)", line), (path, line)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, 524])
+def test_a_file_system_without_locks_is_named_with_the_way_out(tmp_path, monkeypatch, number):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(lock.fcntl, "flock", refuse)
+    with pytest.raises(StoreError, match=r"no locks \(flock\).*-o flock.*scratch in \[slurm\]"):
+        save(tmp_path / "study.h5", 1)
+    assert holder_of(tmp_path / "study.h5") is None
+
+
+@pytest.fixture
+def elsewhere(study, monkeypatch):
+    """The lock file of a run on another machine, whose kernel lock this one does not see."""
+    monkeypatch.setattr(lock, "_LOOK_SECONDS", 0.02)
+    file = lock_path(study.path)
+    who = {"pid": 7, "host": "node1", "job": "45_3", "since": "noon", "for_run": True}
+    file.write_text(json.dumps({**who, "command": "mlaut run"}))
+    return file
+
+
+def test_a_run_on_another_machine_that_beats_keeps_the_lock(study, elsewhere):
+    assert holder_of(study.path)["job"] == "45_3"
+    threading.Timer(0.1, os.utime, (elsewhere,)).start()
+    named = "process 7 of job 45_3 on node1 is writing to it since noon .mlaut run.; wait until"
+    with pytest.raises(StudyLockedError, match=named):
+        study.settle()
+    assert elsewhere.exists()
+
+
+def test_the_lock_of_a_silent_run_on_another_machine_is_taken(study, elsewhere, monkeypatch):
+    monkeypatch.setattr(lock, "_SILENCE", 0.3)
+    study.settle()
+    assert not elsewhere.exists()
+    assert holder_of(study.path) is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "job"),
+    [
+        ({"SLURM_JOB_ID": "47", "SLURM_ARRAY_JOB_ID": "45", "SLURM_ARRAY_TASK_ID": "3"}, "45_3"),
+        ({"SLURM_JOB_ID": "47"}, "47"),
+        ({"PBS_JOBID": "12.server"}, "12.server"),
+        ({}, ""),
+    ],
+)
+def test_a_lock_names_the_job_of_its_holder(tmp_path, monkeypatch, variables, job):
+    for name in (*lock._JOB_IDS, "SLURM_ARRAY_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with locked(tmp_path / "study.h5"):
+        assert json.loads(lock_path(tmp_path / "study.h5").read_text())["job"] == job

@@ -268,9 +268,9 @@ def test_failures_never_lift_a_strategy_where_nothing_can_be_tested(tmp_path):
     failed = [(name, "poor") for name in SETS[1:]]
     study = made_up_study(tmp_path / "s.h5", NAMES, SETS, failed=failed)
     section = make_report(study, missing="drop datasets").sections[0]
-    assert section.sentences[0] == (
-        "Tests need at least two strategies on two datasets (7 of 8 datasets left out: no accuracy "
-        "of poor on 7 datasets)."
+    assert section.comparison is None
+    assert "7 of 8 datasets left out: no accuracy of poor on 7 datasets." in " ".join(
+        section.headline
     )
     everything = [(name, other) for name in SETS[:1] for other in NAMES if other != "poor"]
     study = made_up_study(tmp_path / "none.h5", NAMES, SETS, failed=[*failed, *everything])
@@ -303,15 +303,26 @@ def test_a_study_that_has_just_begun_compares_nothing(tmp_path):
     assert summary["datasets"].to_dict() == {"good": 7, "middling": 1}
 
 
-@pytest.mark.parametrize(("names", "sets"), [(NAMES, SETS[:1]), (NAMES[:1], SETS)])
-def test_one_dataset_or_one_strategy(tmp_path, names, sets):
-    study = made_up_study(tmp_path / "s.h5", names, sets)
+def test_one_strategy(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES[:1], SETS)
     section = make_report(study).sections[0]
-    assert section.sentences == ("Tests need at least two strategies on two datasets.",)
+    assert section.sentences == ("One strategy has no other to be compared with.",)
     assert "pairs" not in section.tables
     scores = Results.from_study(study, "accuracy").scores
-    np.testing.assert_allclose(section.tables["summary"]["mean accuracy"][names], scores.mean())
+    np.testing.assert_allclose(section.tables["summary"]["mean accuracy"][NAMES[:1]], scores.mean())
     assert "(a)" in section.estimates
+
+
+def test_one_dataset_has_a_first_screen(tmp_path):
+    study = made_up_study(tmp_path / "s.h5", NAMES, SETS[:1])
+    section = make_report(study).sections[0]
+    assert section.title == f"accuracy of 3 strategies on {SETS[0]}"
+    assert section.decision.scenario in section.estimates
+    assert f"On rows like those of {SETS[0]}, " in section.headline[0]
+    assert {"pairs of one dataset", "confusion", "decision"} <= set(section.tables)
+    assert "pairs" not in section.tables
+    pairs = section.tables["pairs of one dataset"]
+    assert list(pairs.columns[1:4]) == ["low", "high", "p"]
 
 
 def test_regression_has_its_own_metric(tmp_path):
@@ -319,7 +330,7 @@ def test_regression_has_its_own_metric(tmp_path):
     section = make_report(study).sections[0]
     assert section.title == "r2 of 3 strategies on 8 datasets"
     assert section.tables["summary"].index[0] == "good"
-    assert "estimates by dataset" not in section.tables  # an aggregate has no point losses
+    assert section.tables["estimates by dataset"]["low"].notna().all()  # by the delta method
 
 
 def test_a_study_without_results(tmp_path):

@@ -112,13 +112,23 @@ def test_numbers_stand_unrounded_behind_what_is_read(tmp_path, draw_only):
     assert f'data-value="{value!r}">' in as_html(report)
 
 
-@pytest.mark.parametrize(("names", "sets"), [(NAMES, SETS[:1]), (NAMES[:1], SETS)])
-def test_one_dataset_or_one_strategy(tmp_path, draw_only, names, sets):
+def test_one_strategy(tmp_path, draw_only):
     draw_only("scores", "pairs")
-    told = as_html(make_report(made_up_study(tmp_path / "s.h5", names, sets)))
-    assert "Tests need at least two strategies on two datasets." in told
+    told = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES[:1], SETS)))
+    assert "One strategy has no other to be compared with." in told
     assert "Distribution of scores" in told
     assert "All pairs" not in told
+
+
+def test_one_dataset_has_the_same_first_screen(tmp_path, draw_only):
+    draw_only("decision", "calibration", "residuals", "scores")
+    told = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS[:1])))
+    assert f'<p class="answer">On rows like those of {SETS[0]}, ' in told
+    assert "band: its interval; a dot for each test set" in told
+    for heading in ("All pairs", "What it confuses", "How was it tested?"):
+        assert f"{heading}</h3>" in told
+    assert "Distribution of scores" not in told
+    assert 'href="#explore"' not in told
 
 
 @pytest.mark.slow

@@ -122,7 +122,7 @@ def test_nothing_is_concluded_where_nothing_is_tested(tmp_path):
     (section,) = make_report(tmp_path / "t.csv", "accuracy").sections
     assert section.robustness is None
     (line,) = section.headline
-    assert line.startswith("Tests need at least two strategies on two datasets (2 of 3 strategies")
+    assert line.startswith("One strategy has no other to be compared with (2 of 3 strategies")
 
 
 def test_what_a_table_needs():

@@ -20,6 +20,7 @@ from mlaut.analysis.common.display import (
     number,
     p_text,
 )
+from mlaut.analysis.common.late import Late, changed
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.errors import AnalysisError
 
@@ -308,14 +309,15 @@ class Pairwise(Shown):
     def __post_init__(self) -> None:
         check_scenario(self.scenario)
         names, known = list(self.strategies), None
-        for key, table in self.tables.items():
+        now = self.tables.known if isinstance(self.tables, Late) else self.tables
+        for key, table in now.items():
             for label in (table.index, table.columns):
                 if (known is None or not label.is_(known)) and list(label) != names:
                     raise AnalysisError(f"{self.name}: table {key!r} is not labelled by {names}")
                 known = label
         if "p_value" in self.tables and (self.p_values.to_numpy() < SMALLEST_P).any():
             floored = self.p_values.mask(self.p_values < SMALLEST_P, SMALLEST_P)
-            object.__setattr__(self, "tables", {**self.tables, "p_value": floored})
+            object.__setattr__(self, "tables", changed(self.tables, p_value=floored))
             object.__setattr__(self, "notes", (*self.notes, _UNDERFLOW))
 
     @property

@@ -1,7 +1,7 @@
 """Computation of the tests and estimates of a comparison."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, count, one_of, where
+from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
+from mlaut.analysis.comparing.one_comparison import compare_one
+from mlaut.analysis.deciding.verdicts import copies_in
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
@@ -40,7 +43,7 @@ from mlaut.analysis.methods.frequentist.ranks import (
 )
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
-from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.pairwise.runner import PairFunction
 from mlaut.analysis.results.given import check_independent, results_of
 from mlaut.analysis.results.missing import treat_missing, with_means
@@ -98,6 +101,9 @@ def compare(
     method: str = "auto",
 ) -> Comparison:
     """Compare all strategies by estimates, tests of all strategies and of pairs, and probabilities.
+
+    On one dataset, its split decides the test, which takes its folds or rows: see
+    `mlaut.analysis.deciding.one_dataset`. The claims are then about this source alone.
 
     Parameters
     ----------
@@ -163,8 +169,12 @@ def compare(
     >>> print(compare(equal).sentences()[0])
     Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
-    results = treat_missing(results_of(results, metric, greater_is_better, clusters), missing)
-    results = results.in_order
+    results = results_of(results, metric, greater_is_better, clusters)
+    if len(results.datasets) == 1:
+        how: dict[str, Any] = {"alpha": alpha, "correction": correction, "rope": rope}
+        how |= {"confidence": confidence, "test": test, "missing": missing}
+        return compare_one(results, **how, named=PAIR_TESTS)
+    results = treat_missing(results, missing).in_order
     independent = results.clusters is None
     table = average_ranks(results, confidence=confidence)
     k, n = len(results.strategies), len(results.datasets)
@@ -191,6 +201,10 @@ def compare(
         if control is None
         else bonferroni_dunn_test(results, control, alpha=alpha, confidence=confidence)
     )
+    apart = None
+    if 1 < len(distinct := _distinct(results, control)) < k:
+        options |= {"correction": correction, "test": test, "rope": rope, "control": control}
+        apart = compare(results.select(strategies=distinct), **options)
     return Comparison(
         results=results,
         alpha=alpha,
@@ -205,15 +219,39 @@ def compare(
         control=against,
         rope=rope,
         confidence=confidence,
+        apart=apart,
     )
 
 
+def with_draws(compared: Comparison, n_samples: int) -> Comparison:
+    """Return a comparison that left out the tests that draw, ``n_samples = 0``, with them."""
+    results, known = compared.results, {*compared.pairs, *compared.bayesian}
+    options = {"rope": results.region(compared.rope), "n_samples": n_samples}
+    more = _pairs(results, with_means(results), options, without=known)
+    both = {**compared.bayesian, **more}
+    order = [name for name in suited_tests(results) if name in both]
+    return replace(compared, bayesian={name: both[name] for name in order})
+
+
+def _distinct(results: Results, control: str | None) -> list[str]:
+    """Return the strategies without copies of others; of equal ones the control, or by name."""
+    groups = copies_in(paired_losses(results).snapped, results.strategies)
+    spare = {x for same in groups for x in sorted(same, key=lambda x: (x != control, x))[1:]}
+    return [name for name in results.strategies if name not in spare]
+
+
 def _pairs(
-    results: Results, valued: Results | None, options: Mapping[str, Any]
+    results: Results,
+    valued: Results | None,
+    options: Mapping[str, Any],
+    *,
+    without: Container[str] = (),
 ) -> dict[str, Pairwise]:
     """Return the results of `PAIR_TESTS`; each test gets the options that it accepts."""
     pairs = {}
     for name, function in suited_tests(results).items():
+        if name in without:
+            continue
         own = {key: x for key, x in options.items() if key in signature(function).parameters}
         on = valued if function.test.of_means else results
         if on is None or len(on.strategies) < 2 or own.get("n_samples") == 0:
@@ -269,7 +307,7 @@ def _jointly(name: str, pairs: Pairwise, results: Results) -> Pairwise:
     return replace(
         pairs,
         name=f"{pairs.name}, all pairs jointly",
-        tables={**pairs.tables, "p_value": of.square(p, p), "p (unadjusted)": pairs.p_values},
+        tables=changed(pairs.tables, p_value=of.square(p, p), **{"p (unadjusted)": pairs.p_values}),
         notes=(*pairs.notes, *joint.notes()),
     )
 

@@ -21,7 +21,13 @@ from mlaut.analysis.methods.lacoste.pair_probabilities import BETTER
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparison(Numbers, Shown):
-    """Comparison of all strategies on one table of losses. It has the attributes of `Numbers`."""
+    """Comparison of all strategies on one table of losses. It has the attributes of `Numbers`.
+
+    ``apart`` is the same comparison without the copies of strategies, by which a decision is made;
+    None if no two strategies are equal on every dataset.
+    """
+
+    apart: "Comparison | None" = None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, USE
+from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED, USE
 from mlaut.analysis.deciding.words import be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
@@ -73,7 +73,8 @@ def prospects(table: VerdictTable) -> str:
         return f"No strategy is first on all of these {units}: {least} may not be enough to tell."
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
-        enough = table.leader and n > table.least
+        settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}
+        enough = table.leader and settled and n > table.least
         return f"More {units} are not needed for these verdicts." if enough else ""
     text = (
         f"With {n} more {units} like these, the chance to tell {table.leader} from {seen.rival} is "

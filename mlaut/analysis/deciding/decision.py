@@ -12,7 +12,7 @@ from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding import certainty, words
-from mlaut.analysis.deciding.margins import gaps, margins
+from mlaut.analysis.deciding.margins import by_source, gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
 from mlaut.analysis.deciding.relatives import related_hint, related_names
@@ -59,6 +59,7 @@ _LAST = (
     *("won", "tied", "lost", "difference", "ratio", "reason", "training seconds"),
     *("failures", "datasets", "P(best)", "groups", "ranks"),
 )
+_OWN = ("training seconds", "failures", "datasets")  # columns that copies do not share
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
 _HARDLY = 0.01  # below it a strategy is not kept by a test of few datasets, which shows little
@@ -159,6 +160,9 @@ def decide_study(
     within ``rope``. A baseline (by its name, `YARDSTICKS`) that would be avoided is a yardstick.
     """
     case = _Case.of(compared, chosen or chosen_now(), scored)
+    if case.control is None and compared.apart is not None:
+        decision = decide_study(compared.apart, chosen, scored=scored, others=others)
+        return _with_copies(decision, case)
     draft = _counted(case)
     if not draft.decided:
         return _seen_from(draft, case, draft.first)
@@ -267,7 +271,6 @@ def _with_evidence(draft: Decision, case: _Case, evidence: _Evidence) -> Decisio
         leader=evidence.leaders[0] if evidence.leaders else "",
         first=evidence.leaders or draft.first,
         n_shown=int(evidence.better.sum()),
-        copies=copies_in(paired_losses(case.results).snapped, case.names),
         chances=evidence.chances,
     )
 
@@ -292,23 +295,43 @@ def _judged(
         verdicts = verdicts_of_best(evidence.top, against.clear, against.mixed)
     verdicts[_equal(case, draft.leader)] = EQUAL
     frame = draft.frame.assign(verdict=_settled(draft, pd.Series(verdicts, case.names)))
-    draft = replace(draft, frame=frame, by_mean=_by_mean(case, draft.leader))
-    why = reasons(draft, against.texts(draft, case), gaps(case.known, draft.leader))
+    gap = gaps(case.known, draft.leader)
+    gap = by_source(case.known, gap.map(np.log) if "ratio" in frame else gap)
+    by_mean = _by_mean(gap, case.chosen.analysis.alpha)
+    draft = replace(draft, frame=frame, by_mean=by_mean)
+    why = reasons(draft, against.texts(draft, case), gap)
     return replace(draft, frame=_in_order(frame.assign(reason=why)))
 
 
 def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decision:
     """Return the decision with costs, times, and what would change it or settle more."""
     alpha, leader = case.chosen.analysis.alpha, draft.leader
-    open_ = [name for name in draft.best if name not in draft.copies_of(leader)]
-    near = open_ or [*draft.named(LIKELY), *draft.named(UNDECIDED)]
+    near = [*draft.best[1:]] or [*draft.named(LIKELY), *draft.named(UNDECIDED)]
+    apart = {leader, *near[:1], *draft.named(YARDSTICK)}
+    others = [name for name in draft.frame.index if name not in apart]
     return replace(
         draft,
         time_shares=_time_shares(case.known, leader),
         bounds=_bounds(case.results, alpha, evidence.better),
         **_smallest_change(draft, case.results),
-        outlook=outlook(case.results, leader, near, alpha),
+        outlook=outlook(case.results, leader, near, alpha, others),
     )
+
+
+def _with_copies(draft: Decision, case: _Case) -> Decision:
+    """Return the decision with a row for each copy of a strategy, which was left out of it."""
+    groups = copies_in(paired_losses(case.results).snapped, case.names)
+    draft = replace(draft, copies=tuple(tuple(sorted(group)) for group in groups))
+    rows = [(row, name) for row in draft.frame.index for name in draft.copies_of(row)]
+    frame = draft.frame.loc[[row for row, _ in rows]].set_axis([name for _, name in rows])
+    own = _table(case.compared, case.known)
+    frame = frame.assign(**{key: own[key] for key in _OWN if key in own}).rename_axis("strategy")
+    chances = draft.chances and probability_of_best(case.results)
+    if chances:
+        frame["P(best)"] = chances.frame["P(best)"]
+    shares = _time_shares(case.known, draft.leader) if draft.leader else {}
+    changes = {"frame": frame, "chances": chances, "time_shares": shares}
+    return replace(draft, **changes, gaps=case.results.gaps)
 
 
 def _resolved(chosen: Chosen, results: Results) -> Chosen:
@@ -428,30 +451,29 @@ def _against(
 
 
 def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
-    """Return the verdicts with those of the leader, of its copies, and of baselines."""
+    """Return the verdicts with those of the leader and of baselines."""
     if draft.control:
         return verdicts
-    copies = {*draft.copies_of(draft.leader)}
-    same, tied = verdicts.index.isin(copies), {*draft.first} - copies
-    alone = not (verdicts[~same] == OPEN).any()
-    likely = draft.frame["P(best)"][verdicts.index[same]].sum() >= _LIKELIEST
-    verdicts = verdicts.mask(same, USE if alone or (likely and not tied) else OPEN)
+    alone = not (verdicts.drop(draft.leader) == OPEN).any()
+    likely = draft.frame["P(best)"][draft.leader] >= _LIKELIEST and len(draft.first) == 1
+    verdicts[draft.leader] = USE if alone or likely else OPEN
     baseline = [any(part in name.lower() for part in YARDSTICKS) for name in verdicts.index]
     behind = verdicts.isin([AVOID, LIKELY])
     return verdicts.mask(np.array(baseline) & behind, YARDSTICK)
 
 
-def _by_mean(case: _Case, leader: str) -> tuple[str, ...]:
-    """Return the strategies whose mean differs from the leader's by the t-test of this pair alone.
+def _by_mean(gap: pd.DataFrame, alpha: float) -> tuple[str, ...]:
+    """Return the strategies whose mean gap to the leader is not 0 by a t-test of this pair alone.
 
-    That one is worse is claimed by other tests; this one says whether its mean may be told.
+    That one is worse is claimed by other tests; this one says whether a size may be told.
     """
-    pairs = case.compared.pairs.get("t")
-    if pairs is None or leader not in pairs.strategies:
-        return ()
-    alone = pairs.tables.get("p (unadjusted)", pairs.p_values).loc[leader].to_numpy()
-    shown = np.flatnonzero(alone <= case.chosen.analysis.alpha).tolist()
-    return tuple(pairs.strategies[place] for place in shown)
+    from scipy.special import stdtrit
+
+    n = gap.notna().sum()
+    with np.errstate(divide="ignore", invalid="ignore"):  # one row, or equal gaps
+        t = (gap.mean() / (gap.std(ddof=1) / np.sqrt(n))).abs()
+        shown = t >= stdtrit(n - 1, 1 - alpha / 2)
+    return tuple(map(str, gap.columns[shown]))
 
 
 def _equal(case: _Case, leader: str) -> np.ndarray:

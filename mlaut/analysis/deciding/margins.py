@@ -21,7 +21,8 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     -------
     DataFrame
         One row for each strategy. ``won``, ``tied`` and ``lost`` are numbers of datasets with a
-        better, the same and a worse score than the leader's. ``difference`` is the mean score minus
+        better, the same and a worse score than the leader's; or of sources, if they are known, each
+        by most of its datasets. ``difference`` is the mean score minus
         the leader's. A metric whose unit differs between datasets has ``ratio`` instead, if it can
         be computed: the geometric mean of the score divided by the leader's. Metrics that differ
         between datasets have neither. With sources, each source counts once in these means. NaN for
@@ -34,7 +35,8 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     [0.0, 1.0, 1.0, -0.05]
     """
     difference = _differences(scored, leader)
-    better = difference if scored.metric.greater_is_better else -difference
+    better = np.sign(difference if scored.metric.greater_is_better else -difference)
+    better = np.sign(by_source(scored, better))
     counts = {"won": better > 0, "tied": better == 0, "lost": better < 0}
     table = pd.DataFrame({name: count.sum() for name, count in counts.items()}, dtype=float)
     sizes = gaps(scored, leader)
@@ -50,7 +52,12 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
 
 def _mean(scored: Results, values: pd.DataFrame) -> pd.Series:
     """Return the mean over datasets, or over sources if there are any."""
-    return (values if scored.clusters is None else values.groupby(scored.source).mean()).mean()
+    return by_source(scored, values).mean()
+
+
+def by_source(scored: Results, values: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean of each source, or the values of datasets without sources."""
+    return values if scored.clusters is None else values.groupby(scored.source).mean()
 
 
 def gaps(scored: Results, leader: str) -> pd.DataFrame:

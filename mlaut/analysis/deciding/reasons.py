@@ -5,6 +5,7 @@ import pandas as pd
 
 from mlaut.analysis.deciding.verdict_table import OFTEN, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, OPEN, UNDECIDED, YARDSTICK
+from mlaut.analysis.deciding.words import unit
 
 _MOST = 2  # reasons in the headline besides those of the most surprising pair
 _SEEN = 15  # strategies, the best first: a reason of another would be about a row that is not seen
@@ -32,10 +33,11 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
     unclear : Series of str
         For each strategy why the result of the primary test is not clear, or an empty text.
     gap : DataFrame
-        How far each strategy is from the leader on each dataset (`margins.gaps`).
+        How far each strategy is from the leader on each dataset or source (`margins.gaps`); of
+        ratios the logarithms.
     """
     frame, texts, failing = table.frame, unclear.copy(), _failing(table)
-    gap = gap.map(np.log) if "ratio" in frame else gap * (1 if "difference" in frame else np.nan)
+    gap = gap * (1 if {"ratio", "difference"} & {*frame} else np.nan)
     worse = (-gap if table.scorer.greater_is_better else gap).clip(lower=0)
     often = (frame["verdict"] == OPEN) & (frame["lost"] >= _MANY * (frame["won"] + frame["lost"]))
     harsh, mild = _opposed(table)
@@ -44,8 +46,9 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
             texts[name] = f"{name} failed on {frame['failures'][name]} of {table.n} datasets"
             if name != table.leader:
                 won, tied, lost = (int(frame[column][name]) for column in ("won", "tied", "lost"))
+                sources = f" {unit(table)}" * (table.n_sources > 0)
                 texts[name] += (
-                    f"; on the {won + tied + lost} where {table.leader} also has a result it is "
+                    f"; on the {won + tied + lost}{sources} where {table.leader} also has a result it is "
                     f"better on {won}, equal on {tied} and worse on {lost}"
                 )
             texts[name] += "."
@@ -84,10 +87,10 @@ def _opposed(table: VerdictTable) -> tuple[list[str], list[str]]:
 
 
 def _worse(table: VerdictTable, name: str) -> str:
-    """Return a phrase on the number of datasets on which a strategy is worse than the leader."""
+    """Return a phrase on the number of datasets or sources on which a strategy is worse."""
     lost, n = table.frame["lost"][name], table.frame.loc[name, ["won", "tied", "lost"]].sum()
     where = f"all {n:.0f}" if lost == n else f"{lost:.0f} of {n:.0f}"
-    return f"{name} is worse than {table.leader} on {where} datasets"
+    return f"{name} is worse than {table.leader} on {where} {unit(table)}"
 
 
 def _few(worse: pd.Series) -> int:

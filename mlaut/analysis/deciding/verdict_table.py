@@ -131,6 +131,11 @@ class VerdictTable:
     scenario: str = "(c)"
 
     @property
+    def sets(self) -> pd.DataFrame | None:
+        """Scores of the test sets of the only dataset; None for a decision on several datasets."""
+        return None
+
+    @property
     def metric(self) -> str:
         """Name of the metric."""
         return self.scorer.name

@@ -1,7 +1,7 @@
 """Verdicts on strategies, from tests that show which strategies are better than others."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,8 @@ VERDICTS = {
     OPEN: "cannot be ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
     LIKELY: "ruled out as the best, but not shown to be worse by the main test and half of others",
-    AVOID: "shown to be worse than another by the main test and at least half of the others",
+    AVOID: "shown to be worse than another (more often, or by more) by the main test and half of "
+    "the others",
     YARDSTICK: "for reference only, not a candidate (a baseline, or the control)",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
@@ -51,6 +52,9 @@ class Compared(Protocol):
 
     @property
     def rope(self) -> float: ...  # noqa: D102 - an attribute
+
+    @property
+    def apart(self) -> Self | None: ...  # noqa: D102 - an attribute
 
 
 def shown_better(

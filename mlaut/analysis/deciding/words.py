@@ -80,9 +80,9 @@ def _too_few(table: VerdictTable) -> str:
         return f"{few}: {listed(table.first)} are first together. {_NOW}, {_first(table)}."
     name = table.first[0]
     others = table.frame.drop(index=name)
-    on_all = bool((others["lost"] == table.n).all()) if "lost" in others else False
-    every = "both" if table.n == 2 else f"all {table.n}"
-    where = f"on {every} datasets" if on_all else f"by average rank on {table.n} datasets"
+    on_all = bool((others["lost"] == n).all()) if "lost" in others else False
+    every = "both" if n == 2 else f"all {n}"
+    where = f"on {every} {unit(table)}" if on_all else f"by average rank on {table.n} datasets"
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
     text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
@@ -120,8 +120,7 @@ def _choice(table: VerdictTable) -> str:
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
     """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
     often = table.frame["failures"] >= OFTEN * table.n  # those `sizes` names apart
-    rest = [] if "ratio" in table.frame else [n for n in names if n not in table.by_mean]
-    rest = [name for name in rest if not often[name]]
+    rest = [name for name in names if name not in table.by_mean and not often[name]]
     size = sizes(table, [name for name in names if name not in rest])
     more = f"{listed(rest, MOST_CHOSEN)} more often" if size else "more often worse"
     parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
@@ -196,8 +195,10 @@ def be(names: Sequence[str]) -> str:
 def yardstick(table: VerdictTable) -> str:
     """Return a sentence on the best baseline that is clearly worse; empty if there is none."""
     names = () if table.control else table.named(YARDSTICK)[:1]
-    size = sizes(table, names)
-    return size and f"{names[0]} is for reference only, not a candidate ({size})."
+    return "".join(
+        f"{name} is for reference only, not a candidate{_how_worse(table, names)}."
+        for name in names
+    )
 
 
 def trade_off(table: VerdictTable) -> str:
@@ -238,7 +239,8 @@ def _loss(table: VerdictTable, name: str) -> str:
     if not change:
         return f"has the same mean {table.metric}"
     better = (change > 0) == table.scorer.greater_is_better
-    return f"is {_range(abs(change))} {'better' if better else 'worse'} in {table.metric}"
+    how = f"{_range(abs(change))} {'better' if better else 'worse'}"
+    return f"is {how} in mean {table.metric} here"
 
 
 def same_rows(
@@ -320,6 +322,7 @@ def reading(table: VerdictTable) -> str:
         size = next((f" and {name}" for name in ("difference", "ratio") if name in table.frame), "")
         average = size and " (an average)"
         texts.append(f"Win/tie/loss{size}{average}: of this row against {table.first[0]}.")
+        texts += ["A source is won if most of its datasets are."] * (table.n_sources > 0)
         known = f"Win/tie/loss{size} count only datasets on which both have a result."
         if table.chosen.analysis.missing == "failures last":
             known = f"A failure counts as last place in the rank; win/tie/loss{size} leave it out."

@@ -25,7 +25,7 @@ def bootstrap_means(results: Results, scenario: str, confidence: float, seed: in
     losses = results.losses.to_numpy()
     if scenario == "(c)":
         return _bca(losses, confidence, seed)
-    draws = np.mean([_draws_of_dataset(results, i, seed) for i in range(len(losses))], axis=0)
+    draws = np.mean([draws_of_dataset(results, i, seed) for i in range(len(losses))], axis=0)
     return (losses.mean(axis=0), *_percentiles(draws, confidence))
 
 
@@ -33,7 +33,7 @@ def bootstrap_datasets(results: Results, confidence: float, seed: int) -> Interv
     """Return value, standard error, low and high by dataset and strategy: shape (N, K) each."""
     named = results.in_order
     of = {
-        name: _percentiles(_draws_of_dataset(named, i, seed), confidence)
+        name: _percentiles(draws_of_dataset(named, i, seed), confidence)
         for i, name in enumerate(named.datasets)
     }
     parts = zip(*(of[name] for name in results.datasets), strict=True)
@@ -69,7 +69,7 @@ def _bca(values: np.ndarray, confidence: float, seed: int) -> Interval:
     return mean, draws.std(axis=0, ddof=1), ends[0], ends[1]
 
 
-def _draws_of_dataset(results: Results, i: int, seed: int) -> np.ndarray:
+def draws_of_dataset(results: Results, i: int, seed: int) -> np.ndarray:
     """Draw the test points of one dataset with replacement; return losses of shape (draws, K)."""
     if results.load_block is None:
         raise AnalysisError(

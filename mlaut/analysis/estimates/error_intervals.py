@@ -13,7 +13,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import number
-from mlaut.analysis.common.numerics import wilson
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, student_quantile, wilson
 from mlaut.analysis.common.result_types import Estimate, ResultTable
 from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
 from mlaut.analysis.results.given import of_results, takes_sources
@@ -22,7 +22,7 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
-from mlaut.records import UNUSED, Block, Split
+from mlaut.records import CLASSIFICATION, REGRESSION, UNUSED, Block, Split
 
 # Factors of the variance of "CV Wald, inflated". They were chosen on 34 tables and confirmed on
 # others: see docs/intervals.md.
@@ -32,7 +32,24 @@ ONE_REPEAT, SEVERAL_REPEATS = 1.45, (1.1, 1.5)
 NEARLY_CONSTANT = 0.95
 _TOO_SHORT = (
     "{share} of its predictions are the same, and stratified test sets are too alike to show how "
-    "uncertain its error is: this interval is too short (docs/intervals.md)"
+    "uncertain its error is: this interval is too short; a metric of single rows, such as "
+    "'misclassification' or 'log_loss', has one that is not (docs/intervals.md)"
+)
+FEWEST_OF_CLASS, FEW_OF_CLASS = 3, 10  # test rows of a class: without an interval, with a note
+_TOO_FEW = (
+    "no interval: it needs {least} test rows of each class, and a class has {n}; test more rows, "
+    "for example by 'repeated_kfold(3, 10)', whose folds test every row"
+)
+_FEW = "a class has only {n} test rows, on which the interval rests (docs/intervals.md)"
+_NO_VALUE = (
+    "no value, because of at least one test set: {why}; take fewer folds, or random test sets that "
+    "are larger, such as 'repeated_holdout(1/3, 30)'"
+)
+HEAVY, HEAVY_SHARE = 5, 0.05  # most test rows, and share, that make up half of a heavy loss
+_LIGHTER = {CLASSIFICATION: "brier", REGRESSION: "mae"}
+_HEAVY = (
+    "half of the loss is that of {few} of {n} test rows: a sample may lack such rows, and the "
+    "interval is then too short (docs/intervals.md); {other!r} depends less on them"
 )
 _SINGLE = "the losses have no variation, so the interval is a single point, which is too narrow"
 _ROOT = "the root over all test points; the tables of scores have the mean over test sets of roots"
@@ -58,6 +75,14 @@ class Sample:
         Range of the losses.
     zero_one : bool, default False
         Whether each point loss is 0 or 1.
+    classes : ndarray of int, shape (n_rows,), or None
+        Class of each row, for a metric whose variance is that of each class apart (DeLong); else
+        None.
+    weights : ndarray of float, shape (n_rows,), or None
+        Weights that are within ``points``.
+    least : float, default 0
+        Smallest variance of the values of rows: for differences of losses of 0 and 1, as if one row
+        differed, since learners that agree on some rows do not on all.
     """
 
     split: Split
@@ -65,6 +90,9 @@ class Sample:
     points: np.ndarray | None = None
     bounds: tuple[float, float] = (-np.inf, np.inf)
     zero_one: bool = False
+    classes: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    least: float = 0.0
 
     @classmethod
     def of_points(cls, points: np.ndarray, split: Split, **about: Any) -> Self:
@@ -73,6 +101,41 @@ class Sample:
         with np.errstate(invalid="ignore"):
             sums = np.where(sets, points[..., None, :], 0.0).sum(axis=-1)
             return cls(split, sums / sets.sum(axis=-1), points, **about)
+
+    @property
+    def of_pairs(self) -> Self:
+        """The sample of the losses of all pairs of its K learners, first minus second: (P, ...)."""
+        first, second = np.triu_indices(len(self.cells), 1)
+        points = None if self.points is None else self.points[first] - self.points[second]
+        span = self.bounds[1] - self.bounds[0]
+        cells = self.cells[first] - self.cells[second]
+        least = 1 / max(int((self.split.folds >= 0).any(axis=0).sum()), 1) if self.zero_one else 0.0
+        about = {"bounds": (-span, span), "zero_one": False, "least": least}
+        return replace(self, cells=cells, points=points, **about)
+
+    @property
+    def fewest(self) -> int:
+        """Number of tested rows of the smallest class; a large number without `classes`."""
+        tested = np.asarray((self.split.folds >= 0).any(axis=0))
+        if self.classes is None:
+            return len(tested) + FEW_OF_CLASS
+        return int(np.unique(self.classes[tested], return_counts=True)[1].min())
+
+    def df(self, method: "Method") -> float:
+        """Degrees of freedom of the standard errors of a method; infinite for a normal one."""
+        if method.compute is _corrected_t:
+            return float((self.n_test > 0).sum() - 1)
+        if method.compute is not _hold_out:
+            return np.inf
+        return (self.fewest if self.classes is not None else self._worth) - 1.0
+
+    @property
+    def _worth(self) -> float:
+        """Number of rows of the first repeat; with weights, of rows of one weight."""
+        tested = self.split.folds[0] >= 0
+        if self.weights is None:
+            return float(tested.sum())
+        return float(self.weights[tested].sum() ** 2 / np.square(self.weights[tested]).sum())
 
     @property
     def n_test(self) -> np.ndarray:
@@ -104,22 +167,102 @@ def _rows(sample: Sample) -> np.ndarray:
 
 
 def _hold_out(sample: Sample, confidence: float) -> Interval:
-    points = _rows(sample)[..., 0, sample.split.folds[0] >= 0]
+    tested = sample.split.folds[0] >= 0
+    points = _rows(sample)[..., 0, tested]
     n = points.shape[-1]
-    value, error = points.mean(axis=-1), points.std(axis=-1, ddof=min(1, n - 1)) / np.sqrt(n)
+    variance = np.maximum(points.var(axis=-1, ddof=min(1, n - 1)), sample.least)
+    value, error = points.mean(axis=-1), np.sqrt(variance / n)
+    if sample.classes is not None:
+        return _by_class(sample, points, sample.classes[tested], confidence)
     if sample.zero_one:
         return Interval(value, error, *wilson(value, np.array(n), confidence))
-    return sample.ends(value, error, n - 1, confidence, n)
+    return sample.ends(value, error, sample._worth - 1, confidence, sample._worth)
+
+
+def _by_class(
+    sample: Sample, points: np.ndarray, classes: np.ndarray, confidence: float
+) -> Interval:
+    """Return the interval from the variance of each class, with the freedom of the smallest one.
+
+    The variance is DeLong's; the ends are symmetric for the logit, so that they keep the range.
+    """
+    value, error = points.mean(axis=-1), _error_by_class(points, classes)
+    low, width = sample.bounds[0], sample.bounds[1] - sample.bounds[0]
+    share, fewest = (value - low) / width, sample.fewest
+    spread = share * (1 - share)
+    half = student_quantile(max(fewest - 1, 1), confidence)
+    at_end = wilson(share, np.array(fewest), confidence)  # no row shows how far from the end it is
+    inside = spread > 0
+    step = half * error / width / np.where(inside, spread, 1.0)
+    odds = np.log(np.where(inside, share, 0.5) / np.where(inside, 1 - share, 0.5))
+    ends = (
+        low + width * np.where(inside, 1 / (1 + np.exp(-(odds + sign * step))), end)
+        for sign, end in zip((-1, 1), at_end, strict=True)
+    )
+    return Interval(value, error, *ends)
+
+
+def _error_by_class(points: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the standard error of a mean of points whose numbers in the classes are fixed."""
+    variance = np.zeros(points.shape[:-1])
+    for k in np.unique(classes):
+        own = points[..., classes == k]
+        n = own.shape[-1]
+        variance += n * own.var(axis=-1, ddof=1) if n > 1 else np.nan  # one row shows no variance
+    error: np.ndarray = np.sqrt(variance) / points.shape[-1]
+    return error
+
+
+def corrected_error(
+    cells: np.ndarray, ratio: float, of_sets: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, float]:
+    """Return the standard error of the mean over J dependent test sets, and what they are worth.
+
+    Parameters
+    ----------
+    cells : ndarray, shape (..., J)
+        Loss of each test set.
+    ratio : float
+        Ratio of test to training rows (Nadeau & Bengio 2003).
+    of_sets : ndarray, shape (...)
+        Mean variance of the loss of one test set by its rows. The variance between test sets is
+        taken to be no smaller, as stratified test sets are too alike.
+
+    Returns
+    -------
+    error : ndarray, shape (...)
+    worth : float
+        Number of independent test sets with the same standard error.
+    """
+    worth = 1 / (1 / cells.shape[-1] + ratio)
+    least, most = cells.min(axis=-1), cells.max(axis=-1)
+    same = most - least <= RELATIVE_NOISE * np.maximum(np.abs(least), np.abs(most))
+    between = np.where(same, 0.0, cells.var(axis=-1, ddof=1))
+    return np.sqrt(np.maximum(between, of_sets) / worth), worth
 
 
 def _corrected_t(sample: Sample, confidence: float) -> Interval:
     cells, n_test = _flat(sample.cells[..., : sample.split.n_main, :]), sample.n_test
     j, ratio = cells.shape[-1], float((n_test / sample.n_train).mean())
-    error = np.sqrt(cells.var(axis=-1, ddof=1) * (1 / j + ratio))
+    error, worth = corrected_error(cells, ratio, _of_sets(sample))
     # where no test set has an error, as many points as the corrected number of test sets has
-    return sample.ends(
-        cells.mean(axis=-1), error, j - 1, confidence, n_test.sum() / (1 + j * ratio)
-    )
+    return sample.ends(cells.mean(axis=-1), error, j - 1, confidence, n_test.sum() / j * worth)
+
+
+def _of_sets(sample: Sample) -> np.ndarray | float:
+    """Return the mean variance of the loss of a test set by its rows; 0 where it is not known."""
+    if sample.points is None:
+        return 0.0
+    variances = []
+    for repeat, fold in np.ndindex(sample.split.n_main, sample.split.n_folds):
+        rows = sample.split.folds[repeat] == fold
+        points = sample.points[..., repeat, rows]
+        if sample.classes is not None:
+            variances.append(_error_by_class(points, sample.classes[rows]) ** 2)
+        elif rows.sum() > 1:
+            variances.append(np.maximum(points.var(axis=-1, ddof=1), sample.least) / rows.sum())
+    known = np.nan_to_num(np.array(variances))
+    return known.mean(axis=0) if len(known) else 0.0
 
 
 def _conservative_z(sample: Sample, confidence: float) -> Interval:
@@ -286,46 +429,80 @@ def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
     return method
 
 
-def metric_of_points(metric: MLautScore, split: Split) -> MLautScore | None:
+def metric_of_points(metric: MLautScore, split: Split, pairs: bool = False) -> MLautScore | None:
     """Return the metric whose values at test points are averaged; for the RMSE, this is the MSE.
 
     An aggregate with `influence` has such values, too (LeDell, Petersen & van der Laan 2015), but
     not for nested CV, which uses the means of parts of test sets. None if there are no values.
+    Differences of two roots (``pairs``) have the values of the roots.
     """
-    if metric.name == "rmse":  # a function of a mean of points, so the delta method applies
-        return find_metric("mse")
+    if metric.name == "rmse" and not pairs:
+        return find_metric("mse")  # a function of a mean of points, so the delta method applies
     by_influence = metric.has_influence and kind_of(split) != "nested_cv"
     return metric if metric.average or by_influence else None
 
 
-def sample_of(metric: MLautScore, block: Block) -> Sample:
-    """Return the losses of the strategies of a block."""
-    of_points = metric_of_points(metric, block.split)
-    if of_points is None or block.weights is not None:
-        return Sample(block.split, metric.evaluate(block).losses, bounds=metric.loss_bounds)
-    if not of_points.average:
-        points = np.full(block.predictions.shape, np.nan)
-        truth, outputs = metric.inputs(block)
-        for repeat, fold in np.ndindex(block.split.n_repeats, block.split.n_folds):
-            rows = block.split.folds[repeat] == fold
-            parts = metric.influence(truth[rows], outputs[:, repeat][:, rows])
-            points[:, repeat, rows] = metric.loss(parts)
-        points[np.isnan(metric.evaluate(block).losses).any(axis=(1, 2))] = np.nan
-        return Sample.of_points(points, block.split, bounds=metric.loss_bounds)
-    about = {"bounds": of_points.loss_bounds, "zero_one": of_points.zero_one}
-    return Sample.of_points(of_points.point_losses(block), block.split, **about)
+def sample_of(metric: MLautScore, block: Block, pairs: bool = False) -> Sample:
+    """Return the losses of the strategies of a block, or those whose differences are wanted."""
+    of_points, split = metric_of_points(metric, block.split, pairs), block.split
+    if of_points is None or (block.weights is not None and not of_points.average):
+        return Sample(split, metric.evaluate(block).losses, bounds=metric.loss_bounds)
+    if of_points.average and block.weights is None:
+        about = {"bounds": of_points.loss_bounds, "zero_one": of_points.zero_one}
+        return Sample.of_points(of_points.point_losses(block), split, **about)
+    points = np.full(block.predictions.shape, np.nan)
+    truth, outputs = of_points.inputs(block)
+    for repeat, fold in np.ndindex(split.n_repeats, split.n_folds):
+        rows = split.folds[repeat] == fold
+        if of_points.pooled:
+            if fold:
+                continue
+            rows = split.folds[repeat] >= 0
+        given = outputs[:, repeat][:, rows]
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            if block.weights is None:
+                parts = of_points.influence(truth[rows], given)
+            else:
+                parts = _weighted(of_points.points(truth[rows], given), block.weights[rows])
+        points[:, repeat, rows] = of_points.loss(parts)
+    tested = np.array(split.test_sizes) > 0
+    none = ~block.done.all(axis=(1, 2), where=tested)
+    if not of_points.pooled:
+        none |= (np.isnan(metric.evaluate(block).losses) & tested).any(axis=(1, 2))
+    points[none] = np.nan
+    bounds = of_points.loss_bounds
+    by_class = block.truth if of_points.has_influence and not of_points.pooled else None
+    return Sample.of_points(points, split, bounds=bounds, classes=by_class, weights=block.weights)
+
+
+def _weighted(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return values whose mean is the weighted mean of points, and their spread its error."""
+    mean = np.average(points, axis=-1, weights=weights)[..., None]
+    away: np.ndarray = (points - mean) * (weights / weights.mean())
+    return mean + away
 
 
 def interval_of(
-    metric: MLautScore, sample: Sample, method: str | None, confidence: float
+    metric: MLautScore,
+    sample: Sample,
+    method: str | None,
+    confidence: float,
+    pairs: bool = False,
 ) -> tuple[Interval, Method]:
-    """Return the intervals of a sample (`sample_of`), and their method."""
-    if method is None and metric.has_influence and kind_of(sample.split) in _ANY_SETS:
-        method = "corrected t"  # measured: in small folds the delta method is too sure
+    """Return the intervals of a sample (`sample_of`) or of its pairs, and their method."""
+    of_roots = metric.name == "rmse" and not pairs
+    delta = (metric.has_influence and not of_roots) or sample.weights is not None
+    if method is None and (pairs or delta) and kind_of(sample.split) in _ANY_SETS:
+        # measured: it covers differences, where the others are too short; and in small folds the
+        # delta method is too sure
+        method = "corrected t"
     chosen = chosen_method(method, sample.split, sample.points is not None)
     with np.errstate(invalid="ignore", divide="ignore"):
         ends = chosen.compute(sample, confidence)
-        if sample.points is not None and metric.name == "rmse":
+        if sample.fewest < FEWEST_OF_CLASS:
+            none = np.full_like(ends.value, np.nan)
+            ends = Interval(ends.value, none, none, none)
+        if sample.points is not None and of_roots:
             value, low, high = (np.sqrt(part) for part in (ends.value, ends.low, ends.high))
             error = np.where(value > 0, ends.standard_error / (2 * value), ends.standard_error)
             ends = Interval(value, error, low, high)
@@ -339,20 +516,46 @@ def estimand(method: Method, split: Split) -> str:
     return words.format(train=train, rows=split.n_rows)
 
 
-def too_short(method: Method, block: Block) -> tuple[str, ...]:
+def too_short(method: Method, metric: MLautScore, block: Block, sample: Sample) -> tuple[str, ...]:
     """Return for each strategy a warning of an interval that is too short, or an empty text."""
+    scheme, labels = block.split.scheme, metric.uses == "labels" and sample.points is None
+    dealt = "stratif" in scheme or "group" not in scheme
+    stratified = bool(block.classes) and dealt and "stratify=False" not in scheme
     given = block.predictions[:, block.split.folds >= 0]
-    classes = range(len(block.classes) if method.of_test_sets else 0)
+    classes = range(len(block.classes) if method.of_test_sets and labels and stratified else 0)
     shares = np.max([(given == k).mean(axis=1) for k in classes] or [np.zeros(len(given))], axis=0)
     words = [_TOO_SHORT.format(share=f"{number(100 * share)} %") for share in shares]
     return tuple(np.where(shares >= NEARLY_CONSTANT, words, "").tolist())
 
 
-def _notes(metric: MLautScore, ends: Interval, short: Sequence[str]) -> list[str]:
+def notes_on(metric: MLautScore, sample: Sample, ends: Interval, short: Sequence[str]) -> list[str]:
     """Return for each estimate why it has no value or is too sure, or its text of `too_short`."""
-    single = (ends.standard_error == 0) & (ends.low == ends.high) & (np.array(short) == "")
-    none = f"no value, because of at least one test set: {metric.undefined}"
-    return np.where(np.isnan(ends.value), none, np.where(single, _SINGLE, short)).tolist()
+    texts = np.array(short, dtype=object)
+    if sample.fewest < FEW_OF_CLASS:
+        text = _TOO_FEW if sample.fewest < FEWEST_OF_CLASS else _FEW
+        texts[texts == ""] = text.format(least=FEWEST_OF_CLASS, n=sample.fewest)
+    heavy = np.array(_heavy(sample, _LIGHTER.get(metric.task or "", "")), dtype=object)
+    texts = np.where(texts == "", heavy, texts)
+    single = (ends.standard_error == 0) & (ends.low == ends.high) & (texts == "")
+    none = _NO_VALUE.format(why=metric.undefined)
+    return [str(x) for x in np.where(np.isnan(ends.value), none, np.where(single, _SINGLE, texts))]
+
+
+def _heavy(sample: Sample, other: str) -> list[str]:
+    """Return a note on each learner of which a few rows make up half of the loss, else ""."""
+    texts = [""] * len(sample.cells)
+    ratios = sample.classes is not None or sample.weights is not None
+    if sample.points is None or sample.zero_one or ratios or sample.bounds[0] != 0:
+        return texts
+    tested = sample.split.folds >= 0
+    for place, points in enumerate(sample.points):
+        rows = np.flatnonzero(tested.any(axis=0))
+        means = np.where(tested, points, 0.0).sum(axis=0)[rows] / tested.sum(axis=0)[rows]
+        sizes = np.sort(np.clip(means, 0, None))[::-1]
+        few = 1 + int(np.count_nonzero(2 * sizes.cumsum() < sizes.sum()))
+        if sizes.sum() > 0 and few <= min(HEAVY, HEAVY_SHARE * len(rows)):
+            texts[place] = _HEAVY.format(few=few, n=len(rows), other=other)
+    return texts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -401,17 +604,14 @@ def error_of_block(
         Name in `METHODS`; default the method of the split, or ``"corrected t"`` for differences.
     confidence : float, default 0.95
     """
-    sample, name = sample_of(metric, block), metric.loss_name
-    if len(block.strategies) == 2:
+    pairs, name = len(block.strategies) == 2, metric.loss_name
+    sample = sample_of(metric, block, pairs)
+    if pairs:
         first, second = block.strategies
-        name = f"{name} of {first} minus that of {second}"
-        points = None if sample.points is None else -np.diff(sample.points, axis=0)
-        bounds = (-metric.span, metric.span)
-        sample = Sample(sample.split, -np.diff(sample.cells, axis=0), points, bounds)
-        if method is None and kind_of(block.split) in _ANY_SETS:
-            method = "corrected t"  # measured: it covers differences where the others are too short
-    ends, chosen = interval_of(metric, sample, method, confidence)
-    notes = _notes(metric, ends, too_short(chosen, block) if len(block.strategies) == 1 else ("",))
+        name, sample = f"{name} of {first} minus that of {second}", sample.of_pairs
+    ends, chosen = interval_of(metric, sample, method, confidence, pairs)
+    warned = ("",) if pairs else too_short(chosen, metric, block, sample)
+    notes = notes_on(metric, sample, ends, warned)
     value, error, low, high = (float(part[0]) for part in ends)
     return ErrorInterval(
         name=name,
@@ -478,10 +678,10 @@ def error_intervals(
             notes[f"{dataset}: {error}"] = None
             ends, name, short = Interval(*np.full((4, len(rows)), np.nan)), "", ("",) * len(rows)
         else:
-            name, warned = chosen.name, too_short(chosen, block)
+            name, warned = chosen.name, too_short(chosen, metric, block, sample)
             tested = np.array(block.split.test_sizes) > 0
             done = block.done[rows].all(axis=(1, 2), where=tested)
-            told = _notes(metric, ends, [warned[row] for row in rows])
+            told = notes_on(metric, sample, ends, [warned[row] for row in rows])
             short = tuple(np.where(done, told, "").tolist())
             if metric.name == "rmse" and points is not None and tested.sum() > 1:
                 notes[_ROOT] = None

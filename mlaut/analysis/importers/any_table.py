@@ -11,6 +11,7 @@ from mlaut.analysis.importers import automlbenchmark, openml, sktime_results, ta
 from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grids_of
+from mlaut.analysis.importers.grids.names import same_metric
 from mlaut.analysis.importers.grids.readings import read_grid
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked
 from mlaut.analysis.importers.reading import in_one_line
@@ -150,10 +151,12 @@ def _one_of(grids: Sequence[Grid], chosen: str, asked: Asked) -> Grid:
             readable[number] = read_grid(grid, asked)
         except AnalysisError:
             continue
-    if len(readable) == 1:
-        number = next(iter(readable))
-        others = f"{len(grids) - 1} other tables of the file"
+    named = [n for n in readable if asked.metric and same_metric(grids[n - 1].name, asked.metric)]
+    if len(readable) == 1 or len(named) == 1:
+        number = (named or list(readable))[0]
         grid = grids[number - 1]
+        this = f"{grid.name!r}" if grid.name else f"number {number}"
+        others = f"tables of the file other than {this} ({len(grids) - 1})"
         return Grid(grid.name, grid.table, grid.unnamed, (*grid.left, others))
     kinds = [
         f"{i}: {(x.name or 'without heading')[:40]!r} ({len(x.table)} x {x.table.shape[1]})"

@@ -16,6 +16,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, floats, one_of, where
 from mlaut.analysis.common.display import SMALLEST_P
+from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.errors import AnalysisError
 
@@ -143,11 +144,8 @@ def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
     two_sided = pairs.alternative == "two-sided"
     table[upper] = adjust(table[upper], method)
     table[lower] = table[upper] if two_sided else adjust(table[lower], method)
-    tables = {
-        **pairs.tables,
-        "p_value": pd.DataFrame(table, index=pairs.p_values.index, columns=pairs.p_values.columns),
-        "p (unadjusted)": pairs.p_values,
-    }
+    p = pd.DataFrame(table, index=pairs.p_values.index, columns=pairs.p_values.columns)
+    tables = changed(pairs.tables, **{"p_value": p, "p (unadjusted)": pairs.p_values})
     name = f"{pairs.name}, {method} correction" if method != "none" else pairs.name
     return replace(pairs, tables=tables, name=name)
 

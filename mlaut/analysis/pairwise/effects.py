@@ -5,12 +5,16 @@ each pair, and returns an `Effect` of arrays of shape (P,). A difference is the 
 strategy minus the loss of the second: below 0 the first is better.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from mlaut.analysis.common.numerics import student_quantile, wilson
 
+NONCENTRAL = "noncentral t"
 WILSON = "Wilson, effective sample size"
 _MANY = 1000  # degrees of freedom
 
@@ -53,6 +57,19 @@ class Effect(NamedTuple):
         return self._replace(low=np.maximum(self.low, -span), high=np.minimum(self.high, span))
 
 
+@dataclass(frozen=True)
+class LateEffect:
+    """Effect that takes long, and is computed when one of its numbers is asked for."""
+
+    compute: Callable[[], Effect]
+    method: str
+
+    @cached_property
+    def made(self) -> Effect:
+        """The effect."""
+        return self.compute()
+
+
 def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the mean difference with Student's t interval (MLaut 2019, Table 6: raw effect).
 
@@ -88,7 +105,7 @@ def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
     t, tail = value[varies] * np.sqrt(n), (1 - confidence) / 2
     low[varies] = -_noncentrality(-t, n - 1, tail) / np.sqrt(n)
     high[varies] = _noncentrality(t, n - 1, tail) / np.sqrt(n)
-    return Effect(value, low, high, "noncentral t")
+    return Effect(value, low, high, NONCENTRAL)
 
 
 def _noncentrality(t: np.ndarray, df: int, tail: float) -> np.ndarray:

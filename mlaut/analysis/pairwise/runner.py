@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.late import Late
 from mlaut.analysis.common.result_types import Pairwise, TestResult
-from mlaut.analysis.pairwise.effects import Effect
+from mlaut.analysis.pairwise.effects import Effect, LateEffect
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.given import extend_signature, of_results
 from mlaut.analysis.results.results import Results
@@ -60,7 +61,7 @@ class PairStatistics:
     tables : mapping of str to pair of ndarray, shape (P,)
         Values of the first strategy against the second, and of the second against the first. A test
         with p-values has ``"statistic"``.
-    effects : mapping of str to Effect or str
+    effects : mapping of str to Effect, LateEffect or str
         Effect sizes by name. The first decides which strategy of a pair is better. A text is the
         method of an effect that is one of the ``tables``.
     p : callable or None
@@ -74,7 +75,7 @@ class PairStatistics:
     """
 
     tables: Mapping[str, Both]
-    effects: Mapping[str, Effect | str]
+    effects: Mapping[str, Effect | LateEffect | str]
     p: Callable[[str], np.ndarray] | None = None
     df: float | tuple[float, ...] | None = None
     n: int | None = None
@@ -122,6 +123,10 @@ class PairTest:
         pairs, alternative = Pairs.of(results.strategies), given.get("alternative", "two-sided")
         one_of("alternative", alternative, _SIDES)
         both = _with_p_values(tests, _SIDES[alternative]) | _effect_tables(tests.effects)
+        tables: dict[str, Any] = {name: pairs.square(*values) for name, values in both.items()}
+        for name, effect in tests.effects.items():
+            if isinstance(effect, LateEffect):
+                tables |= {name + end: _late_table(pairs, effect, end) for end in _ENDS}
         return Pairwise(
             name=self.name.format(**given),
             null=self.null.format(**given),
@@ -129,7 +134,7 @@ class PairTest:
             scenario=self.scenario,
             strategies=results.strategies,
             metric=results.metric.loss_name,
-            tables={name: pairs.square(*values) for name, values in both.items()},
+            tables=Late(tables),
             alternative=alternative
             if alternative == "two-sided"
             else f"the first is {alternative}",
@@ -165,15 +170,25 @@ def _with_p_values(tests: PairStatistics, side: str) -> dict[str, Both]:
     }
 
 
-def _effect_tables(effects: Mapping[str, Effect | str]) -> dict[str, Both]:
+def _effect_tables(effects: Mapping[str, Effect | LateEffect | str]) -> dict[str, Both]:
     """Return the tables of effect sizes and the ends of their intervals."""
-    tables = {}
-    for name, effect in effects.items():
-        if isinstance(effect, Effect):
-            turned = effect.turned()
-            for end, part in (("", "value"), (" low", "low"), (" high", "high")):
-                tables[name + end] = getattr(effect, part), getattr(turned, part)
-    return tables
+    return {
+        name + end: _both(effect, end)
+        for name, effect in effects.items()
+        if isinstance(effect, Effect)
+        for end in _ENDS
+    }
+
+
+_ENDS = {"": "value", " low": "low", " high": "high"}
+
+
+def _both(effect: Effect, end: str) -> Both:
+    return getattr(effect, _ENDS[end]), getattr(effect.turned(), _ENDS[end])
+
+
+def _late_table(pairs: Pairs, effect: LateEffect, end: str) -> Callable[[], pd.DataFrame]:
+    return lambda: pairs.square(*_both(effect.made, end))
 
 
 class PairFunction(Protocol):

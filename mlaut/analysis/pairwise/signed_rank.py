@@ -163,9 +163,10 @@ def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     ordered = np.sort(d, axis=0)
     means = (_all_sums if n <= _FEW else _counted_sums)(ordered, places) / 2
     low, high = means[2:] if cut >= 0 else (np.full(d.shape[1], x) for x in (-np.inf, np.inf))
-    return Effect(means[:2].mean(axis=0), low, high, "inverted signed rank test")
+    return Effect(means[:2].mean(axis=0), low, high, INVERTED)
 
 
+INVERTED = "inverted signed rank test"
 _FEW = 500  # differences; the sums of more need too much memory
 
 

@@ -21,7 +21,15 @@ from mlaut.markup import counted
 from mlaut.records import Block, Status
 
 _OF_DATASETS = ("expected", "n_test", "n_train")  # arrays of shape (N, R, F)
-_OF_CELLS = ("cells", "cell_losses", "variances", "seconds", "imputed", "contaminated")
+_OF_CELLS = (
+    "cells",
+    "cell_losses",
+    "variances",
+    "seconds",
+    "imputed",
+    "contaminated",
+    "spreads",
+)
 _ARRAYS = (*_OF_CELLS, *_OF_DATASETS)
 
 
@@ -76,6 +84,9 @@ class Results(Shown):
         Whether the scores were percentages, and were divided by 100.
     load_block : callable or None
         Returns the block of predictions of a dataset; None for results from a table.
+    spreads : ndarray, shape (N, K, R, F), or None
+        Spreads that a table of others prints beside its scores, in their units: standard deviations
+        or others, as its authors say. They are shown, and no test uses them.
     how_read : str
         Sentence on how a table of others was read: what its columns are, and which are not used.
 
@@ -115,6 +126,7 @@ True or False, or the name of a metric
     percent: bool = False
     single: bool = False
     load_block: Callable[[str], Block] | None = None
+    spreads: np.ndarray | None = None
     how_read: str = ""
 
     def __post_init__(self) -> None:

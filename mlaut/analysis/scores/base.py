@@ -69,6 +69,9 @@ class MLautScore:
         although one dataset with a very low R2 can dominate them.
     takes_weights : bool, default False
         Whether ``cells`` of an aggregate takes the weights of test points.
+    pooled : bool, default False
+        Whether ``influence`` is that of all test sets of a repeat together. A ratio or a root of a
+        test set of a few rows is biased, and that of all of them is not.
     variants : mapping of str to dict
         Arguments of the metrics that have its name with an ending, by the ending.
 
@@ -96,6 +99,7 @@ class MLautScore:
     undefined: str = "the metric is not defined for this test set"
     incomparable: str = ""
     takes_weights: bool = False
+    pooled: bool = False
     variants: ClassVar[Mapping[str, dict[str, Any]]] = {"": {}}
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:

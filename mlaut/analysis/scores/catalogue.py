@@ -1,6 +1,7 @@
 """Catalogue of metrics by name: MLaut's metrics, scikit-learn's scorers, and metrics of users."""
 
 import re
+from contextlib import suppress
 from typing import Any
 
 from mlaut.analysis.common.arguments import shown
@@ -20,6 +21,11 @@ GREATER = (
 )
 # Words of scores whose direction differs between fields, or that are losses by another name.
 _EITHER = "brier|energy|entropy|interval|log|quantile|probab|rank|winkler|" + "|".join(LESS)
+# What is in every name that `metric` accepts beyond `OWN`: others need not wait for scikit-learn.
+_KNOWN = re.compile(
+    r"accuracy|auc|corrcoef|error|f1|jaccard|likelihood|precision|r2|recall|score|variance|"
+    r"^neg|(?:cost|pinball|quantile)\("
+)
 _QUANTILE = re.compile(r"\s*(?:pinball|quantile)\(\s*(?:quantile\s*=\s*)?(\d*\.?\d+)\s*\)\s*")
 _TURNED = re.compile(r"\s*(?:1(?:00)?\s*%?\s*[-\u2212]|[-\u2212]|minus\b|negative\b)\s*(.+)", re.I)
 
@@ -34,10 +40,10 @@ def direction(name: str) -> bool | None:
     >>> direction("1 - accuracy"), direction("percent incorrect"), direction("interval score")
     (False, False, None)
     """
-    try:
-        return metric(name).greater_is_better
-    except AnalysisError:
-        word = re.sub(r"[^a-z0-9]", "", name.lower())
+    if (plain := _plain(name)) in OWN or _KNOWN.search(plain):
+        with suppress(AnalysisError):
+            return metric(name).greater_is_better
+    word = re.sub(r"[^a-z0-9]", "", name.lower())
     if turned := _TURNED.fullmatch(name):
         other = direction(turned[1])
         return None if other is None else not other
@@ -142,7 +148,7 @@ def metric(
         return LossCost(costs[1])
     if quantile := _QUANTILE.fullmatch(str(which)):
         return LossQuantile(float(quantile[1]))
-    name = str(which).strip().lower().replace(" ", "_").replace("-", "_")
+    name = _plain(str(which))
     if name in OWN:
         return OWN[name]()
     names = metric_names()
@@ -153,6 +159,10 @@ def metric(
         or "; 'mlaut list metrics' lists those that are"
     )
     raise AnalysisError(f"metric {shown(which)} is not known{hint}")
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 _ABBREVIATED = {

@@ -510,6 +510,7 @@ class LossRMSE(_RegressionAggregate):
     bounds = (0.0, np.inf)
     undefined = "the loss is not finite"
     incomparable = IN_TARGET_UNITS
+    pooled = True
 
     def calculate(
         self, truth: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
@@ -519,6 +520,12 @@ class LossRMSE(_RegressionAggregate):
             return float(np.linalg.norm(predictions - truth) / np.sqrt(len(truth)))
         return float(np.sqrt(np.average(np.square(predictions - truth), weights=weights)))
 
+    def influence(self, truth: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Return values of test points whose mean is the root (delta method)."""
+        squares = np.square(outputs - truth)
+        root = np.sqrt(squares.mean(axis=-1, keepdims=True))
+        return root / 2 + squares / np.where(root > 0, 2 * root, 1.0)
+
 
 @named("r2")
 class ScoreR2(_RegressionAggregate):
@@ -527,6 +534,7 @@ class ScoreR2(_RegressionAggregate):
     greater_is_better = True
     bounds = (-np.inf, 1.0)
     undefined = "the truth of the test set is constant"
+    pooled = True
 
     def calculate(
         self, truth: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
@@ -536,6 +544,14 @@ class ScoreR2(_RegressionAggregate):
         total = (each * np.square(truth - np.average(truth, weights=weights))).sum()
         error = (each * np.square(truth - predictions)).sum()
         return float(1 - error / total) if total > 0 else np.nan
+
+    def influence(self, truth: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Return values of test points whose mean is the score (delta method of a ratio)."""
+        away = np.square(truth - truth.mean())
+        total = away.mean() or np.nan
+        squares = np.square(truth - outputs)
+        ratio = squares.mean(axis=-1, keepdims=True) / total
+        return 1 - ratio - (squares - ratio * away) / total
 
 
 class LossCost(MLautScore):

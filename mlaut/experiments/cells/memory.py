@@ -45,6 +45,11 @@ def limited_memory(limit: int | None) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
+def memory_can_be_limited() -> bool:
+    """Return whether this system can limit the memory of a process: Linux can."""
+    return bool(_in_status("VmData"))
+
+
 def check_memory_can_be_limited() -> None:
     """Check that this system can limit the memory of a process.
 
@@ -53,7 +58,7 @@ def check_memory_can_be_limited() -> None:
     StudyError
         The system is not Linux, the only one that can.
     """
-    if not _in_status("VmData"):
+    if not memory_can_be_limited():
         raise StudyError(
             "memory: this system cannot limit what a process allocates (Linux can); "
             "leave memory out, or run in a container that has a limit"

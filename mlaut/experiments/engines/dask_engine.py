@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import replace
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -161,10 +162,15 @@ class _Dispatch:
         _warn_if_open(str(self._client.scheduler.address))
 
     def begin(self, groups: Iterable[Batch | None]) -> None:
-        """Wait for workers, whose number of threads determines the duration of a load."""
+        """Wait for workers, whose number of threads determines the duration of a load.
+
+        An adaptive cluster starts workers only for tasks that wait, so that one must be there.
+        """
+        asking = self._client.submit(time.sleep, 0, pure=False)
         while not self._n_threads:
             self._look_after_cluster()
             time.sleep(_LOOK_SECONDS)
+        asking.release()
         seconds = _LOAD_SECONDS + _LOAD_SECONDS_A_THREAD * self._n_threads
         self._pause = _PAUSE * seconds
         self._queue = BatchQueue(self._noted(groups), seconds, _OPEN)
@@ -317,9 +323,30 @@ class _Dispatch:
             self._sent = {key: sent for key, sent in self._sent.items() if key in used}
             new_ref, content = _alone(ref)
             table = SentDataset(content, dict(self._folds[ref]))
-            future = self._client.scatter(table, hash=False)
+            future = self._scattered(table)
             self._sent[ref] = _Sent(new_ref, future, frozenset(table.folds))
         return self._sent[ref]
+
+    def _scattered(self, table: SentDataset) -> Any:
+        """Send a dataset to a worker.
+
+        Raises
+        ------
+        StudyError
+            A worker cannot import mlaut.
+        """
+        try:
+            return self._client.scatter(table, hash=False)
+        except _NOT_THERE:
+            raise
+        except Exception as error:  # of the worker, which may lack anything
+            found = self._client.run(find_spec, "mlaut")
+            lacking = [address for address, spec in found.items() if spec is None]
+            where = f"worker {lacking[0]} has no mlaut" if lacking else _text(error)
+            raise StudyError(
+                f"the workers of the cluster cannot take a dataset: {where}; start workers with "
+                "the Python that runs the study, or install the same packages there"
+            ) from error
 
     # ------------------------------------------------------------------- cluster
 
@@ -331,6 +358,13 @@ class _Dispatch:
             patience = min(_ANSWER_SECONDS, self._engine.patience)
             return Client(address, timeout=patience, set_as_default=False)
         except (OSError, TypeError, ValueError) as error:
+            if "ssl_context" in str(error):
+                raise StudyError(
+                    f"scheduler {address}: needs certificates, and none are set: name files in "
+                    "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+                    "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and "
+                    "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY (docs/cluster.md)"
+                ) from error
             raise StudyError(
                 f"scheduler {address}: no answer ({_text(error)}); "
                 "start it with 'dask scheduler', and check address and port"

@@ -5,6 +5,7 @@ a study.
 """
 
 import pkgutil
+import sys
 from collections.abc import Generator, Iterable
 from copy import copy
 from functools import lru_cache, partial
@@ -15,6 +16,7 @@ import cloudpickle
 from mlaut.errors import StudyError, nearest
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.options import RunOptions
+from mlaut.experiments.workers.allotted import allotted_cores
 from mlaut.experiments.workers.batches import Batch, BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.tables import load_table
@@ -80,10 +82,10 @@ class Engine(Protocol):
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use, within the limit of a container."""
+    """Return the number of cores that this process may use, in its container and in its job."""
     import joblib
 
-    return int(joblib.cpu_count())
+    return min(int(joblib.cpu_count()), allotted_cores() or sys.maxsize)
 
 
 def check_engine(options: RunOptions) -> None:
@@ -175,7 +177,9 @@ class InlineEngine:
             table = table_of(group.dataset)
             # Unpickled inside its first cell, which has limits.
             run = prepare(group, table, partial(strategy_of, group.strategy))
-            for cell in group.keys:
+            begin = getattr(groups, "begin", lambda _: None)
+            for place, cell in enumerate(group.keys):
+                begin(group.part([group.cells[place]]))
                 yield [run(cell)]
 
 

@@ -5,6 +5,7 @@ The status can be read while a run writes. Predictions are not read.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from mlaut.experiments.plans.ledger import (
 from mlaut.experiments.plans.shards import held_shard, requested_cells
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import general_reason
-from mlaut.files_io.safe_files.lock import holder_of
+from mlaut.files_io.safe_files.lock import holder_of, holder_words
 from mlaut.files_io.studies.study_checks import journal_problems, remains_of
 from mlaut.files_io.studies.study_layout import damage_explained
 from mlaut.markup import Displayed, counted
@@ -91,8 +92,7 @@ class StudyStatus(Displayed, Ledger):
         ]
         if self.running:
             lines.append(
-                f"running: process {self.running['pid']} on {self.running['host']} "
-                f"since {self.running['since']}"
+                f"running: {holder_words(self.running)} since {self.running.get('since', '?')}"
             )
         elif self.unsettled:
             lines.append(JOURNAL_LEFT)
@@ -145,6 +145,68 @@ def study_status(path: str | os.PathLike[str]) -> StudyStatus:
     )
 
 
+@dataclass(frozen=True, repr=False)
+class SummedStatus(Displayed):
+    """Status of several files together: the shards of a study, or studies.
+
+    Attributes
+    ----------
+    title : str
+        What the files are of.
+    parts : tuple of (Path, StudyStatus or None, str)
+        Each file, its status (None if there is no file yet), and its task in a queue.
+    """
+
+    title: str
+    parts: tuple[tuple[Path, StudyStatus | None, str], ...]
+
+    @property
+    def total(self) -> Counter[Status]:
+        """Number of cells of each status, of all files."""
+        known = (status.total for _, status, _ in self.parts if status is not None)
+        return sum(known, Counter[Status]())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return {"title": self.title, "cells": counts_words(self.total), "parts": self.rows()}
+
+    def _lines(self) -> list[str]:
+        lines = [
+            f"{self.title}: {counted(len(self.parts), 'part')}, "
+            f"{counted(self.total.total(), 'cell')}: "
+            f"{counts_text(self.total) or 'none yet'}"
+        ]
+        if absent := [path.name for path, status, _ in self.parts if status is None]:
+            more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
+            lines.append(f"no file yet, and their cells not counted: {', '.join(absent[:3])}{more}")
+        return lines
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each file: its cells, and what runs it or waits for it."""
+        rows = []
+        for path, status, task in self.parts:
+            total = Counter[Status]() if status is None else status.total
+            running = status and status.running
+            cells, done, missing = total.total(), total[Status.DONE], total[Status.MISSING]
+            ended = "finished" if cells and not missing else "stopped" if status else "no file yet"
+            now = holder_words(running) if running else task or ended
+            failed = cells - done - missing
+            counts = {"cells": cells, "done": done, "other": failed, "missing": missing}
+            rows.append({"file": path.name, **counts, "now": now})
+        return rows
+
+    _rows = rows
+
+
+def sum_of_studies(title: str, tasks: Mapping[Path, str]) -> SummedStatus:
+    """Return the status of several files together, each given with its task in a queue."""
+    parts = []
+    for path, task in tasks.items():
+        begun = path.exists() and StudyStore(path).exists
+        parts.append((path, study_status(path) if begun else None, task))
+    return SummedStatus(title, tuple(parts))
+
+
 def check_alive(path: str | os.PathLike[str], within: float = 300.0) -> tuple[bool, str]:
     """Return whether a study is finished or a run of it is making progress, and a line about it.
 
@@ -168,7 +230,7 @@ def check_alive(path: str | os.PathLike[str], within: float = 300.0) -> tuple[bo
     study = StudyStore(path)
     run = holder_of(study.path)
     if run is not None:
-        who = f"process {run.get('pid', '?')} on {run.get('host', '?')}"
+        who = holder_words(run)
         if run["silent"] <= within:
             return True, f"{study.path}: {who} is running; last progress {run['silent']:.0f} s ago"
         return False, (

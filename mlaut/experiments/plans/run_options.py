@@ -11,6 +11,7 @@ from mlaut.experiments.cells import memory as limits
 from mlaut.experiments.cells.search_checkpoints import checkpoints_folder
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.shards import Shard
+from mlaut.experiments.workers.allotted import allotted_cores, allotted_memory
 from mlaut.files_io.studies.models import models_folder
 from mlaut.records import Status
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # reading a study file must not import scikit-learn, which ta
     from mlaut.experiments.cells.cell import CellOptions
 
 T = TypeVar("T")
+_OF_THE_RUN = 2**30  # bytes that a run itself, its server and its workers take
 
 
 def checked_options(options: Mapping[str, Any], strategies: Sequence[str]) -> RunOptions:
@@ -66,7 +68,7 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
     from mlaut.estimators.libraries.session import session_settings
     from mlaut.experiments.cells.cell import CellOptions
 
-    memory = limits.parse_memory(options.memory)
+    memory = limits.parse_memory(options.memory) or _memory_of_job(options)
     if options.engine != "dask":
         if memory is not None:
             limits.check_memory_can_be_limited()
@@ -81,6 +83,43 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
         trace_predictions=options.trace_predictions,
         settings=session_settings(),
     )
+
+
+def _memory_of_job(options: RunOptions) -> int | None:
+    """Return the memory limit of a cell that names none: what its job leaves it, if it has one."""
+    allotted = allotted_memory()
+    if allotted is None or options.engine == "dask" or not limits.memory_can_be_limited():
+        return None
+    return allotted[0] - min(allotted[0] // 4, _OF_THE_RUN)
+
+
+def beyond_the_job(options: RunOptions, n_workers: int) -> list[str]:
+    """Return a line on each limit of a local run that its job or container does not have.
+
+    Where the run has no limit of memory, the line says which one cells get.
+    """
+    if options.engine == "dask":
+        return []
+    lines, cores, allotted = [], allotted_cores(), allotted_memory()
+    if cores and n_workers * options.threads > cores:
+        lines.append(
+            f"{n_workers} cells at a time with {options.threads} threads each, and the job has "
+            f"{cores} cores: they wait for each other; n_jobs=-1 takes what there is"
+        )
+    if allotted and (memory := limits.parse_memory(options.memory)):
+        if memory * n_workers > allotted[0]:
+            lines.append(
+                f"{n_workers} cells at a time may take {_gib(memory)} each, and {allotted[1]} has "
+                f"{_gib(allotted[0])}: beyond that the whole run is killed; ask for more, or "
+                "lower memory or n_jobs"
+            )
+    elif allotted and (given := _memory_of_job(options)):
+        lines.append(f"a cell may take {_gib(given)}, of the {_gib(allotted[0])} of {allotted[1]}")
+    return lines
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.3g} GiB"
 
 
 def collect(mistakes: list[MlautError], call: Callable[..., T], *arguments: Any) -> T | None:

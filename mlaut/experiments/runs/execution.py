@@ -12,24 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.errors import RunInterrupted, StoreError
+from mlaut.errors import StoreError, StudyError, TimeIsOver
 from mlaut.estimators.libraries.session import SETTINGS, session_settings
 from mlaut.experiments.cells import search_checkpoints
-from mlaut.experiments.engines.engine import make_engine
+from mlaut.experiments.engines.engine import Engine, Outcomes, make_engine
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.plan import Group, Plan
 from mlaut.experiments.plans.rounds import MakeRace, Rounds
 from mlaut.experiments.plans.run_options import cell_options
+from mlaut.experiments.runs.begun import BegunCells, WatchedBatches
 from mlaut.experiments.runs.progress import RunProgress
 from mlaut.experiments.runs.summary import RunSummary
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.experiments.workers.environment import describe_environment
-from mlaut.experiments.workers.signals import interrupted_once
+from mlaut.experiments.workers.signals import interrupt_of, interrupted_once
 from mlaut.files_io import StudyStore, StudyWriter
 from mlaut.files_io.safe_files.lock import beat
 from mlaut.files_io.studies.models import prepare_models
 from mlaut.markup import counted
 from mlaut.records import UNSAVED, Cell, Outcome, Status, TooLarge
+
+_OF_A_SIGNAL = (Status.ERROR, Status.CRASHED)
 
 
 def carry_out(
@@ -75,10 +78,13 @@ def carry_out(
     reasons: Counter[str] = Counter()
     progress = RunProgress(plan.n_todo, verbose)
     groups, raced_out = _of_race(rounds) if rounds else (plan.groups(), [])
+    interrupted: list[int] = []
     has_ended = rounds and not groups and not raced_out
     if not has_ended and (plan.n_todo or plan.n_skipped):
         checkpoints = search_checkpoints.checkpoints_folder(study.path)
         batches = make_batches(groups, plan.strategies, database, seed, settings, plan.first_names)
+        notes = BegunCells.of(study)
+        watched = WatchedBatches(batches, notes, isolate=rounds is None)
         record = run_record(study, database, options, seed)
         if rounds:
             record["race"] = rounds.race.sealed()
@@ -87,8 +93,9 @@ def carry_out(
                 interrupted_once() as interrupted,
                 study.writing({**describe_environment(plan.strategies), **record}) as writer,
                 search_checkpoints.kept_checkpoints(checkpoints),
+                notes.kept(),
                 progress,
-                contextlib.closing(engine.run(batches)) as ended,
+                contextlib.closing(_ended(engine, watched, notes)) as ended,
             ):
                 if settings.models:
                     prepare_models(settings.models)
@@ -97,11 +104,13 @@ def carry_out(
                     writer.write(outcome)
                     reasons[_reason(outcome)] += 1
                 writer.write(*raced_out)
-                for outcomes in ended:
+                for outcomes in chain(ended, iter(watched.given_up, [])):
                     beat(study.path)
-                    if interrupted:  # what failed may have failed by it
-                        outcomes = [x for x in outcomes if x.status != Status.ERROR]
+                    outcomes = [*outcomes, *watched.given_up()]
+                    if interrupted:  # what failed may have failed by it, as Slurm signals all
+                        outcomes = [x for x in outcomes if x.status not in _OF_A_SIGNAL]
                     writer.write(*(x for x in outcomes if UNSAVED not in x.details))
+                    notes.ended(outcomes)
                     raise_if_unsaved(outcomes)
                     if rounds and outcomes:
                         writer.write(*rounds.saw(outcomes))
@@ -115,7 +124,14 @@ def carry_out(
             so_far = f"stopped before the first of {of_all} had ended"
             if done:
                 so_far = f"stopped after {done} of {of_all}; all of them are stored in {study.path}"
-            raise RunInterrupted(f"{so_far}: make the same call again to go on") from None
+            if (kind := interrupt_of(interrupted)) is TimeIsOver:
+                so_far = f"{kind.word}; {so_far}"
+                if not done and notes.note_vain() > 1:
+                    raise StudyError(
+                        f"{study.path}: {notes.in_vain} jobs in a row ended before a cell did; "
+                        "give the job more time, or cells a timeout, and make the same call again"
+                    ) from None
+            raise kind(f"{so_far}: make the same call again to go on") from None
     search_checkpoints.sweep_checkpoints(study)
     return RunSummary(
         study=study.path,
@@ -134,6 +150,13 @@ def carry_out(
         if options.save_models
         else 0,
     )
+
+
+def _ended(engine: Engine, watched: WatchedBatches, notes: BegunCells) -> Outcomes:
+    """Yield outcomes as cells end; cells that may have killed a run are run alone, at the end."""
+    yield from engine.run(watched)
+    for batch in watched.alone:
+        yield from engine.run(WatchedBatches([batch], notes, isolate=False))
 
 
 def _of_race(rounds: Rounds) -> tuple[Iterable[Group | None], list[Outcome]]:

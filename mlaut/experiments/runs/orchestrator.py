@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 from mlaut.errors import StrategyError, StudyError, nearest, with_checked_options
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
-from mlaut.experiments.engines.engine import Engine
+from mlaut.experiments.engines.engine import Engine, LocalEngine
 from mlaut.experiments.options import RunKeywords, RunOptions, shows_options
 from mlaut.experiments.plans.plan import Plan, check_unrelated, plan_run
 from mlaut.experiments.plans.rounds import MakeRace, check_sealed, clear_raced_out
-from mlaut.experiments.plans.run_options import checked_options
+from mlaut.experiments.plans.run_options import beyond_the_job, checked_options
 from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.execution import carry_out
 from mlaut.experiments.runs.trial import trial_fits
@@ -142,7 +142,8 @@ class Orchestrator:
         if race and not complete:
             check_unrelated(self.hdf5_input_io.infos_of(x.entry.path for x in plan.datasets))
         database = self.hdf5_input_io.path
-        for line in trial_fits(plan, database, chosen) if trial else ():
+        told = beyond_the_job(chosen, LocalEngine().of(chosen).n_workers) if plan.n_todo else []
+        for line in (*told, *(trial_fits(plan, database, chosen) if trial else ())):
             sys.stderr.write(f"mlaut: {printable(line, '')}\n")
         return carry_out(
             plan,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlaut.arrays import take_rows
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
@@ -59,7 +60,8 @@ def usable_strategies(
     StudyError
         No strategy of the study can be used.
     """
-    usable, left_out = [], []
+    usable: list[MlautEstimator] = []
+    why: dict[str, list[str]] = {}  # strategies by the reason that they share
     candidates = {s.name: s for s in (() if given is None else as_strategies(given))}
     for entry in study.strategies:
         strategy = candidates.get(entry.name)
@@ -70,12 +72,14 @@ def usable_strategies(
                 strategy = _find_registered(entry, study)
             now = None if strategy is None else strategy_entries([strategy], study)[0]
         if strategy is None or now is None:
-            left_out.append(f"{entry.name}: {_unknown(entry, candidates, given, source)}")
+            why.setdefault(_unknown(entry, candidates, given, source), []).append(entry.name)
         elif not now.is_same(entry):
             what = "; ".join([described_change(entry, now), *_other_versions(study)])
-            left_out.append(f"{entry.name}: its parameters are not those that are stored ({what})")
+            reason = f"its parameters are not those that are stored ({what})"
+            why.setdefault(reason, []).append(entry.name)
         else:
             usable.append(strategy)
+    left_out = [f"{', '.join(names)}: {reason}" for reason, names in why.items()]
     if not usable:
         raise StudyError(f"{study.path}: nothing can be fitted again: {'; '.join(left_out)}")
     return usable, left_out
@@ -85,15 +89,13 @@ def _unknown(entry: StrategyEntry, candidates: Mapping[str, Any], given: Any, so
     """Return why no strategy has the name of a stored one, in words."""
     if given is None:
         return (
-            "MLaut has none of this name; name the study file, or call "
+            "MLaut has none so called; name the study file, or call "
             "mlaut.experiments.verify_study(path, strategies=...)"
         )
     former = [name for name in entry.named if name in candidates]
     hint = f"; it was renamed, and {former[0]!r} is: rename that, too" if former else ""
     missing = (
-        f"{source} does not define {entry.name!r}"
-        if source
-        else "no strategy of this name is given"
+        f"{source} defines no strategy so called" if source else "no strategy so called is given"
     )
     return f"{missing}{hint}"
 
@@ -389,7 +391,7 @@ def predict_again(
             test = entry.split.rows(record["repeat"], record["fold"])[1]
             cell = {key: record[key] for key in ("dataset", "strategy", "repeat", "fold")}
             with in_session(settings.get(record["strategy"], {})):
-                predicted = model.predict(dataset.features.iloc[test])
+                predicted = model.predict(take_rows(dataset.features, test))
             part = {**cell, "row": test, "truth": truth[test], "prediction": predicted}
             parts.append(pd.DataFrame(part))
     if not parts:

@@ -27,7 +27,7 @@ from mlaut.errors import (
     UnusableWarning,
     nearest,
 )
-from mlaut.experiments.options import TUNING, RunOptions
+from mlaut.experiments.options import TUNING, RunOptions, SlurmOptions
 from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io.safe_files.plain_files import read_plain, read_toml
 from mlaut.markup import printable
@@ -149,6 +149,8 @@ class StudyFile:
         The analysis, chosen before the first result; None if the file has no such section.
     race : record or None
         Terms of the race; None for a study that is none.
+    slurm : record
+        What is asked of Slurm.
     """
 
     path: Path
@@ -160,6 +162,7 @@ class StudyFile:
     report: ReportSection = ReportSection()
     analysis: Analysis | None = None
     race: RaceTerms | None = None
+    slurm: SlurmOptions = field(default_factory=SlurmOptions)
 
     @property
     def output(self) -> Path:
@@ -191,6 +194,7 @@ _SECTIONS: dict[str, Any] = {
     "report": ReportSection,
     "analysis": Analysis,
     "race": RaceTerms,
+    "slurm": SlurmOptions,
 }
 _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
@@ -387,7 +391,7 @@ def _unknown(key: str, names: Mapping[str, Any], what: str, where: str) -> Study
 
 
 def run_study(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | StudyFile,
     *,
     verbose: int = 1,
     race: MakeRace | None = None,
@@ -400,8 +404,8 @@ def run_study(
 
     Parameters
     ----------
-    path : path-like
-        Path of the study file.
+    path : path-like or StudyFile
+        Path of the study file, or what `read_study_file` returned.
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
     race : callable, optional
@@ -430,7 +434,8 @@ def run_study(
     """
     from mlaut.experiments.workers.start import start_server
 
-    file = read_study_file(path).changed(changes)
+    file = path if isinstance(path, StudyFile) else read_study_file(path)
+    file = file.changed(changes)
     start_server(file.output, file.run.engine)
     from mlaut.experiments.runs.orchestrator import Orchestrator
     from mlaut.files_io import StudyStore
@@ -450,7 +455,14 @@ def run_study(
         seal(StudyStore(out_io.path), [strategy.name for strategy in strategies], tasks, clusters)
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
     options = {**vars(file.run), "trial": trial}
-    return orchestrator.run(strategies, verbose=verbose, race=race, complete=complete, **options)
+    with contextlib.ExitStack() as stack:
+        if (file.run.engine, file.run.scheduler) == ("dask", "slurm"):
+            from mlaut.experiments.engines.slurm_cluster import slurm_engine
+
+            engine = stack.enter_context(slurm_engine(file.slurm, file.output))
+            options |= {"engine": engine, "scheduler": None}
+        how: dict[str, Any] = {"verbose": verbose, "race": race, "complete": complete}
+        return orchestrator.run(strategies, **how, **options)
 
 
 def _prepare_patiently(file: StudyFile) -> tuple[FilesIO, list[str]]:

@@ -139,7 +139,8 @@ class BatchQueue:
     ----------
     groups : iterable of Batch or None
         Groups, each with all cells of one strategy on one dataset; None where the next group
-        depends on cells that still run.
+        depends on cells that still run. If they have a method ``begin``, it is called with each
+        batch that is taken.
     seconds : float, default 0.1
         Duration of a batch of short cells; a longer cell is a batch of its own.
     n_open : int, default 1
@@ -152,6 +153,7 @@ class BatchQueue:
         self, groups: Iterable[Batch | None], seconds: float = 0.1, n_open: int = 1
     ) -> None:
         self._groups = iter(groups)
+        self._begin = getattr(groups, "begin", lambda _: None)
         self._seconds, self._n_open = seconds, n_open
         self._again: deque[Batch] = deque()
         self._ahead: deque[Batch] = deque()
@@ -244,7 +246,9 @@ class BatchQueue:
     def _cut(self, opened: _OpenGroup, seconds: float) -> Batch:
         size = min(self._size(opened.group, seconds), len(opened.left))
         opened.begun = opened.begun or time.monotonic()
-        return opened.group.part(opened.left.popleft() for _ in range(size))
+        batch = opened.group.part(opened.left.popleft() for _ in range(size))
+        self._begin(batch)
+        return batch
 
     def again(self, batch: Batch) -> None:
         """Queue again, before all new batches, a batch whose cells have no outcome."""

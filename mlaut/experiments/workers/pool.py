@@ -20,7 +20,7 @@ from mlaut.experiments.workers.isolation import hide
 from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.experiments.workers.sessions import end_sessions, lead_session
 from mlaut.experiments.workers.signals import interrupts_held
-from mlaut.experiments.workers.start import start_process
+from mlaut.experiments.workers.start import await_server, start_process
 from mlaut.experiments.workers.tables import SharedTables
 from mlaut.records import Outcome
 
@@ -159,6 +159,7 @@ class Team:
         self._stumbles = 0
         self._tables = SharedTables()
         self._members: set[GuardedProcess] = set()
+        await_server()
         with interrupts_held():
             self._janitor = _Janitor(self._members)
             arguments = (self._members, self._janitor)
@@ -232,6 +233,7 @@ class Team:
             self._idle.append(process)
 
     def _new(self, serves: bytes) -> GuardedProcess:
+        await_server()
         with interrupts_held():
             new = GuardedProcess(serves, self._threads)
             self._janitor.note(new.pid)
@@ -280,6 +282,7 @@ class _Janitor:
     def see_that_it_lives(self) -> None:
         """Start another one where a strategy has killed it."""
         if self._process.exitcode is not None:
+            await_server()
             with interrupts_held():
                 self._notes.close()
                 self._start()

@@ -1,4 +1,4 @@
-"""Handlers of the signals that stop a run: SIGINT (Ctrl-C) and SIGTERM (sent by containers)."""
+"""Handlers of the signals that stop a run: of a person, a container, and batch systems."""
 
 import contextlib
 import signal
@@ -8,16 +8,42 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-_STOPPING = (signal.SIGINT, signal.SIGTERM)
+from mlaut.errors import RunInterrupted, TimeIsOver
+
+# Sent before the time of a job is over: USR1 and USR2 as jobs ask for it, XCPU by a limit of CPU.
+_OF_TIME = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, *_OF_TIME)
+
+
+def interrupt_of(signals: list[int]) -> type[RunInterrupted]:
+    """Return what a run that these signals stopped raises; the first of them decides."""
+    return TimeIsOver if signals and signals[0] in _OF_TIME else RunInterrupted
+
+
+@contextlib.contextmanager
+def stopping_at_once() -> Iterator[None]:
+    """Raise `RunInterrupted` at each signal that stops a run, also before its first cell."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        kind = interrupt_of([number])
+        raise kind(f"{kind.word}; make the same call again to go on")
+
+    with _handled_by(stop):
+        yield
 
 
 @contextlib.contextmanager
 def _handled_by(handler: Any) -> Iterator[None]:
-    """Set a handler for the signals that stop a run; only the main thread may set handlers."""
+    """Set a handler for the signals that stop a run; only the main thread may set handlers.
+
+    SIGHUP stays ignored where it was, as below ``nohup``.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handler) for number in _STOPPING}
+    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    numbers = [x for x in STOPPING if x != signal.SIGHUP or not ignored]
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:

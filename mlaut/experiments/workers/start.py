@@ -19,9 +19,11 @@ from mlaut.optional import changed
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
+_SERVER_TRIES = 3  # of a fork server that ends while it loads
 _REQUEST_SECONDS = 2.0  # for the descriptors of a process to start; they come at once
 
 _birth = threading.Lock()
+_ready: int | None = None  # number of the fork server that is known to take requests
 
 
 def start_server(study: Path, engine: Any = "local") -> None:
@@ -33,6 +35,29 @@ def start_server(study: Path, engine: Any = "local") -> None:
     if engine == "local" and not study.exists():
         with _as_parent(), contextlib.suppress(OSError):  # the first process will report it
             forkserver.ensure_running()
+
+
+def await_server() -> None:
+    """Wait until the fork server, started if need be, has loaded its libraries and takes requests.
+
+    A signal interrupts this wait, but not that of a process that starts: the server would have
+    forked it for nobody. An empty request is answered by the end of its connection.
+    """
+    global _ready
+    for _ in range(_SERVER_TRIES):
+        with _as_parent():
+            forkserver.ensure_running()
+        if (pid := vars(_the_server())["_forkserver_pid"]) == _ready:
+            return
+        with socket.socket(socket.AF_UNIX) as request, contextlib.suppress(OSError):
+            request.connect(vars(_the_server())["_forkserver_address"])
+            request.shutdown(socket.SHUT_WR)
+            request.recv(1)
+            _ready = pid
+
+
+def _the_server() -> Any:
+    return vars(forkserver)["_forkserver"]
 
 
 def start_process(function: Callable[..., None], *arguments: Any) -> Any:
@@ -54,8 +79,7 @@ def start_process(function: Callable[..., None], *arguments: Any) -> Any:
 
 def _without_server() -> None:
     """Let a fork of this process start its own server: it cannot wait for that of its parent."""
-    if server := getattr(forkserver, "_forkserver", None):
-        vars(server)["_forkserver_pid"] = None
+    vars(_the_server())["_forkserver_pid"] = None
 
 
 os.register_at_fork(after_in_child=_without_server)

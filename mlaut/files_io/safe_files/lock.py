@@ -13,7 +13,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 from mlaut.errors import StoreError, StudyLockedError
 from mlaut.files_io.safe_files.names import beside
 from mlaut.files_io.safe_files.plain_files import open_plain
-from mlaut.files_io.safe_files.system_errors import explain
+from mlaut.files_io.safe_files.system_errors import TAKING_A_LOCK, explain
 from mlaut.held import is_still
 
 
@@ -41,6 +41,10 @@ class _Held:
 _TRIES, _PAUSE = 5, 0.02  # seconds
 _PATIENCE = 120.0  # seconds to wait for a short change of another thread or process
 _BEAT_SECONDS = 5.0  # between two beats: a network file system sends a message for each
+_SILENCE = 60.0  # seconds without a beat after which a holder on another machine counts as dead
+_LOOK_SECONDS = 1.0  # between two looks at the beat of such a holder
+_JOB_IDS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")  # of Slurm, PBS, LSF, SGE
+_HERE = socket.gethostname()
 _held: dict[Path, _Held] = {}
 _changed = threading.Condition()
 
@@ -104,12 +108,57 @@ def holder_of(path: Path) -> dict[str, Any] | None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        silent = max(0.0, time.time() - os.fstat(handle).st_mtime)
-        return {**_read_holder(handle), "silent": round(silent, 1)}
-    else:
+        return {**_read_holder(handle), "silent": _silence(handle)}
+    except OSError:  # a file system without locks
         return None
+    else:  # one on another machine may hold it, where locks are not shared
+        away = _read_holder(handle) if _is_held_elsewhere(handle) else {}
+        return {**away, "silent": _silence(handle)} if away else None
     finally:
         os.close(handle)
+
+
+def holder_words(holder: Mapping[str, Any]) -> str:
+    """Return the words for the holder of a lock: its process, its job, and its machine.
+
+    Examples
+    --------
+    >>> holder_words({"pid": 7, "host": "node1", "job": "45_3"})
+    'process 7 of job 45_3 on node1'
+    """
+    job = f" of job {holder['job']}" if holder.get("job") else ""
+    return f"process {holder.get('pid', '?')}{job} on {holder.get('host', '?')}"
+
+
+def _silence(handle: int) -> float:
+    return round(max(0.0, time.time() - os.fstat(handle).st_mtime), 1)
+
+
+def _is_held_elsewhere(handle: int) -> bool:
+    """Return whether a run on another machine seems to hold a lock that this one could take."""
+    who = _read_holder(handle)
+    elsewhere = who.get("for_run") and who.get("host", _HERE) != _HERE
+    return bool(elsewhere) and _silence(handle) < _SILENCE
+
+
+def _refuse_if_beating(handle: int, path: Path) -> None:
+    """Wait for the next beat of a run on another machine, and refuse; or until it seems dead.
+
+    Some file systems keep the locks of each machine apart (Lustre with ``localflock``, NFS with
+    ``local_lock``).
+    """
+    last = os.fstat(handle).st_mtime_ns
+    while _is_held_elsewhere(handle):
+        _changed.wait(_LOOK_SECONDS)
+        if os.fstat(handle).st_mtime_ns != last:
+            raise _refusal(path, _read_holder(handle))
+
+
+def _refusal(path: Path, who: Mapping[str, Any]) -> StudyLockedError:
+    return StudyLockedError(
+        f"{path}: {holder_words(who)} is writing to it since {who.get('since', '?')} "
+        f"({who.get('command', '?')}); wait until it ends, or stop it"
+    )
 
 
 def _take(path: Path, key: Path, for_run: bool) -> _Held:
@@ -165,14 +214,16 @@ def _acquire(path: Path, name: Path, for_run: bool) -> int:
         handle = _flocked(path, name)
         try:
             _refuse_other_names(path)
+            _refuse_if_beating(handle, path)
             os.ftruncate(handle, 0)
             os.pwrite(handle, json.dumps({**_myself(), "for_run": for_run}).encode(), 0)
-        except BaseException:
-            name.unlink(missing_ok=True)
+        except BaseException as error:
+            if not isinstance(error, StudyLockedError):  # the file is its holder's
+                name.unlink(missing_ok=True)
             os.close(handle)
             raise
     except OSError as error:
-        raise explain(error, path, "taking its lock") from error
+        raise explain(error, path, TAKING_A_LOCK) from error
     return handle
 
 
@@ -190,11 +241,7 @@ def _flocked(path: Path, name: Path) -> int:
             if tries:
                 _changed.wait(_PAUSE)  # other threads may take and give back their locks meanwhile
                 continue
-            raise StudyLockedError(
-                f"{path}: process {who.get('pid', '?')} on {who.get('host', '?')} is writing to it "
-                f"since {who.get('since', '?')} ({who.get('command', '?')}); "
-                "wait until it ends, or stop it"
-            ) from None
+            raise _refusal(path, who) from None
         if is_still(handle, name):
             return handle
         os.close(handle)  # its holder removed the file between our open and our lock
@@ -216,10 +263,19 @@ def _refuse_other_names(path: Path) -> None:
 def _myself() -> dict[str, Any]:
     return {
         "pid": os.getpid(),
-        "host": socket.gethostname(),
+        "host": _HERE,
+        "job": _job(),
         "since": datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])[:200],
     }
+
+
+def _job() -> str:
+    """Return the number of the job in which this process runs, with that of its task."""
+    array = os.environ.get("SLURM_ARRAY_JOB_ID")
+    if array:
+        return f"{array}_{os.environ.get('SLURM_ARRAY_TASK_ID', '?')}"
+    return next((os.environ[name] for name in _JOB_IDS if os.environ.get(name)), "")
 
 
 def _read_holder(handle: int) -> dict[str, Any]:

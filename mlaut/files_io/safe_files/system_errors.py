@@ -9,9 +9,12 @@ from pathlib import Path
 
 from mlaut.errors import MlautError, StoreError
 
+TAKING_A_LOCK = "taking its lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Errors of what the machine lacks at the moment: they say nothing about the file that is read.
 OF_THE_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE)
+# Of file systems without locks; 524 is Linux's own ENOTSUPP, which NFS lets through.
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, 524)
 
 
 def explain(error: OSError, path: Path, doing: str) -> StoreError:
@@ -26,6 +29,12 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
         return StoreError(
             f"{path}: no permission while {doing}; make the file and its folder writable, "
             "or name an output elsewhere"
+        )
+    if error.errno in _NO_LOCKS and doing == TAKING_A_LOCK:
+        return StoreError(
+            f"{path}: this file system has no locks (flock), so that two runs could write at once; "
+            "have it mounted with them (Lustre: -o flock), or work on a disk of the machine "
+            "(scratch in [slurm])"
         )
     if error.errno in (errno.EMFILE, errno.ENFILE) or "Too many open files" in text:
         return StoreError(

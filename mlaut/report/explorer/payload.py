@@ -19,7 +19,8 @@ def payload(report: Report, tables: Mapping[str, Any]) -> str:
         Long tables by their id in the page: ``labels``, ``columns`` and ``texts`` by column.
     """
     packer = Packer()
-    views = [view(section, packer) for section in report.sections if section.decision is not None]
+    several = [x for x in report.sections if x.decision is not None and x.one is None]
+    views = [view(section, packer) for section in several]
     if not views and not tables:
         return ""
     behind = None if report.source is None or not views else insides(report.source, packer)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from mlaut.sharing.candidate_groups import Group
 from mlaut.sharing.interface import (
     Candidate,
     CannotShareError,
@@ -17,7 +18,6 @@ from mlaut.sharing.interface import (
     Fold,
     Shared,
 )
-from mlaut.sharing.learners.candidate_groups import Group
 from mlaut.sharing.private import (
     SharingWarning,
     _fit_and_score,

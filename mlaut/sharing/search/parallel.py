@@ -9,8 +9,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from mlaut.sharing.candidate_groups import Group
 from mlaut.sharing.interface import Fold
-from mlaut.sharing.learners.candidate_groups import Group
 from mlaut.sharing.search.evaluation import Evaluation, Result, Unit, units_of
 from mlaut.sharing.search.score_log import Place
 

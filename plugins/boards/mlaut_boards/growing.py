@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,8 @@ from mlaut.plugins import (
 
 _SLOPES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])  # of the e-value: best for a z-score of that size
 _DATE = re.compile(r"\d{4}-?[01]\d-?[0-3]\d")  # 2026-07-31, or 20260731 as in names of SWE-bench
+_POWER, _ALL = 1.4, 3.1055472779775815  # of the levels, and zeta(1.4): their sum
+_EXACT = 32  # sources: of more, the halves of all flips are too many
 _SPLITS = 1024  # of the sources, which choose a leader and measure it
 
 
@@ -62,9 +65,10 @@ def new_records(
     -------
     ResultTable
         A row for each submission since then. ``rival`` is the earlier submission with the smallest
-        evidence; ``evidence`` is the e-value against "not better than this rival", and ``needed``
-        the evidence that a claim needs. ``claim`` is ``record`` if this is reached, ``provisional``
-        if the submission is only ahead of every earlier one, else empty. A note has the leader's
+        evidence; ``evidence`` is 1 / p for "not better than this rival", and ``needed`` what a
+        claim needs. ``claim`` is ``record`` if this is reached, ``provisional`` if the submission
+        is only ahead of every earlier one, else empty. Notes say how many more submissions the
+        sources can show to be records, and the leader's
         advantage in average rank, as observed and without the winner's curse. The latter is a mean
         over splits of the sources: one half chooses the leader and the runner-up, and the other
         half measures them.
@@ -79,11 +83,13 @@ def new_records(
 
     Notes
     -----
-    Null hypothesis of a pair: the signs of all differences of a source may be flipped together. The
-    e-value of sums x of the signed ranks of each source, with length 1, is the mean over slopes c
-    of prod exp(c x) / cosh(c x), whose expectation over flips is 1. A record is better than all
-    earlier submissions, so the smallest e-value counts. The j-th submission needs pi^2 j^2 / (6
-    alpha): the levels add up to alpha (Markov's inequality), whatever the dependence.
+    Null hypothesis of a pair: the signs of all differences of a source may be flipped together. p
+    is the share of all flips with a sum of signed ranks that is as large, one-sided. Above 32
+    sources 1 / p is an e-value, which is a lower bound: of sums x of the signed ranks of each
+    source, with length 1, the mean over slopes c of prod exp(c x) / cosh(c x), whose expectation
+    over flips is 1. A record is better than all earlier submissions, so the smallest evidence
+    counts. The j-th submission has the level alpha / (3.11 j^1.4): the levels add up to alpha,
+    whatever the dependence. G sources can show the j-th while 2^G is at least what it needs.
 
     Examples
     --------
@@ -102,11 +108,11 @@ def new_records(
         gain = losses[:, :j] - losses[:, [j]]
         scores = np.sign(gain) if results.incomparable else signed_ranks(gain)
         sums = source_sums(scores, results.source)
-        logs = log_evidence(sums)
-        needed = np.log((j - start + 1) ** 2 * np.pi**2 / (6 * alpha))
+        at, evidence = least_evidence(sums)
+        needed = claim_needs(j - start + 1, alpha)
         ahead = "provisional" if (sums.sum(axis=1) > 0).all() else ""
-        rival, least = results.strategies[int(logs.argmin())], logs.min()
-        rows.append((rival, np.exp(least), np.exp(needed), "record" if least >= needed else ahead))
+        claim = "record" if evidence >= needed else ahead
+        rows.append((results.strategies[at], evidence, needed, claim))
     index = pd.Index(results.strategies[start:], name="strategy")
     frame = pd.DataFrame(rows, index=index, columns=["rival", "evidence", "needed", "claim"])
     records, ahead = (", ".join(index[frame["claim"] == x]) for x in ("record", "provisional"))
@@ -126,8 +132,16 @@ def new_records(
         frame=frame,
         source="Vovk and Wang 2021",
         metric=results.metric.loss_name,
-        notes=(*results.notes_text(), claims, note),
+        notes=(*results.notes_text(), claims, _lasting(results, len(index), alpha), note),
     )
+
+
+def _lasting(results: Results, n: int, alpha: float) -> str:
+    """Return a note on the last submission that the sources can show to be a record."""
+    units = "datasets" if results.clusters is None else "sources"
+    last = int((alpha * 2.0**results.n_sources / _ALL) ** (1 / _POWER) + 1e-9)
+    what = f"{results.n_sources} {units} can show a record up to submission {last} since the start"
+    return f"{what} (this is {n}); later ones need more {units}"
 
 
 def _ordered(
@@ -151,6 +165,54 @@ def _ordered(
             "dates that no name begins with are given with order (--submitted FILE.csv)"
         )
     return ordered, since
+
+
+def claim_needs(claim: int, alpha: float) -> float:
+    """Return the evidence that a claim needs, so that all claims together err with ``alpha``.
+
+    Examples
+    --------
+    >>> [round(claim_needs(j, 0.05)) for j in (1, 10)]
+    [62, 1560]
+    """
+    return float(_ALL * claim**_POWER / alpha)
+
+
+def least_evidence(sums: np.ndarray) -> tuple[int, float]:
+    """Return the rival with the smallest evidence, and this evidence, for sums (P, G)."""
+    if sums.shape[1] > _EXACT:
+        logs = log_evidence(sums)
+        return int(logs.argmin()), float(np.exp(logs.min()))
+    length = np.linalg.norm(sums, axis=1)
+    scores = np.divide(sums.sum(axis=1), length, out=np.zeros(len(sums)), where=length > 0)
+    order = np.argsort(scores, kind="stable").tolist()
+    at, largest = order[0], one_sided(sums[order[0]])
+    for rival in order[1:] if scores.min() > 0 else ():
+        if np.exp(-(scores[rival] ** 2) / 2) < largest:  # Hoeffding's bound, also of the next ones
+            break
+        if (p := one_sided(sums[rival])) > largest:
+            at, largest = rival, p
+    return at, 1 / largest
+
+
+@lru_cache(maxsize=2)
+def _signs(n: int) -> np.ndarray:
+    """Return all flips of n signs, shape (2 ** n, n)."""
+    return 1.0 - 2 * (np.arange(1 << n)[:, None] >> np.arange(n) & 1)
+
+
+def one_sided(sums: np.ndarray) -> float:
+    """Return the share of all flips of numbers (G,) with a sum that is at least the observed one.
+
+    Examples
+    --------
+    >>> one_sided(np.array([1.0, 2.0, 4.0])), one_sided(np.array([-1.0, 2.0, 4.0]))
+    (0.125, 0.25)
+    """
+    halves = [_signs(len(half)) @ half for half in np.array_split(sums, 2)]
+    bar = sums.sum() - 1e-9 * np.abs(sums).sum()
+    below = np.searchsorted(np.sort(halves[0]), bar - halves[1])
+    return float(1 - below.sum() / 2.0 ** len(sums))
 
 
 def log_evidence(sums: np.ndarray) -> np.ndarray:

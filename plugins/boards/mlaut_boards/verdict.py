@@ -42,8 +42,8 @@ class Verdict:
         None if the entry was refused before it was ranked. The interval is also None if the entry
         has the same rank on all datasets, because a spread of zero shows nothing about others.
     evidence, needed : float, optional
-        The e-value against "not better than the rival", and the evidence that a claim of this
-        number needs.
+        1 / p for "not better than the rival", and the evidence that a claim of this number
+        needs.
     rival : str
         The entry that is hardest to beat.
     difference, difference_low, difference_high : float, optional

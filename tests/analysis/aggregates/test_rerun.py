@@ -86,7 +86,12 @@ def test_equal_scores_are_the_same_and_the_note_says_what_may_still_change():
     assert "no score has changed; those of up to 14% of new sources still may" in found.notes
     few = same_results(run(OLD[:2]), run(OLD[:2]))
     assert few.answer == "same"
-    assert (few.frame["p same"] == 1).all()
+    assert found.frame[["p same", "p differs", "power"]].isna().all(axis=None)
+    other = same_results(run(OLD), run(OLD.assign(B=OLD["B"] + 0.1)))
+    assert other.frame["answer"].tolist() == ["same", "differs", "same"]
+    assert other.frame["p same"].isna().tolist() == [True, False, True]
+    note = "no score of A, C has changed; those of up to 14% of new sources still may"
+    assert note in other.notes
     assert few.sentence().startswith("Same on these datasets. Of 3 strategies, the same within")
 
 

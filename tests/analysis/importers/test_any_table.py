@@ -90,7 +90,7 @@ def test_a_comma_that_may_divide_thousands_is_no_decimal_comma(tmp_path):
 )
 def test_a_mean_counts_without_its_spread(spread, tmp_path):
     results = is_the_table(saved(tmp_path, TEXTS.map(spread.format)))
-    assert "means without their spreads" in results.how_read
+    assert "spreads (behind them, median" in results.how_read
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm, wilcoxon
 
+from mlaut.analysis import Results
 from mlaut.analysis.deciding.verdicts import rank_sets
+from mlaut.analysis.methods.frequentist.ranks import joint_of_results
 from mlaut.analysis.pairwise import adjust
 from mlaut.analysis.sources.flips import (
     FLIPS,
@@ -217,3 +220,18 @@ def test_parts_of_the_flips_are_the_flips(monkeypatch):
     again = joint_test(differences, source)
     assert (again.adjusted == known.adjusted).all()
     assert (again.best == known.best).all()
+
+
+def test_datasets_that_stand_twice_in_their_source_change_nothing():
+    a = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    once = pd.DataFrame({"A": a, "B": [0.15, 0.19, 0.37, 0.48, 0.48, 0.7]})
+    rng = np.random.default_rng(1)
+    for table in (once, pd.DataFrame(rng.normal(size=(12, 4)), columns=list("ABCD"))):
+        twice = pd.concat([table, table.rename("copy of {}".format)])
+        found = []
+        for frame in (table, twice):
+            results = Results.from_table(frame, metric="cost", greater_is_better=False)
+            own = {name: str(name).removeprefix("copy of ") for name in frame.index}
+            joint = joint_of_results(results.with_clusters(own))
+            found.append([*joint.adjusted, *joint.p, *joint.best])
+        np.testing.assert_allclose(*found, rtol=0, atol=1e-12)

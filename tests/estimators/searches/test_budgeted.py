@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from searching import check_kills, searched
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.errors import StrategyError
@@ -19,8 +16,6 @@ from mlaut.estimators.searches.budgeted import _affordable, _rungs
 from mlaut.estimators.searches.traces import search_in
 from mlaut.estimators.searches.tuning import TuningFolds, tuning_record
 from mlaut.sharing import Floats, Integers
-from mlaut.sharing.learners.boosting import _BoostedRun
-from mlaut.sharing.learners.forests import _Forest
 
 X, Y = load_iris(return_X_y=True)
 FOLDS = TuningFolds(4, random_state=0)
@@ -36,7 +31,6 @@ def fitted(search, space=TREES, estimator=None, **options):
 
 def test_random_candidates_are_scored_as_scikit_learn_scores_them():
     search = fitted("random(6)")
-    assert search.sharing_["shared"] > 0
     for row, params in enumerate(search.cv_results_["params"]):
         scores = [search.cv_results_[f"split{fold}_test_score"][row] for fold in range(4)]
         tree = DecisionTreeClassifier(random_state=0, **params)
@@ -215,33 +209,3 @@ def test_a_search_with_optuna_has_no_honest_score():
     pytest.importorskip("optuna")
     with pytest.raises(StrategyError, match="Optuna proposed candidates by scores of the same"):
         _ = fitted("optuna(3)").honest_score_
-
-
-@pytest.mark.parametrize(
-    ("estimator", "grows", "depths"),
-    [
-        (RandomForestClassifier(random_state=0), (_Forest, "_new_tree"), [None]),
-        (RandomForestClassifier(random_state=0), (_Forest, "_new_tree"), [2, None]),
-        (GradientBoostingClassifier(random_state=0), (_BoostedRun, "_stage"), [3]),
-        pytest.param(
-            *(GradientBoostingClassifier(random_state=0), (_BoostedRun, "_stage"), [1, 2, 5, 9]),
-            marks=pytest.mark.slow,
-        ),
-    ],
-)
-def test_a_search_in_parts_grows_its_ensembles_further(estimator, grows, depths, monkeypatch):
-    grown, grow = [], getattr(*grows)
-    monkeypatch.setattr(*grows, lambda *given: grown.append(1) or grow(*given))
-    space = {"n_estimators": [2, 5, 8], "max_depth": depths}
-    step = f"{type(estimator).__name__.lower()}__"
-    for model, name in ((estimator, ""), (make_pipeline(StandardScaler(), estimator), step)):
-        named = {name + parameter: values for parameter, values in space.items()}
-        grown.clear()
-        search = fitted("grid", named, model, budget="9h cpu", refit=False)
-        assert search.sharing_["shared"] == 4 * 3 * len(depths)
-        # Each of four folds needs 8 members: none is grown twice where only their number differs.
-        assert len(grown) == 4 * 8 or len(depths) > 1
-        alone = fitted("grid", named, model, budget="9h cpu", refit=False, share_work=False)
-        for fold in range(4):
-            key = f"split{fold}_test_score"
-            np.testing.assert_array_equal(search.cv_results_[key], alone.cv_results_[key])

@@ -574,3 +574,37 @@ def test_cluster_without_workers_is_not_waited_for_for_ever(make):
         engine = DaskEngine(empty.scheduler_address, patience=1)
         with pytest.raises(StudyError, match="has had no worker for 1 s; start workers"):
             make("study").run(Random(), engine=engine, verbose=0)
+
+
+def test_an_adaptive_cluster_without_workers_starts_them_for_a_run(make):
+    """Before, the run waited for workers, and the cluster for tasks."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+        cluster.adapt(minimum=0, maximum=1)
+        done = make("study").run(Random(), engine=DaskEngine(cluster, patience=60), verbose=0)
+    assert done.complete
+
+
+WITHOUT_MLAUT = "import sys; sys.modules['mlaut'] = None; from dask.__main__ import main; main()"
+
+
+def test_a_worker_without_mlaut_is_named(tmp_path, make):
+    daemons = Daemons(tmp_path)
+    try:
+        port = daemons.address.rpartition(":")[2]
+        daemons._dask("scheduler", "--host", "127.0.0.1", "--port", port)
+        words = ["worker", daemons.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        command = [sys.executable, "-c", WITHOUT_MLAUT, *words]
+        daemons.processes.append(subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL))
+        named = r"worker tcp://127\.0\.0\.1:\d+ has no mlaut; start workers with the Python that"
+        with pytest.raises(StudyError, match=named) as told:
+            make("study").run(Random(), engine=DaskEngine(daemons.address), verbose=0)
+        assert "\n" not in str(told.value)
+    finally:
+        daemons.stop()
+
+
+def test_a_scheduler_that_needs_certificates_says_how_they_are_given(make):
+    with pytest.raises(StudyError, match=r"needs certificates.*COMM__TLS__CA_FILE.*CLIENT__KEY"):
+        make("study").run(Random(), engine=DaskEngine("tls://127.0.0.1:1"), verbose=0)

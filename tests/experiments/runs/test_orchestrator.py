@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
-from mlaut.errors import RunInterrupted, StoreError, StrategyError, StudyError
+from mlaut.errors import RunInterrupted, StoreError, StrategyError, StudyError, TimeIsOver
 from mlaut.estimators import as_strategies
 from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.files_io import FilesIO, StudyStore
@@ -140,6 +141,38 @@ def test_a_cell_that_failed_by_an_interrupt_is_run_again(orchestrator):
         orchestrator.run(Deed(fails, fold=None), engine="inline", verbose=0)
     study = StudyStore(orchestrator.hdf5_output_io.path)
     assert not sum(study.status(name).sum() for name in study.datasets)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "code"),
+    [
+        (signal.SIGHUP, RunInterrupted, 130),
+        (signal.SIGUSR1, TimeIsOver, 75),
+        (signal.SIGUSR2, TimeIsOver, 75),
+        (signal.SIGXCPU, TimeIsOver, 75),
+    ],
+)
+def test_signals_of_batch_systems_stop_a_run_and_say_whether_its_time_is_over(
+    orchestrator, number, kind, code
+):
+    with pytest.raises(RunInterrupted, match="stopped before the first of 9 cells") as told:
+        orchestrator.run(
+            Deed(partial(signal.raise_signal, number), fold=1), engine="inline", verbose=0
+        )
+    assert type(told.value) is kind
+    assert told.value.exit_code == code
+    assert ("the time of the job is over" in str(told.value)) == (code == 75)
+
+
+def test_a_hangup_that_nohup_ignores_stops_no_run(orchestrator):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        done = orchestrator.run(
+            Deed(partial(signal.raise_signal, signal.SIGHUP), fold=None), engine="inline", verbose=0
+        )
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert done.n_done == 9
 
 
 SCRIPT = """

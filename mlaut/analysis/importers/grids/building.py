@@ -7,9 +7,11 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import check_cells, even_repeats
+from mlaut.analysis.results.sources import TableMetric, check_cells, even_repeats
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
+
+_APART, _FAR = "scores of several scales", 100.0  # times, from which scales are several
 
 
 def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Results:
@@ -24,9 +26,11 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     )
     check_cells(len(datasets), len(strategies))
     repeat, fold = (np.zeros(len(rows), int) if x is None else x for x in levels)
-    cells = np.full(shape, np.nan)
+    cells, spreads = np.full(shape, np.nan), np.full(shape, np.nan)
     at = (rows, columns, repeat, fold)
     cells[at] = reading.score
+    if reading.spread is not None:
+        spreads[at] = reading.spread
     expected = np.zeros((shape[0], *shape[2:]), dtype=bool)
     expected[rows, repeat, fold] = True
     failed = {(rows[i], columns[i], repeat[i], fold[i]): word for i, word in reading.words.items()}
@@ -38,11 +42,36 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     results, uneven = even_repeats(results, frozenset(failed))
     empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
     reasons = {(i, k, r, f): failed.get((i, k, r, f), NO_RESULT) for i, k, r, f in empty.tolist()}
-    results = replace(results, reasons=reasons)
+    spread = np.abs(spreads) / (100 if results.percent else 1)
+    kept = not uneven and not np.isnan(spread).all()
+    results = replace(results, reasons=reasons, spreads=spread if kept else None)
+    scales = _scales(results)
+    if scales:
+        metric = TableMetric(results.metric.name, results.metric.greater_is_better, scales)
+        results = replace(results, metric=metric)
     said = _sentence(reading, results, shape, uneven, len(set(failed.values())) and failed)
     return replace(
         results, how_read=said, notes=tuple(n for n in results.notes if "percent" not in n)
     )
+
+
+def _scales(results: Results) -> str:
+    """Return why means over datasets do not compare, where their values show several scales."""
+    if results.incomparable or np.isfinite(results.metric.bounds).all():
+        return ""
+    scores = results.scores
+    low, high = scores.min(axis=1), scores.max(axis=1)
+    size = scores.abs().median(axis=1).replace(0, np.nan)
+    inside, below = (low >= 0) & (high <= 1), high < 0
+    if below.any() and (low >= 0).any():
+        parts = f"{below.sum()} below 0, {(low >= 0).sum()} not"
+    elif inside.any() and not inside.all() and (low[~inside] > 1).all() and high.max() > _FAR / 10:
+        parts = f"{inside.sum()} within 0 and 1, {(~inside).sum()} up to {high.max():.3g}"
+    elif size.max() > _FAR * size.min():
+        parts = f"about {size.min():.2g} on {size.idxmin()}, {size.max():.2g} on {size.idxmax()}"
+    else:
+        return ""
+    return f"{_APART} ({parts}), so means over datasets do not compare"
 
 
 def _numbered(level: np.ndarray | None) -> np.ndarray | None:
@@ -98,13 +127,17 @@ def _sentence(
     if isinstance(failed, dict) and failed:
         words = pd.Series(list(failed.values())).value_counts()
         parts.append("failed: " + ", ".join(f"{count} {word!r}" for word, count in words.items()))
-    if reading.spread is not None:
-        parts.append("means without their spreads")
+    if results.spreads is not None:
+        of = names.get("spread") or "behind them"
+        middle = np.nanmedian(results.spreads)
+        parts.append(f"spreads ({of}, median {middle:.2g}) are shown and not used")
     none = sum(reason == NO_RESULT for reason in results.reasons.values())
     if none:
         parts.append(
             f"no result in {none} of {int(results.expected.sum()) * len(results.strategies)} cells"
         )
+    if isinstance(results.metric, TableMetric) and results.metric.incomparable.startswith(_APART):
+        parts.append(results.metric.incomparable)
     if reading.unused:
         parts.append(f"not used: {', '.join(reading.unused)}")
     return f"Read: {'; '.join(parts)}."

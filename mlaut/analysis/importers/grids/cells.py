@@ -6,7 +6,7 @@ The words are in ``tables/words.toml``.
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from pathlib import Path
 
@@ -32,31 +32,11 @@ _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE]
 _PRINTED = re.compile(
     rf"(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
     rf"(?:(?:±|\+/?-|_|\^?±)\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*"
-    r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Z]{1,4}|\u00d7)?"
+    r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Z]{1,4}|\u00d7)?[?!#^]*"
 )
 _SEVERAL = re.compile(rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,)\s*(?:{_NUMBER}|-)")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
-_UNITS = frozenset(
-    [
-        "k",
-        "m",
-        "b",
-        "g",
-        "t",
-        "s",
-        "ms",
-        "sec",
-        "min",
-        "h",
-        "gb",
-        "mb",
-        "kb",
-        "x",
-        "\u00d7",
-        "hrs",
-        "hr",
-    ]
-)
+_UNITS = frozenset(WORDS["units"])
 _BOLD = re.compile(r"\*\*|__|\\textbf|\\mathbf|\\bf\b|\\bfseries|<b>|<strong>|\\bm\b|\\best\b")
 
 
@@ -232,6 +212,6 @@ def _without_ranks(columns: Sequence[Column]) -> list[Column]:
     kept = []
     for column in columns:
         if column.brackets is not None and not ranks and column.spreads is None:
-            column = Column(**{**vars(column), "spreads": column.brackets})
+            column = replace(column, spreads=column.brackets)
         kept.append(column)
     return kept

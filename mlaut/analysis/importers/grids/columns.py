@@ -6,7 +6,12 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from mlaut.analysis.importers.grids.cells import WORDS, Column
-from mlaut.analysis.importers.grids.names import is_summary, same_metric, word_of
+from mlaut.analysis.importers.grids.names import (
+    is_summary,
+    same_metric,
+    without_unit,
+    word_of,
+)
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 
 _MANY = 5  # rows from which whole numbers among fractions are no accident
@@ -17,10 +22,11 @@ _MOST_AGREE = 0.9  # share of rows in which a printed mean must be one: authors 
 _TELLING = 0.2  # of the spread of numbers, above which the last digit says nothing
 _CUT = 4  # columns in front that a mean may leave out
 _LARGEST = 1e150
+_SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their printed digits
 _OUTSIDE = 10.0  # times the range of all others
 
 
-def _matrix(columns: Sequence[Column]) -> np.ndarray:
+def matrix_of(columns: Sequence[Column]) -> np.ndarray:
     """Return the numbers of columns, without those that are infinite or have no squares."""
     if not columns:
         return np.zeros((0, 0))
@@ -65,7 +71,7 @@ def average_columns(
     found = []
     for at, column in enumerate(members):
         if len(members) >= _LEAST and (at < 2 or at > len(members) - 3):
-            others = _matrix([x for x in members if x is not column])
+            others = matrix_of([x for x in members if x is not column])
             if len(column.numbers) >= _LEAST and _is_mean(column.numbers, others):
                 found.append(column.name)
     if named:
@@ -87,11 +93,11 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
         parts = [columns[at + 1 :], columns[:at]]
         sides = [[x for x in part if x.name not in averages] for part in parts]
         whole = [x for side in sides[::-1] for x in side]
-        if len(whole) < _LEAST or _is_mean(column.numbers, _matrix(whole)):
+        if len(whole) < _LEAST or _is_mean(column.numbers, matrix_of(whole)):
             continue
         parts = [side[cut:end] for side in sides for cut in range(_CUT) for end in (len(side), -1)]
         for part in sorted(parts, key=len, reverse=True):
-            if len(part) >= _LEAST and _is_mean(column.numbers, _matrix(part)):
+            if len(part) >= _LEAST and _is_mean(column.numbers, matrix_of(part)):
                 inside = {x.name for x in part}
                 return {x.name: column.name for x in whole if x.name not in inside}
     return {}
@@ -99,7 +105,7 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
 
 def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
     """Return whether numbers are near the mean, median or spread of others, in complete rows."""
-    others = _matrix(members)
+    others = matrix_of(members)
     whole = ~np.isnan(others).any(axis=1) & ~np.isnan(values) if others.size else np.zeros(0, bool)
     if not whole.any():
         return False
@@ -113,7 +119,7 @@ def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
 
 def average_rows(columns: Sequence[Column]) -> list[int]:
     """Return the first or last row, if it is the mean of the others in every column."""
-    values = _matrix(columns)
+    values = matrix_of(columns)
     n = len(values)
     if n <= _LEAST or values.shape[1] < 2:
         return []
@@ -128,12 +134,12 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
     return []
 
 
-def block_averages(names: Sequence[str], columns: Sequence[Column]) -> list[int]:
+def block_averages(names: Sequence[str], values: np.ndarray) -> list[int]:
     """Return the rows that are called an average, and are that of rows above or below them."""
     called = [bool(re.search(r"\b(?:avg|average|mean)\b", x.lower())) for x in names]
-    if not any(called) or sum(called) > len(called) / 2 or not columns:
+    if not any(called) or sum(called) > len(called) / 2 or not values.size:
         return []
-    values, found = _matrix(columns), []
+    found = []
     rows = [i for i, summary in enumerate(called) if not summary]
     for at in np.flatnonzero(called).tolist():
         own = values[at]
@@ -155,7 +161,7 @@ def best_marked(columns: Sequence[Column]) -> str:
     ]
     if len(columns) < 2 or not any(x.any() for x in marked):
         return ""
-    values, bold = _matrix(columns), np.column_stack(marked)
+    values, bold = matrix_of(columns), np.column_stack(marked)
     answers = []
     for name, table, mark in (("rows", values, bold), ("columns", values.T, bold.T)):
         share = [0.0]
@@ -206,6 +212,23 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     return odd, unclear
 
 
+def scales_apart(columns: Sequence[Column]) -> list[str]:
+    """Return the few columns that are on another scale than the others, of a metric up to 1.
+
+    They are beyond 1 where the others are not; or the others are in percent, and these have one
+    digit more and stay below 5.
+    """
+    top = {x.name: np.fmax.reduce(np.abs(x.numbers)) for x in columns}
+    beyond = [name for name in top if top[name] > 1]
+    if len(beyond) < len(columns) / 2:
+        return beyond
+    step = {x.name: _step(x.numbers) for x in columns}
+    small = [name for name in top if top[name] < _SMALL]
+    usual = min((step[name] for name in top if name not in small), default=0.0)
+    few = [name for name in small if step[name] < usual]
+    return few if 2 * len(few) < len(columns) and usual >= _PERCENT_STEP else []
+
+
 def _shares(known: dict[str, np.ndarray], parts: Sequence[str], most: float = 100.0) -> bool:
     """Return whether most columns are on one scale, from 0 to 1 or to 100."""
     tops = np.array([known[name].max() for name in parts])
@@ -226,23 +249,6 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
         the names tell it; and the metrics from which one must be chosen. A text is a refusal, and
         None says that columns are of one measure.
     """
-    spread = _mean_and_spread(names)
-    if spread is not None:
-        kept, spreads = spread
-        inner = (
-            measures_of(list(kept.values()), wanted)
-            if len(set(kept.values())) == len(kept)
-            else None
-        )
-        others = {"spreads": spreads}
-        if not isinstance(inner, tuple):
-            return inner if isinstance(inner, str) else (kept, others, "", [])
-        of_short = {short: name for name, short in kept.items()}
-        return (
-            {of_short[short]: base for short, base in inner[0].items()},
-            others | {what: [of_short[x] for x in each] for what, each in inner[1].items()},
-            *inner[2:],
-        )
     found: dict[str, dict[str, str]] = {}
     for side in (0, 1):
         found = {}
@@ -252,8 +258,8 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
                 found = {}
                 break
             found.setdefault(parts[0], {})[parts[1]] = name
-        bases = {frozenset(x) for x in found.values()}
-        if len(found) > 1 and len(bases) == 1:
+        bases = [base for each in found.values() for base in each]
+        if len(found) > 1 and len(set(bases)) < len(bases):
             break
     else:
         return None
@@ -273,6 +279,12 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     return kept, {what: list(each.values()) for what, each in found.items()}, word_of(mine[0]), []
 
 
+def measure_in(name: str) -> str:
+    """Return the metric at an end of a name, as ``"ppl"`` of ``"chat (ppl)"``; empty without."""
+    found = [part[0] for side in (1, 0) if (part := _split(name, side)) and usual_name(part[0])]
+    return found[0] if found else ""
+
+
 def _split(name: str, side: int) -> tuple[str, str] | None:
     """Return the measure and the strategy in a name, with the measure in front or behind."""
     signs = [x.start() for x in re.finditer(r"[\s_./:(|-]+", name)]
@@ -287,39 +299,33 @@ def _split(name: str, side: int) -> tuple[str, str] | None:
 
 
 def _is_measure(word: str) -> bool:
-    times = (
-        "time",
-        "times",
-        "seconds",
-        "secs",
-        "runtime",
-        "rank",
-        "ranks",
-        "params",
-        "memory",
-        "duration",
-        "flops",
-    )
-    return usual_name(word) is not None or word_of(word) in times
+    word = without_unit(word)
+    return usual_name(word) is not None or word_of(word) in WORDS["measures"]
 
 
-def _mean_and_spread(names: Sequence[str]) -> tuple[dict[str, str], list[str]] | None:
-    """Return the columns of means with their strategies, and those of spreads, if both are."""
-    base: dict[str, str] = {}
+def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the columns of spreads of each column of means, if all spreads have one.
+
+    Examples
+    --------
+    >>> spreads_of(["a_mean", "a_std", "b_mean", "b_std"]), spreads_of(["a", "b", "c_std"])
+    ({'a_mean': ['a_std'], 'b_mean': ['b_std']}, {})
+    """
+    means: dict[str, str] = {name: name for name in names}
     spreads: dict[str, str] = {}
     for name in names:
-        parts = re.split(r"[\s_./|()-]+", name.strip(" ()"))
+        bare = name.strip(" ()")
+        parts = re.split(r"[\s_./|()-]+", bare)
         for at in (-1, 0):
-            word = parts[at].lower()
-            rest = name.strip(" ()")
-            rest = rest[: -len(parts[at])] if at else rest[len(parts[at]) :]
-            rest = rest.strip(" _./|()-")
-            if len(parts) > 1 and rest and word in WORDS["spreads"]:
+            rest = (bare[: -len(parts[at])] if at else bare[len(parts[0]) :]).strip(" _./|()-")
+            if len(parts) > 1 and rest and parts[at].lower() in WORDS["spreads"]:
                 spreads.setdefault(name, rest)
-            elif len(parts) > 1 and rest and word in ("mean", "avg", "average", "median"):
-                base.setdefault(name, rest)
-    means = {name: base.get(name, name) for name in names if name not in spreads}
-    paired = [name for name, rest in spreads.items() if rest in means.values()]
-    if not paired or len(paired) < len(spreads) or len(means) < 1:
-        return None
-    return means, paired
+            elif len(parts) > 1 and rest and parts[at].lower() in ("mean", "avg", "average"):
+                means[name] = rest
+    of_base = {base: name for name, base in means.items() if name not in spreads}
+    found: dict[str, list[str]] = {}
+    for name, base in spreads.items():
+        if base not in of_base:
+            return {}
+        found.setdefault(of_base[base], []).append(name)
+    return found

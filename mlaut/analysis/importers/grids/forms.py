@@ -17,16 +17,19 @@ from mlaut.analysis.importers.grids.markup import (
     html_tables,
     latex_tables,
     markdown_tables,
+    rst_tables,
 )
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_text, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
+from mlaut.optional import need
 
 _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
     ".md": markdown_tables,
     ".markdown": markdown_tables,
     ".qmd": markdown_tables,
+    ".rst": rst_tables,
     ".tex": latex_tables,
     ".html": html_tables,
     ".htm": html_tables,
@@ -34,6 +37,7 @@ _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
 _METRICS = ("metric", "metrics", "measure", "measures")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
+_TITLES = 2  # lines above a table
 FILE = "file"  # column with the names of the files of a folder
 
 
@@ -104,35 +108,59 @@ def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
     start = text.lstrip()[:1]
     if reader is None and start in ("{", "[") and text.lstrip()[:2] != "[!":
         return [_of_json(text, Path(where))]
-    readers = [reader] if reader else [html_tables, latex_tables, markdown_tables]
-    tables = [found for read in readers for found in read(text)]
-    grids = [Grid(plain(name), framed(rows)) for name, rows in tables if len(rows) > 1]
+    every = list(dict.fromkeys(_MARKUP.values()))
+    grids = _framed_all(found for read in ([reader] if reader else every) for found in read(text))
     if reader is not None and not grids:  # a page of Markdown may have tables of HTML
-        tables = [found for read in _MARKUP.values() for found in read(text)]
-        grids = [Grid(plain(name), framed(rows)) for name, rows in tables if len(rows) > 1]
-    if not grids and reader is None:
-        rows = [row for row in _separated(text) if any(row)]
-        grids = [Grid("", framed(rows))] if len(rows) > 1 and len(rows[0]) > 1 else []
+        grids = _framed_all(found for read in every for found in read(text))
+    if reader is None and not grids:
+        grids = _framed_all([("", _separated(text))])
     if not grids:
         raise AnalysisError(f"{where}: no table in it: save the table as CSV")
-    return [grid for grid in grids if grid.table.shape[1] > 1] or grids
+    return grids
+
+
+def _framed_all(tables: Iterable[tuple[str, Rows]]) -> list[Grid]:
+    """Return the tables with at least two rows, and those with one column only if there is none."""
+    sized = [(name, [row for row in rows if any(row)]) for name, rows in tables]
+    sized = [(name, rows) for name, rows in sized if len(rows) > 1 and max(map(len, rows)) > 1]
+    return [Grid(plain(name), framed(rows)) for name, rows in sized]
 
 
 def _separated(text: str) -> Rows:
     """Return the rows of a text that is separated by commas, tabs, semicolons, bars or blanks."""
     lines = [x for x in text.splitlines() if x.strip() and not re.fullmatch(r"[\s|+=-]+", x)]
     lines = _without_comments(lines)
-    signs = ["\t", ";", ",", "|"]
-    sign = next((s for s in signs if lines and all(s in line for line in lines)), None)
-    if sign is None:
-        return [re.split(r"\s{2,}|\t", line.strip()) for line in lines]
-    return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
+    for sign in ("\t", ";", ",", "|"):
+        start = next((i for i, line in enumerate(lines) if sign in line), len(lines))
+        if start <= _TITLES and len(lines) > start + 1 and all(sign in x for x in lines[start:]):
+            rows = csv.reader(lines[start:], delimiter=sign)
+            return _with_corner([[cell.strip() for cell in row] for row in rows])
+    each = [re.split(r"\s{2,}|\t", line.strip()) for line in lines]
+    words = [
+        [*filter(None, row)] for row in csv.reader(lines, delimiter=" ", skipinitialspace=True)
+    ]
+    for rows in (_with_corner(each), _with_corner(words)):
+        if rows and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
+            return rows
+    return []
+
+
+def _with_corner(rows: Rows) -> Rows:
+    """Return rows whose first row names the names of rows too, which R and pandas leave out."""
+    if len(rows) < 2 or {len(row) for row in rows[2:] or rows[1:]} != {len(rows[0]) + 1}:
+        return rows
+    alone = len(rows) > 2 and len([*filter(None, rows[1])]) == 1
+    return [[rows[1][0] if alone else "", *rows[0]], *rows[1 + alone :]]
 
 
 def framed(rows: Rows) -> pd.DataFrame:
     """Return rows of cells as a table; the first row, or two, or three, have its names."""
     width = max(map(len, rows))
-    rows = [[*row, *[""] * (width - len(row))] for row in rows]
+    rows = [[*row, *[""] * (width - len(row))] for row in rows if any(row)]
+    used = [i for i in range(width) if any(row[i] for row in rows)]
+    rows, width = [[row[i] for i in used] for row in rows], len(used)
+    while len(rows) > 2 and width > 1 and rows[0][0] and not any(rows[0][1:]):  # a title
+        rows = rows[1:]
     n = _header_rows(rows)
     if n > 1 and rows[n][0] and not any(rows[n][1:]):  # pandas names the index in a row below
         rows[0][0], rows[n] = rows[n][0], [""] * width
@@ -171,10 +199,19 @@ def _header_rows(rows: Rows) -> int:
         corner = plain(rows[n][0]).lower() in ("", *_METRICS, rows[0][0].lower())
         if not (several or (corner and len(cells) > 1)):
             break
-        if not cells or any(re.search(r"\d", plain(x)) and _is_score(plain(x)) for x in cells):
+        numbers = any(re.search(r"\d", plain(x)) and _is_score(plain(x)) for x in cells)
+        if not cells or (numbers and not (n == 1 and _tells_apart(rows))):
             break
         n += 1
     return n
+
+
+def _tells_apart(rows: Rows) -> bool:
+    """Return whether whole numbers in the second row tell the repeated names of the first apart."""
+    (one, *first), (two, *second), (_, *third) = rows[:3]
+    pairs = set(zip(first, second, strict=True))
+    whole = all(x.isdigit() for x in second) and not all(x.isdigit() for x in third)
+    return one == two == "" and whole and len(set(first)) < len(pairs) == len(first)
 
 
 def _is_score(text: str) -> bool:
@@ -211,8 +248,10 @@ def _of_delimited(path: Path) -> Grid:
     if ending in (".csv", ".tsv") and not path.name.lower().endswith(".gz") and path.is_file():
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             top = [line for _, line in zip(range(30), file, strict=False)]
-        comments = len(_without_comments(top)) < len(top)
         rows = _separated("".join(top))
+        n = len([x for x in top if x.strip()])
+        shorter = len(rows) > 2 and rows[0][:1] == [""] and '""' not in top[0][:2]
+        comments = 0 < len(rows) < n or (shorter and top[0][0] not in ",;\t ")
         if (
             len(top) > 1
             and not re.search("[,;\t]", top[0])
@@ -222,7 +261,7 @@ def _of_delimited(path: Path) -> Grid:
             return Grid("", pd.DataFrame({lines[0].strip(): lines[1:]}, dtype=object))
         if comments or (rows and _header_rows_of_file(rows) > 1):
             text = _text_of(path)
-            return Grid("", framed([row for row in _separated(text) if any(row)]))
+            return Grid("", framed(_separated(text)))
         if twins := _twins(rows[0] if rows else []):
             raise AnalysisError(f"{path}: two columns are called {twins[0]!r}")
     table = read_table(path, missing=("",))  # a dataset may be called NA
@@ -264,6 +303,8 @@ def grid_of_frame(table: pd.DataFrame) -> Grid:
 
 
 def _of_excel(path: Path) -> list[Grid]:
+    if path.suffix.lower() == ".xlsx":
+        need("openpyxl", extra="excel", purpose="A table of Excel")
     try:
         sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
     except Exception as error:  # parsers raise many types of errors on a damaged file
@@ -271,12 +312,11 @@ def _of_excel(path: Path) -> list[Grid]:
             f"{path}: cannot be read as Excel ({' '.join(str(error).split())}); check the file, or "
             "save the table as CSV"
         ) from error
-    rows = {str(k): sheet.astype(object).where(sheet.notna(), "") for k, sheet in sheets.items()}
-    texts = {
-        k: [[str(cell) for cell in row] for row in sheet.to_numpy().tolist()]
-        for k, sheet in rows.items()
-    }
-    return [Grid(name, framed(cells)) for name, cells in texts.items() if len(cells) > 1]
+    texts = {str(k): x.astype(object).where(x.notna(), "").astype(str) for k, x in sheets.items()}
+    grids = _framed_all((name, sheet.to_numpy().tolist()) for name, sheet in texts.items())
+    if not grids:
+        raise AnalysisError(f"{path}: no table in it")
+    return grids
 
 
 def _of_pickle(path: Path, trust: bool) -> Grid:
@@ -306,6 +346,8 @@ def _of_object(content: Any) -> Grid:
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
         return Grid("", _tidy(pd.json_normalize(content)))
     leaves = list(_leaves(content, ()))
+    if leaves and all(len(way) == 1 for way, _ in leaves):  # a file of a folder
+        return Grid("", pd.DataFrame([{way[0]: value for way, value in leaves}]))
     depth = Counter(len(way) for way, _ in leaves).most_common(1)
     if not depth or depth[0][0] < 2:
         raise AnalysisError("no scores of strategies on datasets in it: save them as CSV")

@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlaut.analysis.importers.grids.names import (
-    same_metric,
-    word_of,
-)
+from mlaut.analysis.importers.grids.columns import average_columns
+from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
+
+_MEANS = ("mean", "avg", "average")
+_FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets, or of models
 
 
 @dataclass
@@ -34,18 +35,16 @@ def keys_of(g: Sheet) -> Keys:
     scores = (
         tuple(_scores(g, numbers)) if not g.asked.columns.get("score") else g.asked.columns["score"]
     )
-    if dataset and strategy and not scores and not g.asked.columns:  # one of them is a property
-        alone = [x for x in (dataset, strategy) if g.is_key([*x, *repeat, *fold])]
-        if len(alone) == 1:
-            other = strategy if alone[0] == dataset else dataset
-            g.roles |= dict.fromkeys(other, "property")
-            dataset, strategy = ([], strategy) if other == dataset else (dataset, [])
+    if dataset and strategy and not scores and not g.asked.columns:
+        dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)
     rows = [*dataset, *strategy]
     levels = [*repeat, *fold]
     unkeyed = len(rows) == 1 and not g.is_key([*rows, *levels])
     first = [x for x in texts if x == next(iter(g.columns))]
     key = any(g.is_key([x, *levels]) for x in (first if scores else texts))
-    if unkeyed and key and not g.asked.columns:  # it describes the rows
+    role = "dataset" if dataset else "strategy"
+    parts = [x for x in texts if role_of(x) == role and unkeyed and g.is_key([*rows, x, *levels])]
+    if unkeyed and key and not g.asked.columns and not parts:  # it describes the rows
         g.roles[rows[0]] = "property"
         dataset, strategy = [], []
     said = g.asked.columns
@@ -65,9 +64,28 @@ def keys_of(g: Sheet) -> Keys:
             text = f"no column is of {what}; it has {', '.join(g.columns)}"
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
-            raise g.refuse(text, *(g.asked.command(score=x) for x in left[:2]))
+            raise g.refuse(text, *(g.asked.command(score=x) for x in (left or numbers)[:2]))
         scores = (left[0],)
     return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)
+
+
+def _one_of_both(
+    g: Sheet, dataset: list[str], strategy: list[str], levels: Sequence[str], numbers: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return what names the rows of a wide table that has columns of both; the other describes."""
+    alone = [x for x in (dataset, strategy) if g.is_key([*x, *levels])]
+    means = [x for x in numbers if is_summary(x) and word_of(x) not in ("mean", "median")]
+    means += average_columns([g.columns[x] for x in numbers])
+    if means and len(numbers) > 2:  # over the columns, which are datasets
+        alone = [strategy]
+    if len(alone) != 1:
+        return dataset, strategy
+    if alone[0] == dataset and word_of(dataset[0]) in _FILES:
+        ways = (g.asked.command(dataset=dataset[0]), g.asked.command(strategy=strategy[0]))
+        raise g.refuse(f"it is unclear whether `{dataset[0]}` or `{strategy[0]}` names rows", *ways)
+    other = strategy if alone[0] == dataset else dataset
+    g.roles |= dict.fromkeys(other, "property")
+    return ([], strategy) if other == dataset else (dataset, [])
 
 
 def _named(g: Sheet, role: str) -> list[str]:
@@ -126,6 +144,9 @@ def _scores(g: Sheet, numbers: Sequence[str]) -> list[str]:
             return general[:1]
         losses = [x for x in usual if word_of(x) == "loss" and greater and not greater.greater]
         others = [x for x in usual if usual[x] is not None and x not in losses]
+        means = [x for x in numbers if word_of(x) in _MEANS]
+        if len(means) == 1 and not (left or others or losses):  # of pandas, beside std and count
+            return means
         if others and not left and not losses:
             return []
         return (

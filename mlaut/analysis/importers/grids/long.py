@@ -1,13 +1,12 @@
 """The reading of a table with one score in a row."""
 
-import re
 from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers.grids.cells import Column
+from mlaut.analysis.importers.grids.cells import WORDS, Column
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.names import (
     is_summary,
@@ -55,7 +54,11 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     fold = [x for x in fold if numbered[x] > 1]
     sources = sources_by_dataset(g, dataset)
     used = {*dataset, *strategy, *repeat, *fold, score, *g.of("source")[:1] * bool(sources)}
-    spread = _spread_of(g, score)
+    spread, paired = column.spreads, quoted(g.paired)
+    alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:8] and x not in used]
+    if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
+        spread, paired = g.columns[alone[0]].numbers, quoted(alone)
+        used |= {*alone}
     names = {
         "dataset": quoted(dataset),
         "strategy": quoted(strategy),
@@ -63,6 +66,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         "repeat": quoted(repeat),
         "fold": quoted(fold),
         "source": quoted(g.of("source")[:1]) if sources else "",
+        "spread": paired,
     }
     g.unused += [
         f"`{x}`" + (" (a spread)" if g.roles.get(x) == "spread" else "")
@@ -284,15 +288,3 @@ def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:
     """Return columns with finer names: these alone, if they contain the others."""
     pairs = zip(g.label(names).tolist(), g.label(finer).tolist(), strict=True)
     return list(finer) if all(str(a) in str(b) for a, b in pairs) else [*names, *finer]
-
-
-def _spread_of(g: Sheet, score: str) -> np.ndarray | None:
-    """Return the spreads that are printed with the scores, or stand in a column of their own."""
-    if g.columns[score].spreads is not None:
-        return g.columns[score].spreads
-    base = re.sub(r"mean|avg|average|_|\W", "", score.lower())
-    for name in g.of("spread"):
-        word = re.sub(r"std_?err|std_?dev|stddev|std|sd|sem|se|ci95|ci|_|\W", "", name.lower())
-        if word == base and g.columns[name].is_number:
-            return g.columns[name].numbers
-    return None

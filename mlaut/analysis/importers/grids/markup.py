@@ -1,4 +1,4 @@
-"""Tables within texts: Markdown, LaTeX and HTML, as rows of cells with their headings."""
+"""Tables in Markdown, reStructuredText, LaTeX and HTML: rows of cells, with their headings."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,8 @@ def markdown_tables(text: str) -> Iterator[tuple[str, Rows]]:
             end = at + 2
             while end < len(lines) and "|" in lines[end]:
                 end += 1
-            yield heading, [_bars(row) for row in (line, *lines[at + 2 : end])]
+            rows = (line, *(row for row in lines[at + 2 : end] if not _RULE.fullmatch(row)))
+            yield heading, [_bars(row) for row in rows]
             at = end
         at += 1
 
@@ -39,6 +40,45 @@ def _bars(line: str) -> list[str]:
     line = line.strip().removeprefix("|")
     line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
     return [cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", line)]
+
+
+def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
+    """Yield the heading and the rows of each table with borders in a text of reStructuredText."""
+    lines, heading, at = re.sub(r"\\? ?:\w+:`([^`]*)`", r"\1", text).splitlines(), "", 0
+    while at < len(lines):
+        end = at
+        if at and re.fullmatch(r"([=\-~^'\"#*+.])\1{2,}", lines[at].strip()):
+            heading = lines[at - 1].strip() or heading
+        if re.match(r"\s*\+[-=]+\+", lines[at]):
+            while end < len(lines) and lines[end].strip()[:1] in ("+", "|") and lines[end].strip():
+                end += 1
+            yield heading, _bordered([line.strip() for line in lines[at:end]])
+        elif re.fullmatch(r"\s*=+(?:\s+=+)+\s*", lines[at]):
+            places = [(x.start(), x.end()) for x in re.finditer(r"=+", lines[at])]
+            ends = [i for i in range(at + 1, len(lines)) if lines[i].strip() == lines[at].strip()]
+            end = ends[1] if len(ends) > 1 else at + 1
+            rows = [x for x in lines[at + 1 : end] if x.strip() and not re.fullmatch(r"[\s=-]+", x)]
+            starts = [start for start, _ in places]
+            cuts = list(zip(starts, [*starts[1:], None], strict=True))
+            yield heading, [[row[a:b].strip() for a, b in cuts] for row in rows]
+        at = max(end, at) + 1
+
+
+def _bordered(lines: list[str]) -> Rows:
+    """Return the rows between borders; a row of several lines has them joined."""
+    rows: Rows = []
+    new = True
+    for line in lines:
+        if re.search(r"\+[-=]+\+", line):
+            new = True
+            continue
+        cells = _bars(line)
+        if new or len(cells) != len(rows[-1]):
+            rows.append(cells)
+        else:
+            rows[-1] = [f"{a} {b}".strip() for a, b in zip(rows[-1], cells, strict=True)]
+        new = False
+    return rows
 
 
 def latex_tables(text: str) -> Iterator[tuple[str, Rows]]:

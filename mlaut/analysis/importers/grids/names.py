@@ -6,51 +6,7 @@ from functools import lru_cache
 from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.scores.usual_names import usual_name
 
-_ENDS = {"name", "names", "id", "ids", "key", "label", "title", "fullname", "type"}
-_LAST = frozenset(
-    [
-        "params",
-        "parameters",
-        "flops",
-        "gflops",
-        "macs",
-        "gmacs",
-        "time",
-        "times",
-        "seconds",
-        "secs",
-        "length",
-        "len",
-        "size",
-        "url",
-        "link",
-        "steps",
-        "timesteps",
-        "episodes",
-        "count",
-        "memory",
-        "fps",
-        "latency",
-        "year",
-        "date",
-        "epochs",
-        "duration",
-        "dim",
-        "runtime",
-        "throughput",
-        "hours",
-        "id",
-        "samples",
-        "features",
-        "classes",
-        "instances",
-        "rows",
-        "mutants",
-        "perc",
-        "percentage",
-        "ratio",
-    ]
-)
+_ENDS, _LAST = frozenset(WORDS["ends"]), frozenset(WORDS["last"])
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
 _KEYS = {
     "dataset": "datasets",
@@ -84,6 +40,11 @@ def word_of(name: object) -> str:
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())
 
 
+def without_unit(name: str) -> str:
+    """Return a name without brackets, a unit, and arrows: ``Time, s`` as ``Time``."""
+    return re.sub(r"\([^()]*\)|\[[^\]]*\]|,\s*[^\s,]{1,4}$|[↑↓:*.]", " ", name).strip()
+
+
 @lru_cache(maxsize=4096)
 def role_of(name: str) -> str:
     """Return what a column is by its name; empty if its name does not tell.
@@ -99,9 +60,7 @@ def role_of(name: str) -> str:
     corner = re.match(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\bvs\.?\b)", shown)
     if corner and role_of(corner[1]) in ("dataset", "strategy"):
         return role_of(corner[1])
-    bare = re.sub(r"\([^()]*\)|\[[^\]]*\]|[↑↓:*.]", " ", shown)
-    bare = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", bare)
-    word = word_of(bare).strip("_")
+    word = word_of(re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", without_unit(shown))).strip("_")
     tokens = [token for token in re.split(r"[\s_/]+", word) if token]
     if not tokens:
         return ""
@@ -137,7 +96,9 @@ def role_of(name: str) -> str:
 @lru_cache(maxsize=65536)
 def is_summary(name: str) -> bool:
     """Return whether a name is that of an average, of ranks or of wins, as ``Avg. rank`` is."""
-    if re.fullmatch(r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()):
+    if name.strip().lower() == "all" or re.fullmatch(
+        r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()
+    ):
         return True
     words, main = set(re.findall(r"[a-z]+", name.lower())), set(WORDS["averages"])
     return bool(words & main) and words <= {*main, *WORDS["beside"]}
@@ -145,7 +106,7 @@ def is_summary(name: str) -> bool:
 
 def is_size(name: str) -> bool:
     """Return whether a whole name, and not its last word only, is that of a size or a time."""
-    word = word_of(re.sub(r"\([^()]*\)|\[[^\]]*\]|[↑↓:*.#]", " ", name)).strip("_")
+    word = word_of(without_unit(name.replace("#", " "))).strip("_")
     return word in WORDS["sizes"] or word.split("_")[0] in _FIRST or name.strip().startswith("#")
 
 

@@ -3,12 +3,13 @@
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import Column, columns_of
+from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.names import (
     PARTS,
@@ -20,6 +21,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
+_LOOKED_AT = 300  # names
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
 
 
@@ -64,6 +66,7 @@ class Reading:
     score : ndarray of float, length n
     repeat, fold : ndarray or None
     spread : ndarray or None
+        Spreads that are printed beside the scores.
     words : mapping of int to str
         Why a row has no score.
     sources : mapping of str to str
@@ -72,7 +75,7 @@ class Reading:
     said : tuple of str
         Parts of the sentence on how the table was read, without its numbers.
     names : mapping of str to str
-        How the datasets, strategies, scores, repeats, folds and sources are named in the table.
+        Names of datasets, strategies, scores, repeats, folds, sources and spreads in the table.
     unused : tuple of str
         What is not used, each with the reason if it is not plain.
     """
@@ -102,7 +105,10 @@ class Sheet:
         if self.levels is not None:
             joined = [" / ".join(dict.fromkeys(filter(None, map(str, x)))) for x in table.columns]
             table = table.set_axis(joined, axis=1)
+        empty = [i for i, name in enumerate(table.columns) if not str(name)]
         names = [str(name) or "unnamed" for name in table.columns]
+        for n, i in enumerate(empty[1:], 2):
+            names[i] = f"unnamed {n}"
         if twins := [name for name, n in Counter(names).items() if n > 1]:
             raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
         if table.empty:
@@ -127,6 +133,7 @@ class Sheet:
             usual = [x for x in labels if usual_name(x) is not None]
             if usual and all(x in usual or role_of(x) in ("size", "spread") for x in labels):
                 self.roles[name] = "metric"
+        self._pair_spreads()
         if asked.clusters:
             if asked.clusters not in self.columns:
                 hint = (
@@ -134,6 +141,22 @@ class Sheet:
                 )
                 raise AnalysisError(f"column {asked.clusters!r} is not known{hint}")
             self.roles[asked.clusters] = "source"
+
+    def _pair_spreads(self) -> None:
+        """Give the columns of means their spreads, which are no columns of their own then."""
+        said = {name for names in self.asked.columns.values() for name in names}
+        numbers = [x for x in self.columns if self.columns[x].is_number]
+        self.paired: list[str] = []
+        for mean, (first, *more) in spreads_of(numbers).items():
+            if said & {first, *more}:
+                continue
+            if self.columns[mean].spreads is None:
+                spreads = self.columns[first].numbers
+                self.columns[mean] = replace(self.columns[mean], spreads=spreads)
+            self.roles[mean] = "" if self.roles[mean] == "average" else self.roles[mean]
+            self.paired += [first, *more]
+            del self.columns[first]
+            self.drop(more, "a spread")
 
     def _role(self, column: Column) -> str:
         """Return what a column is by its name, if its cells do not contradict it."""
@@ -191,7 +214,7 @@ class Sheet:
             for part in ("words", "strange"):
                 texts = getattr(column, part)
                 parts[part] = {place[row]: word for row, word in texts.items() if row in place}
-            self.columns[name] = Column(**{**vars(column), **parts})
+            self.columns[name] = replace(column, **parts)
 
     def label(self, names: Sequence[str]) -> np.ndarray:
         """Return the names that one or several columns give to the rows."""
@@ -232,7 +255,7 @@ def quoted(names: Sequence[str]) -> str:
 
 def likes(names: list[str]) -> str:
     """Return what names are, if they are known and nothing speaks for the contrary."""
-    names = [str(name) for name in names if name]
+    names = [str(name) for name in names if name][:_LOOKED_AT]
     strategies, datasets = looks_like(names, "strategy"), looks_like(names, "dataset")
     least = max(_KNOWN, 2 / max(len(names), 1)) if len(names) < 6 else _KNOWN
     if strategies >= min(least, 1) and datasets <= strategies / 3:

@@ -6,15 +6,17 @@ from itertools import combinations
 
 import numpy as np
 
-from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.columns import (
     average_columns,
     average_rows,
     beside_average,
     best_marked,
     block_averages,
+    matrix_of,
+    measure_in,
     measures_of,
     odd_columns,
+    scales_apart,
 )
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.long import doubled_rows
@@ -22,6 +24,8 @@ from mlaut.analysis.importers.grids.names import (
     PARTS,
     is_size,
     is_summary,
+    same_metric,
+    without_unit,
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
@@ -29,6 +33,9 @@ from mlaut.analysis.scores.catalogue import direction
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
+
+_STATISTICS = r"min|max|median|mean|std|sd|count|\d+%|iqr|mode|var"  # of a summary
+_MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
 
 
 def read_wide(g: Sheet, keys: Keys) -> Reading:
@@ -57,6 +64,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
             f"its columns ({some_of(columns)}) are metrics of one strategy, and two or more "
             "are compared"
         )
+    _check_measures(g, columns, kind)
     if not columns:
         raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
     _drop_average_rows(g, rows, columns)
@@ -69,16 +77,16 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
             "columns out",
             g.asked.command(unused="+".join(name for name, _ in strange)),
         )
+    left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
+    if len(columns) == 1 and left and kind == "strategy":
+        raise g.refuse(f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}")
     label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
     values = np.column_stack([g.columns[x].numbers for x in columns])
     spreads = [g.columns[x].spreads for x in columns]
-    spread = None
-    if any(x is not None for x in spreads):
-        spread = np.column_stack(
-            [np.full(g.n, np.nan) if x is None else x for x in spreads]
-        ).ravel()
+    none = np.full(g.n, np.nan)
+    spread = np.column_stack([none if x is None else x for x in spreads]).ravel()
     words = {
         row * k + at: word
         for at, x in enumerate(columns)
@@ -99,6 +107,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         "repeat": quoted(repeat) if "repeat" in levels else "",
         "fold": quoted(fold) if "fold" in levels else "",
         "source": quoted(source),
+        "spread": some_of([f"`{x}`" for x in g.paired]) if g.paired else "",
     }
     return Reading(
         down if kind == "dataset" else across,
@@ -127,9 +136,15 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     if keys.dataset or keys.strategy:
         rows = list(keys.dataset or keys.strategy)
         kind = "dataset" if keys.dataset else "strategy"
-        if kind == "strategy" and not g.is_key([*rows, *more]):  # a size may be part of the name
-            texts += [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
-            rows = next(([*rows, x] for x in texts if g.is_key([*rows, x, *more])), rows)
+        if not g.is_key([*rows, *more]):  # a size may be part of the name of a strategy
+            sizes = [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
+            levels = [x for x in g.columns if g.columns[x].is_number and _is_level(g, x)]
+            more_texts = sizes if kind == "strategy" else levels
+            texts = [x for x in dict.fromkeys([*texts, *more_texts]) if x not in rows]
+            sets = [c for n in (1, 2) for c in combinations(texts[:6], n)]
+            rows = next(([*rows, *c] for c in sets if g.is_key([*rows, *c, *more])), rows)
+        if not said:
+            _check_corner(g, rows, kind)
         _columns_by_value(g, rows, kind)
         return rows, kind, ""
     first = next(iter(g.columns))
@@ -156,6 +171,29 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     kind, why = _way_round(g, rows)
     _columns_by_value(g, rows, kind)
     return rows, kind, f" ({why})"
+
+
+def _is_level(g: Sheet, name: str) -> bool:
+    """Return whether whole numbers may tell rows of one name apart, such as a horizon."""
+    numbers = g.columns[name].numbers
+    return bool(g.roles[name] == "" and (numbers % 1 == 0).all() and g.n_of(name) <= g.n / 2)
+
+
+def _check_corner(g: Sheet, rows: list[str], kind: str) -> None:
+    """Raise an error where rows are called models, and have the names of datasets, or vice versa.
+
+    In a corner the name may be that of the columns.
+    """
+    labels = [str(x) for x in g.label(rows) if not is_summary(str(x))]
+    liked = likes([re.sub(r"-v\d+$", "", x) for x in labels])  # models have versions too
+    across = likes([x for x in g.columns if g.columns[x].is_number])
+    corner = len(rows) == 1 and rows[0] == next(iter(g.columns))
+    if corner and liked not in ("", kind) and across != liked:
+        raise g.refuse(
+            f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names",
+            g.asked.command(**{liked: rows[0]}),
+            g.asked.command(**{kind: rows[0]}),
+        )
 
 
 def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
@@ -250,10 +288,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     numbers = [x for x in numbers if x in g.columns]
     if not numbers:
         return
-    turned = [
-        Column("", values=row) for row in np.column_stack([g.columns[x].numbers for x in numbers])
-    ]
-    for at in block_averages(numbers, turned):
+    for at in block_averages(numbers, matrix_of([g.columns[x] for x in numbers]).T):
         g.drop([numbers[at]], "an average of some others")
 
 
@@ -262,19 +297,15 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
     if g.asked.columns.get("score") or not numbers:
         return numbers
     odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
-    beyond = [
-        x for x in numbers if x not in odd and np.fmax.reduce(np.abs(g.columns[x].numbers)) > 1
-    ]
-    if _bounded(g.metric) and len(beyond) < len(numbers) / 2:
-        unclear = {x: why for x, why in unclear.items() if x not in beyond}
-        if beyond:
-            column, within = g.columns[beyond[0]], next(x for x in numbers if x not in beyond)
-            at = int(np.argmax(np.abs(column.numbers) > 1))
-            raise g.refuse(
-                f"`{beyond[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}, and "
-                f"`{within}` is within 0 and 1, as {g.metric} is",
-                g.asked.command(unused="+".join(beyond)),
-            )
+    apart = scales_apart([g.columns[x] for x in numbers if x not in odd])
+    if apart and _bounded(g.metric):
+        column, other = g.columns[apart[0]], next(x for x in numbers if x not in apart)
+        at, most = int(np.argmax(np.abs(column.numbers) > 1)), np.nanmax(g.columns[other].numbers)
+        raise g.refuse(
+            f"`{apart[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}, and `{other}` is "
+            f"within 0 and {1 if most <= 1 else 100}, as {g.metric} is",
+            g.asked.command(unused="+".join(apart)),
+        )
     for name, why in odd.items():
         g.drop([name], why)
     if unclear:
@@ -299,7 +330,9 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     """Raise an error where columns are neither strategies nor datasets, as their names show."""
     if g.asked.columns.get("score"):
         return
-    if g.metric and (own := [x for x in columns if word_of(x) == word_of(g.metric)]):
+    bare = [without_unit(x) for x in columns]
+    own = [x for x, name in zip(columns, bare, strict=True) if g.metric and _is(name, g.metric)]
+    if own:
         few = "dataset" if kind == "strategy" else "strategy"
         raise g.refuse(
             f"`{own[0]}` is the metric and its rows are of one {few}, so there is nothing to "
@@ -308,6 +341,8 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
         )
     if len(columns) > 1 and {word_of(x) for x in columns} <= {*PARTS, "development"}:
         raise g.refuse(f"its columns ({', '.join(columns)}) are parts of one dataset, not datasets")
+    if len(columns) > 1 and all(re.fullmatch(_STATISTICS, word_of(x)) for x in columns):
+        raise g.refuse(f"its columns ({some_of(columns)}) summarise scores that are not in it")
     if len(columns) > 1 and all(re.fullmatch(r"\d+", x) for x in columns):
         raise g.refuse(
             f"columns {columns[0]} to {columns[-1]} look like runs of one strategy; if they are "
@@ -317,7 +352,8 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     if g.levels is not None and len(columns) == len(g.levels) - 1:
         each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
         sizes = [len(level) for level in each if len(level) > 1]
-        if len(sizes) > 1 and np.prod(sizes) == len(columns):
+        numbered = all(str(x).isdigit() for x in each[-1])  # such as severities of a change
+        if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
             inner = sorted(map(str, each[-1]))[0]
             chosen = [x for x in columns if x.endswith(inner)]
             raise g.refuse(
@@ -325,6 +361,37 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
                 f"{'strategies' if kind == 'dataset' else 'datasets'}: choose columns",
                 g.asked.command(score="+".join(chosen)),
             )
+
+
+def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
+    """Raise an error where the names of some datasets have another metric than the wanted one."""
+    wanted = usual_name(g.metric) if g.metric else None
+    each = {x: m for x in columns if (m := measure_in(x)) and kind == "strategy"}
+    if wanted is None or g.asked.columns.get("score"):
+        return
+    shared = any(same_metric(m, g.metric) for m in each.values())
+    odd = [
+        x
+        for x, m in each.items()
+        if (shared and not same_metric(m, g.metric)) or _greater(m) != wanted.greater
+    ]
+    if odd:
+        raise g.refuse(
+            f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}",
+            g.asked.command(unused="+".join(odd)),
+        )
+
+
+def _is(name: str, metric: str) -> bool:
+    """Return whether a name is that of a metric and of nothing else."""
+    return word_of(name) == word_of(metric) or (
+        same_metric(name, metric) and len(re.findall(r"[a-zA-Z]{2,}", name)) == 1
+    )
+
+
+def _greater(name: str) -> bool | None:
+    usual = usual_name(name)
+    return usual.greater if usual else None
 
 
 def _is_among(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
@@ -351,12 +418,12 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the columns of the wanted metric, where columns are of several, and their names."""
     if g.asked.columns.get("score"):
         return columns, {}
-    found = measures_of(columns, g.metric)
-    if found is None:  # means whose spreads are left out already
-        short = {
-            x: re.sub(r"^mean[\s_.:-]+|[\s_.:(-]+mean\)?$", "", x, flags=re.I) for x in columns
-        }
-        return columns, short if all(x != short[x] for x in columns) else {}
+    short = {re.sub(_MEAN, "", x, flags=re.I): x for x in columns}
+    if len(short) < len(columns) or any(x == name for x, name in short.items()):
+        short = {x: x for x in columns}
+    found = measures_of(list(short), g.metric)
+    if found is None:
+        return columns, {name: x for x, name in short.items()}
     if isinstance(found, str):
         raise g.refuse(found)
     kept, others, metric, ask = found
@@ -366,9 +433,10 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
             *(g.asked.command(metric=x) for x in ask[:3]),
         )
     for what, names in others.items():
-        g.drop(names, f"of {what}")
+        g.drop([short[x] for x in names], f"of {what}")
     g.metric = g.metric or metric
-    return list(kept), dict(kept)
+    renamed = {short[x]: base for x, base in kept.items()}
+    return list(renamed), renamed
 
 
 def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
@@ -376,7 +444,7 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     label = [str(x) for x in g.label(rows)]
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
     by_value |= set(
-        block_averages(label, [g.columns[x] for x in g.columns if g.columns[x].is_number])
+        block_averages(label, matrix_of([x for x in g.columns.values() if x.is_number]))
     )
     out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
     if out.any() and not out.all():

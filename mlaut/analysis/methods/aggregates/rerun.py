@@ -85,7 +85,8 @@ def same_results(
         shown to be outside, else ``cannot tell``. ``difference`` is the mean of new minus old
         scores, or of the logarithms of their ratios, with its interval ``low``, ``high``
         (confidence 1 - 2 alpha for a single strategy). ``p same`` and ``p differs`` are adjusted
-        p-values. ``run to run`` is the standard deviation of the score of one run; a note states
+        p-values; they and ``power`` are NaN where no score has changed, since a spread of zero
+        shows nothing about new datasets. ``run to run`` is the standard deviation of the score of one run; a note states
         its origin. ``power`` is the probability of ``same`` for a strategy that has not changed.
         ``changed`` is the number of ``datasets`` with another score; ``largest`` is the largest
         change, ``on`` its dataset.
@@ -131,6 +132,7 @@ def same_results(
     frame = pd.DataFrame(rows, index=index, columns=_COLUMNS)
     for name in ("p same", "p differs"):
         frame[name] = adjust(frame[name].to_numpy(), "holm")
+    frame.loc[frame["changed"] == 0, ["p same", "p differs", "power"]] = np.nan
     gaps = (np.isnan(before) != np.isnan(after)).sum(axis=0)
     same = ((frame["p same"] <= alpha) | (frame["changed"] == 0)) & (gaps == 0)
     answers = np.select([same, frame["p differs"] <= alpha], [SAME, DIFFERS], UNSURE)
@@ -205,7 +207,8 @@ def _notes(given: _Runs, both: _Runs, frame: pd.DataFrame, alpha: float) -> list
         notes.append(f"the data differ: {', '.join(other)}")
     if kept.n_sources < FEWEST:
         notes.append(f"{kept.n_sources} sources: claims about new ones need at least {FEWEST}")
-    if not frame["changed"].any():
-        share = 1 - alpha ** (1 / kept.n_sources)
-        notes.append(f"no score has changed; those of up to {share:.0%} of new sources still may")
+    if same := [str(name) for name in frame.index[frame["changed"] == 0]]:
+        share, which = 1 - alpha ** (1 / kept.n_sources), f" of {', '.join(same)}"
+        score = f"no score{which if len(same) < len(frame) else ''} has changed"
+        notes.append(f"{score}; those of up to {share:.0%} of new sources still may")
     return [*notes, f"low to high: confidence {1 - 2 * alpha:g}, each strategy alone"]

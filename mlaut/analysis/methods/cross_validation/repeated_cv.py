@@ -15,6 +15,7 @@ from mlaut.analysis.common.arguments import checked, floats, one_of
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import student_quantile
 from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.estimates.error_intervals import corrected_error
 from mlaut.analysis.estimates.intervals import Interval, freedom_of_sum, mean_ends, turned
 from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS, CvTest, find_cv_test
 from mlaut.analysis.results.given import of_results, takes_sources
@@ -311,17 +312,19 @@ def _dataset_estimates(
         if losses.shape[-2] < 2:  # random splits are stored as repeats of one fold
             losses = np.swapaxes(losses, -1, -2)
         try:
-            mean, error, _, _ = cv_interval(losses, confidence, ratio)
+            difference_table(losses, CV_TESTS["corrected repeated k-fold"])
         except AnalysisError as wrong:
             raise AnalysisError(f"dataset {dataset!r}: {wrong}") from None
-        n = losses.shape[-1] * losses.shape[-2]
-        freedom.append(n - 1)
-        worth.append(1 / (1 / n + (1 / (losses.shape[-2] - 1) if ratio is None else ratio)))
+        n, of_sets = losses.shape[-1] * losses.shape[-2], np.zeros(len(losses))
         if results.variances is not None and results.n_test is not None:
             counts = np.maximum(results.n_test[place], 1)
-            of_sets = fold_table(results.variances[place] / counts, results, place)
-            least = np.nan_to_num(of_sets).mean(axis=(-1, -2)) / worth[-1]
-            error = np.maximum(error, np.sqrt(least))
+            by_rows = fold_table(results.variances[place] / counts, results, place)
+            of_sets = np.nan_to_num(by_rows).mean(axis=(-1, -2))
+        shared = 1 / (losses.shape[-2] - 1) if ratio is None else ratio
+        mean = losses.mean(axis=(-1, -2))
+        error, own = corrected_error(losses.reshape(len(losses), n), shared, of_sets)
+        freedom.append(n - 1)
+        worth.append(own)
         bounds = results.metric.loss_bounds
         ends = mean_ends(mean, error, "bounded", n - 1, confidence, bounds, worth[-1])
         rows.append((mean, error, *ends))

@@ -9,7 +9,14 @@ import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.numerics import student_quantile, trinomial_sf
-from mlaut.analysis.pairwise.effects import Effect, cohens_d, mean_difference, share_better
+from mlaut.analysis.pairwise.effects import (
+    NONCENTRAL,
+    Effect,
+    LateEffect,
+    cohens_d,
+    mean_difference,
+    share_better,
+)
 from mlaut.analysis.pairwise.pairs import EQUAL, paired_losses
 from mlaut.analysis.pairwise.runner import (
     PairFunction,
@@ -20,6 +27,7 @@ from mlaut.analysis.pairwise.runner import (
     sizes_compare,
 )
 from mlaut.analysis.pairwise.signed_rank import (
+    INVERTED,
     ZERO_RULES,
     SignedRanks,
     hodges_lehmann,
@@ -93,7 +101,7 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
         p=lambda side: _p_of_t(t, n - 1, side),
         effects={
             "mean difference": mean_difference(d, confidence).within(results.metric.span),
-            "Cohen's d (paired)": cohens_d(d, confidence),
+            "Cohen's d (paired)": LateEffect(lambda: cohens_d(d, confidence), NONCENTRAL),
         },
         df=float(n - 1),
         n=n,
@@ -179,7 +187,7 @@ def wilcoxon_test(
         p=lambda side: signed_rank_p(signed, side, method),
         effects={
             "rank-biserial correlation": rank_biserial(d, signed, confidence),
-            "Hodges-Lehmann shift": hodges_lehmann(d, confidence),
+            "Hodges-Lehmann shift": LateEffect(lambda: hodges_lehmann(d, confidence), INVERTED),
         },
         notes=(f"differences of 0: {ZERO_RULES[zeros]}",) if zero.any() else (),
         pair_notes=losses.pairs.notes(zero == len(d), EQUAL),

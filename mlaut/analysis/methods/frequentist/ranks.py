@@ -23,7 +23,7 @@ from mlaut.analysis.common.arguments import (
 )
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.letters import letter_groups
-from mlaut.analysis.common.numerics import range_ppf
+from mlaut.analysis.common.numerics import range_ppf, range_sf
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
 from mlaut.analysis.estimates.intervals import FEW_DATASETS, mean_ends, too_few_for_normal
 from mlaut.analysis.pairwise.effects import Effect
@@ -195,8 +195,7 @@ def nemenyi_test(
     Notes
     -----
     Null hypothesis: all strategies have the same average rank. The test uses the variance of ranks
-    without ties, so it is conservative with ties. scikit-posthocs computes the p-values; one below
-    1e-12 is returned as that number. Source: Demsar 2006, section 3.2.2.
+    without ties, so it is conservative with ties. A p-value below 1e-12 is returned as that number. Source: Demsar 2006, section 3.2.2.
 
     Examples
     --------
@@ -208,7 +207,7 @@ def nemenyi_test(
     n, k = of.ranks.shape
     difference, cd = rank_differences(of), critical_difference(k, n, alpha=1 - confidence)
     z = difference / _standard_error(k, n)
-    p = post_hoc_p(of, "nemenyi")
+    p = range_sf(np.abs(z) * np.sqrt(2), k)
     ends = difference - cd, difference + cd
     few = (_LEAST_NOTE,) if (p < _LEAST).any() else ()
     return PairStatistics(
@@ -363,7 +362,8 @@ def joint_of_results(
     """
     results = results.in_order
     d = paired_losses(results).differences
-    return joint_test(np.sign(d) if signs else d, results.source, weights, seed)
+    shift = 0.0 if results.clusters is None else 0.5
+    return joint_test(np.sign(d) if signs else d, results.source, weights, seed, shift=shift)
 
 
 @pair_test(name="Joint signed rank test of sources", applies=sizes_compare, **_ROW)

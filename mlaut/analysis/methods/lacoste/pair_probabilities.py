@@ -230,6 +230,17 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     return poisson_binomial_pairs(replace(given, notes=(*results.notes_text(), *notes)), prior)
 
 
+def lacoste_probabilities(results: Results) -> np.ndarray | None:
+    """Return P(row better) of the models of the only dataset: shape (K, K), or None.
+
+    The results need the losses of test points. Those of several repeats are averaged.
+    """
+    if not has_point_losses(results):
+        return None
+    given = probabilities_by_dataset(_PointLosses(results), results.strategies)
+    return np.asarray(given.better[..., 0])
+
+
 class _PointLosses(Mapping[str, np.ndarray]):
     """Loss of each strategy on each tested point, averaged over the repeats, by dataset.
 
@@ -270,7 +281,7 @@ def error_counts(
     -------
     only_first_wrong, only_second_wrong, n : ndarray of int, shape (N,)
         Numbers of test points that only the first and only the second gets wrong, and of all test
-        points: the input of `context_from_counts`, `lacoste_comparison` and
+        points: the input of `lacoste_comparison` and
         `prob_better_classifier`.
 
     Raises

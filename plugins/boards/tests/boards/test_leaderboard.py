@@ -12,6 +12,7 @@ import scipy.stats
 import yaml
 from mlaut_boards import judging, refits
 from mlaut_boards.board import Board, add_entry, init_board
+from mlaut_boards.growing import claim_needs
 from mlaut_boards.judging import judge_entry
 from mlaut_boards.refits import compared, drawn, refit_entry
 from mlaut_boards.verdict import Verdict
@@ -62,7 +63,7 @@ def test_an_honest_entry_keeps_its_claims_and_is_ranked(board, fits):
     assert found.verdict in ("accepted", "provisional")
     assert (found.cells, found.fitted, found.strategy, found.claim) == (8, 8, "neighbours", 2)
     assert found.checks["predictions"] == "0 of 160 rows differ in 8 cells that were fitted again"
-    assert found.needed == pytest.approx(4 * np.pi**2 / (6 * 0.05))
+    assert found.needed == pytest.approx(claim_needs(2, 0.05))
     assert found.rank_low is None or found.rank_low < found.rank_high
     assert not found.record  # four datasets cannot show it
 

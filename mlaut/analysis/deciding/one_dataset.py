@@ -1,0 +1,481 @@
+"""The numbers of one dataset: differences of its strategies with errors, tests, and probabilities.
+
+The split decides the method. Folds, random splits and folds of groups train the strategies again:
+scenario (b), by the corrected resampled t-test. A hold-out tests fitted models: scenario (a), by
+McNemar's test for losses of 0 and 1, by DeLong's for AUC, and else by a t-test of its rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.common.display import SMALLEST_P
+from mlaut.analysis.common.numerics import RELATIVE_NOISE, snap
+from mlaut.analysis.common.result_types import Pairwise, ResultTable
+from mlaut.analysis.estimates.bootstrap import draws_of_dataset
+from mlaut.analysis.estimates.error_intervals import (
+    FEWEST_OF_CLASS,
+    METHODS,
+    corrected_error,
+    error_intervals,
+    interval_of,
+    kind_of,
+    sample_of,
+)
+from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
+from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
+from mlaut.analysis.methods.cross_validation.fold_tests import fold_differences
+from mlaut.analysis.methods.cross_validation.repeated_cv import (
+    cv_p_values,
+    fold_table,
+    train_ratio_of,
+)
+from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS
+from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_test
+from mlaut.analysis.methods.lacoste.pair_probabilities import lacoste_probabilities
+from mlaut.analysis.pairwise.corrections import adjust_pairs
+from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
+from mlaut.records import Block
+
+FOLDS, MCNEMAR, DELONG, ROWS, DRAWN = "corrected t", "McNemar", "DeLong", "rows", "bootstrap"
+FIVE_BY_TWO, REGION = "5x2cv F", "region"
+LACOSTE = "Lacoste"
+# splits (repeats, folds) for which a further test was measured to hold its level
+_CALIBRATED = {(5, 2): FIVE_BY_TWO, (1, 10): "k-fold", (10, 10): "use all data"}
+JOINT, _HOLM = "joint", "holm"
+_DRAWS = 20_000  # of the errors of all strategies together
+_ALONE = "there is one score of each strategy, without folds or rows, so nothing shows its chance"
+_FEW = "a class has {n} test rows, and a test needs {least}; test more rows"
+_RANDOM = "its random splits are of unknown size: give n_test and n_train"
+_TIME = "{problem}; so the order of the means is all that it shows"
+_NULL = {
+    "(b)": "the expected difference, re-trained on this dataset, is 0",
+    "(a)": "the fitted models are equally good on this source",
+}
+
+
+class MainTest(NamedTuple):
+    """Test that suits a split: its words in a sentence, in a paragraph on methods, its source."""
+
+    words: str
+    cited: str
+    source: str
+
+
+MAIN_TESTS = {
+    FOLDS: MainTest(
+        "the corrected resampled t-test",
+        "the corrected resampled t-test, whose variance counts the training rows that test sets "
+        "share {nadeau2003} {bouckaert2004}",
+        "Nadeau & Bengio 2003; Bouckaert & Frank 2004",
+    ),
+    MCNEMAR: MainTest("McNemar's test", "McNemar's mid-p test {mcnemar1947}", "McNemar 1947"),
+    DELONG: MainTest("DeLong's test", "DeLong's test {delong1988}", "DeLong et al. 1988"),
+    ROWS: MainTest(
+        "the t-test of test rows", "the paired t-test of test rows {student1908}", "Student 1908"
+    ),
+    DRAWN: MainTest(
+        "the bootstrap of test rows", "the bootstrap of test rows {efron1979}", "Efron 1979"
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OneDataset:
+    """Numbers of the strategies of one dataset.
+
+    Attributes
+    ----------
+    results : Results
+        Complete results on the dataset.
+    test : str
+        Key in `MAIN_TESTS`; empty if none is valid.
+    problem : str
+        Why no test is valid; empty if one is.
+    scheme : str
+        The split.
+    scenario : str
+    losses, errors : ndarray, shape (K,)
+        Losses of the strategies, and their standard errors by the main test.
+    ends : Interval of ndarray, shape (K,)
+        Intervals of the scores, in the metric's own direction.
+    notes : tuple of str, length K
+        Notes on these intervals.
+    estimand : str
+        What the intervals are of, in words.
+    gaps : Interval of ndarray, shape (P,)
+        Differences of the losses of each pair, the first minus the second.
+    df : float
+        Degrees of freedom of their standard errors.
+    n_rows, n_sets, n_repeats : int
+        Numbers of tested rows, of test sets, and of repeats.
+    ratio : float
+        Ratio of test to training rows; NaN for a hold-out.
+    """
+
+    results: Results
+    test: str
+    problem: str
+    scheme: str
+    scenario: str
+    losses: np.ndarray
+    errors: np.ndarray
+    ends: Interval
+    notes: tuple[str, ...]
+    estimand: str
+    gaps: Interval
+    df: float
+    n_rows: int
+    n_sets: int
+    n_repeats: int
+    ratio: float
+
+    @property
+    def pairs(self) -> Pairs:
+        """All pairs of the strategies."""
+        return Pairs.of(self.results.strategies)
+
+    @classmethod
+    def of(cls, results: Results, confidence: float = 0.95) -> Self:
+        """Return the numbers of the only dataset of complete results.
+
+        Raises
+        ------
+        MissingCellsError
+            Cells are missing.
+        AnalysisError
+            There are fewer than two strategies.
+        """
+        results.complete(strategies=2)
+        block = None if results.load_block is None else results.load_block(results.datasets[0])
+        moments = _of_table(results, confidence) if block is None else _of_block(results, block)
+        return cls(results=results, **_ends(results, moments, confidence), **moments)
+
+    def chances(self) -> pd.Series:
+        """Return the probability that each strategy is the best, by the posterior of the losses.
+
+        It is Student's distribution with the errors of all pairs, as in the Bayesian correlated
+        t-test (Corani & Benavoli 2015), for all strategies together. Copies share a probability.
+        """
+        names = list(self.results.strategies)
+        if self.problem:
+            return pd.Series(np.nan, names)
+        drawn = self._drawn + self.losses
+        least = drawn.min(axis=1, keepdims=True)
+        size = max(float(np.abs(self.losses).max()), float(self.errors.max()))
+        best = drawn - least <= RELATIVE_NOISE * size
+        share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+        return pd.Series(share, names)
+
+    @cached_property
+    def _drawn(self) -> np.ndarray:
+        """Draws of the errors of all losses together, which are Student's: shape (draws, K)."""
+        names, square = np.array(self.results.strategies), np.square(self.errors)
+        of_pairs = np.nan_to_num(
+            self.pairs.square(*[np.square(self.gaps.standard_error)] * 2).to_numpy()
+        )
+        order = np.argsort(names)  # a draw belongs to a name, whatever the order of the columns
+        together = ((square[:, None] + square - of_pairs) / 2)[np.ix_(order, order)]
+        values, vectors = np.linalg.eigh(together)
+        root = vectors * np.sqrt(np.clip(values, 0, None))
+        rng = np.random.default_rng(0)
+        drawn = rng.standard_normal((_DRAWS, len(names))) @ root.T
+        if np.isfinite(self.df):
+            drawn *= np.sqrt(self.df / rng.chisquare(self.df, (_DRAWS, 1)))
+        return np.asarray(drawn[:, np.argsort(order)])
+
+    def _jointly(self, t: np.ndarray, alone: np.ndarray) -> np.ndarray:
+        """Return p-values for all pairs together, by the step-down maximum of all statistics."""
+        first, second = self.pairs.first, self.pairs.second
+        drawn = np.abs(self._drawn[:, first] - self._drawn[:, second])
+        error = self.gaps.standard_error
+        drawn = drawn / np.where(error > 0, error, np.inf)
+        order = np.argsort(t)  # each is compared with those that are not larger
+        largest = np.maximum.accumulate(drawn[:, order], axis=1)
+        p = (1 + (largest >= t[order]).sum(axis=0)) / (1 + len(drawn))
+        p = np.maximum.accumulate(np.maximum(p, alone[order])[::-1])[::-1]
+        together = np.empty_like(p)
+        together[order] = np.minimum(p, 1.0)
+        return together
+
+    def tests(self, correction: str, rope: float) -> dict[str, Pairwise]:
+        """Return the tests of pairs, the main one first; empty if none is valid.
+
+        With the correction ``"joint"`` the p-values of the main test are of all pairs together,
+        and those of McNemar's test and of the others have Holm's correction.
+        """
+        if self.problem:
+            return {}
+        single = self._main()
+        found = {self.test: adjust_pairs(single, _HOLM if correction == JOINT else correction)}
+        if correction == JOINT and self.test != MCNEMAR:
+            at = self.pairs.first, self.pairs.second
+            t, alone = (single.table(x).to_numpy()[at] for x in ("statistic", "p_value"))
+            p = self._jointly(np.abs(np.nan_to_num(t, nan=0.0)), alone)
+            tables = {**found[self.test].tables, "p_value": self.pairs.square(p, p)}
+            name = f"{single.name}, all pairs jointly"
+            found = {self.test: replace(found[self.test], name=name, tables=tables)}
+        correction = _HOLM if correction == JOINT else correction
+        known = _CALIBRATED.get(self.results.expected[0].shape)
+        if known and self.test == FOLDS:
+            (own,) = fold_differences(self.results)
+            name, row = f"{known} test", CV_TESTS[known]
+            name = f"calibrated {name}" if row.calibrated else name
+            other = self._pairwise(name, row.source, cv_p_values(own.differences, known))
+            found[known] = adjust_pairs(other, correction)
+        return found | {REGION: self._region(rope)} | self._lacoste()
+
+    def _main(self) -> Pairwise:
+        from scipy.special import stdtr
+
+        error = self.gaps.standard_error
+        t = np.abs(self.gaps.value) / np.where(error > 0, error, 1.0)
+        t = np.where((error == 0) & (self.gaps.value != 0), np.inf, t)
+        p, words = 2 * stdtr(self.df, -t), MAIN_TESTS[self.test]
+        if self.test == MCNEMAR:
+            (dataset,) = self.results.datasets
+            p = mcnemar_test(self.results, dataset).p_values.to_numpy()[
+                self.pairs.first, self.pairs.second
+            ]
+        return self._pairwise(words.words.removeprefix("the ").capitalize(), words.source, p)
+
+    def _pairwise(self, name: str, source: str, p: np.ndarray) -> Pairwise:
+        square, gaps = self.pairs.square, self.gaps
+        p = np.clip(p, SMALLEST_P, 1.0)
+        error = np.where(gaps.standard_error > 0, gaps.standard_error, np.nan)
+        tables = {
+            "statistic": square(gaps.value / error, -gaps.value / error),
+            "p_value": square(p, p),
+            "better": square(-np.sign(gaps.value), np.sign(gaps.value)),
+            "mean difference": square(gaps.value, -gaps.value),
+            "mean difference low": square(gaps.low, -gaps.high),
+            "mean difference high": square(gaps.high, -gaps.low),
+        }
+        effects = {"mean difference": MAIN_TESTS[self.test].words}
+        return Pairwise(
+            name=name,
+            source=source,
+            tables=tables,
+            effects=effects,
+            null=_NULL[self.scenario],
+            statistic_name="t",
+            **self._about(),
+        )
+
+    def _about(self) -> dict[str, Any]:
+        by_rows = self.scenario == "(a)"
+        return {
+            "strategies": self.results.strategies,
+            "metric": self.results.metric.loss_name,
+            "scenario": self.scenario,
+            "df": self.df,
+            "n": self.n_rows if by_rows else self.n_sets,
+            "unit": "test rows" if by_rows else "test sets",
+        }
+
+    def _region(self, rope: float) -> Pairwise:
+        """Return the probabilities of the posterior: better, within the region, worse."""
+        from scipy.special import stdtr
+
+        value, error = self.gaps.value, self.gaps.standard_error
+        scale = np.where(error > 0, error, 1e-300)
+        first, second = (stdtr(self.df, (sign * value - rope) / scale) for sign in (-1, 1))
+        equal = np.clip(1 - first - second, 0.0, 1.0)
+        if not rope:
+            first, equal, second = first + equal / 2, 0 * equal, second + equal / 2
+        square = self.pairs.square
+        tables = {"P(row better)": square(first, second), EQUIVALENT: square(equal, equal)}
+        return Pairwise(
+            name="Bayesian correlated t-test"
+            if self.scenario == "(b)"
+            else "posterior of the means",
+            source="Corani & Benavoli 2015",
+            tables=tables,
+            null=f"none is tested: is one better by more than {rope:g}?",
+            **self._about(),
+        )
+
+    def _lacoste(self) -> dict[str, Pairwise]:
+        """Return the probability of Lacoste et al. that the first model is better, if it is known.
+
+        It is that of the tested models: it does not count that strategies are trained again.
+        """
+        p = lacoste_probabilities(self.results)
+        if p is None:
+            return {}
+        about = self._about() | {"scenario": "(a)", "n": self.n_rows, "unit": "test rows"}
+        labels = list(self.results.strategies)
+        return {
+            LACOSTE: Pairwise(
+                name="Probability of the better model",
+                source="Lacoste et al. 2012, Theorem 4.1",
+                tables={"P(row better)": pd.DataFrame(p, labels, labels)},
+                null="none is tested: which fitted model is better on this source?",
+                **about,
+            )
+        }
+
+    def table(self) -> ResultTable:
+        """Return the scores of the strategies with their intervals."""
+        frame = pd.DataFrame(self.ends._asdict(), list(self.results.strategies))
+        return ResultTable(
+            name=f"Scores on {self.results.datasets[0]}",
+            frame=frame.assign(note=self.notes).rename_axis("strategy"),
+            source="docs/intervals.md",
+            metric=self.results.metric.name,
+            scenario=self.scenario,
+            notes=(*self.results.notes_text(), *filter(None, (self.estimand,))),
+        )
+
+
+def without_failed(results: Results) -> Results:
+    """Return the results of the strategies that have a score on every test set of the dataset.
+
+    Raises
+    ------
+    AnalysisError
+        Fewer than two have one.
+    """
+    results.check_not_raced()
+    missing, n = results.missing, int(results.expected.sum())
+    if not len(missing):
+        return results
+    counts = missing.groupby("strategy", sort=False)
+    texts = [
+        f"{name} is left out: no {results.metric.name} on {len(own)} of {n} test sets "
+        f"({', '.join(sorted(set(own['reason'])))})"
+        for name, own in counts
+    ]
+    kept = [name for name in results.strategies if name not in counts.groups]
+    if len(kept) < 2:
+        raise AnalysisError(
+            f"{'; '.join(texts[:2])}: fewer folds, or larger random test sets such as "
+            "'repeated_holdout(1/3, 30)', lack no class"
+        )
+    gaps = (*results.gaps, *texts)
+    return replace(results.select(strategies=kept), gaps=gaps, notes=(*results.notes, *texts))
+
+
+def _moments(
+    results: Results,
+    test: str,
+    losses: np.ndarray,
+    errors: np.ndarray,
+    gaps: Interval,
+    df: float,
+    **about: Any,
+) -> dict[str, Any]:
+    """Return the fields of `OneDataset` by name; differences of rounding noise are 0."""
+    pairs = Pairs.of(results.strategies)
+    size = np.maximum(np.abs(losses[pairs.first]), np.abs(losses[pairs.second]))
+    same = (snap(gaps.value, size) == 0) & (gaps.standard_error <= RELATIVE_NOISE * size)
+    gaps = Interval(*(np.where(same, 0.0, part) for part in gaps))
+    known = {"test": test, "losses": losses, "errors": errors, "gaps": gaps, "df": df}
+    return {"problem": "", "ratio": np.nan, "n_repeats": 1, "n_sets": 1, **known, **about}
+
+
+def _undecided(results: Results, losses: np.ndarray, problem: str, **about: Any) -> dict[str, Any]:
+    """Return the fields where no test is valid."""
+    pairs, none = Pairs.of(results.strategies), np.full_like(losses, np.nan)
+    value = losses[pairs.first] - losses[pairs.second]
+    gaps = Interval(value, *np.full((3, len(value)), np.nan))
+    return {**_moments(results, "", losses, none, gaps, np.nan, **about), "problem": problem}
+
+
+def _of_table(results: Results, confidence: float) -> dict[str, Any]:
+    """Return the fields from scores of folds, whose predictions are not known."""
+    cells = fold_table(results.cell_losses[0], results, 0)
+    ratio, (folds, repeats) = train_ratio_of(results, 0), cells.shape[-2:]
+    n_test = 0 if results.n_test is None else int(results.n_test[0].sum() / repeats)
+    about = {"scheme": f"{repeats} x {folds} folds", "n_rows": n_test, "scenario": "(b)"}
+    losses = cells.mean(axis=(1, 2))
+    if folds * repeats < 2 or (folds < 2 and ratio is None):
+        return _undecided(results, losses, _RANDOM if repeats > 1 else _ALONE, **about)
+    ratio = 1 / (folds - 1) if ratio is None else ratio
+    flat, pairs = cells.reshape(len(cells), -1), Pairs.of(results.strategies)
+    errors, worth = corrected_error(flat, ratio)
+    apart = flat[pairs.first] - flat[pairs.second]
+    value, error = apart.mean(axis=1), corrected_error(apart, ratio)[0]
+    df, span = flat.shape[1] - 1, results.metric.span
+    ends = mean_ends(value, error, "bounded", df, confidence, (-span, span), worth)
+    about |= {"n_sets": flat.shape[1], "n_repeats": repeats, "ratio": ratio}
+    return _moments(results, FOLDS, losses, errors, Interval(value, error, *ends), df, **about)
+
+
+def _of_block(results: Results, block: Block, confidence: float = 0.95) -> dict[str, Any]:
+    """Return the fields from the predictions of a study."""
+    metric, split = results.metric, block.split
+    sample = sample_of(metric, block, pairs=True)
+    rows = [block.strategies.index(name) for name in results.strategies]
+    points = None if sample.points is None else sample.points[rows]
+    sample = replace(sample, cells=sample.cells[rows], points=points)
+    tested = np.array(split.test_sizes) > 0
+    losses = np.nanmean(np.where(tested, sample.cells, np.nan), axis=(1, 2))
+    about: dict[str, Any] = {"scheme": split.scheme, "scenario": "(b)"}
+    about |= {"n_rows": int((split.folds >= 0).any(axis=0).sum()), "n_repeats": split.n_repeats}
+    about["n_sets"] = int(tested.sum())
+    hold_out = kind_of(split) == "hold-out"
+    if hold_out:
+        about["scenario"] = "(a)"
+        if points is None:
+            return _drawn(results, block, losses, about, confidence)
+    elif about["n_sets"] > 1:
+        about["ratio"] = float((sample.n_test / sample.n_train)[tested].mean())
+    try:
+        gaps, method = interval_of(metric, sample.of_pairs, None, confidence, pairs=True)
+    except AnalysisError as error:
+        return _undecided(results, losses, _TIME.format(problem=error), **about)
+    if sample.fewest < FEWEST_OF_CLASS:
+        few = _FEW.format(n=sample.fewest, least=FEWEST_OF_CLASS)
+        return _undecided(results, losses, few, **about)
+    errors = interval_of(metric, sample, method.name, confidence, pairs=True)[0].standard_error
+    zero_one = hold_out and sample.zero_one
+    test = MCNEMAR if zero_one else DELONG if sample.classes is not None else ROWS
+    test = test if hold_out else FOLDS
+    return _moments(results, test, losses, errors, gaps, sample.df(method), **about)
+
+
+def _drawn(
+    results: Results, block: Block, losses: np.ndarray, about: Mapping[str, Any], confidence: float
+) -> dict[str, Any]:
+    """Return the fields of an aggregate on one test set, from draws of its rows."""
+    if block.weights is not None:
+        return _undecided(results, losses, "its rows have weights; use folds", **about)
+    draws, pairs = draws_of_dataset(results, 0, 0), Pairs.of(results.strategies)
+    counts = np.unique(block.truth[block.split.folds[0] >= 0], return_counts=True)[1]
+    fewest = int(counts.min()) if block.classes else len(block.truth)
+    if fewest < FEWEST_OF_CLASS:
+        few = _FEW.format(n=fewest, least=FEWEST_OF_CLASS)
+        return _undecided(results, losses, few, **about)
+    apart = draws[:, pairs.first] - draws[:, pairs.second]
+    value = losses[pairs.first] - losses[pairs.second]
+    error, df, span = np.nanstd(apart, axis=0, ddof=1), fewest - 1, results.metric.span
+    ends = mean_ends(value, error, "bounded", df, confidence, (-span, span), fewest)
+    errors = np.nanstd(draws, axis=0, ddof=1)
+    return _moments(results, DRAWN, losses, errors, Interval(value, error, *ends), df, **about)
+
+
+def _ends(results: Results, moments: Mapping[str, Any], confidence: float) -> dict[str, Any]:
+    """Return the intervals of the scores: those of `error_intervals`, or from the main test."""
+    losses, errors = moments["losses"], moments["errors"]
+    worth = 1 / (1 / moments["n_sets"] + np.nan_to_num(moments["ratio"]))
+    bounds = results.metric.loss_bounds
+    low, high = mean_ends(losses, errors, "bounded", moments["df"], confidence, bounds, worth)
+    value = turned(Interval(losses, errors, low, high), results, True)
+    notes, estimand = ("",) * len(losses), ""
+    if results.load_block is not None and moments["test"] != DRAWN:
+        table = error_intervals(results, confidence=confidence, as_scores=True)
+        frame = table.frame.droplevel("dataset")
+        error, low, high = (frame[name].to_numpy() for name in Interval._fields[1:])
+        value = Interval(value.value, error, np.fmin(low, value.value), np.fmax(high, value.value))
+        value = Interval(*(np.where(np.isnan(low), np.nan, x) for x in value))
+        value = value._replace(value=turned(Interval(losses, *[losses] * 3), results, True).value)
+        notes = tuple(frame["note"])
+        estimand = next((x for x in table.notes if x.partition(" (")[0] in METHODS), "")
+    return {"ends": value, "notes": notes, "estimand": estimand}

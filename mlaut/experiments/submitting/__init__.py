@@ -1,0 +1,1 @@
+"""Studies as jobs of a batch system: submit, look at the queue, cancel."""

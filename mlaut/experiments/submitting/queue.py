@@ -1,0 +1,85 @@
+"""The jobs of a study in the queue of Slurm."""
+
+import getpass
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlaut.errors import StudyError
+
+_PATIENCE = 60  # seconds for an answer of the controller
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+@dataclass(frozen=True)
+class QueuedTask:
+    """Task of a job that is in the queue: its shard (0 for the job that merges), state and node."""
+
+    job: str
+    shard: int
+    state: str
+    node: str
+
+    def __str__(self) -> str:
+        at = f" on {self.node}" if self.node else ""
+        return f"job {self.job} {self.state.lower()}{at}"
+
+
+def job_name(output: Path) -> str:
+    """Return the name of the jobs of a study, which no other path has."""
+    digest = hashlib.sha256(str(output.resolve()).encode()).hexdigest()[:8]
+    return f"mlaut-{_UNSAFE.sub('_', output.stem)}-{digest}"
+
+
+def queued(output: Path) -> list[QueuedTask]:
+    """Return the tasks of a study that wait or run; none on a machine without Slurm."""
+    if shutil.which("squeue") is None:
+        return []
+    name = job_name(output)
+    merging = f"{name}-merge"
+    text = asked("squeue", "-h", "-r", "-o", "%i|%j|%T|%N", f"--name={name},{merging}")
+    tasks = []
+    for line in text.splitlines():
+        job, called, state, node = line.strip().split("|")
+        _, _, task = job.partition("_")
+        shard = int(task) if task.isdigit() and called == name else 0
+        if state != "COMPLETING":
+            tasks.append(QueuedTask(job, shard, state, node))
+    return tasks
+
+
+def cancel(output: Path) -> list[QueuedTask]:
+    """Cancel the tasks of a study; those that run store what they have done. Return them."""
+    if shutil.which("scancel") is None:
+        raise StudyError("there is no 'scancel' here: call this where Slurm is, on a login node")
+    tasks = queued(output)
+    if tasks:
+        asked("scancel", *(task.job for task in tasks))
+    return tasks
+
+
+def asked(*command: str) -> str:
+    """Return what a command of Slurm prints.
+
+    Raises
+    ------
+    StudyError
+        It failed; the message has its last line.
+    """
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise StudyError(f"{command[0]}: no answer ({error}); try again later") from error
+    if done.returncode:
+        raise StudyError(f"{command[0]} failed for {getpass.getuser()}: {last_line(done.stderr)}")
+    return done.stdout
+
+
+def last_line(text: str) -> str:
+    """Return the last line of what a program printed."""
+    lines: Sequence[str] = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it printed nothing"

@@ -1,0 +1,213 @@
+"""Scripts of the jobs of a study: one task for each shard, and the job that merges them."""
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mlaut.errors import StudyError
+from mlaut.experiments.cells.memory import parse_bytes, parse_seconds
+from mlaut.experiments.options import SlurmOptions
+from mlaut.experiments.plans.shards import Shard
+from mlaut.experiments.submitting.queue import job_name
+from mlaut.optional import need
+
+_WARNING_SECONDS = 120  # before the time limit, at which a task stops and stores what it has done
+_DEATHS = 9  # restarts after which a task that is killed again and again is left to a person
+
+_IN_SCRATCH = """\
+home="$PWD"
+work={scratch}/mlaut-"$SLURM_JOB_ID"
+mkdir -p "$work" && ln -s "$home"/* "$work"/ && rm -rf "$work/$shard"*
+cp -rp "$home/$shard"* "$work"/ 2> /dev/null
+cd "$work" || exit 1
+"""
+_BACK_HOME = """\
+back="$home/.$shard.back"
+rm -rf "$back" && mkdir "$back" && cp -rp "$shard"* "$back"/ && {{
+  rm -f "$home/$shard.journal" "$home/$shard.begun"
+  for file in "$back"/*; do
+    if [ -d "$file" ]; then cp -rp "$file" "$home"/; else mv -f "$file" "$home"/; fi
+  done
+  cd "$home" && rm -rf "$back" "$work"
+}}
+"""
+_TASK = """\
+cd {folder} || exit 1
+shard={stem}.shard-"$SLURM_ARRAY_TASK_ID"-of-{count}{suffix}
+{before}srun --cpus-per-task="$SLURM_CPUS_PER_TASK" {mlaut} run --no-trial \
+--shard "$SLURM_ARRAY_TASK_ID/{count}" {study}
+code=$?
+{after}# 75: the time is over; 137: killed. A cell that kills its job is given up after three times.
+if [ $code = 75 ] || {{ [ $code = 137 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {deaths} ]; }}; then
+  scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
+fi
+exit $code
+"""
+_MERGE = """\
+cd {folder} || exit 1
+{mlaut} merge {stem}.shard-{{1..{count}}}-of-{count}{suffix} {old}-o {new} && mv -f {new} {output}
+"""
+
+
+@dataclass(frozen=True)
+class JobScripts:
+    """Scripts of the jobs of a study, made by submitit, which also submits them.
+
+    Attributes
+    ----------
+    study : Path
+        Path of the study file.
+    output : Path
+        Path of the merged study.
+    count : int
+        Number of shards.
+    options : SlurmOptions
+    """
+
+    study: Path
+    output: Path
+    count: int
+    options: SlurmOptions
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the scripts and logs of the jobs, beside the study."""
+        return self.output.with_name(f"{self.output.stem}.slurm").resolve()
+
+    def shard(self, number: int) -> Path:
+        """Return the path of the file of a shard."""
+        return Shard(number, self.count).path(self.output)
+
+    def task(self, shards: Sequence[int]) -> str:
+        """Return the script of the tasks of these shards."""
+        return str(self._executor(shards)._make_submission_file_text(self._task_lines(), ""))
+
+    def submit_tasks(self, shards: Sequence[int]) -> str:
+        """Submit the tasks of these shards; return the number of their job."""
+        return _submitted(self._executor(shards), self._task_lines())
+
+    def submit_merge(self, after: Sequence[str]) -> str:
+        """Submit the merging of all shards, once these jobs have succeeded; return its number."""
+        executor = self._executor((), after)
+        return _submitted(executor, self._merge_lines())
+
+    def _task_lines(self) -> str:
+        scratch = self.options.scratch
+        if scratch and self._beside_file.name != str(self._beside_file):
+            raise StudyError(
+                f"{self.study}: scratch in [slurm] needs the output beside the study file; it is "
+                f"{self._beside_file}"
+            )
+        return _TASK.format(
+            **self._names,
+            before=_IN_SCRATCH.format(scratch=f'"{scratch}"') if scratch else "",
+            after=_BACK_HOME.format() if scratch else "",
+            deaths=_DEATHS,
+        )
+
+    def _merge_lines(self) -> str:
+        output = self._beside_file
+        new = output.with_name(f".{output.stem}.merging{output.suffix}")
+        names = {**self._names, "output": shlex.quote(str(output)), "new": shlex.quote(str(new))}
+        # A study that exists has results of before; of equal cells, those of the shards are taken.
+        return _MERGE.format(**names, old=f"{names['output']} " if self.output.exists() else "")
+
+    @property
+    def _beside_file(self) -> Path:
+        """Path of the study from the folder of its study file, in which the jobs work."""
+        return Path(os.path.relpath(self.output.resolve(), self.study.resolve().parent))
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        return {
+            "folder": shlex.quote(str(self.study.resolve().parent)),
+            "stem": shlex.quote(str(self._beside_file.with_suffix(""))),
+            "suffix": self.output.suffix,
+            "count": self.count,
+            "study": shlex.quote(self.study.name),
+            "mlaut": self._command,
+        }
+
+    @property
+    def _command(self) -> str:
+        """Command that is mlaut in the job: of the image, of ``setup``, or this one."""
+        if self.options.image:
+            image = shlex.quote(str(Path(self.options.image).absolute()))
+            bound = ' --bind "$home"' if self.options.scratch else ""
+            return f'apptainer exec --bind "$PWD"{bound} {image} mlaut'
+        return "mlaut" if self.options.setup else f"{shlex.quote(sys.executable)} -m mlaut"
+
+    def _executor(self, shards: Sequence[int] = (), after: Sequence[str] = ()) -> Any:
+        need("submitit", extra="slurm", purpose="mlaut submit")
+        from submitit import SlurmExecutor
+
+        class Executor(SlurmExecutor):  # type: ignore[misc,unused-ignore]
+            """Executor of plain scripts, which makes them also where Slurm is not."""
+
+            @classmethod
+            def affinity(cls) -> int:
+                return 1
+
+        asked, merges = self.options, not shards
+        name, log = job_name(self.output), "merge-%j.log" if merges else "%A_%a.log"
+        seconds = parse_seconds(asked.time, "time") or 0.0
+        more: dict[str, Any] = {
+            "output": str(self.folder / log),
+            "requeue": True,
+            **({"array": _ranges(shards)} if shards else {"kill-on-invalid-dep": "yes"}),
+            **({"dependency": f"afterok:{':'.join(after)}"} if after else {}),
+            **({"partition": asked.partition} if asked.partition else {}),
+            **asked.options,
+        }
+        executor = Executor(self.folder)
+        try:
+            executor.update_parameters(
+                job_name=f"{name}-merge" if merges else name,
+                time=max(1, round(seconds / 60)),
+                cpus_per_task=1 if merges else asked.cpus,
+                mem=f"{(parse_bytes(asked.memory) or 0) // 2**20}M",
+                signal_delay_s=min(_WARNING_SECONDS, int(seconds / 4)),
+                setup=list(asked.setup) or None,
+                stderr_to_stdout=True,
+                use_srun=False,
+                wckey=None,
+                additional_parameters={key: x for key, x in more.items() if x is not False},
+            )
+        except (TypeError, ValueError) as error:
+            raise StudyError(f"[slurm]: {' '.join(str(error).split())[:200]}") from error
+        return executor
+
+
+def _submitted(executor: Any, lines: str) -> str:
+    from submitit.core.utils import FailedJobError, FailedSubmissionError
+
+    executor.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return str(executor._submit_command(lines).job_id)
+    except (FailedJobError, FailedSubmissionError) as error:
+        told = [line for line in str(error).splitlines() if "sbatch: error" in line] or [str(error)]
+        raise StudyError(
+            f"Slurm refused the job: {' '.join(told[-1].split())[:300]}; "
+            "change [slurm] (its 'options' are those of sbatch), and call again"
+        ) from error
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers as Slurm writes them.
+
+    Examples
+    --------
+    >>> _ranges([1, 2, 3, 5])
+    '1-3,5'
+    """
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ",".join("-".join(map(str, part)) for part in parts)

@@ -1,0 +1,213 @@
+"""Submit a study to Slurm: what is unfinished and not in the queue, and the merge behind it."""
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mlaut.errors import StoreError, StudyError
+from mlaut.experiments.checking.preview import Check, Preview, plan_study
+from mlaut.experiments.following.forecast import NOTHING
+from mlaut.experiments.options import SlurmOptions
+from mlaut.experiments.plans.shards import Shard, requested_cells
+from mlaut.experiments.study_files.study_file import StudyFile, prepare_data, read_study_file
+from mlaut.experiments.submitting.queue import asked, queued
+from mlaut.experiments.submitting.script import JobScripts
+from mlaut.files_io import StudyStore
+from mlaut.files_io.safe_files.lock import holder_of, holder_words
+from mlaut.markup import Displayed, counted
+from mlaut.records import Status
+
+_SHORTEST = 600.0  # seconds that a shard should take: a task costs some seconds and its wait
+_NUMBER = re.compile(r"\.shard-\d+-of-(\d+)$")
+
+
+@dataclass(frozen=True, repr=False)
+class Submission(Displayed):
+    """What was submitted of a study.
+
+    Attributes
+    ----------
+    study : Path
+        Path of the merged study.
+    shards : int
+        Number of shards of the study.
+    submitted : tuple of int
+        Shards that were submitted now.
+    job, merge : str
+        Numbers of their job, and of the job that merges; empty if none was needed.
+    finished : tuple of int
+        Shards whose cells all have an outcome.
+    waiting : mapping of int to str
+        What holds other shards: a task in the queue, or a run.
+    notes : tuple of str
+        What was decided for the user.
+    script : str
+        Script of the tasks, if only that was asked for.
+    """
+
+    study: Path
+    shards: int
+    submitted: tuple[int, ...] = ()
+    job: str = ""
+    merge: str = ""
+    finished: tuple[int, ...] = ()
+    waiting: Mapping[int, str] | None = None
+    notes: tuple[str, ...] = ()
+    script: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        waiting = {str(shard): text for shard, text in (self.waiting or {}).items()}
+        return {**vars(self), "study": str(self.study), "waiting": waiting}
+
+    def _lines(self) -> list[str]:
+        parts = [f"{len(self.finished)} of {counted(self.shards, 'shard')} finished"]
+        if self.waiting:
+            parts.append(f"{len(self.waiting)} queued or running before")
+        lines = [*self.notes, f"{self.study}: {', '.join(parts)}"]
+        if self.job:
+            lines.append(f"submitted {counted(len(self.submitted), 'shard')} as job {self.job}")
+        if self.merge:
+            lines.append(f"job {self.merge} merges all of them into {self.study} at the end")
+        elif not self.job:
+            lines.append("nothing to submit")
+        return lines
+
+
+def submit_study(
+    path: str | os.PathLike[str],
+    *,
+    check: Check | None = None,
+    only_script: bool = False,
+    **changes: Any,
+) -> Submission:
+    """Submit the unfinished shards of a study file that are not in the queue, and their merge.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of the study file.
+    check : callable, optional
+        As for `plan_study`.
+    only_script : bool, default False
+        Whether to return the script of the tasks, and submit nothing.
+    **changes
+        Keys of ``[slurm]`` that replace those of the file.
+
+    Raises
+    ------
+    StudyError
+        The study cannot be run, it is a race, or Slurm is missing or refuses the job.
+    """
+    file = read_study_file(path)
+    options = replace(file.slurm, **changes)
+    if file.race is not None:
+        raise StudyError(
+            f"{file.path}: a race decides on the results of all cells, and has no shards; run it "
+            "in one job: sbatch --wrap 'mlaut run ...'"
+        )
+    if not only_script and shutil.which("sbatch") is None:
+        raise StudyError(
+            "there is no 'sbatch' here: call this where Slurm is, on a login node, or print the "
+            "script: --script"
+        )
+    preview = plan_study(path, check=check, trial=not only_script)
+    preview.plan.check()
+    count, notes = _shards_of(file, preview, options)
+    jobs = JobScripts(file.path, file.output, count, options)
+    if only_script:
+        script = jobs.task(range(1, count + 1))
+        return Submission(file.output, count, notes=notes, script=script)
+    prepare_data(file)  # once, here: nodes may have no network
+    return _submit(jobs, preview, (*preview.failing, *notes))
+
+
+def _submit(jobs: JobScripts, preview: Preview, notes: tuple[str, ...]) -> Submission:
+    wanted = {one.entry.name: one.strategies for one in preview.plan.datasets}
+    numbers = range(1, jobs.count + 1)
+    tasks = queued(jobs.output)
+    waiting = {task.shard: str(task) for task in tasks if task.shard}
+    for number in set(numbers) - set(waiting):
+        if holder := holder_of(jobs.shard(number)):
+            waiting[number] = holder_words(holder)
+    rest = [number for number in numbers if number not in waiting]
+    finished = [number for number in rest if _is_finished(jobs.shard(number), number, jobs, wanted)]
+    todo = [number for number in rest if number not in finished]
+    merging = [task.job for task in tasks if not task.shard]
+    job = jobs.submit_tasks(todo) if todo else ""
+    merge = ""
+    if todo or (not merging and open_shards(jobs.output)):
+        if merging:  # it waits for the tasks of before alone
+            asked("scancel", *merging)
+        before = [task.job for task in tasks if task.shard]
+        merge = jobs.submit_merge([job, *before] if job else before)
+    return Submission(
+        jobs.output, jobs.count, tuple(todo), job, merge, tuple(finished), waiting, notes
+    )
+
+
+def _is_finished(
+    path: Path, number: int, jobs: JobScripts, wanted: Mapping[str, Sequence[str]]
+) -> bool:
+    """Return whether all cells that a shard has of a plan have an outcome."""
+    study = StudyStore(path)
+    try:
+        if not path.exists() or not study.exists:
+            return False
+        cells, statuses = requested_cells(study, Shard(number, jobs.count)), study.statuses()
+    except StoreError:  # a writer was killed while it made the file
+        return False
+    for dataset, strategies in wanted.items():
+        names, status = statuses.get(dataset, ((), np.zeros((0, 0, 0))))
+        if not set(strategies) <= set(names):
+            return False
+        of_plan = np.isin(names, list(strategies))[:, None, None]
+        if (cells[dataset] & of_plan & (status == Status.MISSING)).any():
+            return False
+    return True
+
+
+def _shards_of(
+    file: StudyFile, preview: Preview, options: SlurmOptions
+) -> tuple[int, tuple[str, ...]]:
+    """Return the number of shards, and lines on why it is not the one that was asked for."""
+    if begun := shard_counts(file.output):
+        if len(begun) > 1:
+            raise StudyError(
+                f"{file.output}: has shards of {' and of '.join(map(str, begun))}, which cannot be "
+                "merged; remove those of one division"
+            )
+        return begun[0], (f"it goes on with its {begun[0]} shards",) * (begun[0] != options.jobs)
+    if options.jobs < 1:
+        raise StudyError(f"jobs {options.jobs}: must be at least 1")
+    forecast, most = preview.forecast, max(2, min(options.jobs, preview.plan.n_cells))
+    if forecast.basis.get(NOTHING, 0) == forecast.cells:
+        return most, (
+            "no times of cells are known yet: the number of shards is not fitted to them",
+        )
+    fitting = max(2, ceil(forecast.seconds / options.cpus / _SHORTEST))
+    if fitting >= most:
+        return most, ()
+    short = f"{options.jobs} shards would take less than ten minutes each"
+    return fitting, (f"{short} by the times known so far: {fitting} shards",)
+
+
+def open_shards(output: Path) -> dict[int, Path]:
+    """Return the files of the shards of a study by number; none once they are merged."""
+    counts = shard_counts(output)
+    shards = {n: Shard(n, count).path(output) for count in counts for n in range(1, count + 1)}
+    newest = max((path.stat().st_mtime for path in shards.values() if path.exists()), default=0.0)
+    return {} if output.exists() and output.stat().st_mtime >= newest else shards
+
+
+def shard_counts(output: Path) -> list[int]:
+    """Return the numbers of shards in which a study was begun, from its files."""
+    found = output.parent.glob(f"{output.stem}.shard-*{output.suffix}")
+    return sorted({int(match[1]) for path in found if (match := _NUMBER.search(path.stem))})

@@ -1,0 +1,279 @@
+"""The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
+
+import re
+from dataclasses import dataclass
+
+import pandas as pd
+
+from mlaut.analysis import Decision
+from mlaut.analysis.deciding import certainty
+from mlaut.analysis.deciding.margins import own_scores
+from mlaut.analysis.deciding.one_decision import OneDecision
+from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, MOST_DOTS, MOST_NAMED, Strips
+from mlaut.analysis.deciding.verdicts import VERDICTS
+from mlaut.analysis.results.results import Results
+from mlaut.report.records import Section
+from mlaut.report.shown import ShownTable, decision_groups, decision_table
+
+_PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
+_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
+_IN_TABLE = re.compile(r"Choosing costs at most|.* interval \[[^]]*\]\.$").match  # as columns
+_ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
+_HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
+_LONG = 24  # letters of a name beside an axis
+_GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
+
+
+@dataclass(frozen=True)
+class Row:
+    """Row of the table: a strategy, its numbers and its strip."""
+
+    name: str
+    verdict: str
+    texts: tuple[str, ...]
+    strip: str  # an <svg> element; empty without one
+    edges: tuple[list[str], list[str]]  # lines of text
+    words: str  # the strip for those who do not see it
+    letters: tuple[tuple[str, float, int], ...]  # dots with a letter: share of the axis, lane
+    wins: tuple[int, int, int, int]  # won, tied, lost, failed; all 0 for the first
+
+    @property
+    def kind(self) -> str:
+        """Verdict as a class of the style."""
+        return self.verdict.replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows with one verdict; of many strategies, poor ones are folded."""
+
+    title: str
+    folded: bool
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Screen:
+    """First screen of a decision.
+
+    Attributes
+    ----------
+    answer, more, notes : str, tuple of str, tuple of str
+        The headline, the rest of the answer, and sentences that explain it.
+    headers : tuple of (str, str)
+        Headers of the columns of numbers, and a longer name of each.
+    groups : tuple of Group
+    axis : tuple of (float, str)
+        Labels of the axis: places as shares, and texts.
+    sides : tuple of str
+        What stands at the left and the right of the axis.
+    room : tuple of int
+        Letters of the longest text at the left and the right edge of a row.
+    first, who : str
+        The strategy against which the others are counted, empty if there is none; a short name.
+    longest : int
+        Letters of the longest name.
+    words : tuple of (str, str)
+        Verdicts of the table, each with its meaning.
+    reading : tuple of str
+        How to read the numbers and the strips.
+    cards : tuple of (str, str)
+        Questions on how sure the answer is, each with its answer.
+    """
+
+    answer: str
+    more: tuple[str, ...]
+    notes: tuple[str, ...]
+    headers: tuple[tuple[str, str], ...]
+    groups: tuple[Group, ...]
+    axis: tuple[tuple[float, str], ...]
+    sides: tuple[str, str]
+    room: tuple[int, int]
+    first: str
+    who: str
+    longest: int
+    words: tuple[tuple[str, str], ...]
+    reading: tuple[str, ...]
+    cards: tuple[tuple[str, str], ...]
+
+
+def screen_of(section: Section) -> Screen:
+    """Return the first screen of a section with a decision."""
+    decision, results = section.decision, section.results
+    assert decision is not None
+    strips = Strips.of(decision, results)
+    table = decision_table(decision, costs=True)
+    table = table if decision.sets is not None else _with_scores(table, results)
+    kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
+    cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
+    first = decision.first[0] if "won" in decision.frame else ""
+    rows = {name: _row(decision, strips, name, cells[name], first) for name in cells}
+    edges = [row.edges for row in rows.values()]
+    answer, *more = answer_parts(decision)
+    known, reading = _legend(decision)
+    return Screen(
+        answer=answer,
+        more=tuple(more),
+        notes=tuple(x for x in decision.headline()[1:] if not _IN_TABLE(x)),
+        headers=tuple((table.columns[at].header, table.columns[at].title) for at in kept),
+        groups=tuple(
+            Group(title, folded, tuple(rows[name] for name in names))
+            for title, names, folded in decision_groups(decision)
+        ),
+        axis=tuple(strips.ticks()),
+        sides=_sides(strips, decision),
+        room=tuple(max([0, *(len(x) for row in edges for x in row[side])]) for side in (0, 1)),  # type: ignore[arg-type]
+        first=first,
+        who=_short(first),
+        longest=max(map(len, cells)),
+        words=known,
+        reading=(_picture(strips, len(results.datasets)), *reading),
+        cards=cards(decision),
+    )
+
+
+_DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
+
+
+def answer_parts(decision: Decision) -> list[str]:
+    """Return the answer as sentences, of which the first is the headline."""
+    answer = decision.answer()
+    if not decision.decided or not decision.leader:
+        return _SENTENCE.split(answer)
+    parts = [part.rstrip(".") for part in _PART.split(answer)]
+    return [f"{x[:1].upper() + x[1:] if x.startswith('avoid ') else x}." for x in parts]
+
+
+def cards(decision: Decision) -> tuple[tuple[str, str], ...]:
+    """Return the questions on how sure the answer is, each with its answer."""
+    if isinstance(decision, OneDecision):
+        return decision.cards()
+    lines = (certainty.planned, certainty.agreement, certainty.prospects)
+    asked = zip(_ASKED, lines, strict=True)
+    return tuple((question, text) for question, line in asked if (text := line(decision)))
+
+
+def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Return the verdicts with their meanings, and the other sentences on the table."""
+    known, rest = [], []
+    for sentence in _SENTENCE.split(decision.reading()):
+        word, _, meaning = sentence.partition(": ")
+        if word.lower() in VERDICTS:
+            known.append((word.lower(), meaning.rstrip(".")))
+        else:
+            rest.append(sentence)
+    return tuple(known), tuple(rest)
+
+
+def _with_scores(table: ShownTable, results: Results) -> ShownTable:
+    """Return the table with a column of scores for each dataset, if there are so few."""
+    if len(results.datasets) > MOST_NAMED:
+        return table
+    scores = own_scores(results).T
+    letters = [f"{letter} {name}" for letter, name in zip("abc", scores, strict=False)]
+    return table.joined(scores.set_axis(letters, axis=1))
+
+
+def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str) -> Row:
+    frame = decision.frame
+    counts = (0, 0, 0)
+    if first and name != first:
+        counts = tuple(int(x) for x in frame.loc[name, ["won", "tied", "lost"]].fillna(0))
+    places = strips.across(strips.values[name])
+    inside = places[(places >= 0) & (places <= 1)]
+    few, letters = strips.named, ()
+    if few:
+        lanes = {dataset: lane for lane, dataset in enumerate(strips.values.index)}
+        letters = tuple(("abc"[lanes[x]], round(p, 4), lanes[x]) for x, p in inside.items())
+    return Row(
+        name=name,
+        verdict=str(frame["verdict"][name]),
+        texts=texts,
+        strip=_svg(strips, name, places, inside),
+        edges=tuple(x.split("; ") if x else [] for x in strips.edges(name)),  # type: ignore[arg-type]
+        words=strips.words(name),
+        letters=() if name == strips.reference else letters,
+        wins=(*counts, int(frame["failures"][name])),  # type: ignore[arg-type]
+    )
+
+
+def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str:
+    """Return the lines, band, dots and mark of a row; texts are not in it, which it would stretch."""
+    middle, parts = _HEIGHT / 2, []
+
+    def line(share: float, half: float, kind: str) -> str:
+        return f'<path class="{kind}" d="M{1000 * share:.1f} {middle - half:g}v{2 * half:g}"/>'
+
+    parts += [line(share, middle, "tick") for share, _ in strips.ticks()]
+    if strips.reference:
+        parts.append(
+            line(float(strips.across(1.0 if strips.kind == "ratio" else 0.0)), middle, "zero")
+        )
+    if name == strips.reference:
+        at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
+        parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
+    else:
+        known, drawn = places.dropna(), inside
+        if (band := strips.band(name)) is not None:
+            low, high = (min(max(end, 0.0), 1.0) for end in band)
+            parts.append(_band(low, high, _HALF, "band"))
+        if len(known) > MOST_DOTS:
+            low, high = known.quantile([0.05, 0.95]).clip(0, 1)
+            parts.append(_band(low, high, 1.0, "band"))
+            drawn = inside[(inside < low) | (inside > high)]
+        if not strips.named and len(drawn):
+            spread = 0.0 if len(known) > MOST_DOTS else 8.0
+            dots = "".join(
+                f"M{1000 * x:.0f} {middle + spread * ((at * _GOLDEN) % 1 - 0.5):.1f}h0"
+                for at, x in enumerate(sorted(drawn))
+            )
+            parts.append(f'<path class="dots" d="{dots}"/>')
+        mark = float(strips.across(strips.marks[name]))
+        if 0 <= mark <= 1 and (len(strips.values) > 1 or strips.intervals is not None):
+            parts.append(line(mark, _HALF + 2, "mid"))
+    shape = f'viewBox="0 0 1000 {_HEIGHT}" preserveAspectRatio="none"'
+    return f'<svg {shape} aria-hidden="true">{"".join(parts)}</svg>'
+
+
+def _band(low: float, high: float, half: float, kind: str) -> str:
+    start, size = 1000 * low, max(1000 * (high - low), 2.0)
+    top = _HEIGHT / 2 - half
+    return f'<rect class="{kind}" x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"/>'
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONG else "the first"
+
+
+def _sides(strips: Strips, decision: Decision) -> tuple[str, str]:
+    """Return the words at the ends of the axis."""
+    than = f" than {_short(strips.reference)}" if strips.reference else ""
+    if strips.kind == "rank":
+        return "\u2190 worse rank", "better rank \u2192"
+    if decision.scorer.greater_is_better:
+        return f"\u2190 lower {decision.metric}{than}", "higher \u2192"
+    return f"\u2190 higher {decision.metric}{than}", "lower, better \u2192"
+
+
+def _picture(strips: Strips, n: int) -> str:
+    """Return a sentence on how to read the strips."""
+    what = {
+        "difference": f"the score minus that of {strips.reference}",
+        "ratio": f"the score divided by that of {strips.reference}, on a logarithmic axis",
+        "rank": "the rank of the strategy, 1 is best",
+        "score": "the score",
+    }[strips.kind]
+    if strips.intervals is not None:
+        dots = f"; a dot for each test set: {what}" if len(strips.values) else ""
+        return (
+            f"Upright line: the mean, as in the table; band: its interval{dots}. Right is better."
+        )
+    parts = [f"{'A letter' if n <= MOST_NAMED else 'A dot'} for each dataset: {what}"]
+    if n > MOST_DOTS:
+        parts[0] = f"On each of {n} datasets: {what}"
+    parts += ["upright line: the average, as in the table"] * (n > 1)
+    parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
+    parts += ["thin band: the middle nine tenths; dots: the others"] * (n > MOST_DOTS)
+    edge = any(any(strips.edges(name)) for name in strips.values)
+    parts += ["numbers at an edge: dots beyond it"] * edge
+    return f"{'; '.join(parts)}. Right is better."

@@ -1,1 +1,0 @@
-"""Work that candidates share, with one module for each family of learners."""

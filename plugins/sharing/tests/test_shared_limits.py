@@ -1,0 +1,167 @@
+"""Searches that are killed, run out of time, or give up on what cannot win."""
+
+import time
+
+import numpy as np
+import pytest
+from mlaut_sharing import forests, kernels
+from sharing_cases import CLASSES, STRATIFIED, check_equal
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from mlaut.errors import StrategyError
+from mlaut.sharing import GridSearchCV as SharingGridSearchCV
+from mlaut.sharing import IncompleteSearchWarning, search_limits
+from mlaut.sharing.candidate_groups import groups_of
+from mlaut.sharing.search import parallel
+from mlaut.sharing.search.parallel import in_parts
+
+X, Y = CLASSES["noisy, negative labels"]
+GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}
+
+
+def plain():
+    return GridSearchCV(SVC(), GRID, cv=STRATIFIED).fit(X, Y)
+
+
+# ---- checkpoints
+
+
+KILLED = """
+import sys, time
+import numpy as np
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import StratifiedKFold
+from mlaut.sharing import GridSearchCV, search_limits
+from mlaut.sharing.search import score_log
+
+score_log.PAUSE = 0
+kept = score_log.Writer.add
+def add(self, place, scores):
+    kept(self, place, scores)
+    print(place, flush=True)
+    time.sleep(0.02)
+score_log.Writer.add = add
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+y = (X[:, 0] > 0).astype(int)
+grid = {"n_estimators": [2, 4, 6], "max_depth": [1, 2, 3], "learning_rate": [0.1, 1.0]}
+with search_limits(checkpoint=sys.argv[1]):
+    search = GridSearchCV(
+        GradientBoostingClassifier(random_state=0), grid,
+        cv=StratifiedKFold(3, shuffle=True, random_state=0),
+    ).fit(X, y)
+print(search.sharing_["resumed"], search.best_index_)
+print(search.cv_results_["mean_test_score"].tolist())
+"""
+
+
+# ---- deadlines
+
+
+class Slow(ClassifierMixin, BaseEstimator):
+    """Counts its fits, so that a deadline falls after as many as a test wants."""
+
+    fits = 0
+
+    def __init__(self, label=0):
+        self.label = label
+
+    def fit(self, X, y):
+        Slow.fits += 1
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[self.label])
+
+    @classmethod
+    def over(cls, n_fits):
+        return lambda: cls.fits >= n_fits
+
+
+def test_a_large_c_that_takes_long_does_not_hold_up_the_others():
+    points = list(ParameterGrid({"C": np.logspace(-2, 5, 12), "gamma": [0.1, 1.0]}))
+    parts = in_parts(groups_of(SVC(), points))
+    assert sorted(len(part.candidates) for part in parts) == [2, 2, 5, 5, 5, 5]
+    assert sorted(c.index for part in parts for c in part.candidates) == list(range(24))
+    forest = groups_of(
+        RandomForestClassifier(random_state=0), [{"n_estimators": n} for n in range(1, 9)]
+    )
+    assert [len(part.candidates) for part in in_parts(forest)] == [8]
+
+
+@pytest.mark.parametrize("step", ["", "randomforestclassifier__"])
+def test_small_forests_are_scored_first_if_that_costs_little(monkeypatch, step):
+    forest = RandomForestClassifier(random_state=0)
+    model = make_pipeline(StandardScaler(), forest) if step else forest
+    grid = {f"{step}n_estimators": [1, 20], f"{step}max_depth": [2, None]}
+    over, grow = [], forests._Forest.grow
+
+    def noted(self, i, *depth):
+        over.extend(
+            [True] * (i >= forests.N_COMPARED)
+        )  # time is over in the first fold of the large ones
+        return grow(self, i, *depth)
+
+    monkeypatch.setattr(forests._Forest, "grow", noted)
+    with (
+        pytest.warns(IncompleteSearchWarning, match="among the 2 of 4 candidates"),
+        search_limits(deadline=lambda: bool(over)),
+    ):
+        search = SharingGridSearchCV(model, grid, cv=STRATIFIED).fit(X, Y)
+    assert search.best_params_[f"{step}n_estimators"] == 1
+    few = [{"n_estimators": n} for n in (10, 100, 10, 99)]
+    assert [len(part.candidates) for part in in_parts(groups_of(forest, few))] == [2, 2]
+    assert [len(part.candidates) for part in in_parts(groups_of(forest, few[2:]))] == [2]
+
+
+@pytest.mark.parametrize("step", ["", "svc__"])
+@pytest.mark.parametrize(("most_bytes", "times_a_fold"), [(None, 1), (0, 2)])
+def test_distances_are_computed_once_a_fold_though_parts_of_the_grid_take_turns(
+    monkeypatch, most_bytes, times_a_fold, step
+):
+    if most_bytes is not None:  # as if the table were too large to keep its distances
+        monkeypatch.setattr(parallel, "_MOST_BYTES", most_bytes)
+    computed, compute = [], kernels._distances_within
+    monkeypatch.setattr(kernels, "_distances_within", lambda X: computed.append(X) or compute(X))
+    model = make_pipeline(StandardScaler(), SVC()) if step else SVC()
+    grid = {f"{step}C": [1.0], f"{step}gamma": [0.1, 0.5]}
+    with search_limits(deadline=time.time() + 1e6):
+        mine = SharingGridSearchCV(model, grid, cv=STRATIFIED).fit(X, Y)
+    assert len(computed) == times_a_fold * mine.n_splits_
+    check_equal(GridSearchCV(model, grid, cv=STRATIFIED).fit(X, Y), mine)
+
+
+def test_nothing_is_prepared_when_time_is_over(monkeypatch):
+    """Nor is a machine fitted to see whether its group can share, as it was for every group."""
+    fitted, fit = [], SVC.fit
+    monkeypatch.setattr(SVC, "fit", lambda self, X, y: fitted.append(self.gamma) or fit(self, X, y))
+    computed, compute = [], kernels._distances_within
+    monkeypatch.setattr(kernels, "_distances_within", lambda X: computed.append(X) or compute(X))
+    over = iter([False] * 4)  # two looks a fold
+    grid = {"C": [1.0], "gamma": [0.1, 0.2, 0.3, 0.4]}
+    with (
+        search_limits(deadline=lambda: next(over, True)),
+        pytest.raises(StrategyError, match="before the deadline"),
+    ):
+        SharingGridSearchCV(SVC(), grid, cv=STRATIFIED).fit(X, Y)
+    assert len(fitted) == len(computed) == 2
+
+
+def test_an_ensemble_stops_between_its_members():
+    """The clock of this one is over at the 20th look: a million members would look more often."""
+    looks = []
+    forest = RandomForestClassifier(random_state=0)
+    search = SharingGridSearchCV(forest, {"n_estimators": [10**6]}, cv=STRATIFIED)
+    with (
+        search_limits(deadline=lambda: len(looks) >= 20 or looks.append(1)),
+        pytest.raises(StrategyError, match="deadline"),
+    ):
+        search.fit(X, Y)
+    assert len(looks) == 20

@@ -1,0 +1,163 @@
+"""A study on a Slurm of one node: killed, cancelled and out of time, and equal to a plain run."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from comparing import arrays, assert_same
+from one_node import one_node_slurm, what_is_missing
+
+from mlaut.files_io import StudyStore
+
+pytest.importorskip("submitit", reason="needs submitit (pip install 'mlaut[slurm]')")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(what_is_missing()), reason=what_is_missing()),
+]
+
+MINE = '''
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.naive_bayes import GaussianNB
+
+
+class Slow(GaussianNB):
+    """Takes its time; one fit of all takes 3 GiB, which kills a job that has less."""
+
+    def fit(self, X, y):
+        time.sleep(5)
+        try:
+            os.close(os.open(Path(os.environ["SLURM_SUBMIT_DIR"]) / "met", os.O_CREAT | os.O_EXCL))
+        except (KeyError, FileExistsError):
+            return super().fit(X, y)
+        much = np.ones(3 * 2**27)
+        time.sleep(30)
+        return super().fit(X, y) if much.all() else self
+
+
+strategies = {"slow": Slow()}
+'''
+STUDY = """
+[data]
+collection = "starter"
+datasets = ["iris", "wine", "glass", "zoo"]
+[split]
+scheme = "repeated_kfold(5, 3)"
+[strategies]
+names = ["BaselineClassifier"]
+file = "mine.py"
+[run]
+n_jobs = 1
+memory = "8GiB"
+[slurm]
+jobs = 3
+time = "2m"
+memory = "1500MB"
+"""
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    with one_node_slurm(tmp_path_factory.mktemp("slurm")) as environment:
+        yield environment
+
+
+def call(environment, folder, *words, code=0):
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
+    )
+    assert done.returncode == code, (words, done.stdout, done.stderr)
+    return done.stdout
+
+
+def mlaut(environment, folder, *words, code=0):
+    return call(environment, folder, sys.executable, "-m", "mlaut", *words, code=code)
+
+
+waiting = {}
+
+
+def queue(environment, folder):
+    """Return the state of each task of an array in the queue; a requeued one need not wait."""
+    states = {}
+    for line in call(environment, folder, "squeue", "-hr", "-o", "%i %T %r").splitlines():
+        job, state, reason = line.split(maxsplit=2)
+        if "_" in job:
+            states[job] = state
+        if reason != "BeginTime":
+            waiting.pop(job, None)
+        elif time.monotonic() > waiting.setdefault(job, time.monotonic()) + 5:  # else two minutes
+            call(environment, folder, "scontrol", "update", f"JobId={job}", "StartTime=now")
+    return states
+
+
+def until(what, patience=1200):
+    end = time.monotonic() + patience
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(1)
+
+
+def test_a_study_that_is_killed_cancelled_and_out_of_time_equals_a_plain_run(slurm, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "study.toml").write_text(STUDY)
+    told = mlaut(slurm, tmp_path, "submit", "study.toml")
+    assert "submitted 3 shards as job" in told
+    assert "nothing to submit" in mlaut(slurm, tmp_path, "submit", "study.toml")
+    until((tmp_path / "met").exists)
+
+    def logs():
+        return "\n".join(log.read_text() for log in (tmp_path / "study.slurm").glob("*_*.log"))
+
+    named = r"study\.shard-.-of-3\.h5 .* (process \d+ of job 1_. on|job 1_. running on) "
+    until(lambda: re.search(named, mlaut(slurm, tmp_path, "status", "study.toml")))
+    until(lambda: "exceeded memory limit" in logs())  # it is put into the queue again
+    until(lambda: "RUNNING" in queue(slurm, tmp_path).values())
+    one = next(job for job, state in queue(slurm, tmp_path).items() if state == "RUNNING")
+    call(slurm, tmp_path, "scancel", one)
+    until(lambda: not queue(slurm, tmp_path))
+    assert "the time of the job is over; stopped after" in logs()
+    assert "1 cells at a time may take 8 GiB each, and the Slurm job has 1.4 GiB" in logs()
+    assert "exceeded memory limit" in logs()
+    assert "exit code 130" in logs()
+    assert not (tmp_path / "study.h5").exists()
+
+    told = mlaut(slurm, tmp_path, "submit", "study.toml", "--mem", "6GB", "--time", "20m")
+    assert "it goes on" not in told
+    assert "2 of 3 shards finished" in told
+    until((tmp_path / "study.h5").exists)
+    until(lambda: not queue(slurm, tmp_path))
+    assert "nothing to submit" in mlaut(slurm, tmp_path, "submit", "study.toml")
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for name in ("study.toml", "mine.py"):
+        (plain / name).write_text((tmp_path / name).read_text())
+    mlaut(dict(os.environ), plain, "run", "study.toml", "-j", "8", "-q")
+    assert_same(*(arrays(StudyStore(x / "study.h5")) for x in (tmp_path, plain)))
+    assert mlaut(slurm, tmp_path, "verify", "study.h5")
+
+
+def test_a_task_in_scratch_brings_its_shard_back_and_is_cancelled(slurm, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "met").touch()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    text = STUDY.replace("jobs = 3", f'jobs = 2\nscratch = "{scratch}"').replace("2m", "20m")
+    (tmp_path / "study.toml").write_text(text)
+    mlaut(slurm, tmp_path, "submit", "study.toml")
+    until(lambda: list(queue(slurm, tmp_path).values()) == ["RUNNING"] * 2)
+    until(lambda: len([*scratch.glob("*/study.shard-*-of-2.h5")]) == 2)
+    time.sleep(15)
+    assert "3 tasks cancelled" in mlaut(slurm, tmp_path, "submit", "study.toml", "--cancel")
+    until(lambda: len([*tmp_path.glob("study.shard-*-of-2.h5")]) == 2)
+    until(lambda: not [*scratch.iterdir()])
+    status = mlaut(slurm, tmp_path, "status", "study.toml")
+    assert re.search("2 parts, .* done", status)
+    mlaut(slurm, tmp_path, "verify", "study.shard-1-of-2.h5")
