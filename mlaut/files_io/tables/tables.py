@@ -282,7 +282,8 @@ def _read_npz(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, Any]:
 def _read_svmlight(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, Any]:
     from sklearn.datasets import load_svmlight_file
 
-    return of_pair(*load_svmlight_file(str(path)), "target", {})[:2]
+    X, y = load_svmlight_file(str(path))[:2]
+    return of_pair(X, y, "target", {})[:2]
 
 
 _TS_LABELS = ("@classlabel", "@targetlabel")  # of classification and of regression
