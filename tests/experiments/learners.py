@@ -208,7 +208,7 @@ class Unsent(Random):
 
 
 class KillsTheRun(Random):
-    """Kills the run, whose number is in the environment, in the fold that tests wine's first row."""
+    """Kills the run, whose number the environment has, in the fold of wine's first row."""
 
     def fit(self, X, y):
         if X.shape[1] == 13 and X.iloc[0, 0] != 14.23:

@@ -228,7 +228,9 @@ def with_draws(compared: Comparison, n_samples: int) -> Comparison:
     results, known = compared.results, {*compared.pairs, *compared.bayesian}
     options = {"rope": results.region(compared.rope), "n_samples": n_samples}
     more = _pairs(results, with_means(results), options, without=known)
-    return replace(compared, bayesian={**compared.bayesian, **more})
+    both = {**compared.bayesian, **more}
+    order = [name for name in suited_tests(results) if name in both]
+    return replace(compared, bayesian={name: both[name] for name in order})
 
 
 def _distinct(results: Results, control: str | None) -> list[str]:
