@@ -21,7 +21,7 @@ from mlaut.files_io.tables.tables import (
     MISSING,
     READERS,
     gaps_in,
-    read_table,
+    read_rows,
     stem_of,
 )
 from mlaut.records import Dataset
@@ -50,8 +50,8 @@ def load_folder(
     may be missing or empty:
 
     ``file``
-        Path below the folder, without ``..``: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``, or
-        ``.parquet`` (needs the extra ``parquet``).
+        Path below the folder, without ``..``: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``,
+        ``.parquet`` (needs the extra ``parquet``), or an array: ``.ts``, ``.npz``, ``.svm``.
     ``name``
         Name of the dataset; default the name of the file without its extension.
     ``target``
@@ -195,7 +195,7 @@ def _load(
     if not isinstance(gaps, list | tuple) or not all(isinstance(text, str) for text in gaps):
         raise DataError(f"{path}: its texts for gaps are no list, as ['?', 'NA'] is, but {gaps!r}")
     gaps = ("", *gaps)
-    dataset = _made(read_table(path, missing=gaps), path, row, given, gaps)
+    dataset = _made(*read_rows(path, missing=gaps), path, row, given, gaps)
     if row.get("fingerprint", dataset.fingerprint) != dataset.fingerprint:
         raise DataError(
             f"{path}: dataset {row['name']!r} is not the table that its manifest describes "
@@ -206,13 +206,14 @@ def _load(
 
 
 def _load_parts(parts: Parts, given: Mapping[str, Any] | None) -> Dataset:
-    frame, split, target = read_parts(parts)
+    frame, array, split, target = read_parts(parts)
     row = {"name": parts.name, **({"target": target} if target else {})}
-    return replace(_made(frame, parts.folder, row, given, MISSING), split=split)
+    return replace(_made(frame, array, parts.folder, row, given, MISSING), split=split)
 
 
 def _made(
     frame: pd.DataFrame,
+    array: Any,
     path: Path,
     row: dict[str, str],
     given: Mapping[str, Any] | None,
@@ -226,7 +227,8 @@ def _made(
         target = roles.pop("target", None) or row.get("target") or _default_target(frame)
         task = row.get("task", "") if target == row.get("target", target) else ""
         frame = _with_categories(frame, row.get("categorical", ""), target)
-        return from_frame(frame, target, name=row["name"], task=task, roles=roles, **metadata)
+        how: dict[str, Any] = {"task": task, "roles": roles, "array": array}
+        return from_frame(frame, target, name=row["name"], **how, **metadata)
     except DataError as error:
         prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
         read_as_gaps = ""

@@ -14,12 +14,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mlaut.arrays import is_sparse, row_shape
 from mlaut.errors import DataError
-from mlaut.files_io.tables.tables import MISSING, ending_of, read_table, stem_of
+from mlaut.files_io.tables.tables import MISSING, ending_of, read_rows, stem_of
 from mlaut.records import TRAIN_ONLY, Split
 
 TRAIN, VALIDATION, TEST = "train", "validation", "test"
@@ -30,7 +32,7 @@ _WORD = re.compile(rf"(?:^|(?<=[\W_]))({'|'.join(_WORDS)})(?=[\W_]|$)", re.IGNOR
 _NUMBER = re.compile(r"[-._]?\d+[-._]of[-._]\d+([-._][0-9a-f]{8,})?$")
 _PARTITION = re.compile(r"part[-._]?\d+", re.IGNORECASE)  # as Spark, Dask and polars write it
 _REPOSITORY = ("data", "default")  # folders that say nothing about the dataset
-_PREFERRED = (".ts", ".parquet", ".pq", ".arff", ".csv", ".tsv")
+_PREFERRED = (".ts", ".npz", ".svm", ".svmlight", ".parquet", ".pq", ".arff", ".csv", ".tsv")
 
 
 @dataclass(frozen=True)
@@ -174,8 +176,8 @@ def _of_subfolder(path: Path, folder: Path) -> Parts | None:
     return Parts(name, path, {part: _one_form(by_part[part]) for part in by_part})
 
 
-def read_parts(parts: Parts) -> tuple[pd.DataFrame, Split | None, str]:
-    """Return the table of a dataset, its split, and the target that its files name, else "".
+def read_parts(parts: Parts) -> tuple[pd.DataFrame, Any, Split | None, str]:
+    """Return table and array of a dataset, its split, and the target that its files name, else "".
 
     The rows are in the order training, validation, test. The test part is tested, or without one
     the validation part; all other rows train.
@@ -183,20 +185,36 @@ def read_parts(parts: Parts) -> tuple[pd.DataFrame, Split | None, str]:
     Raises
     ------
     DataError
-        A file cannot be read, or two parts have different columns.
+        A file cannot be read, or two parts have different columns or rows of different shapes.
     """
     if set(parts.files) == {""}:
-        return _partitions(parts), None, ""
+        return _partitions(parts), None, None, ""
     order = [part for part in (TRAIN, VALIDATION, TEST) if part in parts.files]
-    frames = [_joined([_named(file) for file in parts.files[part]], parts) for part in order]
+    read = [[_named(file) for file in parts.files[part]] for part in order]
+    frames = [_joined([frame for frame, _ in pairs], parts) for pairs in read]
     frame = _joined(frames, parts)
+    array = _stacked([array for pairs in read for _, array in pairs], parts)
     split = None
     if len(order) > 1:
         rows = len(frames[-1])
         folds = np.repeat([TRAIN_ONLY, 0], [len(frame) - rows, rows]).astype(np.int16)
         split = Split(folds[None], f"the {order[-1]} part of its files")
     classes = frames[0].attrs.get("classes", [])
-    return frame, split, classes[0] if len(classes) == 1 else ""
+    return frame, array, split, classes[0] if len(classes) == 1 else ""
+
+
+def _stacked(arrays: list[Any], parts: Parts) -> Any:
+    shapes = {None if array is None else row_shape(array) for array in arrays}
+    if len(shapes) > 1:
+        told = " and ".join(sorted(map(str, shapes)))
+        raise DataError(f"{parts.folder}: the parts of {parts.name!r} have rows of shapes {told}")
+    if len(arrays) == 1 or arrays[0] is None:
+        return arrays[0]
+    if not is_sparse(arrays[0]):
+        return np.concatenate(arrays)
+    from scipy.sparse import vstack
+
+    return vstack(arrays)
 
 
 def _joined(frames: list[pd.DataFrame], parts: Parts) -> pd.DataFrame:
@@ -219,7 +237,7 @@ def _partitions(parts: Parts) -> pd.DataFrame:
     for file in parts.files[""]:
         keys = [path.partition("=") for path in file.relative_to(parts.folder).parts[:-1]]
         named = {key: value for key, equal, value in keys if equal}
-        frames.append(_named(file).assign(**named))
+        frames.append(_named(file)[0].assign(**named))
     frame = _joined(frames, parts)
     for key in named:
         numbers = pd.to_numeric(frame[key], errors="coerce")
@@ -227,11 +245,14 @@ def _partitions(parts: Parts) -> pd.DataFrame:
     return frame
 
 
-def _named(file: Path) -> pd.DataFrame:
-    """Return the table of a file; class numbers that Hugging Face has names for are categories."""
-    frame = read_table(file, missing=MISSING)
+def _named(file: Path) -> tuple[pd.DataFrame, Any]:
+    """Return the table of a file, and its array or None.
+
+    Class numbers that Hugging Face has names for are categories.
+    """
+    frame, array = read_rows(file, missing=MISSING)
     if _ending(file) not in (".parquet", ".pq"):
-        return frame
+        return frame, array
     import pyarrow.parquet as pq
 
     about = (pq.read_schema(file).metadata or {}).get(b"huggingface", b"{}")
@@ -247,4 +268,4 @@ def _named(file: Path) -> pd.DataFrame:
             f"({' '.join(str(error).split())}); write the file again"
         ) from error
     frame.attrs = {"classes": list(labels)}
-    return frame
+    return frame, None
