@@ -132,11 +132,14 @@ def folder_tables(
 ) -> dict[str, Unread]:
     """Return the datasets of a folder by name: those of its manifest, or all its tables."""
     described = (folder / MANIFEST).exists()
-    parted, alone_in_it = ({}, []) if described else tables_of_folder(folder)
-    if not (described or parted or alone_in_it):
-        raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
-    files = [{"name": stem_of(file.name), "file": file.name} for file in alone_in_it]
-    rows = read_manifest(folder) if described else files
+    parted: dict[str, Parts] = {}
+    if described:
+        rows = read_manifest(folder)
+    else:
+        parted, files = tables_of_folder(folder)
+        rows = [{"name": stem_of(file.name), "file": file.name} for file in files]
+        if not parted and not rows:
+            raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
     given = missing or {}
     alone = {
         name: Unread(partial(_load, folder, row, roles, given.get(name)), row.get("task", ""))
