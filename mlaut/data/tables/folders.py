@@ -224,7 +224,9 @@ def _made(
 ) -> Dataset:
     """Return the dataset of a table that a row of a manifest describes."""
     target: Any = None
-    metadata = {key: value for key, value in row.items() if key not in (*SETTINGS, *FACTS)}
+    metadata: dict[str, Any] = {
+        key: value for key, value in row.items() if key not in (*SETTINGS, *FACTS)
+    }
     try:
         roles = {**roles_in(row.get("roles", "")), **roles_of(given, row["name"])}
         target = roles.pop("target", None) or row.get("target") or _default_target(frame)
