@@ -19,6 +19,7 @@ _WARNING_SECONDS = 120  # before the time limit, at which a task stops and store
 _DEATHS = 9  # restarts after which a task that is killed again and again is left to a person
 
 _IN_SCRATCH = """\
+trap : TERM  # scancel ends this shell, too, which must copy the shard back
 home="$PWD"
 work={scratch}/mlaut-"$SLURM_JOB_ID"
 mkdir -p "$work" && ln -s "$home"/* "$work"/ && rm -rf "$work/$shard"*
