@@ -131,7 +131,9 @@ class Report(Contents):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        from mlaut.report.page import as_notebook  # jinja2 takes a while to load
+
+        return as_notebook(self) or f"<pre>{escape(str(self))}</pre>"
 
 
 def study_content(

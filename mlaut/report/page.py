@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from mlaut import __version__
 from mlaut.markup import printable
 from mlaut.report.content import Report
+from mlaut.report.contents import Contents
 from mlaut.report.drawing import Picture, pictures
 from mlaut.report.explorer.payload import payload
 from mlaut.report.records import PAGE, ReportTable, Section, shown_in
@@ -73,8 +74,7 @@ def as_html(report: Report, *, made: str = "") -> str:
     """
     environment = environment_of("mlaut.report")
     environment.filters["breakable"] = _breakable
-    several = [section for section in report.sections if section.one is None]
-    decided = [section for section in several if section.decision is not None]
+    decided = [x for x in report.sections if x.decision is not None and x.one is None]
     views = {id(section): place for place, section in enumerate(decided)}
     parts = [
         _part(section, f"s{place}", views.get(id(section), 0))
@@ -99,6 +99,17 @@ def as_html(report: Report, *, made: str = "") -> str:
         hashes=" ".join(map(source_of, scripts)),
         vendor_style=Markup(_template("vendor/uPlot.min.css")) if explored else "",
     )
+
+
+def as_notebook(report: Contents) -> str:
+    """Return the first screen for a notebook; empty if a section has no decision."""
+    sections = [section for section in report.sections if not section.secondary]
+    if any(section.decision is None for section in sections):
+        return ""
+    environment = environment_of("mlaut.report")
+    environment.filters["breakable"] = _breakable
+    shown = [(section, screen_of(section)) for section in sections]
+    return environment.get_template("notebook.html").render(report=report, shown=shown)
 
 
 def environment_of(*packages: str) -> jinja2.Environment:
@@ -156,7 +167,7 @@ def _part(section: Section, prefix: str, view: int) -> _PagePart:
 
 
 def _links(section: Section, view: int) -> dict[str, str]:
-    """Return a link of each strategy that compares it with the first, or the first with the next."""
+    """Return a link of each strategy that compares it with the first; of the first, the next."""
     assert section.decision is not None
     order = list(map(str, section.decision.frame.index))
     places = {name: place for place, name in enumerate(section.scored.in_order.strategies)}

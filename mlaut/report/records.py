@@ -156,9 +156,9 @@ class Section:
     race: Race | None = None
     budgets: pd.DataFrame | None = None
     shared: ResultTable | None = None
-    secondary: str = ""
     one: OneComparison | None = None
     groups: Sequence[Any] | None = None
+    secondary: str = ""
 
     @cached_property
     def comparison(self) -> Comparison | None:

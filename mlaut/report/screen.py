@@ -17,7 +17,7 @@ from mlaut.report.shown import ShownTable, decision_groups, decision_table
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
-_COST = "Choosing costs at most"  # a sentence that the table has as a column
+_IN_TABLE = re.compile(r"Choosing costs at most|.* interval \[[^]]*\]\.$").match  # as columns
 _ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _LONG = 24  # letters of a name beside an axis
@@ -114,7 +114,7 @@ def screen_of(section: Section) -> Screen:
     return Screen(
         answer=answer,
         more=tuple(more),
-        notes=tuple(x for x in decision.headline()[1:] if not x.startswith(_COST)),
+        notes=tuple(x for x in decision.headline()[1:] if not _IN_TABLE(x)),
         headers=tuple((table.columns[at].header, table.columns[at].title) for at in kept),
         groups=tuple(
             Group(title, folded, tuple(rows[name] for name in names))
@@ -174,9 +174,7 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     return table.joined(scores.set_axis(letters, axis=1))
 
 
-def _row(
-    decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str
-) -> Row:
+def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str) -> Row:
     frame = decision.frame
     counts = (0, 0, 0)
     if first and name != first:
@@ -208,7 +206,9 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
 
     parts += [line(share, middle, "tick") for share, _ in strips.ticks()]
     if strips.reference:
-        parts.append(line(float(strips.across(1.0 if strips.kind == "ratio" else 0.0)), middle, "zero"))
+        parts.append(
+            line(float(strips.across(1.0 if strips.kind == "ratio" else 0.0)), middle, "zero")
+        )
     if name == strips.reference:
         at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
@@ -238,9 +238,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
 def _band(low: float, high: float, half: float, kind: str) -> str:
     start, size = 1000 * low, max(1000 * (high - low), 2.0)
     top = _HEIGHT / 2 - half
-    return (
-        f'<rect class="{kind}" x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"/>'
-    )
+    return f'<rect class="{kind}" x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"/>'
 
 
 def _short(name: str) -> str:
@@ -267,7 +265,9 @@ def _picture(strips: Strips, n: int) -> str:
     }[strips.kind]
     if strips.intervals is not None:
         dots = f"; a dot for each test set: {what}" if len(strips.values) else ""
-        return f"Upright line: the mean, as in the table; band: its interval{dots}. Right is better."
+        return (
+            f"Upright line: the mean, as in the table; band: its interval{dots}. Right is better."
+        )
     parts = [f"{'A letter' if n <= MOST_NAMED else 'A dot'} for each dataset: {what}"]
     if n > MOST_DOTS:
         parts[0] = f"On each of {n} datasets: {what}"

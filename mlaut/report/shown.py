@@ -247,7 +247,13 @@ def decision_table(
         decimals[COST] = max(decimals[COST] or 0, decimals.get("difference") or 0)
     sure = 1 - decision.chosen.analysis.alpha
     columns = [
-        TableColumn(name, headers.get(name, name), _UNITS.get(name, ""), decimals[name], TITLES.get(name, "").format(sure=sure))
+        TableColumn(
+            name,
+            headers.get(name, name),
+            _UNITS.get(name, ""),
+            decimals[name],
+            TITLES.get(name, "").format(sure=sure),
+        )
         for name in frame
     ]
     frame = frame.drop(columns=list(hidden), errors="ignore")

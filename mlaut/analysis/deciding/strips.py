@@ -3,7 +3,6 @@
 Nothing here draws: pages, notebooks and figures place the same dots, marks and numbers.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,6 +82,9 @@ class Strips:
         others = frame.index[(frame["verdict"] != YARDSTICK) & (frame.index != reference)]
         places = bare.place(values)[list(others if len(others) else frame.index)]
         low, high = robust_ends(places, 0.0 if reference else None)
+        near = bare.place(marks)[places.columns].dropna()
+        near = near[near.between(low - 2 * (high - low), high + 2 * (high - low))]
+        low, high = min([low, *near]), max([high, *near])
         if reference:  # the line of the leader does not stand at an edge
             low, high = min(low, -0.1 * high), max(high, -0.1 * low)
         return cls(kind, values, marks, reference, up, (low, high))
@@ -97,7 +99,9 @@ class Strips:
         columns = ["difference", "difference low", "difference high"]
         known = frame[columns if reference else [f"mean {decision.metric}", "low", "high"]]
         known = known.set_axis(["mark", "low", "high"], axis=1).astype(float)
-        bare = cls(kind, values, known["mark"], reference, decision.scorer.greater_is_better, (0, 1))
+        bare = cls(
+            kind, values, known["mark"], reference, decision.scorer.greater_is_better, (0, 1)
+        )
         others = [name for name in names if name != reference]
         places = bare.place(pd.concat([values, known.T], ignore_index=True))[others]
         low, high = robust_ends(places, 0.0 if reference else None)
@@ -148,15 +152,18 @@ class Strips:
 
     def edges(self, name: str) -> tuple[str, str]:
         """Return what stands at the left and the right edge of a row: its dots beyond the axis."""
-        mean = "mean" if name != self.reference else ""
-        return beyond(self.place(self.values[name]), self.ends, self._back, self._mark(name), mean)
-
-    def _mark(self, name: str) -> float:
-        return float(self.place(self.marks[name]))
-
-    def _back(self, place: float) -> str:
-        value = place if self.up else -place
-        return self.text(float(np.exp(value)) if self.kind == "ratio" else value)
+        shares = self.across(self.values[name]).sort_values()
+        mark, texts = float(self.across(self.marks[name])), []
+        unit = "datasets" if self.intervals is None else "test sets"
+        for end, sign in ((0.0, -1), (1.0, 1)):
+            far = shares[sign * shares > sign * end].index[::sign]  # the nearest first
+            values = [self.text(float(self.values[name][dataset])) for dataset in far]
+            dots = f"{len(far)} {unit}, to {values[-1]}" if values else ""
+            dots = ", ".join(values) if len(far) <= _LISTED else dots
+            mean = f"mean {self.text(self.marks[name])}" if sign * mark > sign * end else ""
+            texts.append("; ".join(filter(None, (mean, dots))))
+        left, right = texts
+        return left and f"\u25c2 {left}", right and f"{right} \u25b8"
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return the places, as shares of the axis, and the texts of its labels."""
@@ -167,7 +174,9 @@ class Strips:
             if 0.02 <= share <= 0.98 and all(abs(share - other) >= _APART for other in chosen):
                 plain = number(value).replace("-", "\u2212")
                 signed = f"+{plain}" if self.kind == "difference" and value > 0 else plain
-                chosen[share] = f"{plain}\u00d7" * (value != 1) or "1" if self.kind == "ratio" else signed
+                chosen[share] = (
+                    f"{plain}\u00d7" * (value != 1) or "1" if self.kind == "ratio" else signed
+                )
         return sorted(chosen.items())
 
     def _round_numbers(self) -> list[float]:
@@ -242,52 +251,3 @@ def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[floa
     low, high = (np.nanmin(dots), np.nanmax(dots)) if not np.isnan(dots).all() else (0.0, 1.0)
     margin = _MARGIN * (high - low or 1.0)
     return float(low - margin), float(high + margin)
-
-
-def beyond(
-    dots: pd.Series,
-    ends: tuple[float, float],
-    shown: Callable[[float], str] = lambda value: number(value, _DIGITS),
-    mark: float | None = None,
-    name: str = "median",
-) -> tuple[str, str]:
-    """Return the texts at the left and the right edge of a row: its dots beyond the axis.
-
-    Parameters
-    ----------
-    dots : Series
-        Values of the row.
-    ends : (float, float)
-        Ends of the axis.
-    shown : callable, optional
-        Function that returns a value in the units of the axis, as text.
-    mark : float, optional
-        The average; default the median.
-    name : str, default "median"
-        Name of the average; empty if it has no text.
-
-    Returns
-    -------
-    tuple of str
-        Up to two values, or the number of dots and the farthest one. If the average is beyond the
-        axis too, it comes first. A text is empty if no dot is beyond its edge.
-
-    Examples
-    --------
-    >>> beyond(pd.Series([-2.0, 0.5, 0.6, 1.2, 6.4]), (0.0, 1.0))
-    ('◂ -2', '1.2, 6.4 ▸')
-    >>> beyond(pd.Series([0.5, 3.0, 4.0, 5.0]), (0.0, 1.0))
-    ('', 'median 3.5; 3 dots, to 5 ▸')
-    """
-    x = np.sort(dots.dropna().to_numpy())
-    mark = (float(np.median(x)) if len(x) else np.nan) if mark is None else mark
-    texts = []
-    for end, sign in zip(ends, (-1, 1), strict=True):
-        far = x[sign * x > sign * end][::sign]  # the nearest first
-        values = [shown(float(value)) for value in far]
-        many = f"{len(far)} dots, to {values[-1]}" if values else ""
-        listed = ", ".join(values) if len(far) <= _LISTED else many
-        average = f"{name} {shown(mark)}" if name and sign * mark > sign * end else ""
-        texts.append("; ".join(filter(None, (average, listed))))
-    left, right = texts
-    return left and f"◂ {left}", right and f"{right} ▸"

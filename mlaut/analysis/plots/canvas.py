@@ -148,46 +148,8 @@ def text_width(texts: Iterable[str], font: float = FONT) -> float:
     return max((text.get_window_extent(renderer).width for text in drawn), default=0.0) / 100
 
 
-_MOST = 0.75  # share of the dots of a row that its reach holds
-_REACH = 5.0  # times the typical reach: on a longer axis the middle half of a row is a speck
 _LISTED = 2  # values that are listed one by one; of more, their number and the farthest are told
-_MARGIN = 0.04  # share of the axis beyond its first and last dot
 _DIGITS = 2  # of these numbers
-
-
-def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[float, float]:
-    """Return the ends of an axis, which do not depend on single far rows or dots.
-
-    Parameters
-    ----------
-    values : DataFrame
-        Each column has the dots of one row of the figure; NaN is no dot.
-    centre : float, optional
-        Value that the axis contains and from which distances count; default the median of the
-        columns' medians.
-
-    Returns
-    -------
-    tuple of float
-        The farthest dots within five times the typical reach, with a margin. The reach of a column
-        is the distance from the centre that holds three quarters of its dots; the typical reach is
-        the median of the columns. If it is 0, all dots are within the ends.
-
-    Examples
-    --------
-    >>> near, far = [0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, 100.0]
-    >>> ends = robust_ends(pd.DataFrame({"A": near, "B": near, "C": far, "D": [90.0] * 4}), 0.0)
-    >>> [round(end, 2) for end in ends]
-    [-0.12, 3.12]
-    """
-    middle = float(values.median().median()) if centre is None else centre
-    distances = (values - middle).abs()
-    reach = distances.quantile(_MOST).median()
-    kept = values.where(distances <= (_REACH * reach or np.inf))
-    dots = [middle, *kept.min(), *kept.max()]
-    low, high = (np.nanmin(dots), np.nanmax(dots)) if not np.isnan(dots).all() else (0.0, 1.0)
-    margin = _MARGIN * (high - low or 1.0)
-    return float(low - margin), float(high + margin)
 
 
 def write_edges(axes: Axes, place: float, texts: tuple[str, str], **how: Any) -> None:

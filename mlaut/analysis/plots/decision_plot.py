@@ -14,6 +14,7 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.margins import gaps, own_scores
+from mlaut.analysis.deciding.strips import robust_ends
 from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, LIKELY, OPEN, UNDECIDED, USE, YARDSTICK
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.plots.canvas import (
@@ -28,7 +29,6 @@ from mlaut.analysis.plots.canvas import (
     canvas,
     label_plainly,
     log_scale,
-    robust_ends,
     row_size,
     style,
     text_width,

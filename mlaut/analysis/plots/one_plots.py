@@ -11,6 +11,7 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import wilson
 from mlaut.analysis.deciding.one_decision import OneDecision
+from mlaut.analysis.deciding.strips import robust_ends
 from mlaut.analysis.estimates.behind import calibration_table
 from mlaut.analysis.plots.canvas import (
     BLUE,
@@ -18,7 +19,6 @@ from mlaut.analysis.plots.canvas import (
     Size,
     beyond,
     canvas,
-    robust_ends,
     row_size,
     style,
     text_width,

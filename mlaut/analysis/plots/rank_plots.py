@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from mlaut.analysis.common.arguments import checked, instance, one_of, optional, positions, where
 from mlaut.analysis.common.result_types import Pairwise
+from mlaut.analysis.deciding.strips import robust_ends
 from mlaut.analysis.methods.frequentist.ranks import (
     average_ranks,
     critical_difference,
@@ -26,7 +27,6 @@ from mlaut.analysis.plots.canvas import (
     Size,
     beyond,
     canvas,
-    robust_ends,
     row_size,
     style,
     text_width,

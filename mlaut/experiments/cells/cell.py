@@ -90,6 +90,8 @@ def cell_seed(seed: int, cell: Cell) -> int:
     >>> cell_seed(0, Cell("iris", "SVC")) == cell_seed(0, Cell("iris", "SVC", fold=1))
     False
     """
+    # A digest and not a sequence of draws: a draw would depend on how many cells came before. What
+    # follows the dataset's name cannot hold the zero byte, so no two cells have one key.
     key = "\0".join([str(seed), cell.dataset, cell.strategy, str(cell.repeat), str(cell.fold)])
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
 
@@ -211,7 +213,7 @@ def _fit_and_predict(
     options: CellOptions,
 ) -> Outcome:
     train, test = rows
-    shape = DataShape(len(train), table.features.shape[1], len(table.classes), cell.dataset)
+    shape = DataShape.of(table.features, len(train), len(table.classes), cell.dataset)
     begun = perf_counter()
     assembled, traits = new_model(strategy, shape, seed, options.threads)
     if related := relation_of_fold(table.groups, table.times, train, test):

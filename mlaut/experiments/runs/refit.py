@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlaut.arrays import take_rows
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
@@ -48,7 +49,7 @@ def usable_strategies(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     given : strategies or None
         Candidates, as ``Orchestrator.run`` takes them; None takes those that come with MLaut.
     source : str, default ""
@@ -141,7 +142,7 @@ def fitted_again(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     input_io : FilesIO
         Database of the datasets.
     strategies : sequence of MlautEstimator, or mapping of str to bytes
@@ -287,7 +288,7 @@ def save_models(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     input_io : FilesIO
         Database of the datasets.
     datasets : sequence of str
@@ -364,7 +365,7 @@ def predict_again(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     input_io : FilesIO
         Database of the datasets.
     splits : mapping of str to SplitEntry
@@ -390,7 +391,7 @@ def predict_again(
             test = entry.split.rows(record["repeat"], record["fold"])[1]
             cell = {key: record[key] for key in ("dataset", "strategy", "repeat", "fold")}
             with in_session(settings.get(record["strategy"], {})):
-                predicted = model.predict(dataset.features.iloc[test])
+                predicted = model.predict(take_rows(dataset.features, test))
             part = {**cell, "row": test, "truth": truth[test], "prediction": predicted}
             parts.append(pd.DataFrame(part))
     if not parts:

@@ -23,10 +23,11 @@ _TELLING = 0.2  # of the spread of numbers, above which the last digit says noth
 _CUT = 4  # columns in front that a mean may leave out
 _LARGEST = 1e150
 _SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their printed digits
+_SIGNS = " _./:()|-"  # between the parts of a name
 _OUTSIDE = 10.0  # times the range of all others
 
 
-def _matrix(columns: Sequence[Column]) -> np.ndarray:
+def matrix_of(columns: Sequence[Column]) -> np.ndarray:
     """Return the numbers of columns, without those that are infinite or have no squares."""
     if not columns:
         return np.zeros((0, 0))
@@ -71,7 +72,7 @@ def average_columns(
     found = []
     for at, column in enumerate(members):
         if len(members) >= _LEAST and (at < 2 or at > len(members) - 3):
-            others = _matrix([x for x in members if x is not column])
+            others = matrix_of([x for x in members if x is not column])
             if len(column.numbers) >= _LEAST and _is_mean(column.numbers, others):
                 found.append(column.name)
     if named:
@@ -93,11 +94,11 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
         parts = [columns[at + 1 :], columns[:at]]
         sides = [[x for x in part if x.name not in averages] for part in parts]
         whole = [x for side in sides[::-1] for x in side]
-        if len(whole) < _LEAST or _is_mean(column.numbers, _matrix(whole)):
+        if len(whole) < _LEAST or _is_mean(column.numbers, matrix_of(whole)):
             continue
         parts = [side[cut:end] for side in sides for cut in range(_CUT) for end in (len(side), -1)]
         for part in sorted(parts, key=len, reverse=True):
-            if len(part) >= _LEAST and _is_mean(column.numbers, _matrix(part)):
+            if len(part) >= _LEAST and _is_mean(column.numbers, matrix_of(part)):
                 inside = {x.name for x in part}
                 return {x.name: column.name for x in whole if x.name not in inside}
     return {}
@@ -105,7 +106,7 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
 
 def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
     """Return whether numbers are near the mean, median or spread of others, in complete rows."""
-    others = _matrix(members)
+    others = matrix_of(members)
     whole = ~np.isnan(others).any(axis=1) & ~np.isnan(values) if others.size else np.zeros(0, bool)
     if not whole.any():
         return False
@@ -119,7 +120,7 @@ def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
 
 def average_rows(columns: Sequence[Column]) -> list[int]:
     """Return the first or last row, if it is the mean of the others in every column."""
-    values = _matrix(columns)
+    values = matrix_of(columns)
     n = len(values)
     if n <= _LEAST or values.shape[1] < 2:
         return []
@@ -134,12 +135,12 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
     return []
 
 
-def block_averages(names: Sequence[str], columns: Sequence[Column]) -> list[int]:
+def block_averages(names: Sequence[str], values: np.ndarray) -> list[int]:
     """Return the rows that are called an average, and are that of rows above or below them."""
     called = [bool(re.search(r"\b(?:avg|average|mean)\b", x.lower())) for x in names]
-    if not any(called) or sum(called) > len(called) / 2 or not columns:
+    if not any(called) or sum(called) > len(called) / 2 or not values.size:
         return []
-    values, found = _matrix(columns), []
+    found = []
     rows = [i for i, summary in enumerate(called) if not summary]
     for at in np.flatnonzero(called).tolist():
         own = values[at]
@@ -161,7 +162,7 @@ def best_marked(columns: Sequence[Column]) -> str:
     ]
     if len(columns) < 2 or not any(x.any() for x in marked):
         return ""
-    values, bold = _matrix(columns), np.column_stack(marked)
+    values, bold = matrix_of(columns), np.column_stack(marked)
     answers = []
     for name, table, mark in (("rows", values, bold), ("columns", values.T, bold.T)):
         share = [0.0]
@@ -251,15 +252,17 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     """
     found: dict[str, dict[str, str]] = {}
     for side in (0, 1):
+        each = {name: _split(name, side) for name in names}
+        known = {x[1] for x in each.values() if x}
         found = {}
         for name in names:
-            parts = _split(name, side)
+            parts = each[name] or _with_base(name, known, side)
             if parts is None:
                 found = {}
                 break
             found.setdefault(parts[0], {})[parts[1]] = name
         bases = [base for each in found.values() for base in each]
-        if len(found) > 1 and len(set(bases)) < len(bases):
+        if len(set(bases)) < len(bases) if len(found) > 1 else len(bases) > 1:
             break
     else:
         return None
@@ -291,16 +294,30 @@ def _split(name: str, side: int) -> tuple[str, str] | None:
     cuts = signs if side == 0 else signs[::-1]
     best = None
     for cut in cuts:
-        left, right = name[:cut].strip(" _./:(|-"), name[cut:].strip(" _./:()|-")
+        left, right = name[:cut].strip(_SIGNS), name[cut:].strip(_SIGNS)
         measure, base = (left, right) if side == 0 else (right, left)
         if measure and base and _is_measure(measure):
             best = (word_of(measure), base)  # the longest name of a measure counts
     return best
 
 
+def _with_base(name: str, bases: Collection[str], side: int) -> tuple[str, str] | None:
+    """Return the measure and the strategy in a name with a known strategy beside some measure."""
+    for base in bases:
+        ends = name.endswith(base) if side == 0 else name.startswith(base)
+        measure = (name.removesuffix(base) if side == 0 else name.removeprefix(base)).strip(_SIGNS)
+        if ends and measure:
+            return word_of(measure), base
+    return None
+
+
 def _is_measure(word: str) -> bool:
     word = without_unit(word)
     return usual_name(word) is not None or word_of(word) in WORDS["measures"]
+
+
+def _is_mean_of(word: str) -> bool:
+    return word.lower() in ("mean", "avg", "average") or usual_name(word) is not None
 
 
 def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
@@ -320,9 +337,12 @@ def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
             rest = (bare[: -len(parts[at])] if at else bare[len(parts[0]) :]).strip(" _./|()-")
             if len(parts) > 1 and rest and parts[at].lower() in WORDS["spreads"]:
                 spreads.setdefault(name, rest)
-            elif len(parts) > 1 and rest and parts[at].lower() in ("mean", "avg", "average"):
+            elif len(parts) > 1 and rest and _is_mean_of(parts[at]):
                 means[name] = rest
     of_base = {base: name for name, base in means.items() if name not in spreads}
+    if len(of_base) + len(spreads) < len(names):  # several measures of one strategy
+        means = {name: name for name in names}
+        of_base = {name: name for name in names if name not in spreads}
     found: dict[str, list[str]] = {}
     for name, base in spreads.items():
         if base not in of_base:

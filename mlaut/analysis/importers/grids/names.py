@@ -70,7 +70,7 @@ def role_of(name: str) -> str:
     plural = [x for x in tokens if x not in _ENDS]
     candidates = (word, *("_".join(x) for x in (singular, ends, plural)), "".join(ends))
     counts = (tokens[0] in _FIRST and len(tokens) > 1) or shown.strip().startswith("#")
-    ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:11], "standard_deviation"}
+    ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:12], "standard_deviation"}
     spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd")
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
         return "spread"
@@ -82,7 +82,7 @@ def role_of(name: str) -> str:
                 return role
     if counts or word in WORDS["sizes"] or "_".join(singular) in WORDS["sizes"]:
         return "size"
-    if word in WORDS["spreads"][:8]:
+    if word in WORDS["spreads"][:9]:
         return "spread"
     if usual_name(shown) is None and len(tokens) > 1:
         if tokens[-1] in _LAST:
@@ -96,7 +96,9 @@ def role_of(name: str) -> str:
 @lru_cache(maxsize=65536)
 def is_summary(name: str) -> bool:
     """Return whether a name is that of an average, of ranks or of wins, as ``Avg. rank`` is."""
-    if re.fullmatch(r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()):
+    if name.strip().lower() == "all" or re.fullmatch(
+        r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()
+    ):
         return True
     words, main = set(re.findall(r"[a-z]+", name.lower())), set(WORDS["averages"])
     return bool(words & main) and words <= {*main, *WORDS["beside"]}

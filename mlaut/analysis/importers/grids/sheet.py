@@ -21,6 +21,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
+_LOOKED_AT = 300  # names
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
 
 
@@ -115,6 +116,11 @@ class Sheet:
         self.columns = {x.name: x for x in columns_of(table.set_axis(names, axis=1))}
         self.n = len(table)
         self.roles = {name: self._role(column) for name, column in self.columns.items()}
+        for name, column in self.columns.items():
+            few = 1 < self.n_of(name) <= self.n / 2
+            if self.roles[name] == "size" and word_of(name).endswith("_id") and few:
+                texts = column.labels()  # numbers that are names
+                self.columns[name], self.roles[name] = Column(name, texts=texts), ""
         for role, chosen in asked.columns.items():
             if unknown := [
                 name
@@ -254,7 +260,7 @@ def quoted(names: Sequence[str]) -> str:
 
 def likes(names: list[str]) -> str:
     """Return what names are, if they are known and nothing speaks for the contrary."""
-    names = [str(name) for name in names if name]
+    names = [str(name) for name in names if name][:_LOOKED_AT]
     strategies, datasets = looks_like(names, "strategy"), looks_like(names, "dataset")
     least = max(_KNOWN, 2 / max(len(names), 1)) if len(names) < 6 else _KNOWN
     if strategies >= min(least, 1) and datasets <= strategies / 3:

@@ -22,7 +22,14 @@ function few(plot, splits) {
   return splits.map((x) => (max / min < 5 || (max / min < 50 ? [1, 2, 5] : [1]).includes(first(x)) ? x : null));
 }
 
-const across = (label, logarithmic) => (logarithmic ? axis(`${label} (logarithmic axis)`, { filter: few }) : axis(label));
+/** Return 1 to 9 times powers of 10; uPlot's own search may not end after a chart with another axis. */
+function powers(plot, _, min, max) {
+  const first = Math.floor(Math.log10(min)), last = Math.ceil(Math.log10(max));
+  const all = range(last - first + 1).flatMap((at) => range(9).map((i) => (i + 1) * 10 ** (first + at)));
+  return all.filter((x) => x >= min && x <= max);
+}
+
+const across = (label, logarithmic) => (logarithmic ? axis(`${label} (logarithmic axis)`, { filter: few, splits: powers }) : axis(label));
 
 /** Return the values that are near most others: a far one must not squeeze them. */
 function most(values) {
@@ -36,14 +43,21 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => char
 
 /** Draw a chart in a box and keep it as wide as the box; return the chart. */
 function chart(box, options, data) {
-  for (const one of charts) { // charts that left the page end, with what they listen to
-    if (!one.root.isConnected && charts.delete(one)) one.destroy();
-  }
   const size = () => ({ width: Math.max(260, box.clientWidth), height: Math.round(Math.min(420, Math.max(260, box.clientWidth * 0.62))) });
   const made = new uPlot({ legend: { show: false }, ...size(), ...options }, data, box);
   charts.add(made);
-  new ResizeObserver(() => { if (box.clientWidth && made.width !== size().width) made.setSize(size()); }).observe(box);
+  made.seen = new ResizeObserver(() => { if (box.clientWidth && made.width !== size().width) made.setSize(size()); });
+  made.seen.observe(box);
   return made;
+}
+
+/** End the charts of the page, with what they listen to. */
+function endCharts() {
+  charts.forEach((one) => {
+    one.seen.disconnect();
+    one.destroy();
+  });
+  charts.clear();
 }
 
 /**
@@ -54,7 +68,7 @@ function chart(box, options, data) {
  * do not set the axes: they stand at the edge, hollow and with their value.
  */
 function scatter({ points, x, y, caption, logarithmic = false, diagonal = false, pick }) {
-  points = points.filter((one) => Number.isFinite(one.x) && Number.isFinite(one.y) && (!logarithmic || one.x > 0));
+  points = points.filter((one) => Number.isFinite(one.x) && Number.isFinite(one.y) && (!logarithmic || (one.x > 0 && (one.y > 0 || !diagonal))));
   points.sort((a, b) => a.x - b.x);
   let at = -1, made = null;
   const place = (one) => [made.valToPos(one.left, "x"), made.valToPos(one.up, "y")];
@@ -68,7 +82,9 @@ function scatter({ points, x, y, caption, logarithmic = false, diagonal = false,
     const wide = (high - low || Math.abs(high) || 1) * spare;
     return [low - wide, high + wide];
   };
-  const both = diagonal ? ends(most(points.flatMap((one) => [one.x, one.y])), 0.05) : null;
+  const every = points.flatMap((one) => [one.x, one.y]);
+  const powered = () => ends(most(every.map(Math.log)), 0.05).map(Math.exp);
+  const both = !diagonal ? null : logarithmic ? powered() : ends(most(every), 0.05);
   const xs = points.map((one) => one.x);
   const factor = logarithmic ? Math.max((xs.at(-1) / xs[0]) ** 0.08, 1.5) : 1;
   const xRange = both || (logarithmic ? [xs[0] / factor, xs.at(-1) * factor] : ends(most(xs), 0.08));
@@ -123,8 +139,8 @@ function scatter({ points, x, y, caption, logarithmic = false, diagonal = false,
   };
   requestAnimationFrame(() => {
     made = chart(box, {
-      scales: { x: { time: false, distr: logarithmic ? 3 : 1, range: xRange }, y: { range: yRange } },
-      axes: [across(x, logarithmic), axis(y, { size: 60 })],
+      scales: { x: { time: false, distr: logarithmic ? 3 : 1, range: xRange }, y: { distr: logarithmic && diagonal ? 3 : 1, range: yRange } },
+      axes: [across(x, logarithmic), { ...across(y, logarithmic && diagonal), size: 60 }],
       series: [{}, { paths: () => null, points: { show: false } }],
       cursor: { show: false },
       hooks: { draw: [after] },

@@ -13,7 +13,7 @@ async function unpacked() {
   const records = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
   const array = ({ at, n, type }) => new ARRAYS[type](buffer, 8 + size + at, n);
   for (const view of records.views) {
-    for (const name of ["scores", "expected", "holes", "seconds", "intervals"]) view[name] = array(view[name]);
+    for (const name of ["scores", "losses", "holes", "seconds", "intervals"]) view[name] = array(view[name]);
   }
   return { ...records, array };
 }

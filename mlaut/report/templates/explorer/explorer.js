@@ -4,26 +4,6 @@
 const TABS = [["strategies", "Strategies"], ["compare", "Compare two"], ["datasets", "Datasets"]];
 const LABELLED = 12; // names beside points; more would hide each other
 const TYPING = 150; // milliseconds without a key after which a filter is drawn
-const LINES = 8; // lines of a profile that can be told apart
-
-/** Return the numbers of every strategy of a selection, by the definitions of mlaut.analysis. */
-function standing(view, table) {
-  const { k, n } = table, means = meaningful(view, table), counts = duelCounts(table);
-  const elo = n > 1 && k > 1 ? eloRatings(table) : range(k).map(() => NaN);
-  const seconds = trainingSeconds(view, table);
-  return range(k).map((s) => {
-    const own = column(table.scores, table, s);
-    return {
-      at: s, id: table.cells.strategies[s], name: view.strategies[table.cells.strategies[s]],
-      verdict: view.verdicts[view.strategies[table.cells.strategies[s]]] ?? "",
-      rank: mean(column(table.ranks, table, s)),
-      mean: means[s] ? mean(own) : NaN, median: means[s] ? median(own) : NaN,
-      wins: counts[s][0], ties: counts[s][1], losses: counts[s][2],
-      best: NaN, elo: elo[s], seconds: seconds[s],
-      failed: table.imputed ? column(table.imputed, table, s).reduce((a, b) => a + b, 0) : 0,
-    };
-  });
-}
 
 class Explorer {
   constructor(root, data) {
@@ -79,22 +59,16 @@ class Explorer {
 
   drawControls() {
     const { view, state } = this;
-    const choice = (words, name, choices) => element("label", {}, words, element("select", {
-      name, onchange: (event) => this.change({ [name]: event.target.value }) },
-      ...choices.map(([value, text]) => element("option", { value, selected: (state[name] || view[name]) === value }, text))));
     const views = this.data.views.map((one, at) => [at, one.title]);
     const metric = element("label", {}, "Results ", element("select", { name: "view", onchange: (event) => {
       this.state = { ...structuredClone(FIRST), tab: state.tab, view: Number(event.target.value) };
       this.change({}, { controls: true });
     } }, ...views.map(([value, text]) => element("option", { value, selected: state.view === value }, text))));
-    const folds = foldChoices(view);
     this.controls.replaceChildren(...[
       views.length > 1 ? metric : null,
       element("label", {}, "Datasets named ", element("input", { type: "search", name: "find", value: state.find,
         oninput: (event) => this.change({ find: event.target.value }, { typing: true }) })),
       ...this.properties().map((property) => this.rangeControl(property)),
-      folds.length > 1 ? choice("Folds ", "folds", folds) : null,
-      view.reasons.length ? choice("Cells without a result ", "missing", treatments(view)) : null,
       this.strategyControl(),
       element("button", { type: "button", onclick: () => {
         this.state = { ...structuredClone(FIRST), view: state.view, tab: state.tab };
@@ -162,17 +136,15 @@ class Explorer {
 
   /** Return the compared table of the selection; raise an error with the reason why there is none. */
   table() {
-    const { view, state } = this, off = new Set(state.off);
-    const strategies = range(view.strategies.length).filter((at) => !off.has(at)), datasets = this.datasets();
-    if (!datasets.length || !strategies.length) throw new Error("Nothing is left: widen the filters.");
-    const missing = state.missing || view.missing;
-    let cells = selected(view, datasets, strategies, foldsOf(view, state.folds));
-    const held = range(datasets.length).filter((i) => cells.expected.subarray(i * cells.c, (i + 1) * cells.c).some(Boolean));
-    if (held.length < datasets.length) cells = kept(cells, held, range(strategies.length));
-    return compared(view, treated(cells, missing, view.strategies.indexOf(missing)));
+    const { view, state } = this, off = new Set(state.off), known = (i, s) => !Number.isNaN(view.losses[i * view.strategies.length + s]);
+    const rows = this.datasets().filter((i) => range(view.strategies.length).some((s) => known(i, s)));
+    const columns = range(view.strategies.length).filter((s) => !off.has(s) && rows.some((i) => known(i, s)));
+    if (!rows.length || !columns.length) throw new Error("Nothing is left: widen the filters.");
+    return compared(view, rows, columns);
   }
 
   draw() {
+    endCharts();
     const { state, view } = this;
     for (const [name] of TABS) {
       const tab = document.getElementById(`tab-${name}`), on = name === state.tab;
@@ -180,7 +152,6 @@ class Explorer {
       tab.tabIndex = on ? 0 : -1;
     }
     this.panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
-    this.drawn = (this.drawn ?? 0) + 1;
     try {
       this.now = this.table();
     } catch (error) {
@@ -188,12 +159,10 @@ class Explorer {
       this.status.textContent = error.message;
       return this.panel.replaceChildren();
     }
-    const { n, k, notes } = this.now, least = fewestDatasets(view, k);
-    const parts = [`${n} of ${view.datasets.length} datasets, ${k} of ${view.strategies.length} strategies.`,
-      ...notes.map((note) => `${note}.`)];
-    if (n < least) parts.push(`Too few datasets to decide: at least ${least} are needed for ${k} strategies.`);
-    else if (n < view.datasets.length || k < view.strategies.length) {
-      parts.push("A selection that was made after seeing the results shows where to look; it proves nothing.");
+    const { n, k } = this.now, parts = [`${n} of ${view.datasets.length} datasets, ${k} of ${view.strategies.length} strategies.`];
+    if (n < view.datasets.length || k < view.strategies.length) {
+      parts.push("Means, wins and ranks are of this selection; all else is of the whole report.",
+        "A selection that was made after seeing the results shows where to look; it proves nothing.");
     }
     this.status.textContent = parts.join(" ");
     this.rows = standing(view, this.now);
@@ -203,8 +172,7 @@ class Explorer {
   // -------------------------------------------------------------------------------- strategies
 
   draw_strategies() {
-    const { view, state, rows } = this, table = this.now, enough = table.n >= fewestDatasets(view, table.k);
-    const pins = new Set(state.pins), drawn = this.drawn;
+    const { view, state, rows } = this, pins = new Set(state.pins), whole = "By all strategies and datasets, whatever is selected here";
     const number = (name, key, title, down = true) => ({ name, title, down, value: (row) => row[key] });
     const columns = [
       { name: "strategy", label: true, value: (row) => row.name, cell: (row) => this.pinned(row, pins) },
@@ -213,38 +181,18 @@ class Explorer {
       number("median", "median", "Median over datasets", view.up),
       number("wins", "wins", "Duels won, over all other strategies and datasets"),
       number("ties", "ties"), number("losses", "losses", "", false),
-      ...(enough ? [{ ...number("P(best)", "best", "Probability of the best average rank"),
-        cell: (row) => (Number.isNaN(row.best) ? "…" : row.best < 0.01 ? "< 0.01" : row.best > 0.99 ? "> 0.99" : row.best.toFixed(2)) },
-        number("Elo", "elo", "400 points are odds of 10 to 1; the mean is 1000")] : []),
+      { ...number("P(best)", "P(best)", `Probability of the best average rank. ${whole}`),
+        cell: (row) => (row["P(best)"] < 0.01 ? "< 0.01" : row["P(best)"] > 0.99 ? "> 0.99" : row["P(best)"].toFixed(2)) },
+      number("Elo", "Elo", `400 points are odds of 10 to 1; the mean is 1000. ${whole}`),
       number("seconds", "seconds", "Mean seconds to tune and fit", false),
-      number("failed", "failed", "Datasets on which a missing cell was filled in", false),
-      { name: "verdict of the report", title: "By all strategies and datasets, whatever is selected here", value: (row) => row.verdict },
-    ].filter((one) => rows.some((row) => one.label || one.name.startsWith("verdict") || one.name === "P(best)"
+      number("failed", "failed", `Datasets on which a cell failed. ${whole}`, false),
+      { name: "verdict of the report", title: whole, value: (row) => row.verdict },
+    ].filter((one) => rows.some((row) => one.label || one.name.startsWith("verdict")
       || (one.name === "failed" ? row.failed : !Number.isNaN(one.value(row)))));
     const sort = state.sort && state.sort[0] < columns.length ? state.sort : [1, "ascending"];
     const shownRows = dataTable({ caption: "Strategies of this selection", rows, columns, sort,
       first: (row) => pins.has(row.id), sorted: (one) => { state.sort = one; this.keep(); } });
-    this.panel.replaceChildren(shownRows, element("div", { class: "pair" }, ...[this.cost(rows), this.profile(rows)].filter(Boolean)));
-    if (enough && table.n > 1 && table.k > 1) {
-      this.chances(table, drawn, (chances) => {
-        rows.forEach((row) => { row.best = chances[row.at]; });
-        shownRows.redraw();
-      });
-    }
-  }
-
-  /** Compute P(best) in slices, so that the page stays fluid; a newer drawing ends it. */
-  chances(table, drawn, done) {
-    const steps = probabilityOfBest(table);
-    const slice = () => {
-      if (drawn !== this.drawn) return;
-      for (const end = performance.now() + 25; performance.now() < end;) {
-        const step = steps.next();
-        if (step.done) return done(step.value);
-      }
-      setTimeout(slice);
-    };
-    setTimeout(slice);
+    this.panel.replaceChildren(...[shownRows, this.cost(rows)].filter(Boolean));
   }
 
   pinned(row, pins) {
@@ -273,20 +221,6 @@ class Explorer {
     });
   }
 
-  profile(rows) {
-    const pins = new Set(this.state.pins);
-    const order = [...rows].sort((a, b) => pins.has(b.id) - pins.has(a.id) || a.rank - b.rank).slice(0, Math.max(LINES, pins.size));
-    const found = performanceProfile(this.now, order.map((row) => row.at));
-    if (!found || !found.steps.length) return null;
-    const last = Math.max(found.steps.at(-1), 1.01);
-    return lines({
-      xs: found.steps, stepped: true, logarithmic: true, ends: [1, Math.min(last, 100)],
-      series: order.map((row, at) => ({ name: row.name, ys: found.shares[at] })),
-      x: `factor of the best ${this.view.loss}`, y: "share of datasets",
-      caption: `Share of datasets on which the loss is at most a factor of the best one${last > 100 ? `; the axis ends at 100, the last step is at ${shown(last, 3)}` : ""}${rows.length > order.length ? `; pinned strategies and the best, ${order.length} of ${rows.length}` : ""}.`,
-    });
-  }
-
   // ------------------------------------------------------------------------------- compare two
 
   draw_compare() {
@@ -299,30 +233,30 @@ class Explorer {
     if (second === first) second = order.find((row) => row !== first);
     const pick = (name, own, words) => element("label", {}, words, element("select", { name, onchange: (event) => this.change({ [name]: Number(event.target.value) }) },
       ...order.map((row) => element("option", { value: row.id, selected: row === own }, row.name))));
-    const score = (row, i) => (table.imputed && table.imputed[i * table.k + row.at] && table.ranksOnly ? NaN : table.scores[i * table.k + row.at]);
+    const score = (row, i) => table.scores[i][row.at];
     const pairs = range(table.n).map((i) => ({
-      i, name: view.datasets[table.cells.datasets[i]], a: score(first, i), b: score(second, i),
-      ahead: Math.sign(table.losses[i * table.k + second.at] - table.losses[i * table.k + first.at]),
+      i, name: view.datasets[table.datasets[i]], a: score(first, i), b: score(second, i),
+      ahead: Math.sign(table.losses[i][second.at] - table.losses[i][first.at]),
     }));
-    for (const pair of pairs) pair.gap = pair.ahead === 0 ? 0 : pair.a - pair.b;
+    for (const pair of pairs) pair.gap = view.ratios ? pair.a / pair.b : pair.ahead === 0 ? 0 : pair.a - pair.b;
     const count = (sign) => pairs.filter((pair) => pair.ahead === sign).length;
     const words = ["worse", "equal", "better"];
     this.panel.replaceChildren(
       element("p", { class: "controls" }, pick("first", first, "Compare "), pick("second", second, " with ")),
       element("p", { class: "lead" }, `${first.name} is better on ${count(1)}, equal on ${count(0)} and worse on ${count(-1)} of ${table.n} datasets.`),
       element("div", { class: "pair" }, scatter({
-        points: pairs.map((pair) => ({ x: pair.b, y: pair.a, id: table.cells.datasets[pair.i], strong: pair.ahead > 0,
+        points: pairs.map((pair) => ({ x: pair.b, y: pair.a, id: table.datasets[pair.i], strong: pair.ahead < 0,
           text: `${pair.name}: ${first.name} ${shown(pair.a)}, ${second.name} ${shown(pair.b)}` })),
         x: `${view.metric} of ${second.name}`, y: `${view.metric} of ${first.name}`, diagonal: true,
-        caption: `A point a dataset; orange where ${first.name} is better. Click one to open it.`,
+        caption: `A point a dataset; blue where ${first.name} is better, orange where it is worse. Click one to open it.`,
         pick: (point) => this.change({ tab: "datasets", dataset: point.id }),
       }),
       dataTable({
         caption: `${view.metric} by dataset`, rows: pairs, sort: [3, "descending"],
         columns: [
-          { name: "dataset", label: true, value: (pair) => pair.name, cell: (pair) => this.opens(table.cells.datasets[pair.i]) },
+          { name: "dataset", label: true, value: (pair) => pair.name, cell: (pair) => this.opens(table.datasets[pair.i]) },
           { name: first.name, value: (pair) => pair.a }, { name: second.name, value: (pair) => pair.b },
-          { name: "difference", value: (pair) => pair.gap, down: true },
+          { name: view.ratios ? "ratio" : "difference", value: (pair) => pair.gap, down: true },
           { name: `${first.name} is`, value: (pair) => words[pair.ahead + 1] },
         ],
       })));
@@ -339,11 +273,11 @@ class Explorer {
     if (state.dataset >= 0) return this.drawDataset(state.dataset);
     const properties = this.properties();
     const rows = range(table.n).map((i) => {
-      const own = range(table.k).map((s) => table.losses[i * table.k + s]);
+      const own = table.losses[i];
       const best = own.indexOf(Math.min(...own)), worst = own.indexOf(Math.max(...own));
       const ties = own.filter((loss) => loss === own[best]).length - 1;
-      return { id: table.cells.datasets[i], best: this.rows[best].name + (ties ? ` and ${ties} more` : ""),
-        score: table.scores[i * table.k + best], spread: own[worst] - own[best], facts: this.facts(view.datasets[table.cells.datasets[i]]) };
+      return { id: table.datasets[i], best: this.rows[best].name + (ties ? ` and ${ties} more` : ""),
+        score: table.scores[i][best], spread: own[worst] - own[best], facts: this.facts(view.datasets[table.datasets[i]]) };
     });
     this.panel.replaceChildren(dataTable({
       caption: "Datasets of this selection; open one by its name", rows, sort: [0, "ascending"],
@@ -351,15 +285,14 @@ class Explorer {
         { name: "dataset", label: true, value: (row) => view.datasets[row.id], cell: (row) => this.opens(row.id) },
         ...properties.map((name) => ({ name, value: (row) => row.facts[name] ?? NaN, down: true })),
         { name: "best", value: (row) => row.best }, { name: `best ${view.metric}`, value: (row) => row.score, down: view.up },
-        { name: "best to worst", value: (row) => row.spread, down: true },
+        { name: "best minus worst", title: "How far the best and the worst strategy are apart", value: (row) => row.spread, down: true },
       ],
     }));
   }
 
   drawDataset(id) {
     const { view, state, data } = this, name = view.datasets[id], known = data.insides?.datasets[name] ?? {};
-    const off = new Set(state.off), k = view.strategies.length, all = view.repeats * view.folds;
-    const folds = foldsOf(view, state.folds);
+    const off = new Set(state.off), k = view.strategies.length;
     const chosen = new Map(), failed = new Map();
     for (const [strategy, count, ...texts] of known.chosen ?? []) {
       chosen.set(strategy, [...(chosen.get(strategy) ?? []), [count, data.insides.texts[texts[0]]]]);
@@ -368,12 +301,10 @@ class Explorer {
       failed.set(strategy, [...(failed.get(strategy) ?? []), [count, ...texts.map((at) => data.insides.texts[at])]]);
     }
     const rows = range(k).filter((s) => !off.has(s)).map((s) => {
-      const cells = folds.filter((f) => view.expected[id * all + f]).map((f) => (id * k + s) * all + f);
-      const holes = [...new Set(cells.map((at) => view.holes[at]).filter(Boolean))];
-      return { id: s, name: view.strategies[s], score: mean(cells.map((at) => view.scores[at])),
-        ends: range(2).map((end) => (state.folds === "all" ? view.intervals[(id * k + s) * 2 + end] ?? NaN : NaN)),
+      return { id: s, name: view.strategies[s], score: view.scores[id * k + s],
+        ends: range(2).map((end) => view.intervals[(id * k + s) * 2 + end] ?? NaN),
         seconds: range(3).map((phase) => view.seconds[(id * k + s) * 3 + phase]),
-        missing: holes.map((hole) => view.reasons[hole - 1]).join(", "),
+        missing: view.reasons[view.holes[id * k + s] - 1] ?? "",
         chosen: (chosen.get(view.strategies[s]) ?? []).map(([count, text]) => (count > 1 ? `${count} x ` : "") + text).join("; ") };
     });
     const phases = ["tuning", "fitting", "predicting"].map((word, at) => ({ name: `${word} seconds`, value: (row) => row.seconds[at] }));
@@ -390,8 +321,8 @@ class Explorer {
     this.panel.replaceChildren(...[
       element("p", {}, element("button", { type: "button", onclick: () => this.change({ dataset: -1 }) }, "← all datasets")),
       element("h3", {}, name), facts.length ? element("p", { class: "quiet" }, facts.join(", ")) : null,
-      dataTable({ caption: `Strategies on ${name}; choose one by its name to see more below`, rows, columns, sort: [1, view.up ? "descending" : "ascending"] }),
-      open ? this.inside(open.name, known, failed.get(open.name) ?? []) : null,
+      dataTable({ caption: `Strategies on ${name}${data.insides ? "; choose one by its name to see more below" : ""}`, rows, columns, sort: [1, view.up ? "descending" : "ascending"] }),
+      open && data.insides ? this.inside(open.name, known, failed.get(open.name) ?? []) : null,
       ...(data.insides?.notes ?? []).map((note) => element("p", { class: "quiet" }, `${note}.`)),
     ].filter(Boolean));
   }
@@ -445,11 +376,18 @@ function start() {
   const part = document.getElementById("explore");
   let explorer = null;
   const begin = async () => {
-    if (!explorer && part.open) explorer = new Explorer(document.getElementById("explorer"), await loaded());
+    if (!part.open) return;
+    const data = await loaded();
+    explorer ??= new Explorer(document.getElementById("explorer"), data);
   };
   if (part) {
     part.addEventListener("toggle", begin);
-    const follow = () => { if (location.hash.startsWith(HOME)) { part.open = true; part.scrollIntoView(); } };
+    const follow = async () => {
+      if (!location.hash.startsWith(HOME)) return;
+      part.open = true;
+      await begin();
+      part.scrollIntoView();
+    };
     addEventListener("hashchange", follow);
     follow();
   }

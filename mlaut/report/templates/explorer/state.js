@@ -3,7 +3,7 @@
 
 const HOME = "#explore";
 const FIRST = {
-  view: 0, tab: "strategies", find: "", ranges: {}, off: [], folds: "all", missing: "", pins: [],
+  view: 0, tab: "strategies", find: "", ranges: {}, off: [], pins: [],
   sort: null, first: -1, second: -1, dataset: -1, strategy: -1,
 };
 
@@ -57,8 +57,6 @@ function stateOf(link, views) {
   state.pins = fromSpans(text.get("pins") ?? "", k);
   state.find = text.get("find") ?? "";
   if (TABS.some(([name]) => name === text.get("tab"))) state.tab = text.get("tab");
-  if (foldChoices(view).some(([name]) => name === text.get("folds"))) state.folds = text.get("folds");
-  if (treatments(view).some(([name]) => name === text.get("missing"))) state.missing = text.get("missing");
   const [name, direction] = (text.get("sort") ?? "").split(",");
   if (/^\d+$/.test(name) && /^(a|de)scending$/.test(direction ?? "")) state.sort = [Number(name), direction];
   for (const one of text.getAll("range")) {
@@ -66,29 +64,4 @@ function stateOf(link, views) {
     if (property) state.ranges[property] = [low, high];
   }
   return state;
-}
-
-/** Return the choices of folds of a view: name and words. */
-function foldChoices(view) {
-  const [r, f] = [view.repeats, view.folds];
-  const of = (word, n) => (n > 1 ? range(n).map((at) => [`${word}${at}`, `${word} ${at + 1} only`]) : []);
-  return [["all", r * f > 1 ? "all, averaged" : "all"], ...of("fold", f), ...of("repeat", r)];
-}
-
-/** Return the places of the folds of a choice. */
-function foldsOf(view, choice) {
-  const at = Number(choice.replace(/\D/g, ""));
-  return range(view.repeats * view.folds).filter((place) => choice === "all"
-    || (choice.startsWith("fold") ? place % view.folds === at : Math.floor(place / view.folds) === at));
-}
-
-/** Return the treatments of missing cells that a reader can choose: name and words. */
-function treatments(view) {
-  const known = [
-    ["failures last", "failures rank last"], ["drop datasets", "drop their datasets"],
-    ["drop strategies", "drop their strategies"], ["worst", "get the worst loss seen there"],
-    ["worst rank", "all rank last"],
-  ];
-  const own = known.some(([name]) => name === view.missing);
-  return own ? known : [...known, [view.missing, `${view.missing} stands in`]];
 }
