@@ -3,7 +3,7 @@
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -14,13 +14,12 @@ import pandas as pd
 
 from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
-from mlaut.data.tables.parts import Parts, is_part, parts_of_folder, read_parts
+from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
 from mlaut.errors import DataError, nearest, nearest_of
 from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.tables import (
     MISSING,
     READERS,
-    ending_of,
     gaps_in,
     read_rows,
     stem_of,
@@ -133,8 +132,11 @@ def folder_tables(
 ) -> dict[str, Unread]:
     """Return the datasets of a folder by name: those of its manifest, or all its tables."""
     described = (folder / MANIFEST).exists()
-    parted = {} if described else parts_of_folder(folder)
-    rows = read_manifest(folder) if described else _undescribed(folder, parted)
+    parted, alone_in_it = ({}, []) if described else tables_of_folder(folder)
+    if not (described or parted or alone_in_it):
+        raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
+    files = [{"name": stem_of(file.name), "file": file.name} for file in alone_in_it]
+    rows = read_manifest(folder) if described else files
     given = missing or {}
     alone = {
         name: Unread(partial(_load, folder, row, roles, given.get(name)), row.get("task", ""))
@@ -179,15 +181,6 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
         seen.add(row["name"])
     # csv.DictReader puts fields beyond the header under the key None.
     return [{key: value for key, value in row.items() if value and key} for row in rows]
-
-
-def _undescribed(folder: Path, parted: Mapping[str, Parts]) -> Iterator[dict[str, str]]:
-    files = sorted(path.name for path in folder.iterdir() if ending_of(path.name))
-    if not files and not parted:
-        raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
-    for file in files:
-        if not is_part(folder / file, parted):
-            yield {"name": stem_of(file), "file": file}
 
 
 def _load(

@@ -55,10 +55,10 @@ class Parts:
     files: Mapping[str, Sequence[Path]]
 
 
-def parts_of_folder(folder: Path) -> dict[str, Parts]:
-    """Return the datasets of several files in a folder or in its subfolders, by name.
+def tables_of_folder(folder: Path) -> tuple[dict[str, Parts], list[Path]]:
+    """Return the datasets of several files, by name, and the files that are datasets by themselves.
 
-    Files of a folder that are datasets by themselves are left out.
+    Without tables in the folder itself, those of its subfolders are returned.
 
     Raises
     ------
@@ -71,16 +71,16 @@ def parts_of_folder(folder: Path) -> dict[str, Parts]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for file in ("wine_train.csv", "wine_test.csv", "iris.csv"):
     ...         _ = Path(folder, file).write_text("x,class")
-    ...     tables = parts_of_folder(Path(folder))
-    >>> {name: sorted(parts.files) for name, parts in tables.items()}
-    {'wine': ['test', 'train']}
+    ...     parted, alone = tables_of_folder(Path(folder))
+    >>> {name: sorted(parts.files) for name, parts in parted.items()}, [one.name for one in alone]
+    ({'wine': ['test', 'train']}, ['iris.csv'])
     """
     direct = _tables(folder.iterdir())
     if direct and all(_PARTITION.match(file.name) for file in direct):
-        return {folder.name: Parts(folder.name, folder, {"": direct})}
+        return {folder.name: Parts(folder.name, folder, {"": direct})}, []
     tables = {parts.name: parts for parts in _by_name(direct, folder)}
     if direct:
-        return tables
+        return tables, [file for file in direct if not _is_part(file, tables)]
     below = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name[0] != "."]
     if any("=" in path.name for path in below):
         below = [folder]
@@ -88,10 +88,10 @@ def parts_of_folder(folder: Path) -> dict[str, Parts]:
         parts = _of_subfolder(path, folder)
         if parts is not None:
             tables[parts.name] = parts
-    return tables
+    return tables, []
 
 
-def is_part(file: Path, parted: Mapping[str, Parts]) -> bool:
+def _is_part(file: Path, parted: Mapping[str, Parts]) -> bool:
     """Return whether a file belongs to one of these datasets, even in a format that is not read.
 
     An archive may hold the same table in several formats.
@@ -137,7 +137,7 @@ def _part_of(file: Path) -> tuple[str, str]:
 
 
 def _one_form(files: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the files of the preferred format (see `is_part`)."""
+    """Return the files of the preferred format (see `_is_part`)."""
     forms = {_ending(file) for file in files}
     best = min(forms, key=_PREFERRED.index)
     return tuple(file for file in files if _ending(file) == best)
