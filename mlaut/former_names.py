@@ -29,7 +29,7 @@ _TODAY = {
     "Evaluator": "mlaut.compare, and the functions of mlaut.analysis",
     "Losses": "mlaut.Results",
     "skillings_mack_test": "mlaut.analysis.treat_missing, then mlaut.analysis.friedman_test",
-    "datasets_needed_in_context ContextDesign": "examples/studies/lacoste2012/contexts.py",
+    "datasets_needed_in_context ContextDesign": "contexts.py, in examples/studies/lacoste2012",
     "dataset_properties": "the tables of the datasets, by pandas",
     "dataset_plot": "mlaut.analysis.methods.lacoste.probabilities_by_dataset",
     "percent_of_best": "mlaut.analysis.scale_free_table",
