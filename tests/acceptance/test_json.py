@@ -6,6 +6,7 @@ its description is found.
 
 import json
 import runpy
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -115,6 +116,9 @@ def told(tmp_path_factory):
         Path("mine.py").write_text(MINE)
         results = {}
         for call in CALLS:
+            if call.startswith("submit") and find_spec("submitit") is None:
+                results["submit"] = []
+                continue
             if call.startswith("import"):
                 write_predictions()
             words = call.split()
@@ -144,7 +148,7 @@ def test_the_schemas_are_those_of_the_tool_and_every_command_has_one():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"demo", "study-export"}))
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"demo"}))
 def test_a_result_is_as_its_schema_says(told, name):
     schema = strict(SCHEMAS["RESULTS"][name])
     for result in told[name]:
