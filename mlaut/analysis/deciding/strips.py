@@ -3,7 +3,9 @@
 Nothing here draws: pages, notebooks and figures place the same dots, marks and numbers.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,14 +82,7 @@ class Strips:
         values, marks = values[list(frame.index)], marks.reindex(frame.index).astype(float)
         bare = cls(kind, values, marks, reference, up, (0.0, 1.0))
         others = frame.index[(frame["verdict"] != YARDSTICK) & (frame.index != reference)]
-        places = bare.place(values)[list(others if len(others) else frame.index)]
-        low, high = robust_ends(places, 0.0 if reference else None)
-        near = bare.place(marks)[places.columns].dropna()
-        near = near[near.between(low - 2 * (high - low), high + 2 * (high - low))]
-        low, high = min([low, *near]), max([high, *near])
-        if reference:  # the line of the leader does not stand at an edge
-            low, high = min(low, -0.1 * high), max(high, -0.1 * low)
-        return cls(kind, values, marks, reference, up, (low, high))
+        return bare._fitted(values, others if len(others) else frame.index)
 
     @classmethod
     def _of_sets(cls, decision: VerdictTable, sets: pd.DataFrame) -> "Strips":
@@ -103,11 +98,19 @@ class Strips:
             kind, values, known["mark"], reference, decision.scorer.greater_is_better, (0, 1)
         )
         others = [name for name in names if name != reference]
-        places = bare.place(pd.concat([values, known.T], ignore_index=True))[others]
-        low, high = robust_ends(places, 0.0 if reference else None)
-        if reference:
+        seen = pd.concat([values, known.T], ignore_index=True)
+        return replace(bare._fitted(seen, others), intervals=known[["low", "high"]])
+
+    def _fitted(self, seen: pd.DataFrame, names: Iterable[str]) -> "Strips":
+        """Return the strips with an axis that fits what is seen of these strategies."""
+        places = self.place(seen)[list(names)]
+        low, high = robust_ends(places, 0.0 if self.reference else None)
+        near = self.place(self.marks)[places.columns].dropna()
+        near = near[near.between(low - 2 * (high - low), high + 2 * (high - low))]
+        low, high = min([low, *near]), max([high, *near])
+        if self.reference:  # the line of the leader does not stand at an edge
             low, high = min(low, -0.1 * high), max(high, -0.1 * low)
-        return replace(bare, ends=(low, high), intervals=known[["low", "high"]])
+        return replace(self, ends=(low, high))
 
     @property
     def named(self) -> bool:
@@ -123,13 +126,13 @@ class Strips:
         ends = sorted(self.across(self.intervals.loc[name].to_numpy()).tolist())
         return None if np.isnan(ends).any() else (ends[0], ends[1])
 
-    def place(self, values):
+    def place(self, values: Any) -> Any:
         """Return values as places on a line on which right is better."""
         sign = 1.0 if self.up else -1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             return sign * (np.log(values) if self.kind == "ratio" else values)
 
-    def across(self, value):
+    def across(self, value: Any) -> Any:
         """Return places as shares of the axis, 0 at its left end and 1 at its right end."""
         low, high = self.ends
         return (self.place(value) - low) / (high - low)
