@@ -176,24 +176,25 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
 
 def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str) -> Row:
     frame = decision.frame
-    counts = (0, 0, 0)
-    if first and name != first:
-        counts = tuple(int(x) for x in frame.loc[name, ["won", "tied", "lost"]].fillna(0))
+    wins = frame[["won", "tied", "lost"]].fillna(0) if first else frame[[]]
+    counts = [int(x) for x in wins.loc[name].tolist()] or [0, 0, 0]
     places = strips.across(strips.values[name])
     inside = places[(places >= 0) & (places <= 1)]
-    few, letters = strips.named, ()
-    if few:
+    letters: list[tuple[str, float, int]] = []
+    if strips.named and name != strips.reference:
         lanes = {dataset: lane for lane, dataset in enumerate(strips.values.index)}
-        letters = tuple(("abc"[lanes[x]], round(p, 4), lanes[x]) for x, p in inside.items())
+        letters = [("abc"[lanes[x]], round(float(p), 4), lanes[x]) for x, p in inside.items()]
+    left, right = strips.edges(name)
+    won, tied, lost = counts
     return Row(
         name=name,
         verdict=str(frame["verdict"][name]),
         texts=texts,
         strip=_svg(strips, name, places, inside),
-        edges=tuple(x.split("; ") if x else [] for x in strips.edges(name)),  # type: ignore[arg-type]
+        edges=(left.split("; ") if left else [], right.split("; ") if right else []),
         words=strips.words(name),
-        letters=() if name == strips.reference else letters,
-        wins=(*counts, int(frame["failures"][name])),  # type: ignore[arg-type]
+        letters=tuple(letters),
+        wins=(won, tied, lost, int(frame["failures"].loc[name])),
     )
 
 
@@ -274,6 +275,6 @@ def _picture(strips: Strips, n: int) -> str:
     parts += ["upright line: the average, as in the table"] * (n > 1)
     parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
     parts += ["thin band: the middle nine tenths; dots: the others"] * (n > MOST_DOTS)
-    edge = any(any(strips.edges(name)) for name in strips.values)
+    edge = any(any(strips.edges(str(name))) for name in strips.values)
     parts += ["numbers at an edge: dots beyond it"] * edge
     return f"{'; '.join(parts)}. Right is better."

@@ -70,7 +70,7 @@ def test_many_strategies_stand_by_verdict_and_what_to_avoid_is_folded():
     title, names, folded = groups[-1]
     assert folded
     assert title.startswith(f"avoid ({len(names)}): accuracy 0.")
-    few = make_report(table(30, {"A": 0, "B": 1}), "accuracy").sections[0].decision
+    few = make_report(table(30, {"A": 0, "B": 0.3}), "accuracy").sections[0].decision
     assert decision_groups(few) == [("", ["A", "B"], False)]
 
 
@@ -109,9 +109,9 @@ DRAWN = """[...document.querySelectorAll('.board tbody tr:not(.group)')].map(row
     const places = dots ? [...dots.getAttribute('d').matchAll(/M([\\d.]+) /g)] : [];
     return { name: row.cells[0].textContent, dots: places.map(m => Number(m[1])),
         letters: row.querySelectorAll('.strip b').length, words: box.ariaLabel,
-        edges: [...box.querySelectorAll(':scope > span')].map(one => one.innerHTML) };
+        edges: [...box.children].filter(x => x.tagName === 'SPAN').map(x => x.innerHTML) };
 })"""
-CUT = """[...document.querySelectorAll('.screen :is(th, td, .pill, .strip > span, p, dd, dt, i, b)')]
+CUT = """[...document.querySelectorAll('.screen :is(th, td, p, dd, dt, i, b, span):not(.g)')]
     .filter(one => one.getClientRects().length && one.textContent.trim()
         && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline')
     .map(one => one.outerHTML.slice(0, 90))"""

@@ -70,8 +70,8 @@ class Strips:
             return cls._of_sets(decision, decision.sets)
         kind = next((name for name in ("difference", "ratio") if name in frame), "")
         reference = decision.leader or decision.first[0]
-        known = kind and frame[kind].drop(reference).notna()
-        if metric.incomparable and not (kind == "ratio" and known.all()):
+        known = kind == "ratio" and bool(frame[kind].drop(reference).notna().all())
+        if metric.incomparable and not known:
             kind, values, up, reference = "rank", rank_table(results), False, ""
             marks = frame["average rank"]
         elif kind:
@@ -189,12 +189,10 @@ class Strips:
             powers = range(-9, 10)
             steps = [(1,), (2, 5), (1.5, 3), (1.2, 1.1, 4, 6, 8), (1.05, 1.02, 9.5, 9, 7, 1.3)]
             return [1.0, *(float(f"{x}e{p}") for own in steps for p in powers for x in own)]
-        step = 10 ** np.floor(np.log10(high - low))
-        if self.kind == "rank":
-            step = max(step, 1.0)
-        steps = [5 * step, 2 * step, step, step / 2, step / 5]
+        step = float(10 ** np.floor(np.log10(high - low)))
+        some = [step / 5, step / 2, step, 2 * step, 5 * step]
         most = int(np.floor(1 / _APART / 1.3))
-        step = next((s for s in reversed(steps) if (high - low) / s <= most), steps[0])
+        step = next((s for s in some if (high - low) / s <= most), some[-1])
         if self.kind == "rank":
             step = max(step, 1.0)
         ends = sorted((low, high)) if self.up else sorted((-low, -high))
@@ -209,7 +207,7 @@ class Strips:
             return f"{name} is the line" if name == self.reference else f"{name}: no dot"
         parts = [f"mean {self.text(self.marks[name], 3)}"] if not np.isnan(self.marks[name]) else []
         if self.intervals is not None:
-            low, high = (self.text(x, 3) for x in self.intervals.loc[name])
+            low, high = (self.text(x, 3) for x in self.intervals.loc[name].tolist())
             parts.append(f"interval {low} to {high}")
         if len(dots) >= FEWEST_FOR_BANDS:
             low, high = (self.text(float(dots.quantile(q)), 3) for q in (0.25, 0.75))
