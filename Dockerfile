@@ -1,7 +1,8 @@
 # MLaut with its dependencies; the entry point is the command `mlaut`.
 #   docker build -t mlaut .
 #   docker run --rm -v "$PWD/work:/work" mlaut run study.toml
-# Extras (default: parquet,keras; keras comes with jax): --build-arg EXTRAS=...
+# Extras (default: cluster, that is Dask): --build-arg EXTRAS=cluster,keras -t mlaut:keras adds networks with jax,
+# EXTRAS=cluster,parquet tables in Parquet.
 # The newest versions of the dependencies: --build-arg CONSTRAINTS=/dev/null
 # Behind a proxy with a certificate of its own: --secret id=certificate,src=proxy.pem
 ARG BASE=debian:bookworm-20251229-slim
@@ -14,7 +15,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 COPY setup.py pyproject.toml README.md LICENSE docker/constraints.txt /src/
 COPY mlaut /src/mlaut
-ARG EXTRAS=parquet,keras
+ARG EXTRAS=cluster
 ARG CONSTRAINTS=/src/constraints.txt
 # pip builds in an isolated environment by default, for which it ignores certificates and constraints;
 # so setuptools is installed first, and pip builds here.
@@ -22,7 +23,11 @@ RUN --mount=type=secret,id=certificate \
     if [ -f /run/secrets/certificate ]; then export PIP_CERT=/run/secrets/certificate; fi \
  && python3 -m venv /opt/mlaut \
  && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" setuptools wheel \
- && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" --no-build-isolation "/src[${EXTRAS}]"
+ && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" --no-build-isolation "/src[${EXTRAS}]" \
+ && /opt/mlaut/bin/pip uninstall --yes pip wheel \
+ && find /opt/mlaut -depth -type d -name tests -exec rm -r {} +
+# What is left out above is needed by no run: the tests of packages (150 MB) and pip. Compiled modules stay,
+# because the user of the image could not write them, and each start would compile all again.
 
 FROM ${BASE}
 # hadolint ignore=DL3008

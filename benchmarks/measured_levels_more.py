@@ -44,10 +44,6 @@ from mlaut.analysis.methods.bayes import (
 from mlaut.analysis.methods.cross_validation import CV_TESTS, cv_interval, cv_p_values
 from mlaut.analysis.methods.frequentist import mcnemar_p, ranksum_test
 from mlaut.analysis.methods.lacoste import (
-    CONTEXT_TESTS,
-    MULTIPLE,
-    SINGLE,
-    Context,
     bootstrap_prob_better,
     langford_bounds,
     poisson_binomial_share,
@@ -55,6 +51,9 @@ from mlaut.analysis.methods.lacoste import (
     risk_posterior,
 )
 from mlaut.records import CLASSIFICATION, Block, Split, Status
+
+sys.path.append(str(Path(__file__).parents[1] / "examples" / "studies" / "lacoste2012"))
+from contexts import CONTEXT_TESTS, MULTIPLE, SINGLE, Context
 
 STORED = (
     Path(__file__).parents[1] / "tests" / "analysis" / "data" / "bouckaert_null_differences.npz"

@@ -102,11 +102,13 @@ def claims_of(block: Block, metric: str) -> dict[str, np.ndarray]:
     one = OneDataset.of(results)
     if one.problem:
         return {}
-    tests, sign = one.tests("holm", 0.0), -np.sign(one.gaps.value)
+    tests, sign = one.tests("joint", 0.0), -np.sign(one.gaps.value)
     pairs = one.pairs
     p = {one.test: next(iter(tests.values())).to_frame()["p_value"].to_numpy()}
-    if FIVE_BY_TWO in tests:
-        p[FIVE_BY_TWO] = tests[FIVE_BY_TWO].to_frame()["p_value"].to_numpy()
+    p[f"{one.test}, Holm"] = one.tests("holm", 0.0)[one.test].to_frame()["p_value"].to_numpy()
+    for key in (FIVE_BY_TWO, "k-fold", "use all data"):
+        if key in tests:
+            p[f"{key}, Holm"] = tests[key].to_frame()["p_value"].to_numpy()
     if block.split.n_folds > 1:
         cells = results.cell_losses[0]
         apart = cells[pairs.first] - cells[pairs.second]
@@ -170,16 +172,29 @@ def tables(folder: Path, output: Path) -> None:
     frame["any wrong"] = frame["equal called worse"] | (claims * order < 0).any(axis=1)
     frame["shown"] = (claims * order > 0).sum(axis=1)
     frame["known"] = (order != 0).sum(axis=1)
-    grouped = frame.groupby(["split", "metric", "n", "test"])
-    table = grouped[["equal called worse", "any wrong"]].mean().round(3)
-    table["power"] = (grouped["shown"].sum() / grouped["known"].sum()).round(3)
-    table.insert(0, "samples", grouped.size())
-    table.to_csv(output / "one_dataset.csv")
+    parts = [_row(key, part) for key, part in frame.groupby(["split", "test"])]
+    parts += [_row(key, part) for key, part in frame.groupby(["split", "test", "metric", "n"])]
+    table = pd.DataFrame(parts)
+    table.to_csv(output / "one_dataset.csv", index=False)
     print(table.to_string())
-    whole = frame.groupby(["split", "test"])
-    summary = whole[["equal called worse", "any wrong"]].mean().round(3)
-    summary["power"] = (whole["shown"].sum() / whole["known"].sum()).round(3)
-    print(summary.assign(samples=whole.size()).to_string())
+
+
+def _row(key: tuple[Any, ...], part: pd.DataFrame) -> dict[str, Any]:
+    """Return a row of the table, in percent: of samples, and of pairs whose order is known."""
+    split, test, *rest = key
+    metric, n = rest or ("both", "all")
+    wrong = part[["equal called worse", "any wrong"]].mean() * 100
+    known = max(int(part["known"].sum()), 1)
+    return {
+        "split": split,
+        "test": test,
+        "metric": metric,
+        "rows": n,
+        "samples": len(part),
+        "one of two equals called worse": f"{wrong.iloc[0]:.1f}",
+        "any pair wrongly ordered": f"{wrong.iloc[1]:.1f}",
+        "pairs of known order that are shown": f"{100 * part['shown'].sum() / known:.0f}",
+    }
 
 
 if __name__ == "__main__":

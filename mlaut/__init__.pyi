@@ -13,6 +13,7 @@ from mlaut.experiments import Orchestrator as Orchestrator
 from mlaut.experiments import run_study as run_study
 from mlaut.files_io import FilesIO as FilesIO
 from mlaut.files_io import Files_IO as Files_IO
+from mlaut.intervals import compare_learners as compare_learners
 from mlaut.intervals import error_difference as error_difference
 from mlaut.intervals import error_interval as error_interval
 from mlaut.study import Study as Study

@@ -29,7 +29,7 @@ _TODAY = {
     "Evaluator": "mlaut.compare, and the functions of mlaut.analysis",
     "Losses": "mlaut.Results",
     "skillings_mack_test": "mlaut.analysis.treat_missing, then mlaut.analysis.friedman_test",
-    "datasets_needed_in_context ContextDesign": "mlaut.analysis.methods.lacoste.judge_on_context",
+    "datasets_needed_in_context ContextDesign": "examples/studies/lacoste2012/contexts.py",
     "dataset_properties": "the tables of the datasets, by pandas",
     "dataset_plot": "mlaut.analysis.methods.lacoste.probabilities_by_dataset",
     "percent_of_best": "mlaut.analysis.scale_free_table",

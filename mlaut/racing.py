@@ -24,7 +24,12 @@ from mlaut.experiments import RunSummary
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.plans.plan import Plan
 from mlaut.experiments.plans.rounds import MakeRace
-from mlaut.experiments.study_files.study_file import read_race, read_study_file, run_study
+from mlaut.experiments.study_files.study_file import (
+    StudyFile,
+    read_race,
+    read_study_file,
+    run_study,
+)
 from mlaut.files_io import StudyStore
 from mlaut.records import CLASSIFICATION, RaceTerms
 
@@ -32,14 +37,18 @@ _STOP_IF = re.compile(r"P\(decided\) ?< ?(0?\.[0-9]+)")
 
 
 def run_race(
-    path: str | os.PathLike[str], *, verbose: int = 1, complete: bool = False, **changes: Any
+    path: str | os.PathLike[str] | StudyFile,
+    *,
+    verbose: int = 1,
+    complete: bool = False,
+    **changes: Any,
 ) -> RunSummary:
     """Run or resume a study file, as a race if it has a section ``[race]``.
 
     Parameters
     ----------
-    path : path-like
-        Path of the study file.
+    path : path-like or StudyFile
+        Path of the study file, or what `mlaut.experiments.read_study_file` returned.
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
     complete : bool, default False
@@ -58,9 +67,9 @@ def run_race(
         The terms differ from those with which the race began, or the study has results from before
         the race.
     """
-    terms = read_study_file(path).race
-    begin = partial(_RunningRace, terms) if terms is not None else None
-    return run_study(path, verbose=verbose, race=begin, complete=complete, **changes)
+    file = path if isinstance(path, StudyFile) else read_study_file(path)
+    begin = partial(_RunningRace, file.race) if file.race is not None else None
+    return run_study(file, verbose=verbose, race=begin, complete=complete, **changes)
 
 
 def make_race(**terms: Any) -> MakeRace:

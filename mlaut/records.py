@@ -227,13 +227,13 @@ class RaceTerms:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Table with a target column and metadata.
+    """Table, or array of rows, with a target column and metadata.
 
     Attributes
     ----------
     name : str
     frame : DataFrame
-        All columns, including the target.
+        All columns, including the target; beside an array, the target and columns with a role.
     target : str
         Name of the target column (``class_name`` in MLaut's metadata).
     task : str
@@ -250,6 +250,8 @@ class Dataset:
     roles : mapping of str to tuple
         Columns that are no features, by their role (`ROLES`): ``weight``, ``group`` and ``time``
         have one column each.
+    array : ndarray of 3 and more dimensions, sparse matrix, or None
+        Features that are no table: shape (n_rows, ...). None where they are columns of ``frame``.
     """
 
     name: str
@@ -261,10 +263,13 @@ class Dataset:
     path: str = ""
     split: Split | None = None
     roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    array: Any = None
 
     @property
-    def features(self) -> pd.DataFrame:
-        """Table without the target column and without columns that have a role."""
+    def features(self) -> Any:
+        """Array, or table without the target column and without columns that have a role."""
+        if self.array is not None:
+            return self.array
         return self.frame.drop(columns=[self.target, *chain.from_iterable(self.roles.values())])
 
     @property

@@ -150,7 +150,8 @@ class Study:
             Whether to replace stored datasets that have the same name and other content.
         roles : mapping, optional
             Columns that are no features, by role: ``{"group": "patient", "weight": "w", "time":
-            "day", "id": "number", "ignore": ["a", "b"]}`` (`mlaut.data.with_roles`).
+            "day", "id": "number", "ignore": ["a", "b"]}`` (`mlaut.data.with_roles`). Beside
+            ``(X, y)``, also an array with a value for each row: ``{"group": patients}``.
 
         Returns
         -------

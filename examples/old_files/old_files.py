@@ -19,9 +19,9 @@ import pandas as pd
 
 from mlaut.errors import StoreError
 from mlaut.files_io.safe_files.hdf5 import read_h5
+from mlaut.files_io.safe_files.old_files import tables_of_pandas
 from mlaut.files_io.safe_files.untrusted import read_whole
 
-_MOST = 2000  # groups that are looked at: the first table of an old file is among them
 _SPLITS, _PREDICTIONS, _TIMES = "split_dts_idx", "experiments/predictions", "run_times"
 _LARGEST_PICKLE = 2**24  # bytes; those of 0.1 hold three short texts for each strategy
 
@@ -76,7 +76,7 @@ def old_datasets(path: Path) -> list[OldDataset]:
         The file holds no such table, or one in a form that MLaut 0.1 did not write.
     """
     with read_h5(path) as file:
-        datasets = [_dataset(path, group) for group in _tables(file)]
+        datasets = [_dataset(path, group) for group in tables_of_pandas(file)]
     if not datasets:
         raise StoreError(f"{path}: holds no table that MLaut 0.1 wrote")
     return datasets
@@ -95,23 +95,6 @@ def old_results(path: Path) -> list[OldResults]:
         if not isinstance(splits, h5py.Group):
             raise StoreError(f"{path}: holds no splits that MLaut 0.1 wrote ({_SPLITS})")
         return [_results(path, file, name) for name in splits]
-
-
-def _tables(file: h5py.File) -> list[h5py.Group]:
-    """Return the groups in which pandas stored a table; none if the file has datasets of today."""
-    tables: list[h5py.Group] = []
-    waiting: list[h5py.Group] = [file]
-    for _ in range(_MOST):
-        if not waiting:
-            break
-        group = waiting.pop(0)
-        if "encoding-type" in group.attrs:
-            return []
-        if "pandas_type" in group.attrs:
-            tables.append(group)
-        else:
-            waiting += [item for item in group.values() if isinstance(item, h5py.Group)]
-    return tables
 
 
 def _dataset(path: Path, group: h5py.Group) -> OldDataset:

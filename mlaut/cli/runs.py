@@ -255,11 +255,11 @@ def run_file(study_file: Path, **changes: Any) -> RunSummary:
     if file.race is None:
         keep: dict[str, Any] = {"title": file.study.title, "keep": file.analysis is None}
         seal = partial(store_analysis, analysis=analysis_of(file), **keep)
-        done = run_study(study_file, seal=seal, **changes)
+        done = run_study(file, seal=seal, **changes)
     else:
         from mlaut.racing import run_race
 
-        done = run_race(study_file, **changes)
+        done = run_race(file, **changes)
     show(in_own_words(done))
     return done
 

@@ -52,8 +52,9 @@ def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow:
     """Show how many cells are done, failed or missing.
 
     The study may be running. STUDIES are study databases or study files. A study that runs as
-    shards has a row for each, with what runs it or waits for it; so have several studies. --why adds the reasons for
-    cells without predictions, with one traceback per reason, and the warnings of the fits.
+    shards has a row for each, with what runs it or waits for it; so have several studies. --why
+    adds the reasons for cells without predictions, with one traceback per reason, and the warnings
+    of the fits.
     --follow shows progress, pace, time left and the last failures: each row is a strategy, each
     square a dataset, or several where the terminal is narrow, and a red square has failures.
 
@@ -117,8 +118,8 @@ def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow:
 def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
     """Return the files to sum, each with its task in a queue; none for one study in one file."""
     if len(studies) > 1:
-        paths = [database_and_options(study, begun=False)[0] for study in studies]
-        return dict.fromkeys(paths, ""), counted(len(paths), "file")
+        paths = {database_and_options(study, begun=False)[0]: "" for study in studies}
+        return paths, counted(len(paths), "file")
     if kind_of(studies[0]) is not Kind.STUDY_FILE:
         return {}, ""
     from mlaut.experiments import read_study_file

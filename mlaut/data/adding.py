@@ -15,7 +15,7 @@ from mlaut.data.tables.frames import with_roles
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.tables.datasets import checked
-from mlaut.files_io.tables.tables_of_others import is_pair, is_table, with_target
+from mlaut.files_io.tables.tables_of_others import is_pair, is_table, of_pair
 from mlaut.records import Dataset
 
 
@@ -62,11 +62,14 @@ def _dataset(
 ) -> Dataset:
     if isinstance(given, Dataset):
         return with_roles(replace(given, name=name or given.name), roles)
-    table = with_target(given[0], given[1], target) if is_pair(given) else given
     if not name:
         raise DataError("a table has no name; pass name='...' beside it")
-    named = dict(roles or {})
-    return Dataset(name, table, named.pop("target", target), task or "", roles=named)
+    table, named = given, dict(roles or {})
+    array: Any = None
+    if is_pair(given):
+        table, array, named = of_pair(given[0], given[1], target, named)
+    column = named.pop("target", target)
+    return Dataset(name, table, column, task or "", roles=named, array=array)
 
 
 def _kind(leaf: Any) -> Callable[..., Iterable[str]]:

@@ -20,6 +20,7 @@ __getattr__, __dir__, __all__ = attach(
         "libraries.library": ("LIBRARIES", "Library"),
         "networks.keras_estimator": ("KerasClassifier", "KerasRegressor"),
         "networks.nn_estimators": ("keras_network",),
+        "libraries.arrays": ("Flatten",),
         "preparing.preprocessing": ("Preprocessor",),
         "searches.budgeted": ("BudgetedSearch",),
         "searches.tuning": (

@@ -4,6 +4,7 @@ from mlaut.estimators.catalogue.registry import REGISTRY as REGISTRY
 from mlaut.estimators.catalogue.registry import Registry as Registry
 from mlaut.estimators.catalogue.registry import instantiate_default_estimators as instantiate_default_estimators
 from mlaut.estimators.catalogue.strategies import as_strategies as as_strategies
+from mlaut.estimators.libraries.arrays import Flatten as Flatten
 from mlaut.estimators.libraries.early_stopping import EarlyStopping as EarlyStopping
 from mlaut.estimators.libraries.library import LIBRARIES as LIBRARIES
 from mlaut.estimators.libraries.library import Library as Library

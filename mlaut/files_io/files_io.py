@@ -279,8 +279,18 @@ class FilesIO:
         metadata : dict
             ``class_name``, ``dataset_name``, ``task``, ``roles`` if there are some, and all
             further metadata that were stored.
+
+        Raises
+        ------
+        DataError
+            The dataset does not exist, or is no table.
         """
         dataset = self.load_dataset(dataset_path)
+        if dataset.array is not None:
+            raise DataError(
+                f"{self.path}: dataset {dataset.name!r} is no table; load_dataset({dataset_path!r})"
+                ".features is its array"
+            )
         fields = {"class_name": dataset.target, "dataset_name": dataset.name, "task": dataset.task}
         roles = {"roles": dict(dataset.roles)} if dataset.roles else {}
         return dataset.frame, {**dataset.metadata, **fields, **roles}

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,13 +88,18 @@ class State:
         schemes = data["split"].replace(_SCHEMES, regex=True)
         known = data["classes"].dropna() if "classes" in data else data["rows"][:0]
         classes = f", {_range(known)} classes" if len(known) else ""
+        shapes = sorted(data.get("values in a row", data["task"][:0]).dropna(), key=_n_values)
+        ends = " to ".join(dict.fromkeys([*shapes[:1], *shapes[-1:]]))
+        some = f"{len(shapes)} with " * (len(shapes) < len(data))
+        arrays = f" ({some}rows of {ends} values)" if shapes else ""
         tuning = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
         cores = self.tables["runs"].get("cores", pd.Series(dtype=float))
         cores = pd.to_numeric(cores, errors="coerce").dropna()[-1:]  # damaged: a text
         machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
         return (
-            f"Studied: {counted(len(data), 'dataset')}{of} for {tasks}, {_range(data['rows'])} "
-            f"rows{classes}; scored by {' and '.join(sorted(set(schemes)))}; "
+            f"Studied: {counted(len(data), 'dataset')}{of}{arrays} for {tasks}, "
+            f"{_range(data['rows'])} rows{classes}; "
+            f"scored by {' and '.join(sorted(set(schemes)))}; "
             f"{counted(len(strategies), 'strategy', 'strategies')}, {tuning}{machine}."
         )
 
@@ -204,6 +210,7 @@ def _datasets(stored: _OfStudy) -> pd.DataFrame:
         name: {
             "task": entry.task,
             "rows": entry.split.n_rows,
+            "values in a row": " x ".join(f"{n:,}" for n in entry.shape) or float("nan"),
             "classes": len(entry.classes) or float("nan"),
             "split": entry.split.scheme,
             "repeats": entry.split.n_repeats,
@@ -219,6 +226,10 @@ def _datasets(stored: _OfStudy) -> pd.DataFrame:
 def _range(values: pd.Series) -> str:
     """Return whole numbers from the least to the greatest."""
     return " to ".join(dict.fromkeys(f"{value:,.0f}" for value in (values.min(), values.max())))
+
+
+def _n_values(shape: str) -> int:
+    return prod(int(n.replace(",", "")) for n in shape.split(" x "))
 
 
 def _strategies(stored: _OfStudy) -> pd.DataFrame:

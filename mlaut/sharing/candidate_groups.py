@@ -41,13 +41,13 @@ def groups_of(
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import PolynomialFeatures
-    >>> pipeline = make_pipeline(PolynomialFeatures(), LogisticRegression())
+    >>> pipeline = make_pipeline(PolynomialFeatures(), GaussianNB())
     >>> grid = [
-    ...     {"polynomialfeatures__degree": degree, "logisticregression__C": C}
-    ...     for C in (0.1, 1, 10)
+    ...     {"polynomialfeatures__degree": degree, "gaussiannb__var_smoothing": least}
+    ...     for least in (1e-9, 1e-6, 1e-3)
     ...     for degree in (1, 2)
     ... ]
     >>> [[c.index for c in group.candidates] for group in groups_of(pipeline, grid)]

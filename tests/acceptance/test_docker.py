@@ -1,6 +1,7 @@
 """The Dockerfile and docker/ fit together, and are what Docker's own tools accept."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -33,10 +34,32 @@ def test_compose_accepts(path):
     command = compose_command()
     if command is None:
         pytest.skip("docker compose is not installed (Debian: docker-compose)")
+    text = path.read_text(encoding="utf-8")
+    if command == ["docker-compose"]:  # version 1 does not know the name of a file
+        text = re.sub(r"^name: .*\n", "", text, flags=re.MULTILINE)
     answer = subprocess.run(
-        [*command, "-f", path, "config", "--quiet"], capture_output=True, text=True, check=False
+        [*command, "-f", "-", "config", "--quiet"],
+        input=text,
+        cwd=path.parent,
+        env={**os.environ, "NAME": "one"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (answer.returncode, answer.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
+def test_no_compose_file_replaces_a_run_or_leaves_folders_of_root(path):
+    """Without a name, all files are one project, and a second study stopped the first."""
+    text = path.read_text(encoding="utf-8")
+    name = re.search(r"^name: (.*)$", text, re.MULTILINE)[1]
+    if '"run", "${STUDY' in text:
+        assert name.startswith("mlaut-")
+        assert "${NAME:?" in name
+        assert "restart: on-failure:5 " in text
+    assert len({re.search(r"^name: (mlaut-?\w*)", p.read_text(), re.M)[1] for p in COMPOSE}) == 3
+    assert set(re.findall(r"^ +- \$.*:(/.*)$", text, re.MULTILINE)) == {"/work"}
 
 
 def test_hadolint_accepts():
@@ -69,7 +92,7 @@ def test_compose_uses_extras_and_commands_that_exist(path):
     from mlaut.cli import cli
 
     text = path.read_text(encoding="utf-8")
-    for extras in re.findall(r"EXTRAS: (.*)", text):
+    for extras in re.findall(r"EXTRAS: (?:\$\{EXTRAS:-)?([\w,]+)", text):
         assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"])
     for command in re.findall(r"^    command: (\[\".*\])$", text, re.MULTILINE):
         name, *rest = json.loads(command)
@@ -77,17 +100,18 @@ def test_compose_uses_extras_and_commands_that_exist(path):
         assert {word for word in rest if word.startswith("--")} <= options
 
 
-def test_keras_is_in_every_image():
-    texts = [DOCKERFILE, *(path.read_text(encoding="utf-8") for path in COMPOSE)]
-    given = r"^ *(?:ARG )?EXTRAS[:=] ?([\w,]+)$"
-    extras = [e.split(",") for text in texts for e in re.findall(given, text, re.MULTILINE)]
-    assert len(extras) == 3
-    assert all("keras" in of_image for of_image in extras)
+def test_every_image_of_a_run_has_dask():
+    texts = [DOCKERFILE, *((ROOT / "docker" / f"{x}.yml").read_text() for x in ("run", "cluster"))]
+    for text in texts:
+        given = re.search(r"^ *(?:ARG )?EXTRAS(?:=|: \$\{EXTRAS:-)([\w,]+)", text, re.MULTILINE)
+        assert "cluster" in given[1].split(",")
 
 
 def test_the_image_is_built_and_used_without_a_daemon():
     """`.ci/image` takes minutes, so that `.ci/run` calls it and this test looks at both."""
+    script = (ROOT / ".ci" / "image").read_text(encoding="utf-8")
     assert subprocess.run(["bash", "-n", ROOT / ".ci" / "image"], check=False).returncode == 0
+    assert '[ -z "${CI:-}" ] || exit 1' in script
     assert "\n.ci/image\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
@@ -117,7 +141,11 @@ def test_the_constraints_hold_what_the_package_asks_for():
     lines = (ROOT / "docker" / "constraints.txt").read_text(encoding="utf-8").splitlines()[1:]
     pinned = dict(line.split("==") for line in lines)
     images = "".join(path.read_text(encoding="utf-8") for path in [ROOT / "Dockerfile", *COMPOSE])
-    extras = {e for text in re.findall(r"EXTRAS[:=] ?([\w,]+)", images) for e in text.split(",")}
+    extras = {
+        e
+        for text in re.findall(r"EXTRAS[:=] ?(?:\$\{EXTRAS:-)?([\w,]+)", images)
+        for e in text.split(",")
+    }
     asked = [PROJECT["dependencies"], *(PROJECT["optional-dependencies"][e] for e in extras)]
     for name, least in (one.split(">=") for requirements in asked for one in requirements):
         numbers = [[int(n) for n in v.split(".")] for v in (pinned[name], least)]

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import contexts
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,7 +85,7 @@ def test_the_paper_is_copied_right(scripts):
 
 def test_the_sizes_of_the_test_sets_are_those_of_the_papers_table_5(scripts):
     rounded_up = -(-(scripts.compare.paper_table6()["n"] + 40) // 8) * 8
-    assert sorted(rounded_up) == sorted(lacoste.MULTIPLE.alphas.sum(axis=1))
+    assert sorted(rounded_up) == sorted(contexts.MULTIPLE.alphas.sum(axis=1))
 
 
 def test_the_study_file_and_the_tasks_name_the_same_datasets(scripts):

@@ -364,7 +364,6 @@ COUNTS = [
     lambda bad: lacoste.risk_posterior(bad, 10),
     lambda bad: lacoste.langford_bounds(bad, 10),
     lambda bad: lacoste.prob_better_classifier(bad, 3),
-    lambda bad: lacoste.context_from_counts([bad], [1], [20]),
     lambda bad: lacoste.lacoste_comparison([bad], [1], [20]),
     lambda bad: lacoste.lacoste_sign_test(bad, 3),
     lambda bad: frequentist.mcnemar_p(bad, 3),
@@ -396,7 +395,7 @@ def test_what_is_no_probability(of, bad):
 
 # ---------------------------------------------------------------- all are there
 
-HERE = {"adjust", "context_from_counts", "lacoste_comparison", "lacoste_sign_test",
+HERE = {"adjust", "lacoste_comparison", "lacoste_sign_test",
         "langford_bounds", "mcnemar_p", "poisson_binomial_from_probabilities",
         "poisson_binomial_pmf", "poisson_binomial_probability", "poisson_binomial_share",
         "prob_better_classifier", "published", "risk_posterior"}  # fmt: skip

@@ -1,6 +1,6 @@
 """A Slurm of one node on loopback, without systemd: munge, slurmctld and slurmd of the system.
 
-``python tests/cluster/one_node.py FOLDER`` starts it, and prints the setting that its commands need.
+``python tests/cluster/one_node.py FOLDER`` starts it, and prints what its commands need.
 """
 
 import contextlib

@@ -253,7 +253,7 @@ def test_paths_that_are_not_there_are_reported(data, input_io, out_io, tmp_path)
 def test_a_read_only_output_is_told_and_left(data, input_io, out_io, monkeypatch):
     data.split_datasets(input_io, out_io, ["starter/iris"])
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
-    assert "study.h5 is read-only" in error_of(StoreError, data.open_hdf5, out_io.path, "a")
+    assert "study.h5: read-only" in error_of(StoreError, data.open_hdf5, out_io.path, "a")
     assert "study.h5: no permission" in error_of(StoreError, data.split_datasets, input_io, out_io)
     assert StudyStore(out_io.path).datasets == ("iris",)
 

@@ -129,16 +129,15 @@ def test_an_array_is_a_table():
     assert Preprocessor().fit_transform(mixed).tolist() == [[1, 1], [2, 1]]
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (np.zeros(3), r"rows and columns, this has shape \(3,\)"),
-        (sparse.eye_array(3).tocsr(), r"sparse matrix .*preprocessing=None"),
-    ],
-)
-def test_what_is_no_table_is_refused(table, message):
-    with pytest.raises(DataError, match=message):
-        Preprocessor().fit(table)
+def test_what_is_no_table_is_passed_on_or_refused():
+    with pytest.raises(DataError, match=r"rows and columns, this has shape \(3,\)"):
+        Preprocessor().fit(np.zeros(3))
+    for given in (sparse.eye_array(3).tocsr(), np.zeros((2, 3, 4))):
+        prepared = Preprocessor(categories="ordinal")
+        assert prepared.fit_transform(given) is given
+        assert prepared.transform(given[:1]).shape == given[:1].shape
+    with pytest.raises(DataError, match=r"a sparse matrix is not scaled, .* preprocessing=None"):
+        Preprocessor(normalize_features=True).fit(sparse.eye_array(3).tocsr())
 
 
 def test_columns_without_names_are_counted():

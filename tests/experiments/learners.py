@@ -208,10 +208,34 @@ class Unsent(Random):
 
 
 class KillsTheRun(Random):
-    """Kills the run, whose number is in the environment, in the fold that tests wine's first row."""
+    """Kills the run, whose number the environment has, in the fold of wine's first row."""
 
     def fit(self, X, y):
         if X.shape[1] == 13 and X.iloc[0, 0] != 14.23:
             os.kill(int(os.environ["MLAUT_TEST_RUN"]), signal.SIGKILL)
             time.sleep(60)
         return super().fit(X, y)
+
+
+class NearestShape(ClassifierMixin, BaseEstimator):
+    """Nearest mean of rows of any shape; warns with the shape and type of what it gets."""
+
+    def __init__(self, weighted=False):
+        self.weighted = weighted
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        kind = type(X).__name__ if hasattr(X, "tocsr") else X.shape[1:]
+        warnings.warn(f"{kind} {X.dtype} {sample_weight is not None}", stacklevel=2)
+        self.classes_ = np.unique(y)
+        self.means_ = [np.asarray(X[y == label].mean(axis=0)) for label in self.classes_]
+        return self
+
+    def predict(self, X):
+        X = X.toarray() if hasattr(X, "toarray") else X
+        far = [((X - mean) ** 2).reshape(len(X), -1).sum(axis=1) for mean in self.means_]
+        return self.classes_[np.argmin(far, axis=0)]

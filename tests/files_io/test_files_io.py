@@ -612,8 +612,8 @@ def test_a_description_with_values_of_other_types_is_damage(io, wrong):
 def test_newer_versions_are_told(io):
     io.save_datasets(datasets("a"), "g")
     with rewrite_h5(io.path) as file:
-        file["g/a"].attrs["encoding-version"] = 3
-    with pytest.raises(StoreError, match=r"dataset 'a' has version 3.*update MLaut"):
+        file["g/a"].attrs["encoding-version"] = 4
+    with pytest.raises(StoreError, match=r"dataset 'a' has version 4.*update MLaut"):
         io.dataset_info("g/a")
 
 

@@ -14,7 +14,7 @@ from mlaut.data import from_frame
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.tables import tables_of_others
-from mlaut.files_io.tables.tables_of_others import as_pandas, with_target
+from mlaut.files_io.tables.tables_of_others import as_pandas, of_pair
 
 TABLE = pd.DataFrame(
     {
@@ -47,19 +47,19 @@ def test_a_table_of_pyarrow_is_the_same_dataset():
 )
 def test_several_targets_in_a_row_are_not_taken(labels, message):
     with pytest.raises(DataError, match=message):
-        with_target(TABLE, labels, "target")
+        of_pair(TABLE, labels, "target", {})[0]
 
 
 def test_labels_in_one_column_are_taken_under_a_name_that_is_free():
-    frame = with_target(TABLE, np.arange(4.0)[:, None], "target")
+    frame = of_pair(TABLE, np.arange(4.0)[:, None], "target", {})[0]
     assert frame["target"].tolist() == [0, 1, 2, 3]
     with pytest.raises(DataError, match="the table has a column 'y' already; name the target diff"):
-        with_target(TABLE, [1, 2, 3, 4], "y")
+        of_pair(TABLE, [1, 2, 3, 4], "y", {})[0]
 
 
 def test_labels_in_an_array_of_objects_have_the_type_of_their_values():
     labels = np.array([1.5, 2.0, 1.5, 2.0], dtype=object)
-    assert with_target(TABLE, labels, "target")["target"].dtype == np.float64
+    assert of_pair(TABLE, labels, "target", {})[0]["target"].dtype == np.float64
 
 
 def values_of_many_types(pyarrow):
@@ -163,12 +163,11 @@ def test_a_table_of_polars_needs_no_pyarrow(monkeypatch):
         pd.testing.assert_frame_equal(without, with_it, check_dtype=False, check_categorical=False)
 
 
-def test_arrays_and_sparse_matrices_are_given_with_their_labels(tmp_path):
+def test_arrays_are_given_with_their_labels(tmp_path):
     X = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
     study = Study(tmp_path / "study.h5")
     labels = ["a", "b", "a"]
     assert study.add_datasets((X, labels), name="dense") == ["dense"]
-    study.add_datasets((scipy.sparse.csr_matrix(X), np.array(labels)), name="sparse")
     study.add_datasets((pd.DataFrame(X, columns=["x0", "x1"]), pd.Series(labels)), name="frame")
     io = FilesIO(study.datasets_path)
     prints = {info.fingerprint for info in io.dataset_infos()}
@@ -196,10 +195,10 @@ class NotATable:
             r"a table is needed, not a tests\.files_io\.\w+\.NotATable; pass a DataFrame",
         ),
         ({"x": [1]}, "a table is needed, not a builtins.dict; pass a DataFrame of pandas or po"),
-        (np.zeros(3), r"a table has rows and columns, and this array has shape \(3,\)"),
+        (np.zeros(3), r"a table has rows and columns, and this is a numpy.ndarray of shape \(3,\)"),
         (
             scipy.sparse.csr_matrix((200_000, 5_000)),
-            r"a scipy\.sparse\._csr\.csr_matrix of shape \(200000, 5000\) needs more than 1 GiB",
+            r"this is a scipy\.sparse\._csr\.csr_matrix of shape \(200000, 5000\); as features, pa",
         ),
     ],
     ids=["object", "dict", "vector", "sparse"],

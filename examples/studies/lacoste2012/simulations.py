@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import contexts
 import pandas as pd
+from context_plots import auc_plot
 
 import mlaut.analysis as ma
-from mlaut.analysis import plots
-from mlaut.analysis.methods import lacoste
 
 HERE = Path(__file__).parent
 TESTS = ("poisson binomial", "sign", "signed rank")
@@ -27,35 +27,35 @@ DATASETS = (3, 5, 7, 9, 11, 15, 21, 31, 41)
 POINTS = (11, 31, 101, 301, 1001, 3001, 10_001, 100_001)
 
 
-def own_context(folder: Path) -> lacoste.Context:
+def own_context(folder: Path) -> contexts.Context:
     """Make a context of svm and parzen on the tasks of this study, as Table 5 is one of theirs."""
     counts = pd.read_csv(folder / "counts.csv")
     chosen = counts[(counts["first"] == "svm") & (counts["second"] == "parzen")]
     only = (chosen[f"only_{which}_wrong"] for which in ("first", "second"))
-    return lacoste.context_from_counts(*only, chosen["n"], name="svm and parzen here")
+    return contexts.context_from_counts(*only, chosen["n"], name="svm and parzen here")
 
 
 def areas(
-    context: lacoste.Context, n_datasets: object, n_points: object, studies: int
+    context: contexts.Context, n_datasets: object, n_points: object, studies: int
 ) -> pd.DataFrame:
     """Compute the areas of one figure, a row for each point."""
-    table = lacoste.auc_table(context, n_datasets, n_points, TESTS, studies)  # type: ignore[arg-type]
+    table = contexts.auc_table(context, n_datasets, n_points, TESTS, studies)  # type: ignore[arg-type]
     return table.frame
 
 
 def bimodal(studies: int) -> pd.DataFrame:
     """Compute the areas of section 6.4, where the differences of the risks are not symmetric."""
-    return areas(lacoste.BIMODAL, 14, 100_001, studies)
+    return areas(contexts.BIMODAL, 14, 100_001, studies)
 
 
 def figures(folder: Path) -> dict[str, Callable[[int], pd.DataFrame]]:
     """Name the tables and what computes each of them."""
     return {
-        "figure3": lambda studies: areas(lacoste.SINGLE, DATASETS, 1001, studies),
-        "figure4": lambda studies: areas(lacoste.MULTIPLE, DATASETS, 1001, studies),
+        "figure3": lambda studies: areas(contexts.SINGLE, DATASETS, 1001, studies),
+        "figure4": lambda studies: areas(contexts.MULTIPLE, DATASETS, 1001, studies),
         # With 41 datasets hardly a claim is wrong, so that there is no area to estimate.
         "figure4_here": lambda studies: areas(own_context(folder), DATASETS[:-1], 1001, studies),
-        "figure5": lambda studies: areas(lacoste.MULTIPLE, 21, POINTS, studies),
+        "figure5": lambda studies: areas(contexts.MULTIPLE, 21, POINTS, studies),
         "bimodal": bimodal,
     }
 
@@ -69,7 +69,7 @@ def simulate(folder: Path, studies: int = STUDIES) -> None:
         begun = time.perf_counter()
         frame = compute(studies)
         if len(frame) > 1:
-            drawn = plots.auc_plot(ma.ResultTable(name=name, frame=frame, source=""))
+            drawn = auc_plot(ma.ResultTable(name=name, frame=frame, source=""))
             drawn.savefig(folder / f"{name}.png", dpi=80, pil_kwargs={"optimize": True})
         frame.to_csv(path, float_format="%.6g")
         sys.stdout.write(f"{name}: {time.perf_counter() - begun:.0f} s\n")

@@ -122,12 +122,12 @@ def methods_of_one(decision: OneDecision) -> Methods:
         "not about other datasets.".replace("{", "(").replace("}", ")")
     ]
     if decision.decided:
-        by = {"joint": "holm"}.get(decision.correction, decision.correction)
-        source = " {holm1979}" if by == "holm" else ""
+        by = decision.corrected_by
+        source = {"jointly": " (step-down {westfall1993})", "Holm's": " {holm1979}"}.get(by, "")
+        how = "jointly" if by == "jointly" else f"with {by} correction"
         texts.append(
-            f"Pairs were compared by {MAIN_TESTS[one.test].cited}, two-sided, with the {by} "
-            f"correction{source} for {decision.n_pairs} pairs, at level "
-            f"{decision.chosen.analysis.alpha:g}."
+            f"Pairs were compared by {MAIN_TESTS[one.test].cited}, two-sided, {how}{source} for "
+            f"{decision.n_pairs} pairs, at level {decision.chosen.analysis.alpha:g}."
         )
         texts.append("Probabilities to be the best are of Student's posterior {corani2015}.")
     texts.append(f"All numbers were computed by MLaut {__version__} {{kazakov2019}}.")
@@ -154,7 +154,6 @@ def compare_one(
     last = missing in ("failures last", "drop strategies")
     results = without_failed(results) if last else treat_missing(results, missing)
     one = OneDataset.of(results, confidence)
-    correction = "holm" if correction == "joint" else correction
     every = one.tests(correction, results.region(rope))
     if test and test not in named:
         one_of("test", test, every)

@@ -7,6 +7,7 @@ McNemar's test for losses of 0 and 1, by DeLong's for AUC, and else by a t-test 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -47,7 +48,8 @@ FIVE_BY_TWO, REGION = "5x2cv F", "region"
 LACOSTE = "Lacoste"
 # splits (repeats, folds) for which a further test was measured to hold its level
 _CALIBRATED = {(5, 2): FIVE_BY_TWO, (1, 10): "k-fold", (10, 10): "use all data"}
-_DRAWS = 20_000  # of the posterior, for the probability to be the best
+JOINT, _HOLM = "joint", "holm"
+_DRAWS = 20_000  # of the errors of all strategies together
 _ALONE = "there is one score of each strategy, without folds or rows, so nothing shows its chance"
 _FEW = "a class has {n} test rows, and a test needs {least}; test more rows"
 _RANDOM = "its random splits are of unknown size: give n_test and n_train"
@@ -161,10 +163,20 @@ class OneDataset:
         It is Student's distribution with the errors of all pairs, as in the Bayesian correlated
         t-test (Corani & Benavoli 2015), for all strategies together. Copies share a probability.
         """
-        names = np.array(self.results.strategies)
+        names = list(self.results.strategies)
         if self.problem:
             return pd.Series(np.nan, names)
-        square = np.square(self.errors)
+        drawn = self._drawn + self.losses
+        least = drawn.min(axis=1, keepdims=True)
+        size = max(float(np.abs(self.losses).max()), float(self.errors.max()))
+        best = drawn - least <= RELATIVE_NOISE * size
+        share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+        return pd.Series(share, names)
+
+    @cached_property
+    def _drawn(self) -> np.ndarray:
+        """Draws of the errors of all losses together, which are Student's: shape (draws, K)."""
+        names, square = np.array(self.results.strategies), np.square(self.errors)
         of_pairs = np.nan_to_num(
             self.pairs.square(*[np.square(self.gaps.standard_error)] * 2).to_numpy()
         )
@@ -176,18 +188,40 @@ class OneDataset:
         drawn = rng.standard_normal((_DRAWS, len(names))) @ root.T
         if np.isfinite(self.df):
             drawn *= np.sqrt(self.df / rng.chisquare(self.df, (_DRAWS, 1)))
-        drawn += self.losses[order]
-        least = drawn.min(axis=1, keepdims=True)
-        size = max(float(np.abs(self.losses).max()), float(self.errors.max()))
-        best = drawn - least <= RELATIVE_NOISE * size
-        share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-        return pd.Series(share, names[order])[names]
+        return np.asarray(drawn[:, np.argsort(order)])
+
+    def _jointly(self, t: np.ndarray, alone: np.ndarray) -> np.ndarray:
+        """Return p-values for all pairs together, by the step-down maximum of all statistics."""
+        first, second = self.pairs.first, self.pairs.second
+        drawn = np.abs(self._drawn[:, first] - self._drawn[:, second])
+        error = self.gaps.standard_error
+        drawn = drawn / np.where(error > 0, error, np.inf)
+        order = np.argsort(t)  # each is compared with those that are not larger
+        largest = np.maximum.accumulate(drawn[:, order], axis=1)
+        p = (1 + (largest >= t[order]).sum(axis=0)) / (1 + len(drawn))
+        p = np.maximum.accumulate(np.maximum(p, alone[order])[::-1])[::-1]
+        together = np.empty_like(p)
+        together[order] = np.minimum(p, 1.0)
+        return together
 
     def tests(self, correction: str, rope: float) -> dict[str, Pairwise]:
-        """Return the tests of pairs, the main one first; empty if none is valid."""
+        """Return the tests of pairs, the main one first; empty if none is valid.
+
+        With the correction ``"joint"`` the p-values of the main test are of all pairs together,
+        and those of McNemar's test and of the others have Holm's correction.
+        """
         if self.problem:
             return {}
-        found = {self.test: adjust_pairs(self._main(), correction)}
+        single = self._main()
+        found = {self.test: adjust_pairs(single, _HOLM if correction == JOINT else correction)}
+        if correction == JOINT and self.test != MCNEMAR:
+            at = self.pairs.first, self.pairs.second
+            t, alone = (single.table(x).to_numpy()[at] for x in ("statistic", "p_value"))
+            p = self._jointly(np.abs(np.nan_to_num(t, nan=0.0)), alone)
+            tables = {**found[self.test].tables, "p_value": self.pairs.square(p, p)}
+            name = f"{single.name}, all pairs jointly"
+            found = {self.test: replace(found[self.test], name=name, tables=tables)}
+        correction = _HOLM if correction == JOINT else correction
         known = _CALIBRATED.get(self.results.expected[0].shape)
         if known and self.test == FOLDS:
             (own,) = fold_differences(self.results)

@@ -15,7 +15,14 @@ from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding.decision import Decision, training_seconds
-from mlaut.analysis.deciding.one_dataset import LACOSTE, MAIN_TESTS, REGION, OneDataset
+from mlaut.analysis.deciding.one_dataset import (
+    JOINT,
+    LACOSTE,
+    MAIN_TESTS,
+    MCNEMAR,
+    REGION,
+    OneDataset,
+)
 from mlaut.analysis.deciding.terms import Chosen, default_test
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Check
 from mlaut.analysis.deciding.verdicts import (
@@ -41,7 +48,6 @@ _TOLD = 3  # differences of the headline, of strategies that may be the best
 _FAR = 10  # times the rows, above which a forecast says only that they are many
 _FOLDS = 10  # of groups, above which more add little
 _POWER = 0.84  # normal quantile of a power of 0.8
-_CORRECTIONS = {"joint": "Holm's", "holm": "Holm's"}
 _MEANINGS = {
     UNDECIDED: "nothing is shown on it",
     OPEN: "not shown to be worse than another",
@@ -66,6 +72,13 @@ class OneDecision(Decision):
     one: OneDataset
     correction: str
     rivals: tuple[str, ...] = ()
+
+    @property
+    def corrected_by(self) -> str:
+        """How p-values are corrected for the number of pairs, in words."""
+        if self.control or (self.correction == JOINT and self.one.test == MCNEMAR):
+            return "Holm's"
+        return {JOINT: "jointly", "holm": "Holm's"}.get(self.correction, f"the {self.correction}")
 
     @property
     def dataset(self) -> str:
@@ -201,8 +214,9 @@ class OneDecision(Decision):
         if not self.decided:
             return ""
         n = f"{self.n_pairs} pair{'s' * (self.n_pairs > 1)}"
-        by = _CORRECTIONS.get(self.correction, f"the {self.correction}")
-        corrected = f", with {by} correction for {n}" if self.n_pairs > 1 else ""
+        by = self.corrected_by
+        how = f"all {n} jointly" if by == "jointly" else f"with {by} correction for {n}"
+        corrected = f", {how}" if self.n_pairs > 1 else ""
         sets = f"{self.one.n_sets} test sets" if self.scenario == "(b)" else "one test set"
         return (
             f"Tested by {MAIN_TESTS[self.one.test].words} on {self.one.scheme} ({sets}, "
@@ -303,7 +317,7 @@ def decide_one(
     tests: Mapping[str, Pairwise],
     chosen: Chosen,
     *,
-    correction: str = "holm",
+    correction: str = JOINT,
     scored: Results | None = None,
 ) -> OneDecision:
     """Decide the question of an analysis on one dataset.
@@ -315,7 +329,7 @@ def decide_one(
         Its tests of pairs (`OneDataset.tests`), the main one first.
     chosen : Chosen
         The analysis. Its test is one of several datasets, and is not used.
-    correction : str, default "holm"
+    correction : str, default "joint"
         Correction of ``tests``.
     scored : Results, optional
         The results before missing cells were treated.

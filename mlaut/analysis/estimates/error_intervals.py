@@ -80,6 +80,9 @@ class Sample:
         None.
     weights : ndarray of float, shape (n_rows,), or None
         Weights that are within ``points``.
+    least : float, default 0
+        Smallest variance of the values of rows: for differences of losses of 0 and 1, as if one row
+        differed, since learners that agree on some rows do not on all.
     """
 
     split: Split
@@ -89,6 +92,7 @@ class Sample:
     zero_one: bool = False
     classes: np.ndarray | None = None
     weights: np.ndarray | None = None
+    least: float = 0.0
 
     @classmethod
     def of_points(cls, points: np.ndarray, split: Split, **about: Any) -> Self:
@@ -105,7 +109,9 @@ class Sample:
         points = None if self.points is None else self.points[first] - self.points[second]
         span = self.bounds[1] - self.bounds[0]
         cells = self.cells[first] - self.cells[second]
-        return replace(self, cells=cells, points=points, bounds=(-span, span), zero_one=False)
+        least = 1 / max(int((self.split.folds >= 0).any(axis=0).sum()), 1) if self.zero_one else 0.0
+        about = {"bounds": (-span, span), "zero_one": False, "least": least}
+        return replace(self, cells=cells, points=points, **about)
 
     @property
     def fewest(self) -> int:
@@ -164,7 +170,8 @@ def _hold_out(sample: Sample, confidence: float) -> Interval:
     tested = sample.split.folds[0] >= 0
     points = _rows(sample)[..., 0, tested]
     n = points.shape[-1]
-    value, error = points.mean(axis=-1), points.std(axis=-1, ddof=min(1, n - 1)) / np.sqrt(n)
+    variance = np.maximum(points.var(axis=-1, ddof=min(1, n - 1)), sample.least)
+    value, error = points.mean(axis=-1), np.sqrt(variance / n)
     if sample.classes is not None:
         return _by_class(sample, points, sample.classes[tested], confidence)
     if sample.zero_one:
@@ -253,7 +260,7 @@ def _of_sets(sample: Sample) -> np.ndarray | float:
         if sample.classes is not None:
             variances.append(_error_by_class(points, sample.classes[rows]) ** 2)
         elif rows.sum() > 1:
-            variances.append(points.var(axis=-1, ddof=1) / rows.sum())
+            variances.append(np.maximum(points.var(axis=-1, ddof=1), sample.least) / rows.sum())
     known = np.nan_to_num(np.array(variances))
     return known.mean(axis=0) if len(known) else 0.0
 

@@ -8,7 +8,7 @@ load_matplotlib()  # before a module of this folder imports it
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "level_plots": ("auc_plot", "budget_plot", "calibration_plot", "roc_plot"),
+        "level_plots": ("budget_plot", "calibration_plot"),
         "posterior_plots": ("simplex_plot",),
         "pair_plots": ("multi_comparison_matrix", "pareto_front", "time_plot"),
         "overview_plots": ("rank_plot",),

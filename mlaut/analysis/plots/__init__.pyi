@@ -1,9 +1,7 @@
 """Where the public names are defined, for type checkers; written by tools/stubs.py."""
 
-from mlaut.analysis.plots.level_plots import auc_plot as auc_plot
 from mlaut.analysis.plots.level_plots import budget_plot as budget_plot
 from mlaut.analysis.plots.level_plots import calibration_plot as calibration_plot
-from mlaut.analysis.plots.level_plots import roc_plot as roc_plot
 from mlaut.analysis.plots.overview_plots import rank_plot as rank_plot
 from mlaut.analysis.plots.pair_plots import multi_comparison_matrix as multi_comparison_matrix
 from mlaut.analysis.plots.pair_plots import pareto_front as pareto_front

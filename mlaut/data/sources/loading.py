@@ -106,6 +106,7 @@ class _DatasetsToStore:
             )
         self.waiting.setdefault(group, {})[reference] = dataset
         self.size += int(dataset.frame.memory_usage(deep=False).sum())
+        self.size += getattr(dataset.array, "nbytes", 0)
         if self.size > BATCH:
             self.store()
 

@@ -109,6 +109,7 @@ class TimeSeries:
     n_folds: int = 5
     gap: int = 0
     roles: ClassVar[tuple[str, ...]] = ("time",)
+    name: ClassVar[str] = "time_series"
 
     def __post_init__(self) -> None:
         check_count("n_folds", self.n_folds, 2)
@@ -116,12 +117,13 @@ class TimeSeries:
 
     def __str__(self) -> str:
         gap = f", gap={self.gap}" if self.gap else ""
-        return f"time_series(n_folds={self.n_folds}{gap})"
+        return f"{self.name}(n_folds={self.n_folds}{gap})"
 
-    def folds(self, truth: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def folds(self, truth: np.ndarray, *values: np.ndarray) -> np.ndarray:
         """Return the code of each row in each pair: shape (n_folds, n_rows), int16."""
         from sklearn.model_selection import TimeSeriesSplit
 
+        (times,) = values
         order = np.argsort(times, kind="stable")
         folds = np.full((self.n_folds, len(truth)), UNUSED, dtype=np.int16)
         for pair, (train, test) in enumerate(
@@ -133,18 +135,11 @@ class TimeSeries:
 
 
 @dataclass(frozen=True)
-class GroupTimeSeries:
+class GroupTimeSeries(TimeSeries):
     """Time series scheme that trains on no row of the groups that it tests.
 
     Each fold tests the same rows as `TimeSeries`. Of the rows that it trains on, those of the
     tested groups are left out, and those of the time of the first test row.
-
-    Attributes
-    ----------
-    n_folds : int, default 5
-        Number of successive test sets.
-    gap : int, default 0
-        Number of rows between the training and the test rows that are left out.
 
     Examples
     --------
@@ -155,22 +150,13 @@ class GroupTimeSeries:
     [[-1, -1, 0, -2], [-2, -1, -1, 0]]
     """
 
-    n_folds: int = 5
-    gap: int = 0
     roles: ClassVar[tuple[str, ...]] = ("group", "time")
+    name: ClassVar[str] = "group_time_series"
 
-    def __post_init__(self) -> None:
-        self._plain()
-
-    def __str__(self) -> str:
-        return f"group_{self._plain()}"
-
-    def _plain(self) -> TimeSeries:
-        return TimeSeries(self.n_folds, self.gap)
-
-    def folds(self, truth: np.ndarray, groups: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def folds(self, truth: np.ndarray, *values: np.ndarray) -> np.ndarray:
         """Return the code of each row in each pair: shape (n_folds, n_rows), int16."""
-        folds = self._plain().folds(truth, times)
+        groups, times = values
+        folds = super().folds(truth, times)
         for number, codes in enumerate(folds, start=1):
             tested = codes == 0
             known = np.isin(groups, groups[tested]) | (times >= times[tested].min())

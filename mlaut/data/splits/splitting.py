@@ -145,6 +145,7 @@ def split_entry(
         truth=truth,
         split=split,
         weights=values.get("weight"),
+        shape=info.shape,
     )
     return entry, list(leaks(split, values))
 

@@ -52,11 +52,15 @@ def from_frame(
     >>> from_frame(table, "y", name="tiny", source="by hand").task
     'Classification'
     """
-    dataset = checked(Dataset(name, frame, target, task, metadata, roles=roles or {}))
+    return _usable(Dataset(name, frame, target, task, metadata, roles=roles or {}))
+
+
+def _usable(dataset: Dataset) -> Dataset:
+    dataset = checked(dataset)
     try:
         encode_target(dataset.labels, dataset.task)
     except DataError as error:
-        raise DataError(f"dataset {name!r}: {error}") from None
+        raise DataError(f"dataset {dataset.name!r}: {error}") from None
     return dataset
 
 
@@ -91,10 +95,7 @@ def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:
     target = given.pop("target", dataset.target)
     task = dataset.task if target == dataset.target else ""
     merged = {**dataset.roles, **given}
-    changed = from_frame(
-        dataset.frame, target, name=dataset.name, task=task, roles=merged, **dataset.metadata
-    )
-    return replace(changed, split=dataset.split)
+    return _usable(replace(dataset, target=target, task=task, roles=merged, path=""))
 
 
 def roles_of(roles: Mapping[str, Any] | None, name: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
+from mlaut.arrays import is_array, take_rows
 from mlaut.errors import StrategyError
 from mlaut.estimators.libraries.library import LIBRARIES, library_of
 from mlaut.estimators.preparing.related_rows import RelatedRows
@@ -140,4 +141,4 @@ another package needs its Library, with stop
 
 
 def _rows(X: Any, rows: np.ndarray) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+    return take_rows(X if hasattr(X, "iloc") or is_array(X) else np.asarray(X), rows)

@@ -25,6 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from mlaut.errors import DataError, DivergedError, StrategyError
+from mlaut.estimators.networks.architectures import Architecture
 from mlaut.estimators.networks.keras_backend import (
     choose_backend,
     forget_earlier_networks,
@@ -86,7 +87,7 @@ class _KerasEstimator(BaseEstimator):
         seed = int(rng.randint(np.iinfo(np.int32).max))
         groups = target if n_classes else np.zeros(len(X), dtype=int)
         held_out = _held_out(groups, self.validation_fraction, rng)
-        shape = DataShape(len(X), X.shape[1], n_classes)
+        shape = DataShape.of(X, len(X), n_classes)
         self._archive, self._model = b"", None
         forget_earlier_networks()
         with seeded(keras, seed):
@@ -134,7 +135,7 @@ class _KerasEstimator(BaseEstimator):
                 "let it return the model"
             )
         if not model.built:
-            model.build((None, shape.n_features))
+            model.build((None, *shape.row))
         given = getattr(model, "output_shape", (None, None))[-1]
         if given not in (None, shape.n_classes or 1):
             raise StrategyError(
@@ -243,13 +244,18 @@ class _KerasEstimator(BaseEstimator):
         """Return the outputs of the network for float32 rows: shape (n_rows, n_outputs)."""
         start_keras(effective_n_jobs(self.n_jobs))
         missing = -len(X) % ROWS_AT_ONCE
-        blocks = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype)])
+        blocks = np.concatenate([X, np.zeros((missing, *X.shape[1:]), X.dtype)])
         given = self.model_.predict(blocks, batch_size=ROWS_AT_ONCE, verbose=0)
         return np.asarray(given)[: len(X)]
 
     def _rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "history_")
-        return validate_data(self, X, dtype=np.float32, reset=False)
+        return validate_data(self, X, dtype=np.float32, reset=False, allow_nd=True)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = not isinstance(self.network, Architecture)
+        return tags
 
     # ---- keeping it
 
@@ -322,7 +328,7 @@ class _KerasEstimator(BaseEstimator):
         estimator = cls(network=None)
         estimator.history_ = about["history"]
         estimator._model = start_keras().saving.load_model(path)
-        estimator.n_features_in_ = estimator._model.input_shape[-1]
+        estimator.n_features_in_ = estimator._model.input_shape[1]
         if about.get("columns"):
             estimator.feature_names_in_ = np.array(about["columns"], dtype=object)
         if about["labels"]:
@@ -402,8 +408,8 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
     class_weight: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on rows of shape (n_rows, n_features), labels of any type, and row weights."""
-        X, y = validate_data(self, X, y, dtype=np.float32)
+        """Train on rows of shape (n_rows, ...), labels of any type, and row weights."""
+        X, y = validate_data(self, X, y, dtype=np.float32, allow_nd=True)
         check_classification_targets(y)
         self.classes_, positions = np.unique(y, return_inverse=True)
         weight = _weights(sample_weight, X)
@@ -452,8 +458,8 @@ class KerasRegressor(RegressorMixin, _KerasEstimator):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on rows of shape (n_rows, n_features), numbers, and row weights."""
-        X, y = validate_data(self, X, y, dtype=np.float32, y_numeric=True)
+        """Train on rows of shape (n_rows, ...), numbers, and row weights."""
+        X, y = validate_data(self, X, y, dtype=np.float32, y_numeric=True, allow_nd=True)
         self._train(X, y, _weights(sample_weight, X), 0)
         return self
 

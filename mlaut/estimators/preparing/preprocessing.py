@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from mlaut.arrays import is_array, is_sparse
 from mlaut.errors import DataError, StrategyError
 from mlaut.estimators.preparing.columns import (
     CATEGORY,
@@ -52,6 +53,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
       and the categories that the training rows do not have share one column. If no category is
       rare, an unseen one has 0 in every column.
     - *A column without any value* in the training rows becomes 0 everywhere.
+    - *An array of more than two dimensions and a sparse matrix* are passed on as they are.
 
     Parameters
     ----------
@@ -103,14 +105,28 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             Training rows.
         y : ignored
         """
-        self._learn(as_frame(X))
+        if not self._leaves(X):
+            self._learn(as_frame(X))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Return the training rows as numbers, after `fit`; the table is read once for both."""
+        if self._leaves(X):
+            return X
         frame = as_frame(X)
         parts = self._learn(frame)
         return _passed_on(X, frame) if parts is None else self._as_output(X, frame, *parts)
+
+    def _leaves(self, X: Any) -> bool:
+        """Return whether X is no table, and so is passed on as it is."""
+        if is_array(X):
+            self.columns_: tuple[Column, ...] = ()
+            self.untouched_, self.n_features_in_ = True, X.shape[1]
+            if is_sparse(X) and self.normalize_features:
+                raise DataError(
+                    "a sparse matrix is not scaled, which would fill it; give preprocessing=None"
+                )
+        return is_array(X)
 
     def _learn(self, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
         """Learn from a training table; return its numbers and texts, or None if untouched."""
@@ -177,6 +193,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             A column of the training table is not in ``X``.
         """
         check_is_fitted(self, "columns_")
+        if is_array(X):
+            return X
         frame = self._aligned(as_frame(X))
         complete = complete_numbers(frame)
         if self.untouched_ and complete is not None and have_names_of_one_type(frame):
@@ -263,8 +281,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     def text_columns(self, X: Any) -> list[str]:
         """Return the columns that `fit_transform` of these rows returns as categories."""
-        frame = as_frame(X)
-        if complete_numbers(frame) is not None:
+        if is_array(X) or complete_numbers(frame := as_frame(X)) is not None:
             return []
         columns = kinds_of(frame)
         names = _distinct_names(columns)
@@ -293,7 +310,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             "dates": "days since 1970-01-01 (UTC)",
             "ordered categories": "their position",
             "empty columns": "0",
-            "untouched": "tables of complete numbers" if self.as_needed else "none",
+            "untouched": "arrays" + ", tables of complete numbers" * self.as_needed,
         }
 
     def _describe_numbers(self) -> str:
@@ -317,6 +334,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.three_d_array, tags.input_tags.sparse = True, not self.normalize_features
         return tags
 
 
@@ -334,7 +352,7 @@ def explained_texts(X: Any) -> Iterator[None]:
         yield
     except ValueError as error:
         columns, what = list[Any](), "prepares the columns of text"
-        if "could not convert string to float" in str(error):
+        if "could not convert string to float" in str(error) and not is_array(X):
             columns = [column.name for column in kinds_of(as_frame(X)) if column.kind == CATEGORY]
         elif "NaN" in str(error) and isinstance(X, pd.DataFrame):
             columns, what = X.columns[X.isna().any()].tolist(), "seems to fill the gaps of columns"
@@ -365,11 +383,6 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def _frame_of_array(X: Any) -> pd.DataFrame:
-    if hasattr(X, "toarray"):
-        raise DataError(
-            "a sparse matrix has no columns with names and kinds; give a DataFrame, or switch "
-            "preprocessing off (preprocessing=None) for a strategy that takes sparse tables"
-        )
     array = np.asarray(X)
     if array.ndim != 2:
         raise DataError(

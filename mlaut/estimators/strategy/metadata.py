@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeVar
 
+from mlaut.arrays import row_shape
 from mlaut.errors import StrategyError
 from mlaut.estimators.names import nearest
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, check_name
@@ -20,17 +22,29 @@ class DataShape:
     Attributes
     ----------
     n_rows, n_features : int
-        Numbers of rows and columns before preprocessing.
+        Numbers of rows and columns before preprocessing; of an array, the values of a row.
     n_classes : int
         Number of classes; 0 for regression.
     dataset : str
         Name of the dataset in its study; empty outside of a study.
+    row : tuple of int
+        Shape of a row: ``(n_features,)`` of a table, for example ``(3, 40)`` of an array.
     """
 
     n_rows: int
     n_features: int
     n_classes: int = 0
     dataset: str = ""
+    row: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "row", self.row or (self.n_features,))
+
+    @classmethod
+    def of(cls, X: Any, n_rows: int, n_classes: int = 0, dataset: str = "") -> DataShape:
+        """Return the shape of a training part of a table or array."""
+        row = row_shape(X)
+        return cls(n_rows, prod(row), n_classes, dataset, row)
 
     @property
     def task(self) -> str:

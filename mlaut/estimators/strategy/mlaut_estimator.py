@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
+from mlaut.estimators.libraries.arrays import takes_arrays, takes_sparse
 from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
@@ -284,6 +285,27 @@ class MlautEstimator(BaseEstimator):
         with looked_at(self.name):
             return weight_argument(self.assemble(self._reference_shape())) is not None
 
+    def way_with(self, *, sparse: bool) -> str:
+        """Return how the strategy can take features that are no table; empty if it takes them.
+
+        Parameters
+        ----------
+        sparse : bool
+            Whether they are a sparse matrix, and not an array.
+        """
+        with looked_at(self.name):
+            core = self._core(self._reference_shape())
+            if not sparse:
+                return (
+                    ""
+                    if takes_arrays(core)
+                    else "begin its pipeline with mlaut.estimators.Flatten()"
+                )
+            if not (self.metadata.sparse or takes_sparse(core)):
+                return "give X.toarray(), or the estimator the tag input_tags.sparse"
+            scales = getattr(self.preprocessing, "normalize_features", False)
+            return "give it preprocessing=None" if scales else ""
+
     def needs_groups(self) -> bool:
         """Return whether folds among the parameters need the group of each row."""
         return needs_groups(self.assemble(self._reference_shape()))
@@ -529,12 +551,8 @@ class MlautEstimator(BaseEstimator):
         numbers = CLASSIFICATION not in self.tasks or (
             REGRESSION in self.tasks and labels.dtype.kind == "f"
         )
-        table = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-        return DataShape(
-            n_rows=len(labels),
-            n_features=table[1] if len(table) > 1 else 1,
-            n_classes=0 if numbers else len(set(labels.ravel().tolist())),
-        )
+        n_classes = 0 if numbers else len(set(labels.ravel().tolist()))
+        return DataShape.of(X if hasattr(X, "shape") else np.asarray(X), len(labels), n_classes)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict labels or numbers for rows: shape (n_rows,)."""

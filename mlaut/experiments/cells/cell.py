@@ -211,7 +211,7 @@ def _fit_and_predict(
     options: CellOptions,
 ) -> Outcome:
     train, test = rows
-    shape = DataShape(len(train), table.features.shape[1], len(table.classes), cell.dataset)
+    shape = DataShape.of(table.features, len(train), len(table.classes), cell.dataset)
     begun = perf_counter()
     assembled, traits = new_model(strategy, shape, seed, options.threads)
     if related := relation_of_fold(table.groups, table.times, train, test):

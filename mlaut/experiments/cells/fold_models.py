@@ -16,11 +16,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
 
+from mlaut.arrays import is_array, take_rows
 from mlaut.data.splits.targets import positions
 from mlaut.estimators import DataShape, MlautEstimator
 from mlaut.estimators.libraries.column_names import take_every_name
@@ -48,7 +48,7 @@ class FoldTable:
 
     Attributes
     ----------
-    features : DataFrame, shape (n_rows, n_features)
+    features : DataFrame, or array or sparse matrix, shape (n_rows, ...)
     labels : ndarray, shape (n_rows,)
         Class labels, or numbers for regression; in a worker process none.
     classes : tuple
@@ -59,7 +59,7 @@ class FoldTable:
         Code of the group, and number of the time, of each row; None where there is no such column.
     """
 
-    features: pd.DataFrame
+    features: Any
     labels: np.ndarray
     classes: tuple[Any, ...]
     weights: np.ndarray | None = None
@@ -84,7 +84,7 @@ class FoldTable:
 
         Its type and order in memory are those of rows of the DataFrame as an array.
         """
-        if not are_plain_numbers(self.features):
+        if is_array(self.features) or not are_plain_numbers(self.features):
             return None
         numbers = self.features.to_numpy()
         if numbers.dtype.kind not in "iuf" or not _are_finite(numbers):
@@ -96,11 +96,11 @@ class FoldTable:
     @cached_property
     def names_of_one_type(self) -> bool:
         """Return whether scikit-learn accepts the names of the columns: all texts, or none."""
-        return have_names_of_one_type(self.features)
+        return not is_array(self.features) and have_names_of_one_type(self.features)
 
-    def rows(self, rows: np.ndarray) -> pd.DataFrame:
+    def rows(self, rows: np.ndarray) -> Any:
         """Return rows of the features."""
-        return self.features.iloc[rows]
+        return take_rows(self.features, rows)
 
     def rows_of_numbers(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of the complete numbers as scikit-learn would make them of the DataFrame."""

@@ -344,8 +344,8 @@ class _Dispatch:
             lacking = [address for address, spec in found.items() if spec is None]
             where = f"worker {lacking[0]} has no mlaut" if lacking else _text(error)
             raise StudyError(
-                f"the workers of the cluster cannot take a dataset: {where}; start workers with the "
-                "Python that runs the study, or install the same packages there"
+                f"the workers of the cluster cannot take a dataset: {where}; start workers with "
+                "the Python that runs the study, or install the same packages there"
             ) from error
 
     # ------------------------------------------------------------------- cluster
@@ -361,8 +361,9 @@ class _Dispatch:
             if "ssl_context" in str(error):
                 raise StudyError(
                     f"scheduler {address}: needs certificates, and none are set: name files in "
-                    "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT "
-                    "and DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY (docs/cluster.md)"
+                    "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+                    "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and "
+                    "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY (docs/cluster.md)"
                 ) from error
             raise StudyError(
                 f"scheduler {address}: no answer ({_text(error)}); "

@@ -303,7 +303,11 @@ def plan_run(
     now = {name: installed_version(name) for name in LEARNERS} if plan.n_todo else None
     return replace(
         plan,
-        refusals=(*plan.refusals, *_without_weights(infos, requested, strategies)),
+        refusals=(
+            *plan.refusals,
+            *_without_weights(infos, requested, strategies),
+            *_of_tables(infos, requested, strategies),
+        ),
         notes=_with_groups(
             _with_scores(plan.notes, strategies, metric), infos, requested, strategies
         ),
@@ -448,6 +452,28 @@ def _without_weights(
                 f"{', '.join(unable)}; leave {'them' if len(unable) > 1 else 'it'} out, or give "
                 "the column of weights the role ignore"
             )
+
+
+def _of_tables(
+    infos: Sequence[DatasetInfo],
+    requested: Mapping[str, Sequence[str]],
+    strategies: Sequence[MlautEstimator],
+) -> Iterator[StrategyError]:
+    """Yield an error for each kind of features that are no table, and strategies of tables only."""
+    given = [pair for pair in zip(infos, requested.values(), strict=True) if pair[0].shape]
+    refused: dict[tuple[bool, str], dict[str, DatasetInfo]] = {}
+    for strategy in strategies:
+        first = {i.sparse: i for i, names in reversed(given) if strategy.name in names}
+        for sparse, info in first.items():
+            if way := strategy.way_with(sparse=sparse):
+                refused.setdefault((sparse, way), {})[strategy.name] = info
+    for (sparse, way), names in refused.items():
+        info = next(iter(names.values()))
+        kind = "a sparse matrix" if sparse else f"an array with rows of shape {info.shape}"
+        yield StrategyError(
+            f"dataset {info.name!r} is {kind}, which {', '.join(names)} cannot take as it is; "
+            f"{way}, or leave it out"
+        )
 
 
 def exceeded_size_limits(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlaut.arrays import take_rows
 from mlaut.errors import MlautError, StudyError
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
@@ -390,7 +391,7 @@ def predict_again(
             test = entry.split.rows(record["repeat"], record["fold"])[1]
             cell = {key: record[key] for key in ("dataset", "strategy", "repeat", "fold")}
             with in_session(settings.get(record["strategy"], {})):
-                predicted = model.predict(dataset.features.iloc[test])
+                predicted = model.predict(take_rows(dataset.features, test))
             part = {**cell, "row": test, "truth": truth[test], "prediction": predicted}
             parts.append(pd.DataFrame(part))
     if not parts:

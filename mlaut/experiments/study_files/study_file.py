@@ -391,7 +391,7 @@ def _unknown(key: str, names: Mapping[str, Any], what: str, where: str) -> Study
 
 
 def run_study(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | StudyFile,
     *,
     verbose: int = 1,
     race: MakeRace | None = None,
@@ -404,8 +404,8 @@ def run_study(
 
     Parameters
     ----------
-    path : path-like
-        Path of the study file.
+    path : path-like or StudyFile
+        Path of the study file, or what `read_study_file` returned.
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
     race : callable, optional
@@ -434,7 +434,8 @@ def run_study(
     """
     from mlaut.experiments.workers.start import start_server
 
-    file = read_study_file(path).changed(changes)
+    file = path if isinstance(path, StudyFile) else read_study_file(path)
+    file = file.changed(changes)
     start_server(file.output, file.run.engine)
     from mlaut.experiments.runs.orchestrator import Orchestrator
     from mlaut.files_io import StudyStore

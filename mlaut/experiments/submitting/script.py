@@ -41,7 +41,7 @@ shard={stem}.shard-"$SLURM_ARRAY_TASK_ID"-of-{count}{suffix}
 {before}srun --cpus-per-task="$SLURM_CPUS_PER_TASK" {mlaut} run --no-trial \
 --shard "$SLURM_ARRAY_TASK_ID/{count}" {study}
 code=$?
-{after}# 75: the time is over; 137: killed, as for memory. A cell that kills its job is given up after three times.
+{after}# 75: the time is over; 137: killed. A cell that kills its job is given up after three times.
 if [ $code = 75 ] || {{ [ $code = 137 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {deaths} ]; }}; then
   scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
 fi
@@ -134,7 +134,7 @@ class JobScripts:
 
     @property
     def _command(self) -> str:
-        """Command that is mlaut in the job: of the image, of what ``setup`` sets up, or this one."""
+        """Command that is mlaut in the job: of the image, of ``setup``, or this one."""
         if self.options.image:
             image = shlex.quote(str(Path(self.options.image).absolute()))
             bound = ' --bind "$home"' if self.options.scratch else ""

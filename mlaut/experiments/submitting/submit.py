@@ -110,8 +110,8 @@ def submit_study(
     options = replace(file.slurm, **changes)
     if file.race is not None:
         raise StudyError(
-            f"{file.path}: a race decides on the results of all cells, and has no shards; run it in "
-            "one job: sbatch --wrap 'mlaut run ...'"
+            f"{file.path}: a race decides on the results of all cells, and has no shards; run it "
+            "in one job: sbatch --wrap 'mlaut run ...'"
         )
     if not only_script and shutil.which("sbatch") is None:
         raise StudyError(

@@ -1,4 +1,4 @@
-"""Handlers of the signals that stop a run: a person's, a container's, and those of batch systems."""
+"""Handlers of the signals that stop a run: of a person, a container, and batch systems."""
 
 import contextlib
 import signal

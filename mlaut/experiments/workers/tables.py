@@ -3,6 +3,9 @@
 The memory has no name in any folder, so a run that is killed leaves nothing behind. It is sealed,
 and workers map it for reading only: no strategy can change the rows of another. Labels stay in the
 process that runs the study; a batch gets those of the training rows of its cells.
+
+An array that is too large for memory lies in such a file on the disk (`files_io.tables.arrays`):
+the rest of its table is written behind it, and workers map the whole.
 """
 
 import contextlib
@@ -27,7 +30,7 @@ from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.files_io import FilesIO
 from mlaut.records import Cell, Dataset
 
-_LENGTH = struct.Struct("<Q")  # of the description, with which the memory begins
+_LENGTH = struct.Struct("<Q")  # of the description, with which the memory ends
 _LINE = 64  # bytes of a line of the processor's cache; each array begins with one
 _KEPT = 2**28  # bytes of tables that are kept for further batches, besides the newest
 _MOST_KEPT = 32  # tables, each of which takes a descriptor: a process may often have 1,024, or 256
@@ -208,27 +211,31 @@ def share_table(table: FoldTable) -> int:
     ([[0.5], [1.5]], False)
     >>> os.close(memory)
     """
+    files = getattr(table.features, "handles", None)  # of an array that is mapped already
+    if files:
+        table = replace(table, features=np.asarray(table.features))
     _ = table.numbers, table.names_of_one_type  # cached in the table, so that workers know them
     buffers: list[pickle.PickleBuffer] = []
     pickled = pickle.dumps(table, protocol=5, buffer_callback=buffers.append)
     raw = [buffer.raw() for buffer in buffers]
     places: dict[tuple[int, int], int] = {}  # of address and size; arrays may be views of one
-    end = 0
-    for content in raw:
-        if _key(content) not in places:
-            places[_key(content)] = end
-            end = _aligned(end + content.nbytes)
-    layout = [(places[_key(content)], content.nbytes) for content in raw]
-    description = pickle.dumps((pickled, layout))
-    start = _aligned(_LENGTH.size + len(description))
-    memory = _new_memory()
+    if files:
+        places[table.features.ctypes.data, table.features.nbytes] = 0
+    end = _aligned(table.features.nbytes) if files else 0
+    memory = os.dup(files[0]) if files else _new_memory()
     try:
-        os.truncate(memory, start + end)
-        _write(memory, memoryview(_LENGTH.pack(len(description)) + description), 0)
         for content in raw:
-            if (place := places.pop(_key(content), None)) is not None:
-                _write(memory, content, start + place)
-        _seal(memory)
+            if _key(content) not in places:
+                places[_key(content)] = end
+                _write(memory, content, end)
+                end = _aligned(end + content.nbytes)
+        layout = [(places[_key(content)], content.nbytes) for content in raw]
+        description = pickle.dumps((pickled, layout))
+        _write(memory, memoryview(description + _LENGTH.pack(len(description))), end)
+        if files:
+            os.dup2(files[1], memory, inheritable=False)  # workers get it for reading only
+        else:
+            _seal(memory)
     except BaseException:
         os.close(memory)
         raise
@@ -238,10 +245,11 @@ def share_table(table: FoldTable) -> int:
 def map_table(memory: int) -> FoldTable:
     """Return the table in shared memory; its arrays lie there, and are read-only."""
     mapped = memoryview(mmap.mmap(memory, 0, prot=mmap.PROT_READ))
-    (length,) = _LENGTH.unpack_from(mapped)
-    pickled, layout = pickle.loads(mapped[_LENGTH.size : _LENGTH.size + length])
-    arrays = mapped[_aligned(_LENGTH.size + length) :]
-    table: FoldTable = pickle.loads(pickled, buffers=[arrays[at : at + n] for at, n in layout])
+    end = len(mapped) - _LENGTH.size
+    (length,) = _LENGTH.unpack_from(mapped, end)
+    pickled, layout = pickle.loads(mapped[end - length : end])
+    buffers = [mapped[at : at + n] for at, n in layout]
+    table: FoldTable = pickle.loads(pickled, buffers=buffers)
     return table
 
 

@@ -65,6 +65,8 @@ class SplitEntry:
         Weight of each row in fits and metrics; None where all rows count the same.
     named : tuple of str
         Former names, the first one first.
+    shape : tuple of int
+        Shape of a row of features that are no table; empty for a table.
     """
 
     name: str
@@ -76,6 +78,7 @@ class SplitEntry:
     split: Split
     weights: np.ndarray | None = None
     named: tuple[str, ...] = ()
+    shape: tuple[int, ...] = ()
 
     @property
     def first_name(self) -> str:

@@ -23,7 +23,7 @@ def check_not_old(file: h5py.File, path: Path) -> None:
     what = ""
     if isinstance(file.get(_SPLITS), h5py.Group):
         what = "results of MLaut 0.1 or 0.2 (splits and predictions without a study)"
-    elif "PYTABLES_FORMAT_VERSION" in file.attrs and _tables(file):
+    elif "PYTABLES_FORMAT_VERSION" in file.attrs and tables_of_pandas(file):
         what = "tables that pandas' HDFStore wrote, as MLaut 0.1 and 0.2 did"
     if what:
         raise StoreError(
@@ -32,7 +32,7 @@ def check_not_old(file: h5py.File, path: Path) -> None:
         )
 
 
-def _tables(file: h5py.File) -> list[h5py.Group]:
+def tables_of_pandas(file: h5py.File) -> list[h5py.Group]:
     """Return the groups in which pandas stored a table; none if the file has datasets of today."""
     tables: list[h5py.Group] = []
     waiting: list[h5py.Group] = [file]

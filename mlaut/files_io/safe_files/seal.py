@@ -92,7 +92,10 @@ def _stretches(group: Any, kind: bytes = b"") -> Iterator[tuple[int, int]]:
         if isinstance(item, h5py.h5g.GroupID):
             body = kind == b"body" or (kind == b"mlaut-table" and name == b"body")
             yield from _stretches(item, b"body" if body else _encoding_of(item))
-        elif isinstance(item, h5py.h5d.DatasetID) and kind in (b"mlaut-outcomes", b"body"):
+        elif isinstance(item, h5py.h5d.DatasetID) and (
+            kind in (b"mlaut-outcomes", b"body", b"csr_matrix")
+            or (kind == b"mlaut-dataset" and name == b"X")
+        ):
             yield from _places(item, changing=kind == b"mlaut-outcomes")
 
 

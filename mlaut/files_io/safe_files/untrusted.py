@@ -56,10 +56,11 @@ def check_links(file: h5py.File, path: Path) -> None:
     _checked[path] = now
 
 
-def check_size(item: h5py.Dataset, *, plain: bool = False) -> h5py.Dataset:
+def check_size(item: h5py.Dataset, *, plain: bool = False, largest: int = MEMORY) -> h5py.Dataset:
     """Return an array of a file, after a check of the memory that reading it needs.
 
-    ``plain`` is for numbers that MLaut stores uncompressed: they need no more than the file has.
+    ``plain`` is for numbers that MLaut stores uncompressed: they need no more than the file has;
+    ``largest`` is for an array that is read in pieces.
 
     Raises
     ------
@@ -79,7 +80,7 @@ def check_size(item: h5py.Dataset, *, plain: bool = False) -> h5py.Dataset:
         what = "its values are of any length"
     elif size > (stored if plain else DEFLATED * stored) + _SMALL:
         what = f"it declares {size:,} bytes, and {stored:,} are stored"
-    elif size > MEMORY:
+    elif size > largest:
         what = f"it needs {size:,} bytes, more than half of the memory that may be used here"
     if what:
         raise StoreError(

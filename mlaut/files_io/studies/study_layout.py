@@ -159,6 +159,7 @@ def put_entry(file: h5py.File, entry: SplitEntry) -> None:
         "fingerprint": entry.fingerprint,
     }
     about |= {"named": list(entry.named)} if entry.named else {}
+    about |= {"shape": list(entry.shape)} if entry.shape else {}
     put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
 
 
@@ -192,6 +193,7 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         split=Split(values["folds"], about["scheme"], about["seed"]),
         weights=values.get("weights"),
         named=tuple(about.get("named", ())),
+        shape=tuple(map(int, about.get("shape", ()))),
     )
     _check_entry(entry)
     return entry

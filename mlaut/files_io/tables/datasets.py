@@ -1,9 +1,10 @@
 """Datasets as HDF5 groups: checks, writing, reading and comparison.
 
-A group of encoding ``mlaut-dataset`` holds ``table`` (`frames`); ``about``, a JSON text with the
-attributes of `DatasetInfo`; and ``split`` (repeat, row), coded as in a study, if the dataset came
-with a split. The attributes ``class_name``, ``task`` and ``fingerprint`` of the group repeat the
-most important values for users of other tools.
+A group of encoding ``mlaut-dataset`` holds ``table`` (`frames`); ``X`` (`arrays`), if the features
+are no columns of the table; ``about``, a JSON text with the attributes of `DatasetInfo`; and
+``split`` (repeat, row), coded as in a study, if the dataset came with a split. The attributes
+``class_name``, ``task`` and ``fingerprint`` of the group repeat the most important values for users
+of other tools.
 """
 
 import json
@@ -11,16 +12,25 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import prod
 from typing import Any
 
 import h5py
 import numpy as np
 import pandas as pd
 
+from mlaut.arrays import is_sparse, row_shape
 from mlaut.errors import DataError, StoreError, nearest, shortened
 from mlaut.files_io.safe_files.names import from_h5
 from mlaut.files_io.safe_files.texts import get_json, put_json
 from mlaut.files_io.safe_files.untrusted import read_whole
+from mlaut.files_io.tables.arrays import (
+    array_fingerprint,
+    checked_array,
+    count_repeated,
+    get_array,
+    put_array,
+)
 from mlaut.files_io.tables.fingerprints import column_fingerprints, dataset_fingerprint
 from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.tables.roles import checked_roles, described_roles, plain_roles
@@ -29,7 +39,7 @@ from mlaut.markup import counted
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
 
 ENCODING = "mlaut-dataset"
-VERSION = 2  # of the form of a dataset with roles in HDF5; one without is written as version 1
+VERSION = 3  # of a dataset with an array in HDF5; a table with roles is version 2, without 1
 MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
 
 
@@ -47,7 +57,8 @@ class DatasetInfo:
     target : str
         Name of the target column.
     n_rows, n_features : int
-        Number of rows, and of columns that are neither the target nor have a role.
+        Number of rows, and of columns that are neither the target nor have a role; in an array,
+        of the values of a row.
     n_classes : int or None
         Number of distinct target values; None for regression.
     fingerprint : str
@@ -61,6 +72,10 @@ class DatasetInfo:
     repeated_rows : int or None
         Number of rows that equal another row in all features and the target; None if the dataset
         was stored by a version that did not count them.
+    shape : tuple of int
+        Shape of a row of features that are no table; empty for a table.
+    sparse : bool
+        Whether the features are a sparse matrix.
     """
 
     name: str
@@ -75,6 +90,8 @@ class DatasetInfo:
     split: str = ""
     roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     repeated_rows: int | None = None
+    shape: tuple[int, ...] = ()
+    sparse: bool = False
 
     @property
     def columns_of_roles(self) -> list[Any]:
@@ -153,25 +170,25 @@ def checked(dataset: Dataset) -> Dataset:
         raise DataError(f"a dataset needs a text as its name, not {name!r}")
     try:
         frame = as_pandas(frame)
-        _check_frame(frame, target)
+        array = None if dataset.array is None else checked_array(dataset.array, len(frame))
+        _check_frame(frame, target, alone=array is None)
         _check_texts(chain([name], frame.columns, frame[target].unique()))
         _check_split(dataset.split, len(frame))
         task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
         check_target(frame[target], task)
         metadata = _plain_json(dataset.metadata)
-        roles = checked_roles(frame, target, dataset.roles)
+        roles = checked_roles(frame, target, dataset.roles, alone=array is None)
         if not dataset.task and task == REGRESSION:
             _refuse_survival(frame.drop(columns=list(chain.from_iterable(roles.values()))), target)
-        fingerprint = dataset_fingerprint(frame, target, task, roles)
+        fingerprint = dataset_fingerprint(frame, target, task, roles, array)
     except (DataError, UnicodeEncodeError) as error:
         text = str(error) if isinstance(error, DataError) else _no_text(error.object)
         raise DataError(f"dataset {name!r}: {text}") from None
-    return replace(
-        dataset, frame=frame, task=task, metadata=metadata, fingerprint=fingerprint, roles=roles
-    )
+    made: dict[str, Any] = {"frame": frame, "array": array, "task": task, "roles": roles}
+    return replace(dataset, metadata=metadata, fingerprint=fingerprint, **made)
 
 
-def _check_frame(frame: pd.DataFrame, target: Any) -> None:
+def _check_frame(frame: pd.DataFrame, target: Any, *, alone: bool) -> None:
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DataError(f"two columns are called {twice.tolist()[0]!r}; rename one")
@@ -192,7 +209,7 @@ def _check_frame(frame: pd.DataFrame, target: Any) -> None:
         )
     if not len(frame):
         raise DataError("the table has no rows; check where it was read")
-    if frame.shape[1] == 1:
+    if alone and frame.shape[1] == 1:
         raise DataError(f"no column beside the target {target!r}; a strategy needs features")
 
 
@@ -296,6 +313,8 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     """Store a checked dataset as a new group."""
     group = parent.create_group(key)
     write_frame(group, "table", dataset.frame)
+    if dataset.array is not None:
+        put_array(group, dataset.array)
     classification = dataset.task == CLASSIFICATION
     target = dataset.target
     about = {
@@ -303,18 +322,20 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
         "task": dataset.task,
         "target": _plain(target) if isinstance(target, np.generic) else target,
         "n_rows": len(dataset.frame),
-        "n_features": dataset.features.shape[1],
+        "n_features": prod(row_shape(dataset.features)),
         "n_classes": int(dataset.labels.nunique()) if classification else None,
         "fingerprint": dataset.fingerprint,
         "metadata": dataset.metadata,
     }
     if dataset.roles:
         about["roles"] = dataset.roles
+    if dataset.array is not None:
+        about["shape"], about["sparse"] = row_shape(dataset.array), is_sparse(dataset.array)
     if dataset.split is not None:
         about["split"] = dataset.split.scheme
         group.create_dataset("split", data=dataset.split.folds.astype("<i2"), compression="gzip")
     put_json(group, "about", about)
-    version = VERSION if dataset.roles else 1
+    version = VERSION if dataset.array is not None else 2 if dataset.roles else 1
     group.attrs.update({"encoding-type": ENCODING, "encoding-version": version})
     for key, value in (("class_name", target), ("task", dataset.task)):
         group.attrs[key] = str(value)
@@ -323,6 +344,8 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
 
 
 def _repeated_rows(dataset: Dataset) -> int:
+    if dataset.array is not None:
+        return count_repeated(dataset.array, pd.factorize(dataset.labels)[0])
     apart = list(chain.from_iterable(dataset.roles.values()))
     rows = dataset.frame.drop(columns=apart)
     # Equal rows are equal in each column: a column of different numbers leaves few to compare.
@@ -361,6 +384,7 @@ def get_info(group: h5py.Group) -> DatasetInfo:
         roles = plain_roles(about.pop("roles", {}))
         repeated = group.attrs.get("repeated_rows")
         repeated = None if repeated is None else int(repeated)
+        about["shape"] = tuple(map(int, about.get("shape", ())))
         info = DatasetInfo(path=group.name, roles=roles, repeated_rows=repeated, **about)
         if not (isinstance(info.name, str) and isinstance(info.metadata, dict)):
             raise ValueError("its name is no text, or its metadata are none")
@@ -395,9 +419,15 @@ def get_dataset(group: h5py.Group) -> Dataset:
     """
     info = get_info(group)
     frame = read_frame(_table(group, info), info.name)
-    if dataset_fingerprint(frame, info.target, info.task, info.roles) != info.fingerprint:
+    try:
+        array = get_array(group)
+    except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+        what = f"has a damaged array ({' '.join(str(error).split())})"
+        raise _broken(group, info.name, what) from error
+    content = frame, info.target, info.task, info.roles, array
+    if dataset_fingerprint(*content) != info.fingerprint:
         raise _broken(group, info.name, "is not what was stored (its fingerprint does not hold)")
-    return _dataset(group, info, frame)
+    return replace(_dataset(group, info, frame), array=array)
 
 
 def _table(group: h5py.Group, info: DatasetInfo) -> h5py.Group:
@@ -445,7 +475,9 @@ def _changes(group: h5py.Group, old: DatasetInfo, new: Dataset) -> Iterator[str]
         if old.n_rows != len(new.frame):
             yield f"{old.n_rows} rows are now {len(new.frame)}"
         else:
-            yield from _changed_columns(get_dataset(group).frame, new.frame)
+            stored = get_dataset(group)
+            yield from _changed_columns(stored.frame, new.frame)
+            yield from _changed_array(stored.array, new.array)
     yield from _changed_split(_get_split(group, old), new.split)
     keys = sorted({*old.metadata, *new.metadata})
     metadata = [key for key in keys if old.metadata.get(key) != new.metadata.get(key)]
@@ -461,6 +493,17 @@ def _changed_split(old: Split | None, new: Split | None) -> Iterator[str]:
         yield "another split"
     elif old.scheme != new.scheme:
         yield f"split {old.scheme!r} is now {new.scheme!r}"
+
+
+def _changed_array(old: Any, new: Any) -> Iterator[str]:
+    before, after = (
+        "a table" if X is None else f"{'a sparse' * is_sparse(X) or 'an'} array {X.shape[1:]}"
+        for X in (old, new)
+    )
+    if before != after:
+        yield f"rows of {before} are now of {after}"
+    elif new is not None and array_fingerprint(old) != array_fingerprint(new):
+        yield f"other values in its array, or of another type ({old.dtype}, now {new.dtype})"
 
 
 def _changed_columns(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:

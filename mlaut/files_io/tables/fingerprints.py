@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut.files_io.tables.arrays import array_fingerprint
 from mlaut.files_io.tables.encodings import Element, encode_columns
 
 VERSION = "mlaut-table-1"
@@ -60,14 +61,20 @@ def column_fingerprints(frame: pd.DataFrame) -> list[tuple[Any, str]]:
 
 
 def dataset_fingerprint(
-    frame: pd.DataFrame, target: Any, task: str, roles: Mapping[str, Sequence[Any]] | None = None
+    frame: pd.DataFrame,
+    target: Any,
+    task: str,
+    roles: Mapping[str, Sequence[Any]] | None = None,
+    array: Any = None,
 ) -> str:
     """Return the SHA-256 of a dataset: of its table, the name of its target, its task, its roles.
 
-    A dataset without roles has the same fingerprint as before there were roles.
+    A dataset without roles has the same fingerprint as before there were roles. Features that are
+    no table (``array``) count with their shape, their type and their values.
     """
     columns = [[role, [_plain(name) for name in names]] for role, names in (roles or {}).items()]
-    return _digest(fingerprint(frame), _plain(target), task, *([columns] if columns else []))
+    more = [] if array is None else [{"array": array_fingerprint(array)}]
+    return _digest(fingerprint(frame), _plain(target), task, *([columns] if columns else []), *more)
 
 
 def _plain(label: Any) -> Any:

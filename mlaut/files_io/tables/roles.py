@@ -56,9 +56,11 @@ def described_roles(roles: Mapping[str, Collection[Any]]) -> str:
 
 
 def checked_roles(
-    frame: pd.DataFrame, target: Any, roles: Mapping[str, Any]
+    frame: pd.DataFrame, target: Any, roles: Mapping[str, Any], *, alone: bool = True
 ) -> dict[str, tuple[Any, ...]]:
     """Return the roles of a table's columns after a check of these columns.
+
+    A table that is not ``alone`` stands beside an array: all its columns have a role.
 
     Raises
     ------
@@ -82,7 +84,9 @@ def checked_roles(
     for role in _ONE_COLUMN:
         for column in plain.get(role, ()):
             check_values(role, frame[column])
-    if len(role_of) == frame.shape[1]:
+    if not alone and (others := [name for name in frame.columns if name not in role_of]):
+        raise DataError(f"column {others[0]!r} beside an array has no role; name one, or drop it")
+    if alone and len(role_of) == frame.shape[1]:
         raise DataError(
             f"no column beside the target {target!r} and the roles {', '.join(plain)}; a strategy "
             "needs features"

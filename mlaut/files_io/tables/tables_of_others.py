@@ -1,21 +1,20 @@
-"""Tables of other libraries as DataFrames: polars, pyarrow and others through narwhals, sparse."""
+"""Tables of other libraries as DataFrames: polars, pyarrow and others through narwhals; pairs."""
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mlaut.arrays import is_array
 from mlaut.errors import DataError
 from mlaut.optional import need
-
-_LARGEST_DENSE = 2**30
-"""Largest size in bytes, as a plain table, of a sparse matrix that is stored: 1 GiB."""
 
 _TYPES = {"boolean": "boolean", "date": "datetime64[s]", "decimal": "float64"}
 """Types for objects of one kind, by pandas' name of the kind."""
 
-_KNOWN = "a DataFrame of pandas or polars, a pyarrow table, a sparse matrix or an array"
+_KNOWN = "a DataFrame of pandas or polars, a pyarrow table or an array"
 
 
 def is_table(obj: Any) -> bool:
@@ -39,14 +38,13 @@ def as_pandas(table: Any) -> pd.DataFrame:
     ----------
     table : table
         A DataFrame of pandas, which is returned as it is but for columns of pyarrow's types; a
-        table that narwhals knows (polars, pyarrow and others, also lazy); a sparse matrix of scipy
-        or an array of two dimensions, whose columns become ``x0``, ``x1``, ...
+        table that narwhals knows (polars, pyarrow and others, also lazy); or an array of two
+        dimensions, whose columns become ``x0``, ``x1``, ...
 
     Raises
     ------
     DataError
-        The object is no table, or a sparse matrix would need more than 1 GiB; the message names
-        its type.
+        The object is no table; the message names its type.
     OptionalPackageError
         narwhals is not installed.
 
@@ -58,16 +56,12 @@ def as_pandas(table: Any) -> pd.DataFrame:
     if isinstance(table, pd.DataFrame):
         return _without_arrow(table)
     kind = f"{type(table).__module__}.{type(table).__qualname__}"
-    if hasattr(table, "tocsr"):
-        if np.prod(table.shape, dtype=float) * 8 > _LARGEST_DENSE:
+    if is_array(table) or isinstance(table, np.ndarray):
+        if is_array(table) or table.ndim != 2:
             raise DataError(
-                f"a {kind} of shape {table.shape} needs more than {_LARGEST_DENSE >> 30} GiB as a "
-                "plain table; choose or combine columns first, for example by TruncatedSVD"
+                f"a table has rows and columns, and this is a {kind} of shape {table.shape}; as "
+                "features, pass (X, y)"
             )
-        table = table.toarray()
-    if isinstance(table, np.ndarray):
-        if table.ndim != 2:
-            raise DataError(f"a table has rows and columns, and this array has shape {table.shape}")
         return pd.DataFrame(table).add_prefix("x").infer_objects()
     if not is_table(table):
         raise DataError(f"a table is needed, not a {kind}; pass {_KNOWN}")
@@ -134,8 +128,28 @@ def _without_objects(frame: pd.DataFrame) -> pd.DataFrame:
     return labelled
 
 
-def with_target(table: Any, labels: Any, target: str) -> pd.DataFrame:
-    """Return a table with one more column, the labels, as ``X, y`` are given to scikit-learn.
+def of_pair(
+    X: Any, y: Any, target: str, roles: Mapping[str, Any]
+) -> tuple[pd.DataFrame, Any, dict[str, Any]]:
+    """Return ``X, y``, as scikit-learn takes them, in the form of a dataset.
+
+    Parameters
+    ----------
+    X : table or array
+        What `as_pandas` takes, a sparse matrix, or an array of three and more dimensions.
+    y : array-like, shape (n_rows,)
+    target : str
+        Name of the column of ``y``.
+    roles : mapping
+        Columns by role; an array of a value for each row becomes a column of the role's name.
+
+    Returns
+    -------
+    frame : DataFrame
+        Columns of a table, then the labels, then the arrays with a role.
+    array : ndarray, sparse matrix, or None
+        Features that are no table.
+    roles : dict
 
     Raises
     ------
@@ -144,14 +158,27 @@ def with_target(table: Any, labels: Any, target: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> with_target(np.array([[1.0], [2.0]]), ["a", "b"], "target").columns.tolist()
-    ['x0', 'target']
+    >>> frame, array, _ = of_pair(np.array([[1.0], [2.0]]), ["a", "b"], "target", {})
+    >>> frame.columns.tolist(), array
+    (['x0', 'target'], None)
     """
-    frame = as_pandas(table)
-    values = one_target(labels, table if hasattr(table, "shape") else frame)
-    if target in frame.columns:
-        raise DataError(f"the table has a column {target!r} already; name the target differently")
-    return frame.assign(**{target: pd.Series(values, index=frame.index).infer_objects()})
+    apart = is_array(X)
+    labels = one_target(y, X if hasattr(X, "shape") else as_pandas(X))
+    frame = pd.DataFrame(index=range(len(labels))) if apart else as_pandas(X)
+    plain, columns = dict(roles), {target: labels}
+    for role, values in roles.items():
+        if isinstance(values, np.ndarray | pd.Series):
+            check_order(role, values, X)
+            columns[role] = np.asarray(values)
+            plain[role] = role
+    for name, values in columns.items():
+        if name in frame.columns:
+            what = "target" if name == target else "column"
+            raise DataError(f"the table has a column {name!r} already; name the {what} differently")
+        if len(values) != len(frame):
+            raise DataError(f"{len(frame)} rows and {len(values)} values of {name}")
+        frame = frame.assign(**{name: pd.Series(values, index=frame.index).infer_objects()})
+    return frame, X if apart else None, plain
 
 
 def one_target(labels: Any, table: Any) -> np.ndarray:

@@ -24,7 +24,6 @@ SMALL = {"n_repetitions": 20, "tests": ["sign"], "seed": 0}
 RIGHT = {
     "published": {"name": "garcia2008"},
     "adjust": {"p": np.array([0.01, 0.2, 0.5]), "method": "holm"},
-    "auc_table": {"context": analysis.SINGLE, "n_datasets": [3, 4], "n_points": 50, **SMALL},
     "bayesian_signed_rank_test": {"n_samples": 20},
     "bonferroni_dunn_test": {"control": "A"},
     "bootstrap_prob_better": {"differences": D, "prior": 1.0},
@@ -36,7 +35,6 @@ RIGHT = {
         "test_to_train": 0.5,
     },
     "compare": {"n_samples": 0, "control": "A"},
-    "context_from_counts": {"only_first_wrong": [3, 5], "only_second_wrong": [8, 6], "n": 100},
     "correlated_t_datasets": {"rope": 0.01},
     "correlated_t_probabilities": {"differences": X, "rope": 0.01, "test_to_train": 0.5},
     "correlated_t_test": {"differences": X, "rope": 0.01, "strategies": PAIR, "metric": "loss"},
@@ -71,7 +69,6 @@ RIGHT = {
     },
     "hierarchical_test": {"first": "A", "second": "B"},
     "joint_errors": {"wrong": WRONG[0]},
-    "judge_on_context": {"context": analysis.SINGLE, "n_datasets": 4, "n_points": 50, **SMALL},
     "lacoste_comparison": {
         "only_first_wrong": [3, 5],
         "only_second_wrong": [8, 6],
@@ -122,7 +119,6 @@ RIGHT = {
 }
 OF_OTHERS = {  # what other functions return
     "adjust_pairs": lambda results: {"pairs": analysis.sign_test(results), "method": "holm"},
-    "auc_plot": lambda _: {"table": analysis.auc_table(analysis.SINGLE, [3, 4], **SMALL)},
     "calibration_plot": lambda _: {"calibration": analysis.calibrate(**RIGHT["calibrate"])},
     "decision_plot": lambda results: {
         "decision": analysis.compare(results).decision(),
@@ -141,7 +137,6 @@ OF_OTHERS = {  # what other functions return
     "profile_plot": lambda results: {"table": analysis.performance_profile(results)},
     "rank_plot": lambda results: {"chances": analysis.probability_of_best(results)},
     "race_plot": lambda results: {"race": analysis.race(results)},
-    "roc_plot": lambda _: {"rocs": analysis.judge_on_context(analysis.SINGLE, 4, **SMALL)},
     "simplex_plot": lambda _: {"draws": analysis.sign_posterior(D, n_samples=20)},
 }
 BAD = [

@@ -257,7 +257,9 @@ def test_what_helps_more_datasets_or_folds(noise, unit):
     rng = np.random.default_rng(5)
     true = rng.normal([0.5, 0.5, 0.4], 0.02, (20, 3)) + 0.1
     cells = true[:, :, None] + rng.normal(0, noise, (20, 3, 8))
-    index = pd.MultiIndex.from_product([range(20), ["A", "B", "C"], range(8)], names=["d", "s", "fold"])
+    index = pd.MultiIndex.from_product(
+        [range(20), ["A", "B", "C"], range(8)], names=["d", "s", "fold"]
+    )
     rows = pd.DataFrame({"accuracy": cells.ravel()}, index=index).reset_index()
     results = Results.from_long(
         rows, dataset="d", strategy="s", value="accuracy", fold="fold", metric="accuracy"

@@ -88,7 +88,7 @@ def test_a_decision_on_folds_is_in_scenario_b_and_says_what_it_is_about():
     assert "avoid C (misclassification 0.2" in decision.answer()
     text = decision.sentence()
     assert "(scenario (b)); other datasets may have another order" in text
-    assert "Holm's correction for 3 pairs" in text
+    assert "all 3 pairs jointly" in text
     assert "B minus A" in text or "A minus B" in text
     frame = decision.frame
     assert frame["P(best)"].sum() == pytest.approx(1)
@@ -98,6 +98,29 @@ def test_a_decision_on_folds_is_in_scenario_b_and_says_what_it_is_about():
         others["difference"],
         others["mean misclassification"] - frame["mean misclassification"][decision.leader],
     )
+
+
+def test_all_pairs_together_need_more_than_one_alone_and_less_than_by_holm():
+    one = OneDataset.of(folds_of((1, 10), {"A": 0.0, "B": 0.02, "C": 0.05, "D": 0.2}))
+    alone, holm, joint = (
+        one.tests(how, 0.0)[one.test].to_frame()["p_value"] for how in ("none", "holm", "joint")
+    )
+    assert (joint >= alone).all()
+    assert (joint[joint > 0.001] <= 1.02 * holm[joint > 0.001]).all()
+    assert joint[alone.sort_values().index].is_monotonic_increasing
+
+
+def test_no_pair_is_claimed_more_often_than_the_level_says():
+    """Independent test sets without any difference: four strategies, 200 datasets."""
+    rng, claimed = np.random.default_rng(0), 0
+    index = pd.MultiIndex.from_product([["sick"], range(10)], names=["dataset", "fold"])
+    for _ in range(200):
+        table = pd.DataFrame(rng.normal(0.3, 0.03, (10, 4)), index, columns=list("ABCD"))
+        sizes = {"n_test": 10, "n_train": 10**9}  # no training row is shared
+        results = Results.from_table(table, metric="misclassification", **sizes)
+        one = OneDataset.of(results)
+        claimed += bool((one.tests("joint", 0.0)[one.test].p_values <= 0.05).any(axis=None))
+    assert 0.01 * 200 <= claimed <= 0.09 * 200
 
 
 def test_the_order_of_columns_changes_nothing():

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
-from scipy import stats
-
-from mlaut.analysis.methods.lacoste.context_tests import (
+from contexts import (
     BIMODAL,
     CONTEXT_TESTS,
     MULTIPLE,
@@ -13,6 +11,8 @@ from mlaut.analysis.methods.lacoste.context_tests import (
     auc_table,
     judge_on_context,
 )
+from scipy import stats
+
 from mlaut.analysis.methods.lacoste.table_tests import lacoste_sign_test, lacoste_signed_rank_test
 from mlaut.errors import AnalysisError
 
@@ -97,7 +97,7 @@ def test_a_test_that_never_errs_has_area_1_and_an_unknown_error():
 
 
 def test_blocks_do_not_change_what_is_counted(monkeypatch):
-    monkeypatch.setattr("mlaut.analysis.methods.lacoste.context_tests._BLOCK", 500)
+    monkeypatch.setattr("contexts._BLOCK", 500)
     roc = judge_on_context(SINGLE, 5, tests=["sign"], n_repetitions=1050)["sign"]
     assert roc.n_repetitions == 1050
     assert 900 < roc.right[-1] + roc.wrong[-1] <= 1050

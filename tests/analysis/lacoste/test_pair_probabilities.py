@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from contexts import MULTIPLE
 
-from mlaut.analysis.methods.lacoste.context_tests import MULTIPLE
 from mlaut.analysis.methods.lacoste.pair_probabilities import (
     BETTER,
     error_counts,

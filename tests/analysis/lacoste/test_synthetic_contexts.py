@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-
-from mlaut.analysis.methods.lacoste.context_tests import (
+from contexts import (
     BIMODAL,
     MULTIPLE,
     SINGLE,
     Context,
     context_from_counts,
 )
+
 from mlaut.errors import AnalysisError
 
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from contexts import MULTIPLE
 from scipy import stats
 
-from mlaut.analysis.methods.lacoste.context_tests import MULTIPLE
 from mlaut.analysis.methods.lacoste.table_tests import (
     lacoste_comparison,
     lacoste_sign_test,

@@ -606,5 +606,5 @@ def test_a_worker_without_mlaut_is_named(tmp_path, make):
 
 
 def test_a_scheduler_that_needs_certificates_says_how_they_are_given(make):
-    with pytest.raises(StudyError, match="needs certificates.*COMM__TLS__CA_FILE.*CLIENT__KEY"):
+    with pytest.raises(StudyError, match=r"needs certificates.*COMM__TLS__CA_FILE.*CLIENT__KEY"):
         make("study").run(Random(), engine=DaskEngine("tls://127.0.0.1:1"), verbose=0)

@@ -1,7 +1,6 @@
-"""A cell that kills its whole run: noted at its start, run alone, and given up after three deaths."""
+"""A cell that kills its whole run: noted, run alone, and given up after three deaths."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -115,4 +114,4 @@ def test_a_run_that_a_cell_kills_ends_at_the_fourth_call(orchestrator, databases
     assert "17 of 18 cells done" in call.stdout
     assert sum((study.status(name) == Status.CRASHED).sum() for name in study.datasets) == 1
     assert arrays(study)
-    assert not any(".begun" in name for name in os.listdir(out_io.path.parent))
+    assert not [*out_io.path.parent.glob("*.begun")]

@@ -26,7 +26,7 @@ _SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their p
 _OUTSIDE = 10.0  # times the range of all others
 
 
-def _matrix(columns: Sequence[Column]) -> np.ndarray:
+def matrix_of(columns: Sequence[Column]) -> np.ndarray:
     """Return the numbers of columns, without those that are infinite or have no squares."""
     if not columns:
         return np.zeros((0, 0))
@@ -71,7 +71,7 @@ def average_columns(
     found = []
     for at, column in enumerate(members):
         if len(members) >= _LEAST and (at < 2 or at > len(members) - 3):
-            others = _matrix([x for x in members if x is not column])
+            others = matrix_of([x for x in members if x is not column])
             if len(column.numbers) >= _LEAST and _is_mean(column.numbers, others):
                 found.append(column.name)
     if named:
@@ -93,11 +93,11 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
         parts = [columns[at + 1 :], columns[:at]]
         sides = [[x for x in part if x.name not in averages] for part in parts]
         whole = [x for side in sides[::-1] for x in side]
-        if len(whole) < _LEAST or _is_mean(column.numbers, _matrix(whole)):
+        if len(whole) < _LEAST or _is_mean(column.numbers, matrix_of(whole)):
             continue
         parts = [side[cut:end] for side in sides for cut in range(_CUT) for end in (len(side), -1)]
         for part in sorted(parts, key=len, reverse=True):
-            if len(part) >= _LEAST and _is_mean(column.numbers, _matrix(part)):
+            if len(part) >= _LEAST and _is_mean(column.numbers, matrix_of(part)):
                 inside = {x.name for x in part}
                 return {x.name: column.name for x in whole if x.name not in inside}
     return {}
@@ -105,7 +105,7 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
 
 def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
     """Return whether numbers are near the mean, median or spread of others, in complete rows."""
-    others = _matrix(members)
+    others = matrix_of(members)
     whole = ~np.isnan(others).any(axis=1) & ~np.isnan(values) if others.size else np.zeros(0, bool)
     if not whole.any():
         return False
@@ -119,7 +119,7 @@ def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
 
 def average_rows(columns: Sequence[Column]) -> list[int]:
     """Return the first or last row, if it is the mean of the others in every column."""
-    values = _matrix(columns)
+    values = matrix_of(columns)
     n = len(values)
     if n <= _LEAST or values.shape[1] < 2:
         return []
@@ -134,12 +134,12 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
     return []
 
 
-def block_averages(names: Sequence[str], columns: Sequence[Column]) -> list[int]:
+def block_averages(names: Sequence[str], values: np.ndarray) -> list[int]:
     """Return the rows that are called an average, and are that of rows above or below them."""
     called = [bool(re.search(r"\b(?:avg|average|mean)\b", x.lower())) for x in names]
-    if not any(called) or sum(called) > len(called) / 2 or not columns:
+    if not any(called) or sum(called) > len(called) / 2 or not values.size:
         return []
-    values, found = _matrix(columns), []
+    found = []
     rows = [i for i, summary in enumerate(called) if not summary]
     for at in np.flatnonzero(called).tolist():
         own = values[at]
@@ -161,7 +161,7 @@ def best_marked(columns: Sequence[Column]) -> str:
     ]
     if len(columns) < 2 or not any(x.any() for x in marked):
         return ""
-    values, bold = _matrix(columns), np.column_stack(marked)
+    values, bold = matrix_of(columns), np.column_stack(marked)
     answers = []
     for name, table, mark in (("rows", values, bold), ("columns", values.T, bold.T)):
         share = [0.0]

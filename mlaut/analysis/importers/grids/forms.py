@@ -199,10 +199,19 @@ def _header_rows(rows: Rows) -> int:
         corner = plain(rows[n][0]).lower() in ("", *_METRICS, rows[0][0].lower())
         if not (several or (corner and len(cells) > 1)):
             break
-        if not cells or any(re.search(r"\d", plain(x)) and _is_score(plain(x)) for x in cells):
+        numbers = any(re.search(r"\d", plain(x)) and _is_score(plain(x)) for x in cells)
+        if not cells or (numbers and not (n == 1 and _tells_apart(rows))):
             break
         n += 1
     return n
+
+
+def _tells_apart(rows: Rows) -> bool:
+    """Return whether whole numbers in the second row tell the repeated names of the first apart."""
+    (one, *first), (two, *second), (_, *third) = rows[:3]
+    pairs = set(zip(first, second, strict=True))
+    whole = all(x.isdigit() for x in second) and not all(x.isdigit() for x in third)
+    return one == two == "" and whole and len(set(first)) < len(pairs) == len(first)
 
 
 def _is_score(text: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlaut.analysis.importers.grids.columns import average_columns
-from mlaut.analysis.importers.grids.names import is_summary, same_metric, word_of
+from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
@@ -42,7 +42,9 @@ def keys_of(g: Sheet) -> Keys:
     unkeyed = len(rows) == 1 and not g.is_key([*rows, *levels])
     first = [x for x in texts if x == next(iter(g.columns))]
     key = any(g.is_key([x, *levels]) for x in (first if scores else texts))
-    if unkeyed and key and not g.asked.columns:  # it describes the rows
+    role = "dataset" if dataset else "strategy"
+    parts = [x for x in texts if role_of(x) == role and unkeyed and g.is_key([*rows, x, *levels])]
+    if unkeyed and key and not g.asked.columns and not parts:  # it describes the rows
         g.roles[rows[0]] = "property"
         dataset, strategy = [], []
     said = g.asked.columns
@@ -62,7 +64,7 @@ def keys_of(g: Sheet) -> Keys:
             text = f"no column is of {what}; it has {', '.join(g.columns)}"
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
-            raise g.refuse(text, *(g.asked.command(score=x) for x in left[:2]))
+            raise g.refuse(text, *(g.asked.command(score=x) for x in (left or numbers)[:2]))
         scores = (left[0],)
     return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)
 

@@ -30,7 +30,8 @@ def markdown_tables(text: str) -> Iterator[tuple[str, Rows]]:
             end = at + 2
             while end < len(lines) and "|" in lines[end]:
                 end += 1
-            yield heading, [_bars(row) for row in (line, *lines[at + 2 : end])]
+            rows = (line, *(row for row in lines[at + 2 : end] if not _RULE.fullmatch(row)))
+            yield heading, [_bars(row) for row in rows]
             at = end
         at += 1
 

@@ -96,7 +96,9 @@ def role_of(name: str) -> str:
 @lru_cache(maxsize=65536)
 def is_summary(name: str) -> bool:
     """Return whether a name is that of an average, of ranks or of wins, as ``Avg. rank`` is."""
-    if re.fullmatch(r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()):
+    if name.strip().lower() == "all" or re.fullmatch(
+        r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()
+    ):
         return True
     words, main = set(re.findall(r"[a-z]+", name.lower())), set(WORDS["averages"])
     return bool(words & main) and words <= {*main, *WORDS["beside"]}

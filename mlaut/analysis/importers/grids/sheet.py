@@ -21,6 +21,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
+_LOOKED_AT = 300  # names
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
 
 
@@ -254,7 +255,7 @@ def quoted(names: Sequence[str]) -> str:
 
 def likes(names: list[str]) -> str:
     """Return what names are, if they are known and nothing speaks for the contrary."""
-    names = [str(name) for name in names if name]
+    names = [str(name) for name in names if name][:_LOOKED_AT]
     strategies, datasets = looks_like(names, "strategy"), looks_like(names, "dataset")
     least = max(_KNOWN, 2 / max(len(names), 1)) if len(names) < 6 else _KNOWN
     if strategies >= min(least, 1) and datasets <= strategies / 3:

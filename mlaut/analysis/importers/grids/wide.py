@@ -6,13 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
-from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.columns import (
     average_columns,
     average_rows,
     beside_average,
     best_marked,
     block_averages,
+    matrix_of,
     measure_in,
     measures_of,
     odd_columns,
@@ -77,6 +77,9 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
             "columns out",
             g.asked.command(unused="+".join(name for name, _ in strange)),
         )
+    left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
+    if len(columns) == 1 and left and kind == "strategy":
+        raise g.refuse(f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}")
     label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
@@ -133,9 +136,15 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     if keys.dataset or keys.strategy:
         rows = list(keys.dataset or keys.strategy)
         kind = "dataset" if keys.dataset else "strategy"
-        if kind == "strategy" and not g.is_key([*rows, *more]):  # a size may be part of the name
-            texts += [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
-            rows = next(([*rows, x] for x in texts if g.is_key([*rows, x, *more])), rows)
+        if not g.is_key([*rows, *more]):  # a size may be part of the name of a strategy
+            sizes = [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
+            levels = [x for x in g.columns if g.columns[x].is_number and _is_level(g, x)]
+            more_texts = sizes if kind == "strategy" else levels
+            texts = [x for x in dict.fromkeys([*texts, *more_texts]) if x not in rows]
+            sets = [c for n in (1, 2) for c in combinations(texts[:6], n)]
+            rows = next(([*rows, *c] for c in sets if g.is_key([*rows, *c, *more])), rows)
+        if not said:
+            _check_corner(g, rows, kind)
         _columns_by_value(g, rows, kind)
         return rows, kind, ""
     first = next(iter(g.columns))
@@ -162,6 +171,29 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     kind, why = _way_round(g, rows)
     _columns_by_value(g, rows, kind)
     return rows, kind, f" ({why})"
+
+
+def _is_level(g: Sheet, name: str) -> bool:
+    """Return whether whole numbers may tell rows of one name apart, such as a horizon."""
+    numbers = g.columns[name].numbers
+    return bool(g.roles[name] == "" and (numbers % 1 == 0).all() and g.n_of(name) <= g.n / 2)
+
+
+def _check_corner(g: Sheet, rows: list[str], kind: str) -> None:
+    """Raise an error where rows are called models, and have the names of datasets, or vice versa.
+
+    In a corner the name may be that of the columns.
+    """
+    labels = [str(x) for x in g.label(rows) if not is_summary(str(x))]
+    liked = likes([re.sub(r"-v\d+$", "", x) for x in labels])  # models have versions too
+    across = likes([x for x in g.columns if g.columns[x].is_number])
+    corner = len(rows) == 1 and rows[0] == next(iter(g.columns))
+    if corner and liked not in ("", kind) and across != liked:
+        raise g.refuse(
+            f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names",
+            g.asked.command(**{liked: rows[0]}),
+            g.asked.command(**{kind: rows[0]}),
+        )
 
 
 def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
@@ -256,10 +288,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     numbers = [x for x in numbers if x in g.columns]
     if not numbers:
         return
-    turned = [
-        Column("", values=row) for row in np.column_stack([g.columns[x].numbers for x in numbers])
-    ]
-    for at in block_averages(numbers, turned):
+    for at in block_averages(numbers, matrix_of([g.columns[x] for x in numbers]).T):
         g.drop([numbers[at]], "an average of some others")
 
 
@@ -301,7 +330,9 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     """Raise an error where columns are neither strategies nor datasets, as their names show."""
     if g.asked.columns.get("score"):
         return
-    if g.metric and (own := [x for x in columns if word_of(without_unit(x)) == word_of(g.metric)]):
+    bare = [without_unit(x) for x in columns]
+    own = [x for x, name in zip(columns, bare, strict=True) if g.metric and _is(name, g.metric)]
+    if own:
         few = "dataset" if kind == "strategy" else "strategy"
         raise g.refuse(
             f"`{own[0]}` is the metric and its rows are of one {few}, so there is nothing to "
@@ -321,7 +352,8 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     if g.levels is not None and len(columns) == len(g.levels) - 1:
         each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
         sizes = [len(level) for level in each if len(level) > 1]
-        if len(sizes) > 1 and np.prod(sizes) == len(columns):
+        numbered = all(str(x).isdigit() for x in each[-1])  # such as severities of a change
+        if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
             inner = sorted(map(str, each[-1]))[0]
             chosen = [x for x in columns if x.endswith(inner)]
             raise g.refuse(
@@ -348,6 +380,13 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
             f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}",
             g.asked.command(unused="+".join(odd)),
         )
+
+
+def _is(name: str, metric: str) -> bool:
+    """Return whether a name is that of a metric and of nothing else."""
+    return word_of(name) == word_of(metric) or (
+        same_metric(name, metric) and len(re.findall(r"[a-zA-Z]{2,}", name)) == 1
+    )
 
 
 def _greater(name: str) -> bool | None:
@@ -405,7 +444,7 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     label = [str(x) for x in g.label(rows)]
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
     by_value |= set(
-        block_averages(label, [g.columns[x] for x in g.columns if g.columns[x].is_number])
+        block_averages(label, matrix_of([x for x in g.columns.values() if x.is_number]))
     )
     out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
     if out.any() and not out.all():

@@ -6,10 +6,6 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "bayesian_bootstrap": ("bootstrap_prob_better",),
-        "context_tests": (
-            *("BIMODAL", "CONTEXT_TESTS", "MULTIPLE", "SINGLE", "Context", "Roc", "auc_table"),
-            *("context_from_counts", "judge_on_context"),
-        ),
         "risk": (
             *("RiskPosterior", "joint_errors", "langford_bounds", "prob_better_classifier"),
             "risk_posterior",

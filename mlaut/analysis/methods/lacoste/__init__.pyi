@@ -1,15 +1,6 @@
 """Where the public names are defined, for type checkers; written by tools/stubs.py."""
 
 from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better as bootstrap_prob_better
-from mlaut.analysis.methods.lacoste.context_tests import BIMODAL as BIMODAL
-from mlaut.analysis.methods.lacoste.context_tests import CONTEXT_TESTS as CONTEXT_TESTS
-from mlaut.analysis.methods.lacoste.context_tests import Context as Context
-from mlaut.analysis.methods.lacoste.context_tests import MULTIPLE as MULTIPLE
-from mlaut.analysis.methods.lacoste.context_tests import Roc as Roc
-from mlaut.analysis.methods.lacoste.context_tests import SINGLE as SINGLE
-from mlaut.analysis.methods.lacoste.context_tests import auc_table as auc_table
-from mlaut.analysis.methods.lacoste.context_tests import context_from_counts as context_from_counts
-from mlaut.analysis.methods.lacoste.context_tests import judge_on_context as judge_on_context
 from mlaut.analysis.methods.lacoste.pair_probabilities import PairProbabilities as PairProbabilities
 from mlaut.analysis.methods.lacoste.pair_probabilities import error_counts as error_counts
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_from_probabilities as poisson_binomial_from_probabilities

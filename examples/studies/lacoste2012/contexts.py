@@ -369,7 +369,7 @@ def judge_on_context(
 
     Examples
     --------
-    >>> from mlaut.analysis.methods.lacoste.context_tests import BIMODAL
+    >>> from contexts import BIMODAL
     >>> rocs = judge_on_context(BIMODAL, n_datasets=14, n_repetitions=2000)
     >>> rocs["signed rank"].auc < 0.5 < 0.8 < rocs["sign"].auc
     True
@@ -461,7 +461,7 @@ def auc_table(
 
     Examples
     --------
-    >>> from mlaut.analysis.methods.lacoste.context_tests import SINGLE
+    >>> from contexts import SINGLE
     >>> auc_table(SINGLE, [5, 21], tests=["sign"], n_repetitions=500).frame.index.tolist()
     [(5, 'of the context'), (21, 'of the context')]
     """

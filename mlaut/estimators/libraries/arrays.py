@@ -1,0 +1,104 @@
+"""Features that are no table: which estimators take them, and a step that makes a table of them."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from mlaut.arrays import row_shape
+from mlaut.estimators.libraries.library import LIBRARIES
+from mlaut.estimators.preparing.preprocessing import Preprocessor
+
+_OF_TABLES = ("sklearn", "mlaut", *LIBRARIES)  # packages whose tags say what they take
+
+
+class Flatten(TransformerMixin, BaseEstimator):
+    """Step of a pipeline that makes a table of an array: a column for each value of a row.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Length of the first dimension of a row.
+
+    Examples
+    --------
+    >>> Flatten().fit_transform(np.arange(12).reshape(2, 3, 2)).tolist()
+    [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Note the shape of a row.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_rows, ...)
+        y : ignored
+        """
+        self.row_ = row_shape(np.asarray(X))
+        self.n_features_in_ = self.row_[0]
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the rows as a table: shape (n_rows, n_values)."""
+        return np.asarray(X).reshape(len(X), -1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:  # noqa: ARG002
+        """Return the places of the values in a row, as in ``x0_12``."""
+        places = np.ndindex(*self.row_)
+        return np.array(["x" + "_".join(map(str, place)) for place in places], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+def takes_arrays(model: Any) -> bool:
+    """Return whether a model takes rows of more than one dimension, as far as one can know.
+
+    What is of no package of learners for tables takes them: it may be the user's, or aeon's.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.svm import SVC
+    >>> takes_arrays(SVC()), takes_arrays(make_pipeline(Flatten(), SVC()))
+    (False, True)
+    """
+    model = _core_of(model)
+    if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps if not _passes_on(step)]
+        return not steps or takes_arrays(steps[0])
+    if type(model).__module__.partition(".")[0] not in _OF_TABLES:
+        return True
+    tags = get_tags(model)
+    return bool(tags.no_validation or tags.input_tags.three_d_array)
+
+
+def takes_sparse(model: Any) -> bool:
+    """Return whether a model takes sparse matrices, by its tags; those of other packages may not.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.svm import LinearSVC
+    >>> takes_sparse(LinearSVC()), takes_sparse(GaussianNB())
+    (True, False)
+    """
+    return bool(get_tags(_core_of(model)).input_tags.sparse)
+
+
+def _passes_on(step: Any) -> bool:
+    return step in (None, "passthrough") or isinstance(step, Preprocessor)
+
+
+def _core_of(model: Any) -> Any:
+    """Return what gets the rows first: the estimator in a search, or in a wrapper of MLaut."""
+    if isinstance(model, TransformedTargetRegressor):
+        return _core_of(model.regressor)
+    inner = getattr(model, "estimator", None)
+    passed = hasattr(model, "cv") or type(model).__module__.startswith("mlaut.")
+    return _core_of(inner) if passed and inner is not None else model

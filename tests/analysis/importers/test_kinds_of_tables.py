@@ -1,0 +1,230 @@
+"""Kinds of tables that people bring, made up here: spreads, scales, corners, forms of programs."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_tables import ALPHA, BETA, LONG, NAMES, WIDE, is_wide, read, refused
+
+from mlaut.analysis import read_results
+from mlaut.report import make_report, write_report
+
+SPREAD = WIDE.map(lambda x: f"{x}±0.01").reset_index()
+BORDERS = """Study
+=====
+
+Accuracy
+--------
+
++---------+---------+------+
+| dataset | alpha   | beta |
++=========+=========+======+
+| d1      | 0.91    | 0.85 |
++---------+---------+------+
+| d2      | **0.9** | 0.86 |
++---------+---------+------+
+
+Seconds
+-------
+
+=======  =====  ====
+dataset  alpha  beta
+=======  =====  ====
+d1       1.5    2.5
+d2       3      4
+=======  =====  ====
+"""
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        SPREAD,
+        WIDE.assign(alpha_std=0.01, beta_std=0.01),
+        WIDE.add_suffix("_mean").assign(alpha_std=0.01, beta_std=0.01),
+        LONG.assign(acc_std=0.01),
+        LONG.assign(std=0.01),
+        LONG.rename(columns={"acc": "mean"}).assign(std=0.01),
+    ],
+)
+def test_spreads_are_kept_and_shown_beside_the_scores(table, tmp_path):
+    results = read(tmp_path, table)
+    assert is_wide(results)
+    assert "median 0.01) are shown and not used" in results.how_read
+    report = make_report(results)
+    assert report.sections[0].tables["spreads"].loc["d1", "alpha"] == pytest.approx(0.01)
+    for name in ("report.html", "report.txt"):
+        (page,) = write_report(report, tmp_path / name)
+        assert "0.91 ± 0.01" in page.read_text("utf-8")
+
+
+def test_spreads_follow_percentages_choices_and_averages(tmp_path):
+    percent = (100 * WIDE).round(1).map(lambda x: f"{x}({1.0})").reset_index()
+    results = read(tmp_path, percent).select(strategies=["beta"], datasets=["d2", "d1"])
+    assert results.spreads.ravel().tolist() == [0.01, 0.01]
+    runs = pd.concat([LONG.assign(seed=i, acc_std=0.01) for i in range(3)])
+    lacking = runs[(runs["model"] != "alpha") | (runs["seed"] < 2)]
+    assert read(tmp_path, lacking).spreads is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([0.9, 0.8, -0.3, -0.2], "2 below 0, 2 not"),
+        ([0.9, 0.8, 41.0, 72.0], "2 within 0 and 1, 2 up to 72"),
+        ([2.0, 3.0, 400.0, 5000.0], "about 2 on d0, 5e+03 on d3"),
+    ],
+)
+def test_datasets_of_several_scales_are_noticed_and_have_no_mean(scores, said, tmp_path):
+    table = pd.DataFrame({"alpha": scores, "beta": scores})
+    table.insert(0, "dataset", [f"d{i}" for i in range(4)])
+    results = read(tmp_path, table, "gain", greater_is_better=True)
+    assert f"scores of several scales ({said}), so means over datasets" in results.how_read
+    assert said in results.incomparable
+    assert not read(tmp_path, LONG, "acc", greater_is_better=True).incomparable
+
+
+MODELS = WIDE.T.rename_axis("Model")
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({"chat (ppl)": [12.5, 8.25]}, "`chat (ppl)` is of perplexity by its name"),
+        ({"chat bits": [0.671, 0.542]}, "`chat bits` has 0.671 on 'alpha', and `d1` is within"),
+    ],
+)
+def test_a_dataset_of_another_measure_is_asked_about(more, text, tmp_path):
+    table = (100 * MODELS).round(1).assign(**more)
+    asked = refused(tmp_path, table)
+    assert text.partition(" is of")[0] in asked
+    name = next(iter(more))
+    assert f"--columns 'unused={name}'" in asked
+    assert is_wide(read(tmp_path, table, columns={"unused": name}))
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        (WIDE.describe().T, "summarise scores that are not in it"),
+        (
+            pd.DataFrame({"Language": ["C", "D"], "Time, s": [1.5, 2], "Energy, J": [3.5, 4]}),
+            "`Time, s` is the metric",
+        ),
+        (
+            pd.DataFrame({"Model": ["a", "b"], "BLEU-4": [4.5, 4], "CIDEr": [15.5, 14]}),
+            "`BLEU-4` is the metric",
+        ),
+        (
+            pd.DataFrame({"Model": ["cifar10", "imagenet"], "B16": [0.9, 0.8], "L16": [0.9, 0.85]}),
+            "they look like datasets by their names",
+        ),
+        (
+            pd.DataFrame(
+                {"filename": ["x1", "x2"], "Method": ["A", "A"], "u": ALPHA[:2], "v": 0.5}
+            ),
+            "it is unclear whether `filename` or `Method` names rows",
+        ),
+    ],
+)
+def test_what_is_no_comparison_or_unclear_is_no_verdict(table, text, tmp_path):
+    metric = {"Time, s": "time", "BLEU-4": "bleu"}.get(str(table.columns[1]), "accuracy")
+    assert text in refused(tmp_path, table, metric)
+
+
+def test_files_of_models_are_no_datasets_where_a_mean_goes_over_the_columns(tmp_path):
+    table = MODELS.assign(Avg=MODELS.mean(axis=1).round(4)).reset_index()
+    table = table.assign(Model="net", filename=["net-1", "net-2"])
+    results = read(tmp_path, table)
+    assert results.strategies == ("net net-1", "net net-2")
+    assert results.datasets == tuple(NAMES)
+
+
+def test_rows_may_have_names_in_several_columns(tmp_path):
+    parts = WIDE.reset_index().assign(dataset=list("aabbcc"))
+    texts = parts.assign(**{"Entity type": list("xyxyxy"), "Card": NAMES})
+    levels = parts.assign(Horizon=[96, 192] * 3)
+    assert read(tmp_path, texts.drop(columns="Card")).datasets[:2] == ("a x", "a y")
+    assert read(tmp_path, levels).datasets[:2] == ("a 96", "a 192")
+
+
+def test_measures_may_be_of_different_datasets(tmp_path):
+    table = pd.DataFrame({"Tool": ["alpha", "beta"], "Time[s] 1K": [1, 2], "Time[s] 1M": [9, 8]})
+    table = table.assign(**{"AUC 1M": ["0.76", "0.73?!"], "AUC 1G": [0.77, 0.74]})
+    results = read(tmp_path, table, "auc")
+    assert results.scores.loc["1M"].tolist() == [0.76, 0.73]
+    assert results.datasets == ("1M", "1G")
+
+
+def test_a_letter_for_none_and_a_column_all_are_no_scores(tmp_path):
+    table = MODELS.assign(ALL=[0.908, 0.838]).astype(object)
+    table.loc["beta", "d6"] = "N"
+    results = read(tmp_path, table)
+    assert results.datasets == tuple(NAMES)
+    assert "no result in 1 of 12 cells" in results.how_read
+
+
+R = "\n".join(
+    ['"alpha" "beta"', *(f'"{n}" {a} {b}' for n, a, b in zip(NAMES, ALPHA, BETA, strict=True))]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.txt", R),  # write.table of R
+        ("r.csv", R.replace(" ", ",")),
+        ("print.txt", WIDE.to_string()),
+        ("titled.csv", "Table 2: all methods\n\n" + WIDE.to_csv()),
+    ],
+)
+def test_tables_as_other_programs_write_them(name, text, tmp_path):
+    how = {} if "dataset" in text else {"columns": {"strategy": "columns"}}
+    assert is_wide(read(tmp_path, text, name=name, **how))
+
+
+def test_tables_with_borders_are_chosen_by_the_metric_of_their_heading(tmp_path):
+    accuracy = read(tmp_path, BORDERS, name="study.rst")
+    assert accuracy.scores.loc["d2"].tolist() == [0.9, 0.86]
+    assert "tables of the file other than 'Accuracy' (1)" in accuracy.how_read
+    times = read(
+        tmp_path, BORDERS, "time", name="study.rst", greater_is_better=False, columns={"table": "2"}
+    )
+    assert times.scores.loc["d2"].tolist() == [3, 4]
+
+
+def test_a_folder_may_have_a_file_of_metrics_for_each_run(tmp_path):
+    for name in NAMES:
+        for model in WIDE:
+            folder = tmp_path / "runs" / model / name
+            folder.mkdir(parents=True)
+            scores = {"acc": float(WIDE.loc[name, model]), "time": 2.5}
+            (folder / "metrics.json").write_text(json.dumps(scores), encoding="utf-8")
+    how = {"dataset": "file part 2", "strategy": "file part 1"}
+    assert is_wide(read_results(tmp_path / "runs", "accuracy", columns=how))
+
+
+def test_repeated_names_are_told_apart_by_the_numbers_below_them(tmp_path):
+    text = ",noise,noise,blur,blur\n,1,2,1,2\nalpha,.9,.8,.7,.6\nbeta,.5,.4,.3,.2\n"
+    results = read(tmp_path, text, columns={"strategy": "rows"})
+    assert results.datasets == ("noise / 1", "noise / 2", "blur / 1", "blur / 2")
+
+
+def test_sheets_of_excel_and_titles_above_them(tmp_path):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        WIDE.to_excel(book, sheet_name="acc", startrow=2, startcol=1)
+        (1 - WIDE).to_excel(book, sheet_name="other")
+        pd.DataFrame({"note": ["x", "y"]}).to_excel(book, sheet_name="notes", index=False)
+        book.sheets["acc"].cell(1, 2, "Our results")
+    assert is_wide(read_results(tmp_path / "book.xlsx", "accuracy"))
+    other = read_results(tmp_path / "book.xlsx", "accuracy", columns={"table": "other"})
+    assert np.allclose(other.scores, 1 - WIDE)
+
+
+def test_excel_needs_its_package(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlaut.optional.find_spec", lambda _: None)
+    (tmp_path / "book.xlsx").write_bytes(b"")
+    with pytest.raises(Exception, match=r"needs openpyxl.*pip install 'mlaut\[excel\]'"):
+        read_results(tmp_path / "book.xlsx", "accuracy")

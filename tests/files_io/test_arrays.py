@@ -1,0 +1,154 @@
+"""Arrays and sparse matrices as features: stored as they are, and read as they are."""
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from mlaut import Study
+from mlaut.errors import DataError, StoreError
+from mlaut.files_io import FilesIO
+from mlaut.files_io.tables import arrays
+from mlaut.files_io.tables.arrays import Mapped, array_fingerprint, count_repeated
+from mlaut.records import Dataset
+
+RNG = np.random.default_rng(0)
+LABELS = pd.DataFrame({"y": list("abab") * 3})
+SHAPED = {
+    "images": RNG.integers(0, 256, (12, 4, 5), dtype=np.uint8),
+    "series": RNG.normal(size=(12, 2, 7)).astype(">f4"),
+    "films": RNG.normal(size=(12, 2, 3, 2, 2)),
+    "flags": RNG.random((12, 2, 2)) > 0.5,
+    "sparse": sp.random(12, 40, 0.1, random_state=0, format="coo"),
+    "empty": sp.csr_matrix((12, 3)),
+}
+
+
+@pytest.fixture
+def io(tmp_path):
+    return FilesIO(tmp_path / "input.h5", mode="a")
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else X
+
+
+@pytest.mark.parametrize("name", SHAPED)
+@pytest.mark.parametrize("mapped", [False, True], ids=["in memory", "mapped"])
+def test_they_are_read_as_they_were_stored(io, name, mapped, monkeypatch):
+    X = SHAPED[name]
+    if mapped:
+        monkeypatch.setattr(arrays, "ON_DISK", 0)
+        monkeypatch.setattr(arrays, "_AT_ONCE", 100)
+    (path,) = io.save_datasets([Dataset(name, LABELS, "y", "", array=X)])
+    read, info = io.load_dataset(path), io.dataset_info(path)
+    assert read.features.dtype == X.dtype.newbyteorder("<")
+    assert np.array_equal(dense(read.features), dense(X))
+    assert isinstance(read.array, Mapped) == (mapped and not sp.issparse(X))
+    assert (info.shape, info.n_features) == (X.shape[1:], np.prod(X.shape[1:]))
+    assert info.sparse == sp.issparse(X)
+    assert io.save_datasets([read]) == (path,)
+    with pytest.raises(DataError, match=rf"'{name}' is no table; load_dataset\('/{name}'\).featur"):
+        io.load_dataset_pd(path)
+
+
+def test_other_programs_read_them(io):
+    io.save_datasets([Dataset(n, LABELS, "y", "", array=SHAPED[n]) for n in ("images", "sparse")])
+    with h5py.File(io.path) as file:
+        item, group = file["images/X"], file["sparse/X"]
+        assert (item.dtype, item.compression, item.fletcher32) == (np.uint8, "gzip", True)
+        assert np.array_equal(item[3:5], SHAPED["images"][3:5])
+        parts = tuple(group[name][...] for name in ("data", "indices", "indptr"))
+        read = sp.csr_matrix(parts, group.attrs["shape"])
+        assert np.array_equal(read.toarray(), SHAPED["sparse"].toarray())
+
+
+def test_a_change_of_any_value_type_or_shape_is_another_content():
+    X = np.arange(24.0).reshape(2, 3, 4)
+    others = [X + np.eye(4)[:3], X.astype("f4"), X.reshape(2, 4, 3), sp.csr_matrix(X[:, 0])]
+    assert len({array_fingerprint(one) for one in [X, *others]}) == 5
+    assert array_fingerprint(X.astype(">f8")) == array_fingerprint(X)
+
+
+def test_the_order_of_the_entries_of_a_sparse_matrix_is_no_content(io):
+    X = sp.csr_matrix(([1.0, 2.0, 3.0], [2, 0, 0], [0, 2, 3]), (2, 3))
+    twice = sp.coo_matrix(([2.0, 0.5, 0.5, 3.0], ([0, 0, 0, 1], [0, 2, 2, 0])), (2, 3))
+    labels = pd.DataFrame({"y": ["a", "b"]})
+    io.save_datasets([Dataset("d", labels, "y", "", array=X)])
+    assert io.save_datasets([Dataset("d", labels, "y", "", array=twice)]) == ("/d",)
+
+
+def test_what_changed_is_told(io):
+    X = SHAPED["images"]
+    io.save_datasets([Dataset("d", LABELS, "y", "", array=X)])
+    for other, told in (
+        (X + 1, "other values in its array"),
+        (X.astype(float), r"another type \(uint8, now float64\)"),
+        (X[:, 1:], r"rows of an array \(4, 5\) are now of an array \(3, 5\)"),
+        (sp.csr_matrix(X[:, 0]), r"rows of an array \(4, 5\) are now of a sparse array \(5,\)"),
+    ):
+        with pytest.raises(StoreError, match=told):
+            io.save_datasets([Dataset("d", LABELS, "y", "", array=other)])
+
+
+@pytest.mark.parametrize("name", ["images", "sparse"])
+def test_damage_is_told(io, name):
+    big = np.repeat(RNG.integers(0, 9, (500, 4, 50)), 2, axis=1)
+    X = big if name == "images" else sp.random(500, 400, 0.2, random_state=0, format="csr")
+    frame = pd.DataFrame({"y": ["a", "b"] * 250})
+    io.save_datasets([Dataset(name, frame, "y", "", array=X)])
+    with h5py.File(io.path) as file:
+        item = file[f"{name}/X"] if name == "images" else file[f"{name}/X/data"]
+        chunk = item.id.get_chunk_info(0)
+        place = chunk.byte_offset + chunk.size // 2
+    content = bytearray(io.path.read_bytes())
+    content[place] ^= 255
+    io.path.write_bytes(content)
+    with pytest.raises(StoreError, match=rf"'{name}' has a damaged array .*; restore the file fr"):
+        io.load_dataset(name)
+
+
+@pytest.mark.parametrize(
+    ("X", "told"),
+    [
+        (np.zeros((3, 2, 2)), "3 rows and 12 targets"),
+        (np.zeros((12, 0, 2)), r"shape \(12, 0, 2\) has no values"),
+        (np.zeros((12, 2, 2), dtype=object), "an array of object values; convert it with .astype"),
+        (np.zeros((12, 2, 2), dtype=complex), "an array of complex128 values"),
+        (np.zeros((12, 2)), "a ndarray is no array of rows"),
+    ],
+)
+def test_what_cannot_be_stored_is_told_in_one_line(io, X, told):
+    with pytest.raises(DataError, match=rf"^dataset 'd': .*{told}") as found:
+        io.save_datasets([Dataset("d", LABELS, "y", "", array=X)])
+    assert "\n" not in str(found.value)
+
+
+def test_a_column_beside_an_array_has_a_role(io):
+    frame = LABELS.assign(day=range(12))
+    io.save_datasets([Dataset("d", frame, "y", "", array=SHAPED["films"], roles={"time": "day"})])
+    assert io.dataset_info("d").roles == {"time": ("day",)}
+    with pytest.raises(DataError, match="column 'day' beside an array has no role; name one, or"):
+        io.save_datasets([Dataset("e", frame, "y", "", array=SHAPED["films"])])
+
+
+def test_roles_beside_x_and_y_may_be_arrays(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    y, who = LABELS["y"], np.repeat(range(4), 3)
+    study.add_datasets((SHAPED["series"], y), name="s", roles={"group": who, "weight": who + 1.0})
+    study.add_datasets((RNG.normal(size=(12, 2)), y), name="t", roles={"group": who, "id": "x0"})
+    io = FilesIO(study.datasets_path)
+    assert io.load_dataset("s").frame["group"].tolist() == who.tolist()
+    assert io.load_dataset("t").features.columns.tolist() == ["x1"]
+    with pytest.raises(DataError, match="12 rows and 3 values of group"):
+        study.add_datasets((SHAPED["series"], y), name="u", roles={"group": who[:3]})
+
+
+def test_rows_that_occur_twice_are_counted(io):
+    X = np.zeros((12, 2, 2))
+    X[4:, 0, 0] = range(8)
+    assert count_repeated(X, np.zeros(12)) == 5
+    assert count_repeated(sp.csr_matrix(X[:, 0]), np.zeros(12)) == 5
+    io.save_datasets([Dataset("d", LABELS, "y", "", array=X)])
+    assert io.dataset_info("d").repeated_rows == 5  # two a, two b; and 0 in row 4 is a
