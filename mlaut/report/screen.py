@@ -177,7 +177,7 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
 def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str) -> Row:
     frame = decision.frame
     wins = frame[["won", "tied", "lost"]].fillna(0) if first else frame[[]]
-    counts = [int(x) for x in wins.loc[name].tolist()] or [0, 0, 0]
+    counts = [int(x) for x in wins.loc[name].to_numpy()] or [0, 0, 0]
     places = strips.across(strips.values[name])
     inside = places[(places >= 0) & (places <= 1)]
     letters: list[tuple[str, float, int]] = []
