@@ -6,9 +6,10 @@
 datasets what is claimed and chosen, beside autorank, Nemenyi's test (scikit-posthocs), Wilcoxon's
 with Holm's correction, and baycomp (`pip install autorank baycomp scikit-posthocs`). Boards are the
 published benchmarks that come with MLaut, and tables of FOLDER (an optional column ``source``).
-`levels` simulates equal strategies, and `forecasts` pairs of strategies with a known difference.
-`tables` looks for a change of the advice by a permutation, float32, percent and a copy. All rows of
-a turn have a seed of their own: the numbers of turns in the output say what was run.
+`levels` simulates strategies with equal means (skewed ones of unequal spread differ in ranks), and
+`forecasts` the first two of strategies that differ or not, and those of boards. `tables` looks for
+a change of the verdicts by a permutation, float32, percent and a copy. All turns have seeds of
+their own: the numbers of studies in the output say what was run.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from scipy.stats import t as student
 from mlaut.analysis import Results, compare, published
 from mlaut.analysis.deciding.outlook import chance_to_tell
 from mlaut.analysis.pairwise.corrections import adjust
+from mlaut.analysis.sources.flips import joint_test
 
 PUBLISHED = ("delgado2014", "wainer2023", "mlaut2018", "garcia2008", "benavoli2017")
 STRATEGIES = 8
@@ -240,7 +242,6 @@ def _judge_verdicts(
 
 TRUTHS = ("normal", "heavy", "ceiling and ties", "skewed", "skewed, unequal spread")
 SPREAD = np.array([1, 1, 2.5, 1, 2.5, 0.4, 1, 1])
-PRECISION = np.array([8, 8, 3, 8, 3, 30, 8, 8])
 
 
 def equal_losses(
@@ -257,7 +258,7 @@ def equal_losses(
     if truth == "heavy":
         return student.ppf(u, 2.2) * SPREAD + difficulty
     if truth == "ceiling and ties":  # shares of 20 test points, with the same mean
-        p = beta.ppf(u, 0.1 * PRECISION, 0.9 * PRECISION)
+        p = beta.ppf(u, 0.8, 7.2)
         return rng.binomial(20, p) / 20
     losses = -np.log1p(-u) - 1
     return losses * (SPREAD if "unequal" in truth else 1.0) + difficulty
@@ -283,18 +284,21 @@ def judge_levels(seconds: float, _: Path | None) -> Tally:
     for turn in until(seconds):
         truth, where, source, rho = cells[turn % len(cells)]
         losses = equal_losses(np.random.default_rng([45, turn]), truth, source, rho)
-        related = len(source) > source.max() + 1
-        claims, chosen, decision = ours(pd.DataFrame(losses), source if related else None)
-        verdict = decision.frame["verdict"]
+        first, second = np.triu_indices(STRATEGIES, 1)
+        shift = 0.5 if len(source) > source.max() + 1 else 0.0
+        joint = joint_test(losses[:, first] - losses[:, second], source, shift=shift)
+        tally.add(truth, where, **{"any wrong pair": (joint.adjusted <= ALPHA).any()})
+        if turn // len(cells) % 25:
+            continue
+        _, chosen, decision = ours(pd.DataFrame(losses), source if shift else None)
+        avoided = {*decision.named("avoid")}
         tally.add(
             truth,
-            where,
+            "all, with decisions",
             **{
-                "any wrong pair": bool(claims),
-                "a best one to avoid": bool((verdict == "avoid").any()),
-                "avoid or probably worse": bool(verdict.isin(["avoid", "probably worse"]).any()),
-                "a mean is told of one": bool({*decision.named("avoid")} & {*decision.by_mean}),
-                "set lacks a given best": 0 not in chosen,
+                "one is to avoid": bool(avoided),
+                "one is to avoid, with a size of the mean": bool(avoided & {*decision.by_mean}),
+                "a given best one is ruled out": 0 not in chosen,
             },
         )
     return tally

@@ -67,8 +67,9 @@ def error_interval(
     metric : str or MLautScore, optional
         See `mlaut.analysis.metric`; a score is turned into a loss. Default ``"misclassification"``
         for classifiers and ``"mae"`` for regressors. Metrics that are means over test points,
-        ``"rmse"`` and ``"auc"`` (delta method) have intervals from test points. All others have
-        intervals from folds by ``"corrected t"``, which on folds is the default for AUC, too.
+        ``"rmse"``, ``"r2"`` and ``"auc"`` (delta method) have intervals from test points. All
+        others have intervals from folds by ``"corrected t"``, which on folds is the default for
+        AUC and R2, too. R2 and the RMSE are those of all test points of a repeat.
     split : str, scheme or scikit-learn splitter, default "kfold(10)"
         The same as for `mlaut.Study.run`. Its number of fits decides the cost.
     method : str, optional
@@ -82,7 +83,7 @@ def error_interval(
         learner.
     sample_weight : array-like, shape (n_rows,), optional
         Weight of each row, for the fits and for the metric. The interval then is that from folds
-        by ``"corrected t"``.
+        by ``"corrected t"``, or from the rows of a hold-out.
     seed : int, default 0
         Seed of the split.
 

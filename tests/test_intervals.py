@@ -428,4 +428,6 @@ def test_the_error_of_a_learner_of_arrays_and_of_sparse_rows():
     assert error_interval(learner, X, y, seed=1).value == flat.value
     table = sparse.csr_matrix(X.reshape(60, 10))
     dense = error_interval(Ridge(), table.toarray(), X[:, 0, 0], seed=1)
-    assert error_interval(Ridge(), table, X[:, 0, 0], seed=1).value == pytest.approx(dense.value, rel=1e-2)
+    assert error_interval(Ridge(), table, X[:, 0, 0], seed=1).value == pytest.approx(
+        dense.value, rel=1e-2
+    )

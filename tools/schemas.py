@@ -181,7 +181,6 @@ RESULTS: dict[str, Schema] = {
         report=one("As of 'mlaut report'", **REPORT_KEYS),
         files=FILES,
     ),
-    "study-export": one(runs=whole("New runs in MLflow")),
     "import": one(study=STUDY, strategy=WHO, cells=whole("Cells that were stored")),
     "init": one(study_file=text("Path of the study file")),
     "load": one(

@@ -449,7 +449,7 @@ def check_private(study: StudyStore, files: Mapping[str, Path]) -> None:
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
         The study that will be published.
     files : mapping of str to Path
         Its text files, by name. Python code and study files are not changed, only checked.

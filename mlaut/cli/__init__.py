@@ -32,10 +32,7 @@ _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Conclude": (studies.report, elsewhere.publish, studies.merge, studies.verify),
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
-_OF_STUDIES = (
-    *(studies.same, studies.compact, studies.remove, studies.rename, runs.models),
-    elsewhere.export,
-)
+_OF_STUDIES = (studies.same, studies.compact, studies.remove, studies.rename, runs.models)
 _FORMER: dict[str | None, str] = {
     "watch": "status --follow",
     **{name: f"list {name}" for name in lists.list_.commands},

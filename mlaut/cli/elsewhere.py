@@ -1,4 +1,4 @@
-"""Commands that publish and export a study, or combine it with results of other programs."""
+"""Commands that publish a study, or combine it with results of other programs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,31 +59,6 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
         show(f"nobody can load {', '.join(nowhere)}: --include all puts tables into the bundle")
     answer = {"folder": output, "title": bundle.title, "digest": bundle.digest}
     return answer | {"files": list(bundle.files), "outside": outside, "nowhere": nowhere}
-
-
-@click.command()
-@click.argument("study", type=PATH)
-@click.option(
-    "--mlflow", "store", required=True, help="Database (.db), folder or server of MLflow."
-)
-@click.option("--metric", default="", help="Default: that of the study.")
-def export(study: Path, store: str, metric: str) -> Answer:
-    """Write results in the form of another program.
-
-    MLflow gets a run for each strategy on each dataset; a repeated export adds what is new. It
-    needs the extra 'mlflow'.
-
-    \b
-    mlaut study export study.h5 --mlflow mlflow.db
-    """
-    from mlaut.files_io import StudyStore
-    from mlaut.report.tracking import to_mlflow
-
-    database, options = database_and_options(study)
-    title = options.get("title", "")
-    runs = to_mlflow(StudyStore(database), store, metric=metric, experiment=title)
-    show(f"{runs} new runs in {store}")
-    return {"runs": runs}
 
 
 @click.command("import")

@@ -34,7 +34,7 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.analysis.pairwise.signed_rank": ("SignedRanks", "signed_rank_p"),
         "mlaut.analysis.sources.flips": ("flips", "signed_ranks", "source_sums"),
         "mlaut.analysis.racing.evidence": ("log_mean",),
-        "mlaut.analysis.deciding.terms": ("Chosen",),
+        "mlaut.analysis.deciding.terms": ("Chosen", "DEFAULT_METRICS"),
         # reports
         "mlaut.report.page": ("as_html", "environment_of", "source_of"),
         "mlaut.report.shown": ("ShownCell", "ShownTable", "TableColumn", "decision_table"),
@@ -74,6 +74,7 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.files_io.safe_files.system_errors": ("explained",),
         "mlaut.files_io.safe_files.untrusted": ("read_json",),
         "mlaut.held": ("unfinished",),
+        "mlaut.optional": ("need",),
         "mlaut.identity.digests": ("digest",),
     },
 )

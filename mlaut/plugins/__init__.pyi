@@ -9,6 +9,7 @@ from mlaut.analysis.common.arguments import position as position
 from mlaut.analysis.common.arguments import positions as positions
 from mlaut.analysis.common.arguments import where as where
 from mlaut.analysis.deciding.terms import Chosen as Chosen
+from mlaut.analysis.deciding.terms import DEFAULT_METRICS as DEFAULT_METRICS
 from mlaut.analysis.importers.json_files import objects as objects
 from mlaut.analysis.importers.reading import Format as Format
 from mlaut.analysis.importers.reading import choose as choose
@@ -77,6 +78,7 @@ from mlaut.files_io.tables.fingerprints import dataset_fingerprint as dataset_fi
 from mlaut.files_io.tables.tables import stem_of as stem_of
 from mlaut.held import unfinished as unfinished
 from mlaut.identity.digests import digest as digest
+from mlaut.optional import need as need
 from mlaut.plugins.finding import found as found
 from mlaut.plugins.finding import without_plugin as without_plugin
 from mlaut.report.page import as_html as as_html

@@ -57,6 +57,7 @@ RESULTS = {
     "leaderboard-page": one(page=text("Path of the first page")),
     "leaderboard-export": one(files=OF_MLAUT.FILES),
     "leaderboard-records": OF_MLAUT.STANDINGS,
+    "study-export": one(runs=whole("New runs in MLflow")),
     "study-place": one(
         sentence=text("Place of the best own strategy, and whether the check supports it"),
         check=or_null(OF_MLAUT.STANDINGS | {"description": "Strategies that were run again"}),

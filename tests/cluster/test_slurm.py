@@ -7,7 +7,6 @@ import sys
 import time
 
 import pytest
-
 from comparing import arrays, assert_same
 from one_node import one_node_slurm, what_is_missing
 

@@ -164,7 +164,8 @@ BAD_MANIFESTS = {
     "t.csv: dataset 't': no task 'clasification'; did you mean 'Classification'?": (
         "file,task\nt.csv,clasification\n"),
     "no.csv: no such file": "file\nno.csv\n",
-    "t.doc: not a table that can be read (.csv, .tsv, .arff, .parquet, .pq, .ts)": "file\nt.doc\n",
+    "t.doc: not a table that can be read (.csv, .tsv, .arff, .parquet, .pq, .ts, .npz, .svm, .sv": (
+        "file\nt.doc\n"),
     "manifest.csv, line 3: no file is named": "name,file\na,t.csv\nb,\n",
     "manifest.csv, line 2: the file '../t.csv' is outside of the folder of the manifest": (
         "file\n../t.csv\n"),

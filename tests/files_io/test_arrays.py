@@ -79,6 +79,14 @@ def test_the_order_of_the_entries_of_a_sparse_matrix_is_no_content(io):
     assert io.save_datasets([Dataset("d", labels, "y", "", array=twice)]) == ("/d",)
 
 
+def test_a_dataset_of_an_array_is_renamed_and_copied(io, tmp_path):
+    io.save_datasets([Dataset("d", LABELS, "y", "", array=SHAPED["films"])], "g")
+    assert io.rename_dataset("g/d", "e") == "/g/e"
+    copy = io.copy_to(tmp_path / "copy.h5").load_dataset("g/e")
+    assert np.array_equal(copy.features, SHAPED["films"])
+    assert copy.fingerprint == io.fingerprints(["g/e"])[0]
+
+
 def test_what_changed_is_told(io):
     X = SHAPED["images"]
     io.save_datasets([Dataset("d", LABELS, "y", "", array=X)])

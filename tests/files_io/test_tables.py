@@ -6,8 +6,10 @@ import os
 import resource
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from mlaut.errors import DataError, OptionalPackageError, StoreError
 from mlaut.files_io.tables import tables
@@ -76,17 +78,46 @@ def written(path, text):
     return path
 
 
-def test_time_series_become_columns_of_points(tmp_path):
-    frame = tables.read_table(written(tmp_path / "one.ts", TS + "1,2.5,?:a\n3,4,5:b\n"))
-    expected = pd.DataFrame({"t0": [1.0, 3], "t1": [2.5, 4], "t2": [None, 5.0]}).assign(
-        target=["a", "b"]
-    )
-    pd.testing.assert_frame_equal(frame, expected)
+def test_time_series_keep_their_shape(tmp_path):
+    one = written(tmp_path / "one.ts", TS + "1,2.5,?:a\n3,4,5:b\n")
+    frame, series = tables.read_rows(one)
+    assert frame["target"].tolist() == ["a", "b"]
+    np.testing.assert_array_equal(series, [[[1, 2.5, np.nan]], [[3, 4, 5]]])
     several = TS.replace("@classLabel true a b", "@targetLabel true")
-    frame = tables.read_table(written(tmp_path / "two.ts", several + "1,2:3,4:0.5\n5,6:7,8:2\n"))
-    assert frame.columns.tolist() == ["0_0", "0_1", "1_0", "1_1", "target"]
-    assert frame["1_0"].tolist() == [3, 7]
+    two = written(tmp_path / "two.ts", several + "1,2:3,4:0.5\n5,6:7,8:2\n")
+    frame, series = tables.read_rows(two)
+    assert series.tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
     assert frame["target"].tolist() == [0.5, 2]
+    with pytest.raises(
+        DataError, match=r"one.ts: holds an array of shape \(2, 1, 3\), and a table "
+    ):
+        tables.read_table(one)
+
+
+def test_arrays_and_sparse_rows_of_files(tmp_path):
+    X, y = np.arange(24, dtype="u1").reshape(2, 3, 4), np.array(["a", "b"])
+    np.savez(tmp_path / "images.npz", X=X, y=y)
+    frame, images = tables.read_rows(tmp_path / "images.npz")
+    assert (frame["target"].tolist(), images.dtype) == (["a", "b"], np.uint8)
+    assert np.array_equal(images, X)
+    np.savez(tmp_path / "table.npz", X=X[:, 0], y=y)
+    assert tables.read_table(tmp_path / "table.npz").columns.tolist() == [
+        *("x0", "x1", "x2", "x3", "target")
+    ]
+    matrix = sparse.csr_matrix(X[:, 0])
+    sparse.save_npz(tmp_path / "texts.npz", matrix)
+    with pytest.raises(
+        DataError, match=r"texts.npz: cannot be read as NPZ .*, and no labels as 'y'"
+    ):
+        tables.read_rows(tmp_path / "texts.npz")
+    with np.load(tmp_path / "texts.npz") as stored:
+        np.savez(tmp_path / "texts.npz", **stored, y=y)
+    assert (tables.read_rows(tmp_path / "texts.npz")[1] != matrix).nnz == 0
+    frame, rows = tables.read_rows(written(tmp_path / "few.svm", "1 1:0.5 3:2\n-1 2:1\n"))
+    assert (rows.toarray().tolist(), frame["target"].tolist()) == (
+        [[0.5, 0, 2], [0, 1, 0]],
+        [1, -1],
+    )
 
 
 @pytest.mark.parametrize(

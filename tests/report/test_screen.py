@@ -163,7 +163,7 @@ def looked_at(page, file, report):
     strips = Strips.of(section.decision, section.results)
     for row in page.value(DRAWN):
         name = row["name"]
-        known = strips.across(strips.values[name]).dropna()
+        known = strips.across(strips.dots[name]).dropna()
         assert name in row["words"]
         if name == strips.reference:
             continue

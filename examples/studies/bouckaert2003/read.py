@@ -407,6 +407,8 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
     parser.add_argument("--out", type=Path, default=Path(), help="folder of the tables")
     given = parser.parse_args(arguments)
     studies = load(given.folder)
+    if not studies:
+        parser.error(f"no study in the folder {given.folder}: python run.py makes them")
     tables = {"studies": accuracy_table(studies), **read(pair_differences(studies))}
     given.out.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():

@@ -7,6 +7,7 @@ test or the signed rank test has a minus where the second strategy is the better
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +17,7 @@ import pandas as pd
 
 import mlaut.analysis as ma
 from mlaut.analysis.methods import lacoste
+from mlaut.errors import MlautError
 from mlaut.files_io import StudyStore
 
 HERE = Path(__file__).parent
@@ -308,4 +310,7 @@ def write(study: Path, folder: Path) -> dict[str, pd.DataFrame]:
 
 
 if __name__ == "__main__":
-    write(HERE / "study.h5", HERE / "results")
+    try:
+        write(HERE / "study.h5", HERE / "results")
+    except MlautError as error:
+        sys.exit(f"{error} (python run.py makes the study)")

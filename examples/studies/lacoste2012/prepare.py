@@ -6,6 +6,7 @@ Each is cut into halves, S to train and T to test, as in section 9.2. What the p
 decided here: which classes, which rows, how categories become numbers.
 """
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ import pandas as pd
 
 from mlaut import Data
 from mlaut.data import from_frame, read_table, split_of_pairs
-from mlaut.errors import OptionalPackageError
+from mlaut.errors import MlautError, OptionalPackageError
 from mlaut.records import Dataset
 
 HERE = Path(__file__).parent
@@ -128,4 +129,7 @@ def prepare(path: Path = HERE / "input.h5") -> None:
 
 
 if __name__ == "__main__":
-    prepare()
+    try:
+        prepare()
+    except MlautError as error:
+        sys.exit(f"{error} (python ../load.py loads the tables)")

@@ -1,5 +1,6 @@
 """Write the tables of README.md to ``results``, after the race and ``--complete``."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from mlaut.analysis import (
     wilcoxon_test,
 )
 from mlaut.analysis.racing.study_race import StudyRace
+from mlaut.errors import MlautError
 from mlaut.files_io import StudyStore
 
 HERE = Path(__file__).parent
@@ -71,4 +73,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except MlautError as error:
+        sys.exit(f"{error} (mlaut run study.toml makes the study)")

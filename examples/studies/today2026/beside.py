@@ -3,11 +3,13 @@
 Accuracies of the other strategies are those of ``results/scores.csv``: the splits are the same.
 """
 
+import sys
 from pathlib import Path
 
 import pandas as pd
 
 from mlaut.analysis import Results, compare
+from mlaut.errors import MlautError
 
 HERE = Path(__file__).parent
 
@@ -24,4 +26,7 @@ def write(study: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(HERE / "study.h5", HERE / "results")
+    try:
+        write(HERE / "study.h5", HERE / "results")
+    except MlautError as error:
+        sys.exit(f"{error} (mlaut run study.toml makes the study)")

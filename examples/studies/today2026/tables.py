@@ -1,10 +1,12 @@
 """Write the tables of README.md to ``results``: python tables.py, after mlaut run study.toml."""
 
+import sys
 from pathlib import Path
 
 import pandas as pd
 
 from mlaut.analysis import Results, budget_use, score_against_budget
+from mlaut.errors import MlautError
 from mlaut.report import make_report
 
 HERE = Path(__file__).parent
@@ -44,4 +46,7 @@ def write(study: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(HERE / "study.h5", HERE / "results")
+    try:
+        write(HERE / "study.h5", HERE / "results")
+    except MlautError as error:
+        sys.exit(f"{error} (mlaut run study.toml makes the study)")

@@ -15,7 +15,7 @@ from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.comparing.one_comparison import compare_one
-from mlaut.analysis.deciding.verdicts import copies_in
+from mlaut.analysis.deciding.verdicts import copies_in, is_baseline
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
@@ -234,9 +234,13 @@ def with_draws(compared: Comparison, n_samples: int) -> Comparison:
 
 
 def _distinct(results: Results, control: str | None) -> list[str]:
-    """Return the strategies without copies of others; of equal ones the control, or by name."""
+    """Return the strategies without copies of others: of equal ones the control, or by name."""
     groups = copies_in(paired_losses(results).snapped, results.strategies)
-    spare = {x for same in groups for x in sorted(same, key=lambda x: (x != control, x))[1:]}
+
+    def order(name: str) -> tuple[bool, bool, str]:
+        return name != control, is_baseline(name), name
+
+    spare = {name for same in groups for name in sorted(same, key=order)[1:]}
     return [name for name in results.strategies if name not in spare]
 
 

@@ -1,5 +1,6 @@
 """Certainty of a decision in three lines: its plan, other analyses, and more datasets."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED, USE
 from mlaut.analysis.deciding.words import be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
+_DOUBTS = ("does not confirm", "do not confirm")
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 
 
@@ -35,30 +37,35 @@ def agreement(table: VerdictTable) -> str:
         meanings = {USE: "what to use", OPEN: "what may be best", AVOID: "what to avoid"}
         what = listed([text for word, text in meanings.items() if table.named(word)])
         ways += f" on {what}" * (what != "" and len(differ) < n)
-        parts.append("; ".join([ways, *_on_what(table, differ)]) + ".")
-    if table.without:
+        others = _on_what(table, differ)
+        if len(differ) == n:  # nothing agrees in all, so the first difference begins
+            count, _, rest = others[0].partition(" ")
+            only = "The other way" if n == 1 else f"{count} of {n} other ways"
+            ways, others = f"{only} to compare {rest}", others[1:]
+        parts.append("; ".join([ways, *others]) + ".")
+    if table.without and len(table.first) == 1:
         few, of = len(table.without), table.n_sources or table.n
         if few <= max(1, _FRAGILE * of):
             left_out = f"{unit(table, few)} {listed(table.without)}"
             parts.append(f"First place is shaky: without {left_out}, {table.then} leads.")
         else:
-            which = f"{few - 1} of {of} {unit(table)} are left out"
-            parts.append(f"{table.leader} stays first whichever {which}.")
+            any_one = f"{unit(table, 1)} is"
+            which = any_one if few == 2 else f"{few - 1} of {of} {unit(table)} are"
+            parts.append(f"{table.leader} stays first whichever {which} left out.")
     return " ".join(parts)
 
 
 def _on_what(table: VerdictTable, differ: Sequence[Check]) -> list[str]:
-    """Return the strategies on which other analyses differ, with the numbers of analyses."""
+    """Return for each strategy on which other analyses differ how many of them do."""
     parts, verdict = [], "different" if table.control else "worse"
-    doubts = "does not confirm", "do not confirm"
-    for verbs, kept in ((("finds", "find"), "without"), (doubts, "also")):
-        having = [getattr(check, kept) for check in differ if getattr(check, kept)]
-        names = [n for n in table.frame.index if any(n in some for some in having)]
-        if names:
+    for verbs, kept in ((("finds", "find"), "without"), (_DOUBTS, "also")):
+        counts = Counter(name for check in differ for name in getattr(check, kept))
+        for n in sorted({*counts.values()}, reverse=True):
+            names = [name for name in map(str, table.frame.index) if counts[name] == n]
             claim = f"that {listed(names, _MOST_OTHER)} {be(names)} {verdict}"
             if len(names) > _MOST_OTHER and tuple(names) == table.named(LIKELY):
                 claim = f"the {len(names)} '{LIKELY}'"
-            parts.append(f"{len(having)} {verbs[len(having) > 1]} {claim}")
+            parts.append(f"{n} {verbs[n > 1]} {claim}")
     return parts
 
 

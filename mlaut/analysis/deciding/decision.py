@@ -26,7 +26,6 @@ from mlaut.analysis.deciding.verdicts import (
     UNDECIDED,
     USE,
     YARDSTICK,
-    YARDSTICKS,
     Compared,
     copies_in,
     leading,
@@ -35,6 +34,7 @@ from mlaut.analysis.deciding.verdicts import (
     shown_equal,
     verdicts_against,
     verdicts_of_best,
+    yardsticks,
 )
 from mlaut.analysis.methods.aggregates.best import RankProbabilities, probability_of_best
 from mlaut.analysis.methods.frequentist.ranks import (
@@ -247,12 +247,14 @@ def _counted(case: _Case) -> Decision:
     frame = frame.iloc[np.lexsort((frame.index, means, frame["average rank"].round(9)))]
     ranks = frame["average rank"][case.names].to_numpy()
     first = leading(ranks, case.means().to_numpy(), case.names)
+    by_unit = results.by_source(paired_losses(results).ranks)
     return Decision(
         chosen=case.chosen,
         scorer=results.metric,
         frame=_in_order(frame),
         leader="",
         first=tuple(case.names[at] for at in first),
+        n_first=int((by_unit[:, first[0]] <= by_unit.min(axis=1)).sum()),
         n=len(results.datasets),
         n_sources=results.n_sources if related else 0,
         least=fewest_datasets(k, analysis, related),
@@ -324,14 +326,15 @@ def _with_copies(draft: Decision, case: _Case) -> Decision:
     draft = replace(draft, copies=tuple(tuple(sorted(group)) for group in groups))
     rows = [(row, name) for row in draft.frame.index for name in draft.copies_of(row)]
     frame = draft.frame.loc[[row for row, _ in rows]].set_axis([name for _, name in rows])
+    frame["verdict"] = yardsticks(frame["verdict"])
     own = _table(case.compared, case.known)
     frame = frame.assign(**{key: own[key] for key in _OWN if key in own}).rename_axis("strategy")
     chances = draft.chances and probability_of_best(case.results)
     if chances:
         frame["P(best)"] = chances.frame["P(best)"]
     shares = _time_shares(case.known, draft.leader) if draft.leader else {}
-    changes = {"frame": frame, "chances": chances, "time_shares": shares}
-    return replace(draft, **changes, gaps=case.results.gaps)
+    draft = replace(draft, frame=frame, chances=chances, time_shares=shares)
+    return replace(draft, gaps=case.results.gaps)
 
 
 def _resolved(chosen: Chosen, results: Results) -> Chosen:
@@ -457,22 +460,20 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     alone = not (verdicts.drop(draft.leader) == OPEN).any()
     likely = draft.frame["P(best)"][draft.leader] >= _LIKELIEST and len(draft.first) == 1
     verdicts[draft.leader] = USE if alone or likely else OPEN
-    baseline = [any(part in name.lower() for part in YARDSTICKS) for name in verdicts.index]
-    behind = verdicts.isin([AVOID, LIKELY])
-    return verdicts.mask(np.array(baseline) & behind, YARDSTICK)
+    return yardsticks(verdicts)
 
 
 def _by_mean(gap: pd.DataFrame, alpha: float) -> tuple[str, ...]:
-    """Return the strategies whose mean gap to the leader is not 0 by a t-test of this pair alone.
+    """Return the strategies whose mean gap to the leader is not 0, by t-tests (Bonferroni).
 
-    That one is worse is claimed by other tests; this one says whether a size may be told.
+    That one is worse is claimed by other tests; these say whether a size may be told.
     """
     from scipy.special import stdtrit
 
     n = gap.notna().sum()
     with np.errstate(divide="ignore", invalid="ignore"):  # one row, or equal gaps
         t = (gap.mean() / (gap.std(ddof=1) / np.sqrt(n))).abs()
-        shown = t >= stdtrit(n - 1, 1 - alpha / 2)
+        shown = t >= stdtrit(n - 1, 1 - alpha / 2 / (len(n) - 1))
     return tuple(map(str, gap.columns[shown]))
 
 

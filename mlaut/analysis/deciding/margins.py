@@ -35,8 +35,8 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     [0.0, 1.0, 1.0, -0.05]
     """
     difference = _differences(scored, leader)
-    better = np.sign(difference if scored.metric.greater_is_better else -difference)
-    better = np.sign(by_source(scored, better))
+    gain = difference if scored.metric.greater_is_better else -difference
+    better = by_source(scored, gain.map(np.sign)).map(np.sign)
     counts = {"won": better > 0, "tied": better == 0, "lost": better < 0}
     table = pd.DataFrame({name: count.sum() for name, count in counts.items()}, dtype=float)
     sizes = gaps(scored, leader)

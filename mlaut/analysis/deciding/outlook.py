@@ -32,7 +32,7 @@ def chance_to_tell(rows: np.ndarray, more: int, alpha: float = 0.05) -> float:
     -----
     This is a posterior predictive probability. The true difference, in standard deviations of the
     differences, has a normal prior about 0. Its variance is estimated from the means of all
-    strategies, and drawn towards 0.06. So it was right within six points on published tables and in
+    strategies, and drawn towards 0.06. So it was right within seven points on published tables and in
     simulations (docs/measured-levels.md). The standard deviation is taken as the observed one.
 
     Examples

@@ -46,9 +46,9 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
             texts[name] = f"{name} failed on {frame['failures'][name]} of {table.n} datasets"
             if name != table.leader:
                 won, tied, lost = (int(frame[column][name]) for column in ("won", "tied", "lost"))
-                sources = f" {unit(table)}" * (table.n_sources > 0)
+                both = f"{won + tied + lost}" + f" {unit(table)}" * (table.n_sources > 0)
                 texts[name] += (
-                    f"; on the {won + tied + lost}{sources} where {table.leader} also has a result it is "
+                    f"; on the {both} where {table.leader} also has a result it is "
                     f"better on {won}, equal on {tied} and worse on {lost}"
                 )
             texts[name] += "."

@@ -39,7 +39,7 @@ class Strips:
     kind : str
         ``"difference"`` or ``"ratio"`` of the score to that of the ``reference``, ``"rank"`` on the
         dataset, or ``"score"``.
-    values : DataFrame
+    dots : DataFrame
         Datasets in rows, strategies in columns, in these units; NaN is no dot.
     marks : Series
         The average of each strategy, as the table of the decision has it; NaN is no mark.
@@ -55,7 +55,7 @@ class Strips:
     """
 
     kind: str
-    values: pd.DataFrame
+    dots: pd.DataFrame
     marks: pd.Series
     reference: str
     up: bool
@@ -115,12 +115,12 @@ class Strips:
     @property
     def named(self) -> bool:
         """Return whether dots have letters: those of few datasets."""
-        return self.intervals is None and len(self.values) <= MOST_NAMED
+        return self.intervals is None and len(self.dots) <= MOST_NAMED
 
     def band(self, name: str) -> tuple[float, float] | None:
         """Return the ends of the band of a row, as shares of the axis; None without one."""
         if self.intervals is None:
-            known = self.across(self.values[name]).dropna()
+            known = self.across(self.dots[name]).dropna()
             few = len(known) < FEWEST_FOR_BANDS
             return None if few else (known.quantile(0.25), known.quantile(0.75))
         ends = sorted(self.across(self.intervals.loc[name].to_numpy()).tolist())
@@ -155,12 +155,12 @@ class Strips:
 
     def edges(self, name: str) -> tuple[str, str]:
         """Return what stands at the left and the right edge of a row: its dots beyond the axis."""
-        shares = self.across(self.values[name]).sort_values()
+        shares = self.across(self.dots[name]).sort_values()
         mark, texts = float(self.across(self.marks[name])), []
         unit = "datasets" if self.intervals is None else "test sets"
         for end, sign in ((0.0, -1), (1.0, 1)):
             far = shares[sign * shares > sign * end].index[::sign]  # the nearest first
-            values = [self.text(float(self.values[name][dataset])) for dataset in far]
+            values = [self.text(float(self.dots[name][dataset])) for dataset in far]
             dots = f"{len(far)} {unit}, to {values[-1]}" if values else ""
             dots = ", ".join(values) if len(far) <= _LISTED else dots
             mean = f"mean {self.text(self.marks[name])}" if sign * mark > sign * end else ""
@@ -170,7 +170,6 @@ class Strips:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return the places, as shares of the axis, and the texts of its labels."""
-        low, high = self.ends
         chosen: dict[float, str] = {}
         for value in self._round_numbers():
             share = float(self.across(value))
@@ -202,7 +201,7 @@ class Strips:
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
-        dots = self.values[name].dropna()
+        dots = self.dots[name].dropna()
         if name == self.reference or (dots.empty and self.intervals is None):
             return f"{name} is the line" if name == self.reference else f"{name}: no dot"
         parts = [f"mean {self.text(self.marks[name], 3)}"] if not np.isnan(self.marks[name]) else []
@@ -224,7 +223,7 @@ def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[floa
 
     Parameters
     ----------
-    values : DataFrame
+    dots : DataFrame
         Each column has the dots of one row of the figure; NaN is no dot.
     centre : float, optional
         Value that the axis contains and from which distances count; default the median of the

@@ -277,7 +277,7 @@ def store_analysis(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     strategies : sequence of str
         Strategies of the study, to check the terms that name one.
     tasks : iterable of str

@@ -75,6 +75,8 @@ class VerdictTable:
     first : tuple of str
         The leader, and those that have the same average rank and mean; where nothing is decided,
         the strategies that are first in this way among all.
+    n_first : int
+        Number of datasets (or sources) on which no strategy is better than ``first``.
     by_mean : tuple of str
         Strategies whose mean is shown to differ from the leader's by the t-test.
     n, n_sources, least : int
@@ -117,6 +119,7 @@ class VerdictTable:
     n_sources: int = 0
     n_pairs: int = 0
     n_shown: int = 0
+    n_first: int = 0
     by_mean: tuple[str, ...] = ()
     time_shares: Mapping[str, float] = field(default_factory=dict)
     bounds: Mapping[str, float] = field(default_factory=dict)

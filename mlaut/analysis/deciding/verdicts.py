@@ -172,6 +172,17 @@ def leading(ranks: np.ndarray, means: np.ndarray, names: Sequence[str]) -> list[
     return sorted(map(int, first), key=lambda at: names[at])
 
 
+def yardsticks(verdicts: pd.Series) -> pd.Series:
+    """Return the verdicts, with baselines that are clearly worse as yardsticks."""
+    baseline = np.array([is_baseline(name) for name in map(str, verdicts.index)], dtype=bool)
+    return verdicts.mask(baseline & verdicts.isin([AVOID, LIKELY]), YARDSTICK)
+
+
+def is_baseline(name: str) -> bool:
+    """Return whether a strategy learns nothing, by its name."""
+    return any(part in name.lower() for part in YARDSTICKS)
+
+
 def verdicts_against(better: np.ndarray, control: int) -> np.ndarray:
     """Return the verdict on each strategy for the question of how it compares with a control."""
     words = np.full(len(better), UNDECIDED, dtype=object)

@@ -80,9 +80,9 @@ def _too_few(table: VerdictTable) -> str:
         return f"{few}: {listed(table.first)} are first together. {_NOW}, {_first(table)}."
     name = table.first[0]
     others = table.frame.drop(index=name)
-    on_all = bool((others["lost"] == n).all()) if "lost" in others else False
     every = "both" if n == 2 else f"all {n}"
-    where = f"on {every} {unit(table)}" if on_all else f"by average rank on {table.n} datasets"
+    where = f"by average rank, and on {table.n_first} of {n} {unit(table)}"
+    where = f"on {every} {unit(table)}" if table.n_first == n else where
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
     text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
@@ -151,14 +151,15 @@ def sizes(table: VerdictTable, names: Sequence[str]) -> str:
 
 
 def _range(*values: float) -> str:
-    """Return numbers with two significant digits as a range.
+    """Return numbers with two significant digits as a range; just above 1 with three.
 
     Examples
     --------
     >>> _range(0.0734, 581.0), _range(2.04, 2.01)
     ('0.073 to 580', '2')
     """
-    return " to ".join(dict.fromkeys(f"{float(f'{value:.2g}'):.10g}" for value in values))
+    texts = (f"{value:.3g}" if 1 < value < 1.1 else f"{value:.2g}" for value in values)
+    return " to ".join(dict.fromkeys(f"{float(text):.10g}" for text in texts))
 
 
 def _described(table: VerdictTable, names: Sequence[str]) -> list[str]:
@@ -281,7 +282,11 @@ def cost(table: VerdictTable) -> str:
     first, *others = (f"{name} {_range(table.bounds[name])}" for name in names)
     sure = probability(1 - table.chosen.analysis.alpha)
     costs = ", ".join([f"{first} of {table.metric}", *others])
-    return f"Choosing costs at most, on average and with probability {sure}: {costs}."
+    text = f"Choosing costs at most, on average and with probability {sure}: {costs}."
+    least = min(names, key=table.bounds.__getitem__)
+    if table.bounds[least] == 0 and least != names[0]:
+        text += f" So {least} is ahead on average, and {names[0]} by rank."
+    return text
 
 
 def terms(table: VerdictTable) -> str:

@@ -110,7 +110,7 @@ class Sample:
         span = self.bounds[1] - self.bounds[0]
         cells = self.cells[first] - self.cells[second]
         least = 1 / max(int((self.split.folds >= 0).any(axis=0).sum()), 1) if self.zero_one else 0.0
-        about = {"bounds": (-span, span), "zero_one": False, "least": least}
+        about: dict[str, Any] = {"bounds": (-span, span), "zero_one": False, "least": least}
         return replace(self, cells=cells, points=points, **about)
 
     @property

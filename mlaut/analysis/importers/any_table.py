@@ -151,9 +151,9 @@ def _one_of(grids: Sequence[Grid], chosen: str, asked: Asked) -> Grid:
             readable[number] = read_grid(grid, asked)
         except AnalysisError:
             continue
-    named = [n for n in readable if asked.metric and same_metric(grids[n - 1].name, asked.metric)]
-    if len(readable) == 1 or len(named) == 1:
-        number = (named or list(readable))[0]
+    alike = [n for n in readable if asked.metric and same_metric(grids[n - 1].name, asked.metric)]
+    if len(readable) == 1 or len(alike) == 1:
+        number = (alike or list(readable))[0]
         grid = grids[number - 1]
         this = f"{grid.name!r}" if grid.name else f"number {number}"
         others = f"tables of the file other than {this} ({len(grids) - 1})"

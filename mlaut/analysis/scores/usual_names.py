@@ -53,6 +53,8 @@ _NAMES: dict[str, tuple[bool, str]] = {
     "nmi": (True, "normalized_mutual_info_score"),
     "ari": (True, "adjusted_rand_score adjusted_rand"),
     "c_index": (True, "cindex concordance concordance_index harrell_c"),
+    "nse": (True, "nash_sutcliffe nash_sutcliffe_efficiency"),
+    "kge": (True, "kling_gupta kling_gupta_efficiency"),
     "coverage": (True, ""),
     "elo": (True, "elo_rating"),
     "error": (False, "error_rate err misclassification_error test_error mmce classification_error"),

@@ -3,7 +3,7 @@
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -14,15 +14,14 @@ import pandas as pd
 
 from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
-from mlaut.data.tables.parts import Parts, is_part, parts_of_folder, read_parts
+from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
 from mlaut.errors import DataError, nearest, nearest_of
 from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.tables import (
     MISSING,
     READERS,
-    ending_of,
     gaps_in,
-    read_table,
+    read_rows,
     stem_of,
 )
 from mlaut.records import Dataset
@@ -51,8 +50,8 @@ def load_folder(
     may be missing or empty:
 
     ``file``
-        Path below the folder, without ``..``: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``, or
-        ``.parquet`` (needs the extra ``parquet``).
+        Path below the folder, without ``..``: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``,
+        ``.parquet`` (needs the extra ``parquet``), or an array: ``.ts``, ``.npz``, ``.svm``.
     ``name``
         Name of the dataset; default the name of the file without its extension.
     ``target``
@@ -133,8 +132,11 @@ def folder_tables(
 ) -> dict[str, Unread]:
     """Return the datasets of a folder by name: those of its manifest, or all its tables."""
     described = (folder / MANIFEST).exists()
-    parted = {} if described else parts_of_folder(folder)
-    rows = read_manifest(folder) if described else _undescribed(folder, parted)
+    parted, alone_in_it = ({}, []) if described else tables_of_folder(folder)
+    if not (described or parted or alone_in_it):
+        raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
+    files = [{"name": stem_of(file.name), "file": file.name} for file in alone_in_it]
+    rows = read_manifest(folder) if described else files
     given = missing or {}
     alone = {
         name: Unread(partial(_load, folder, row, roles, given.get(name)), row.get("task", ""))
@@ -181,15 +183,6 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
     return [{key: value for key, value in row.items() if value and key} for row in rows]
 
 
-def _undescribed(folder: Path, parted: Mapping[str, Parts]) -> Iterator[dict[str, str]]:
-    files = sorted(path.name for path in folder.iterdir() if ending_of(path.name))
-    if not files and not parted:
-        raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
-    for file in files:
-        if not is_part(folder / file, parted):
-            yield {"name": stem_of(file), "file": file}
-
-
 def _load(
     folder: Path,
     row: dict[str, str],
@@ -202,7 +195,7 @@ def _load(
     if not isinstance(gaps, list | tuple) or not all(isinstance(text, str) for text in gaps):
         raise DataError(f"{path}: its texts for gaps are no list, as ['?', 'NA'] is, but {gaps!r}")
     gaps = ("", *gaps)
-    dataset = _made(read_table(path, missing=gaps), path, row, given, gaps)
+    dataset = _made(*read_rows(path, missing=gaps), path, row, given, gaps)
     if row.get("fingerprint", dataset.fingerprint) != dataset.fingerprint:
         raise DataError(
             f"{path}: dataset {row['name']!r} is not the table that its manifest describes "
@@ -213,13 +206,14 @@ def _load(
 
 
 def _load_parts(parts: Parts, given: Mapping[str, Any] | None) -> Dataset:
-    frame, split, target = read_parts(parts)
+    frame, array, split, target = read_parts(parts)
     row = {"name": parts.name, **({"target": target} if target else {})}
-    return replace(_made(frame, parts.folder, row, given, MISSING), split=split)
+    return replace(_made(frame, array, parts.folder, row, given, MISSING), split=split)
 
 
 def _made(
     frame: pd.DataFrame,
+    array: Any,
     path: Path,
     row: dict[str, str],
     given: Mapping[str, Any] | None,
@@ -233,7 +227,8 @@ def _made(
         target = roles.pop("target", None) or row.get("target") or _default_target(frame)
         task = row.get("task", "") if target == row.get("target", target) else ""
         frame = _with_categories(frame, row.get("categorical", ""), target)
-        return from_frame(frame, target, name=row["name"], task=task, roles=roles, **metadata)
+        how: dict[str, Any] = {"task": task, "roles": roles, "array": array}
+        return from_frame(frame, target, name=row["name"], **how, **metadata)
     except DataError as error:
         prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
         read_as_gaps = ""

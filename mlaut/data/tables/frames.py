@@ -19,6 +19,7 @@ def from_frame(
     name: str,
     task: str = "",
     roles: Mapping[str, Any] | None = None,
+    array: Any = None,
     **metadata: Any,
 ) -> Dataset:
     """Return a checked dataset of a table in memory.
@@ -37,6 +38,8 @@ def from_frame(
     roles : mapping, optional
         Columns that are no features, by role: ``{"weight": "w", "group": "patient", "time":
         "day", "id": "number", "ignore": ["a", "b"]}``.
+    array : ndarray or sparse matrix, optional
+        Features that are no columns: shape (n_rows, ...).
     **metadata
         ``source``, ``licence`` and further entries; plain values.
 
@@ -52,7 +55,7 @@ def from_frame(
     >>> from_frame(table, "y", name="tiny", source="by hand").task
     'Classification'
     """
-    return _usable(Dataset(name, frame, target, task, metadata, roles=roles or {}))
+    return _usable(Dataset(name, frame, target, task, metadata, roles=roles or {}, array=array))
 
 
 def _usable(dataset: Dataset) -> Dataset:

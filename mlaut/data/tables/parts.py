@@ -14,12 +14,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mlaut.arrays import is_sparse, row_shape
 from mlaut.errors import DataError
-from mlaut.files_io.tables.tables import MISSING, ending_of, read_table, stem_of
+from mlaut.files_io.tables.tables import MISSING, ending_of, read_rows, stem_of
 from mlaut.records import TRAIN_ONLY, Split
 
 TRAIN, VALIDATION, TEST = "train", "validation", "test"
@@ -30,7 +32,7 @@ _WORD = re.compile(rf"(?:^|(?<=[\W_]))({'|'.join(_WORDS)})(?=[\W_]|$)", re.IGNOR
 _NUMBER = re.compile(r"[-._]?\d+[-._]of[-._]\d+([-._][0-9a-f]{8,})?$")
 _PARTITION = re.compile(r"part[-._]?\d+", re.IGNORECASE)  # as Spark, Dask and polars write it
 _REPOSITORY = ("data", "default")  # folders that say nothing about the dataset
-_PREFERRED = (".ts", ".parquet", ".pq", ".arff", ".csv", ".tsv")
+_PREFERRED = (".ts", ".npz", ".svm", ".svmlight", ".parquet", ".pq", ".arff", ".csv", ".tsv")
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,10 @@ class Parts:
     files: Mapping[str, Sequence[Path]]
 
 
-def parts_of_folder(folder: Path) -> dict[str, Parts]:
-    """Return the datasets of several files in a folder or in its subfolders, by name.
+def tables_of_folder(folder: Path) -> tuple[dict[str, Parts], list[Path]]:
+    """Return the datasets of several files, by name, and the files that are datasets by themselves.
 
-    Files of a folder that are datasets by themselves are left out.
+    Without tables in the folder itself, those of its subfolders are returned.
 
     Raises
     ------
@@ -69,16 +71,16 @@ def parts_of_folder(folder: Path) -> dict[str, Parts]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for file in ("wine_train.csv", "wine_test.csv", "iris.csv"):
     ...         _ = Path(folder, file).write_text("x,class")
-    ...     tables = parts_of_folder(Path(folder))
-    >>> {name: sorted(parts.files) for name, parts in tables.items()}
-    {'wine': ['test', 'train']}
+    ...     parted, alone = tables_of_folder(Path(folder))
+    >>> {name: sorted(parts.files) for name, parts in parted.items()}, [one.name for one in alone]
+    ({'wine': ['test', 'train']}, ['iris.csv'])
     """
     direct = _tables(folder.iterdir())
     if direct and all(_PARTITION.match(file.name) for file in direct):
-        return {folder.name: Parts(folder.name, folder, {"": direct})}
+        return {folder.name: Parts(folder.name, folder, {"": direct})}, []
     tables = {parts.name: parts for parts in _by_name(direct, folder)}
     if direct:
-        return tables
+        return tables, [file for file in direct if not _is_part(file, tables)]
     below = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name[0] != "."]
     if any("=" in path.name for path in below):
         below = [folder]
@@ -86,10 +88,10 @@ def parts_of_folder(folder: Path) -> dict[str, Parts]:
         parts = _of_subfolder(path, folder)
         if parts is not None:
             tables[parts.name] = parts
-    return tables
+    return tables, []
 
 
-def is_part(file: Path, parted: Mapping[str, Parts]) -> bool:
+def _is_part(file: Path, parted: Mapping[str, Parts]) -> bool:
     """Return whether a file belongs to one of these datasets, even in a format that is not read.
 
     An archive may hold the same table in several formats.
@@ -135,7 +137,7 @@ def _part_of(file: Path) -> tuple[str, str]:
 
 
 def _one_form(files: Sequence[Path]) -> tuple[Path, ...]:
-    """Return the files of the preferred format (see `is_part`)."""
+    """Return the files of the preferred format (see `_is_part`)."""
     forms = {_ending(file) for file in files}
     best = min(forms, key=_PREFERRED.index)
     return tuple(file for file in files if _ending(file) == best)
@@ -174,8 +176,8 @@ def _of_subfolder(path: Path, folder: Path) -> Parts | None:
     return Parts(name, path, {part: _one_form(by_part[part]) for part in by_part})
 
 
-def read_parts(parts: Parts) -> tuple[pd.DataFrame, Split | None, str]:
-    """Return the table of a dataset, its split, and the target that its files name, else "".
+def read_parts(parts: Parts) -> tuple[pd.DataFrame, Any, Split | None, str]:
+    """Return table and array of a dataset, its split, and the target that its files name, else "".
 
     The rows are in the order training, validation, test. The test part is tested, or without one
     the validation part; all other rows train.
@@ -183,20 +185,36 @@ def read_parts(parts: Parts) -> tuple[pd.DataFrame, Split | None, str]:
     Raises
     ------
     DataError
-        A file cannot be read, or two parts have different columns.
+        A file cannot be read, or two parts have different columns or rows of different shapes.
     """
     if set(parts.files) == {""}:
-        return _partitions(parts), None, ""
+        return _partitions(parts), None, None, ""
     order = [part for part in (TRAIN, VALIDATION, TEST) if part in parts.files]
-    frames = [_joined([_named(file) for file in parts.files[part]], parts) for part in order]
+    read = [[_named(file) for file in parts.files[part]] for part in order]
+    frames = [_joined([frame for frame, _ in pairs], parts) for pairs in read]
     frame = _joined(frames, parts)
+    array = _stacked([array for pairs in read for _, array in pairs], parts)
     split = None
     if len(order) > 1:
         rows = len(frames[-1])
         folds = np.repeat([TRAIN_ONLY, 0], [len(frame) - rows, rows]).astype(np.int16)
         split = Split(folds[None], f"the {order[-1]} part of its files")
     classes = frames[0].attrs.get("classes", [])
-    return frame, split, classes[0] if len(classes) == 1 else ""
+    return frame, array, split, classes[0] if len(classes) == 1 else ""
+
+
+def _stacked(arrays: list[Any], parts: Parts) -> Any:
+    shapes = {None if array is None else row_shape(array) for array in arrays}
+    if len(shapes) > 1:
+        told = " and ".join(sorted(map(str, shapes)))
+        raise DataError(f"{parts.folder}: the parts of {parts.name!r} have rows of shapes {told}")
+    if len(arrays) == 1 or arrays[0] is None:
+        return arrays[0]
+    if not is_sparse(arrays[0]):
+        return np.concatenate(arrays)
+    from scipy.sparse import vstack
+
+    return vstack(arrays)
 
 
 def _joined(frames: list[pd.DataFrame], parts: Parts) -> pd.DataFrame:
@@ -219,7 +237,7 @@ def _partitions(parts: Parts) -> pd.DataFrame:
     for file in parts.files[""]:
         keys = [path.partition("=") for path in file.relative_to(parts.folder).parts[:-1]]
         named = {key: value for key, equal, value in keys if equal}
-        frames.append(_named(file).assign(**named))
+        frames.append(_named(file)[0].assign(**named))
     frame = _joined(frames, parts)
     for key in named:
         numbers = pd.to_numeric(frame[key], errors="coerce")
@@ -227,11 +245,14 @@ def _partitions(parts: Parts) -> pd.DataFrame:
     return frame
 
 
-def _named(file: Path) -> pd.DataFrame:
-    """Return the table of a file; class numbers that Hugging Face has names for are categories."""
-    frame = read_table(file, missing=MISSING)
+def _named(file: Path) -> tuple[pd.DataFrame, Any]:
+    """Return the table of a file, and its array or None.
+
+    Class numbers that Hugging Face has names for are categories.
+    """
+    frame, array = read_rows(file, missing=MISSING)
     if _ending(file) not in (".parquet", ".pq"):
-        return frame
+        return frame, array
     import pyarrow.parquet as pq
 
     about = (pq.read_schema(file).metadata or {}).get(b"huggingface", b"{}")
@@ -247,4 +268,4 @@ def _named(file: Path) -> pd.DataFrame:
             f"({' '.join(str(error).split())}); write the file again"
         ) from error
     frame.attrs = {"classes": list(labels)}
-    return frame
+    return frame, None

@@ -90,6 +90,8 @@ def cell_seed(seed: int, cell: Cell) -> int:
     >>> cell_seed(0, Cell("iris", "SVC")) == cell_seed(0, Cell("iris", "SVC", fold=1))
     False
     """
+    # A digest and not a sequence of draws: a draw would depend on how many cells came before. What
+    # follows the dataset's name cannot hold the zero byte, so no two cells have one key.
     key = "\0".join([str(seed), cell.dataset, cell.strategy, str(cell.repeat), str(cell.fold)])
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
 

@@ -48,6 +48,7 @@ _AT_ONCE = 1000  # loads submitted between two looks for ended ones: so many may
 _LOOK_SECONDS = 0.02  # pause between looks at a cluster that is not there
 _PAUSE = 0.02  # pause between looks for ended loads, in durations of a load: many end meanwhile
 _COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
+_ASKING_SECONDS = 6.0  # a worker that has nothing to do leaves an adaptive cluster after three
 _ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
 _LOST_IN_VAIN = 10  # workers lost since a cell ended before a run may be given up
 _SAFE = ("tls", "wss", "inproc")  # kinds of addresses that only the run's own processes can use
@@ -157,20 +158,16 @@ class _Dispatch:
         self._n_threads, self._counted, self._answered = 0, 0.0, time.monotonic()
         self._workers: set[str] = set()
         self._lost, self._progressed = 0, time.monotonic()
+        self._asking: Any = None  # task without which an adaptive cluster starts no worker
         self._own = not isinstance(engine.scheduler, Client)
         self._client = self._connected() if self._own else engine.scheduler
         _warn_if_open(str(self._client.scheduler.address))
 
     def begin(self, groups: Iterable[Batch | None]) -> None:
-        """Wait for workers, whose number of threads determines the duration of a load.
-
-        An adaptive cluster starts workers only for tasks that wait, so that one must be there.
-        """
-        asking = self._client.submit(time.sleep, 0, pure=False)
+        """Wait for workers, whose number of threads determines the duration of a load."""
         while not self._n_threads:
             self._look_after_cluster()
             time.sleep(_LOOK_SECONDS)
-        asking.release()
         seconds = _LOAD_SECONDS + _LOAD_SECONDS_A_THREAD * self._n_threads
         self._pause = _PAUSE * seconds
         self._queue = BatchQueue(self._noted(groups), seconds, _OPEN)
@@ -387,6 +384,8 @@ class _Dispatch:
                 self._n_threads = sum(threads.values())
                 self._lost += len(self._workers - threads.keys())
                 self._workers = set(threads)
+                if not threads and (self._asking is None or self._asking.done()):
+                    self._asking = self._client.submit(time.sleep, _ASKING_SECONDS, pure=False)
             self._counted = time.monotonic()
         if self._n_threads:
             self._answered = time.monotonic()
@@ -423,7 +422,7 @@ class _Dispatch:
         """Cancel the loads that still run, and close the client if it was made here."""
         with contextlib.suppress(Exception):
             if self._client.status == "running":
-                self._client.cancel(list(self._running))
+                self._client.cancel([*self._running, *filter(None, [self._asking])])
         self._running, self._sent = {}, {}
         if self._own:
             self._client.close(timeout=2)

@@ -50,7 +50,7 @@ def carry_out(
     Parameters
     ----------
     plan : Plan
-    study : Study
+    study : StudyStore
         The study, with the splits of the datasets of the plan.
     database : Path
         Path of the database of the datasets.

@@ -49,7 +49,7 @@ def usable_strategies(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     given : strategies or None
         Candidates, as ``Orchestrator.run`` takes them; None takes those that come with MLaut.
     source : str, default ""
@@ -142,7 +142,7 @@ def fitted_again(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     input_io : FilesIO
         Database of the datasets.
     strategies : sequence of MlautEstimator, or mapping of str to bytes
@@ -288,7 +288,7 @@ def save_models(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     input_io : FilesIO
         Database of the datasets.
     datasets : sequence of str
@@ -365,7 +365,7 @@ def predict_again(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     input_io : FilesIO
         Database of the datasets.
     splits : mapping of str to SplitEntry

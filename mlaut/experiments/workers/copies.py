@@ -119,6 +119,8 @@ def run_in_copy(work: Callable[[], bytes], largest: int, close: list[int]) -> tu
     received : bytes
         All bytes that came through the pipe of the copy; its strategy may have written some.
     """
+    # A copy, not a new process: it has the strategy and the table without loading them again, and
+    # nothing that the strategy changes in it outlives the cell.
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:

@@ -147,6 +147,8 @@ def rewrite_h5(
                 if file.userblock_size == BLOCK:
                     with damage_told(path, _NO_SEAL):
                         place = list_open(file)
+            # The seal covers what HDF5 wrote while it closed the file, so it can only be made now.
+            # A kill before it leaves a file that no name leads to.
             if place:
                 with damage_told(path, _NO_SEAL):
                     os.pwrite(handle, make_seal(content, *place), 0)
@@ -210,6 +212,9 @@ def change_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
         stack.callback(os.close, handle)
         if os.fstat(handle).st_size > end:
             os.ftruncate(handle, end)  # what an interrupted change has left behind the end
+        # HDF5 may overwrite old metadata at any moment. The overlay lets new bytes through behind
+        # the sealed end, which readers ignore, and keeps those before it in memory: until they are
+        # listed beside the file, a kill leaves the old content as it was.
         content = changes.Overlay(handle, end)
         try:
             with output_h5(content, empty=False) as file:
@@ -219,7 +224,7 @@ def change_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
             os.ftruncate(handle, max(end, content.size))
             with damage_told(path, _NO_SEAL):
                 change = content.change(make_seal(content, *place))
-            os.fsync(handle)
+            os.fsync(handle)  # the list may refer to these bytes, so they must be on the disk first
             _decide(real, change)
         except BaseException:
             with contextlib.suppress(OSError):

@@ -44,7 +44,7 @@ def import_predictions(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
         A study with the splits of the datasets.
     table : DataFrame
         One row for each test row of each fold, with these columns:

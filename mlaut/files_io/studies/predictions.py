@@ -20,7 +20,7 @@ def predictions_of(
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     dataset : str
     strategies : str or sequence of str, optional
         Default all strategies of the study.

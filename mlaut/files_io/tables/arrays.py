@@ -24,6 +24,7 @@ import numpy as np
 from mlaut.arrays import is_array, is_sparse
 from mlaut.errors import DataError
 from mlaut.files_io.safe_files.hdf5_output import write_all
+from mlaut.files_io.safe_files.plain_files import MEMORY
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.safe_files.untrusted import check_size
 
@@ -158,7 +159,7 @@ def get_array(group: h5py.Group) -> Any:
 
 
 def _read(item: h5py.Dataset) -> np.ndarray:
-    if item.nbytes <= ON_DISK:
+    if item.nbytes <= min(ON_DISK, MEMORY):
         return np.asarray(check_size(item)[...])
     handle, name = tempfile.mkstemp(prefix="mlaut-")
     with contextlib.ExitStack() as stack:

@@ -1,10 +1,11 @@
-"""Reading of tables from CSV, TSV, ARFF, parquet and ts files."""
+"""Reading of tables (CSV, TSV, ARFF, parquet) and of arrays (ts, npz, svmlight) from files."""
 
 import gzip
 import io
 import os
 import re
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -16,13 +17,14 @@ import pandas as pd
 from mlaut.errors import DataError, MlautError, OptionalPackageError
 from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY, check_plain
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
+from mlaut.files_io.tables.tables_of_others import of_pair
 from mlaut.optional import need
 
 MISSING = ("", "?", "NA", "NaN", "nan", "NULL", "null")
 
 
 def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING) -> pd.DataFrame:
-    """Read a CSV, TSV, ARFF, parquet or ts file; the format follows from the ending of its name.
+    """Read a CSV, TSV, ARFF or parquet file; the format follows from the ending of its name.
 
     Parameters
     ----------
@@ -36,18 +38,35 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
     -------
     DataFrame
         Table of the file. Nominal attributes of an ARFF file are categories in their declared
-        order; its other attributes are numbers or texts. A ts file (sktime, aeon) has a column for
-        each time point and channel, and the column ``target``.
+        order; its other attributes are numbers or texts.
 
     Raises
     ------
     DataError
-        The file does not exist or cannot be read.
+        The file does not exist, cannot be read, or holds an array (`read_rows`).
     StoreError
         The machine cannot read it now (too many open files, an error of the disk): a folder is not
         read without it.
     OptionalPackageError
         The file is a parquet file, and pyarrow is not installed.
+    """
+    frame, array = read_rows(path, missing=missing)
+    if array is not None:
+        raise DataError(
+            f"{path}: holds an array of shape {array.shape}, and a table is needed here; as a "
+            "dataset, load its folder"
+        )
+    return frame
+
+
+def read_rows(
+    path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
+) -> tuple[pd.DataFrame, Any]:
+    """Read a file as `read_table` does, or the labels of one of an array, and the array or None.
+
+    A ts file (sktime, aeon) holds series: (rows, channels, points). An npz file holds ``X`` and
+    ``y``, or what `scipy.sparse.save_npz` writes and ``y``; a file of svmlight is sparse. Labels
+    are the column ``target``.
     """
     path = Path(os.path.expanduser(path))
     ending = ending_of(path.name)
@@ -58,7 +77,7 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
         raise DataError(f"{path}: no such file; check the path")
     try:
         _check_unpacked(path)
-        frame = READERS[ending](path, missing)
+        read = READERS[ending](path, missing)
     except MlautError:
         raise
     except Exception as error:  # parsers raise many types of errors on a damaged file
@@ -68,9 +87,10 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
         raise DataError(
             f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); {utf8} the file"
         ) from error
+    frame, array = read if isinstance(read, tuple) else (read, None)
     if not frame.shape[1]:
         raise DataError(f"{path}: a table without columns; check the file")
-    return frame
+    return frame, array
 
 
 def _check_unpacked(path: Path) -> None:
@@ -81,6 +101,9 @@ def _check_unpacked(path: Path) -> None:
             size = 0
             while size <= most and (piece := file.read(2**20)):
                 size += len(piece)
+    if path.suffix.lower() == ".npz":
+        with zipfile.ZipFile(path) as archive:
+            size = sum(part.file_size for part in archive.infolist())
     if size > most:
         raise ValueError(
             f"it has more than {most:,} bytes, a quarter of the memory that may be used here"
@@ -210,8 +233,8 @@ def _read_parquet(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
     return pd.read_parquet(path)
 
 
-def _read_ts(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
-    """Return the time series of a ts file as rows, with a column for each point of each channel.
+def _read_ts(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the labels of the time series of a ts file, and the series: (rows, channels, points).
 
     The format is that of sktime and aeon: a header of lines ``@name value``, and after ``@data`` a
     line for each series, with its channels and last its label between colons.
@@ -232,28 +255,50 @@ def _read_ts(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
     if not any(header.get(word, "").lower().startswith("true") for word in _TS_LABELS):
         raise ValueError("its series have no label to be the target")
     *channels, labels = zip(*series, strict=True)  # ValueError: another number of channels
-    columns = {}
-    for k, channel in enumerate(channels):
-        points = [[float(x) if x != "?" else np.nan for x in row.split(",")] for row in channel]
-        if len({len(row) for row in points}) > 1:
-            raise ValueError("its series differ in length; pad or cut them to one length")
-        for t, values in enumerate(zip(*points, strict=True)):
-            columns[f"{k}_{t}" if len(channels) > 1 else f"t{t}"] = values
+    values = [
+        [[float(x) if x != "?" else np.nan for x in row.split(",")] for row in rows]
+        for rows in channels
+    ]
+    if len({len(row) for rows in values for row in rows}) > 1:
+        raise ValueError("its series differ in length; pad or cut them to one length")
     number = header.get("@targetlabel", "").lower().startswith("true")
-    columns["target"] = tuple(map(float, labels)) if number else labels
-    return pd.DataFrame(columns)
+    target = tuple(map(float, labels)) if number else labels
+    return pd.DataFrame({"target": target}), np.array(values).swapaxes(0, 1).copy()
+
+
+def _read_npz(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, Any]:
+    with np.load(path, allow_pickle=False) as stored:
+        arrays = dict(stored.items())
+    if "y" not in arrays:
+        raise ValueError(f"it has {', '.join(arrays) or 'no array'}, and no labels as 'y'")
+    labels = arrays.pop("y")
+    if "X" in arrays:
+        return of_pair(arrays["X"], labels, "target", {})[:2]
+    from scipy.sparse import load_npz
+
+    return of_pair(load_npz(path), labels, "target", {})[:2]
+
+
+def _read_svmlight(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, Any]:
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(str(path))[:2]
+    return of_pair(X, y, "target", {})[:2]
 
 
 _TS_LABELS = ("@classlabel", "@targetlabel")  # of classification and of regression
 
 
-READERS: dict[str, Callable[[Path, Sequence[str]], pd.DataFrame]] = {
+READERS: dict[str, Callable[[Path, Sequence[str]], Any]] = {
     ".csv": _read_csv,
     ".tsv": lambda path, missing: _read_csv(path, missing, "\t"),
     ".arff": _read_arff,
     ".parquet": _read_parquet,
     ".pq": _read_parquet,
     ".ts": _read_ts,
+    ".npz": _read_npz,
+    ".svm": _read_svmlight,
+    ".svmlight": _read_svmlight,
 }
 
 

@@ -142,7 +142,7 @@ def test_too_few_datasets_decide_nothing():
     assert decided(mixed).certainty()[1] == (
         "No strategy is first on all of these datasets: 1 more dataset may not be enough to tell."
     )
-    assert "A is first by average rank on 5 datasets (B: accuracy 0.08" in decided(mixed).answer()
+    assert "A is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08" in decided(mixed).answer()
     assert not {"P(best)", "groups"} & set(found.frame)
     assert found.named("undecided") == tuple(found.frame.index)
     assert found.leader == ""
@@ -205,12 +205,12 @@ def test_answers_that_differ_are_told_in_words():
         ),
         (
             checks[:1],
-            "0 of 1 other way to compare agree; 1 does not confirm that C is worse.",
+            "The other way to compare does not confirm that C is worse.",
             "On datasets like these",
         ),
         (
             [Check("a way", (), ("A",), False)],
-            "0 of 1 other way to compare agree; 1 finds that A is worse.",
+            "The other way to compare finds that A is worse.",
             "If you must choose now",
         ),
     ):
@@ -707,3 +707,54 @@ def test_ties_are_counted_in_words(n, words):
     frame.iloc[:n, 1] = frame.iloc[:n, 0]
     notes = compare(frame, metric="accuracy").portmanteau["Friedman F"].notes
     assert any(note.startswith(words) for note in notes)
+
+
+# ------------------------------------------------------------------- sources, sizes, copies
+
+
+def test_reasons_and_wins_count_sources():
+    """Of 40 datasets 33 are one source: B wins there, and nowhere else."""
+    rng = np.random.default_rng(0)
+    gain = np.r_[np.full(33, 0.08), np.full(7, -0.03)]
+    level = rng.uniform(0.6, 0.9, 40)
+    frame = pd.DataFrame({"A": level, "B": level + gain, "C": level - 0.2})
+    sources = {name: "big" if name < 33 else str(name) for name in frame.index}
+    found = compare(frame, metric="accuracy", clusters=sources).decision()
+    assert found.leader == "A"
+    assert found.frame.loc["B", ["won", "tied", "lost"]].tolist() == [1, 0, 7]
+    assert (
+        found.frame.loc["B", "reason"]
+        == "B is worse than A on 7 of 8 sources, which may be chance."
+    )
+    assert "A source is won if most of its datasets are." in found.reading()
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "rmse"])
+def test_a_size_is_told_where_a_test_of_means_shows_it(metric):
+    """B is nearly always a little worse, and once much better."""
+    level = np.linspace(0.5, 0.7, 20)
+    gap = np.r_[np.linspace(0.01, 0.02, 19), -0.25]
+    worse = {"accuracy": -1, "rmse": 1}[metric]
+    frame = pd.DataFrame({"A": level, "B": level + worse * gap, "C": level + worse * 0.2})
+    found = decided(frame.assign(baseline=frame["B"]), metric=metric)
+    assert found.by_mean == ("C",)
+    assert "B more often)" in found.answer()
+    told = next(line for line in found.headline() if line.startswith("baseline is for reference"))
+    assert told == "baseline is for reference only, not a candidate (more often worse)."
+
+
+def test_a_copy_counts_as_one_strategy():
+    """Also for Holm's correction and for ranks, which the number of strategies changes."""
+    rng = np.random.default_rng(47)
+    for _ in range(12):
+        n, k = int(rng.integers(6, 26)), int(rng.integers(3, 7))
+        scores = 0.8 + rng.choice([0.0, 0.03, 0.05], size=k) + rng.normal(size=(n, k)) * 0.04
+        frame = pd.DataFrame(scores.round(3).clip(0, 1)).add_prefix("m")
+        plain = decided(frame)
+        for copy in (frame["m1"], frame["m1"].astype(np.float32)):
+            again = decided(frame.assign(z=copy))
+            rest = again.frame.drop(index="z").drop(columns=["P(best)"])
+            kept = [name for name in rest if name in plain.frame]
+            pd.testing.assert_frame_equal(rest[kept], plain.frame[kept], check_like=True)
+            assert again.frame.loc["z", "verdict"] == plain.frame.loc["m1", "verdict"]
+            assert again.copies == (("m1", "z"),)

@@ -82,10 +82,16 @@ def test_an_archive_of_time_series(tmp_path):
     for where in (tmp_path, folder):
         (two,) = load_folder(where)
         assert (two.name, two.target, two.task) == ("Two", "target", "Classification")
-        assert list(two.features) == ["0_0", "0_1", "0_2", "1_0", "1_1", "1_2"]
+        assert two.features.shape[1:] == (2, 3)
         assert two.labels.tolist() == ["up", "down"] * 2
-        np.testing.assert_array_equal(two.features.iloc[2], [1, 2, np.nan, 4, 5, 6])
+        np.testing.assert_array_equal(two.features[2], [[1, 2, np.nan], [4, 5, 6]])
         assert codes(two) == [[-1, -1, 0, 0]]
+
+
+def test_parts_with_rows_of_other_shapes_are_refused(tmp_path):
+    few = SERIES.replace("4,5,6:", "").replace("7,8,9:", "")
+    tables(tmp_path, Two_TRAIN__ts=SERIES, Two_TEST__ts=few)
+    assert "parts of 'Two' have rows of shapes (1, 3) and (2, 3)" in error_of(tmp_path)
 
 
 def test_time_series_with_a_number_as_their_target(tmp_path):

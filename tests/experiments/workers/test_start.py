@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-
+from pathlib import Path
 
 from mlaut.experiments.workers import start
 
@@ -47,4 +47,4 @@ def test_a_server_that_ended_is_started_again():
         start.await_server()
     second = multiprocessing.forkserver._forkserver._forkserver_pid
     assert second not in (None, first)
-    assert os.path.exists(f"/proc/{second}")
+    assert Path(f"/proc/{second}").exists()

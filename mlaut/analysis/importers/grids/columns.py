@@ -23,6 +23,7 @@ _TELLING = 0.2  # of the spread of numbers, above which the last digit says noth
 _CUT = 4  # columns in front that a mean may leave out
 _LARGEST = 1e150
 _SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their printed digits
+_SIGNS = " _./:()|-"  # between the parts of a name
 _OUTSIDE = 10.0  # times the range of all others
 
 
@@ -251,15 +252,17 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     """
     found: dict[str, dict[str, str]] = {}
     for side in (0, 1):
+        each = {name: _split(name, side) for name in names}
+        known = {x[1] for x in each.values() if x}
         found = {}
         for name in names:
-            parts = _split(name, side)
+            parts = each[name] or _with_base(name, known, side)
             if parts is None:
                 found = {}
                 break
             found.setdefault(parts[0], {})[parts[1]] = name
         bases = [base for each in found.values() for base in each]
-        if len(found) > 1 and len(set(bases)) < len(bases):
+        if len(set(bases)) < len(bases) if len(found) > 1 else len(bases) > 1:
             break
     else:
         return None
@@ -291,16 +294,30 @@ def _split(name: str, side: int) -> tuple[str, str] | None:
     cuts = signs if side == 0 else signs[::-1]
     best = None
     for cut in cuts:
-        left, right = name[:cut].strip(" _./:(|-"), name[cut:].strip(" _./:()|-")
+        left, right = name[:cut].strip(_SIGNS), name[cut:].strip(_SIGNS)
         measure, base = (left, right) if side == 0 else (right, left)
         if measure and base and _is_measure(measure):
             best = (word_of(measure), base)  # the longest name of a measure counts
     return best
 
 
+def _with_base(name: str, bases: Collection[str], side: int) -> tuple[str, str] | None:
+    """Return the measure and the strategy in a name with a known strategy beside some measure."""
+    for base in bases:
+        ends = name.endswith(base) if side == 0 else name.startswith(base)
+        measure = (name.removesuffix(base) if side == 0 else name.removeprefix(base)).strip(_SIGNS)
+        if ends and measure:
+            return word_of(measure), base
+    return None
+
+
 def _is_measure(word: str) -> bool:
     word = without_unit(word)
     return usual_name(word) is not None or word_of(word) in WORDS["measures"]
+
+
+def _is_mean_of(word: str) -> bool:
+    return word.lower() in ("mean", "avg", "average") or usual_name(word) is not None
 
 
 def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
@@ -320,9 +337,12 @@ def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
             rest = (bare[: -len(parts[at])] if at else bare[len(parts[0]) :]).strip(" _./|()-")
             if len(parts) > 1 and rest and parts[at].lower() in WORDS["spreads"]:
                 spreads.setdefault(name, rest)
-            elif len(parts) > 1 and rest and parts[at].lower() in ("mean", "avg", "average"):
+            elif len(parts) > 1 and rest and _is_mean_of(parts[at]):
                 means[name] = rest
     of_base = {base: name for name, base in means.items() if name not in spreads}
+    if len(of_base) + len(spreads) < len(names):  # several measures of one strategy
+        means = {name: name for name in names}
+        of_base = {name: name for name in names if name not in spreads}
     found: dict[str, list[str]] = {}
     for name, base in spreads.items():
         if base not in of_base:

@@ -133,8 +133,8 @@ def _separated(text: str) -> Rows:
     for sign in ("\t", ";", ",", "|"):
         start = next((i for i, line in enumerate(lines) if sign in line), len(lines))
         if start <= _TITLES and len(lines) > start + 1 and all(sign in x for x in lines[start:]):
-            rows = csv.reader(lines[start:], delimiter=sign)
-            return _with_corner([[cell.strip() for cell in row] for row in rows])
+            cells = csv.reader(lines[start:], delimiter=sign)
+            return _with_corner([[cell.strip() for cell in row] for row in cells])
     each = [re.split(r"\s{2,}|\t", line.strip()) for line in lines]
     words = [
         [*filter(None, row)] for row in csv.reader(lines, delimiter=" ", skipinitialspace=True)

@@ -145,7 +145,7 @@ def _scores(g: Sheet, numbers: Sequence[str]) -> list[str]:
         losses = [x for x in usual if word_of(x) == "loss" and greater and not greater.greater]
         others = [x for x in usual if usual[x] is not None and x not in losses]
         means = [x for x in numbers if word_of(x) in _MEANS]
-        if len(means) == 1 and not (left or others or losses):  # of pandas, beside std and count
+        if len(means) == 1 and not (others or losses):  # of pandas, beside std and count
             return means
         if others and not left and not losses:
             return []

@@ -36,7 +36,8 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     for key, what in ((dataset, "dataset"), (strategy, "strategy")):
         if key:
             label = g.label(key)
-            summary = np.array([is_summary(str(x)) and bool(x) for x in label])
+            methods = ("mean", "median") if what == "strategy" else ()  # as predictions
+            summary = np.array([is_summary(str(x)) and str(x) not in methods for x in label])
             empty = np.array([not str(x) for x in label])
             out = sorted({str(x) for x in label[summary]})
             if out and (~summary).any():
@@ -48,6 +49,12 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     repeat, fold = list(keys.repeat), list(keys.fold)
     dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
+    for key, other in ((dataset, strategy), (strategy, dataset)):
+        if g.n_of(*key) == g.n > 2 and g.n_of(*other) > 1:
+            raise g.refuse(
+                f"each {quoted(key)} has one row, so nothing can be compared: name the columns",
+                g.asked.command(**{"strategy" if key == dataset else "dataset": "+".join(key)}),
+            )
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
@@ -55,7 +62,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     sources = sources_by_dataset(g, dataset)
     used = {*dataset, *strategy, *repeat, *fold, score, *g.of("source")[:1] * bool(sources)}
     spread, paired = column.spreads, quoted(g.paired)
-    alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:8] and x not in used]
+    alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:9] and x not in used]
     if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
         spread, paired = g.columns[alone[0]].numbers, quoted(alone)
         used |= {*alone}
@@ -285,6 +292,8 @@ def _as_part(
 
 
 def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:
-    """Return columns with finer names: these alone, if they contain the others."""
+    """Return columns with finer names: these alone, if they contain the others or these are one."""
+    if g.n_of(*names) == 1:
+        return list(finer)
     pairs = zip(g.label(names).tolist(), g.label(finer).tolist(), strict=True)
     return list(finer) if all(str(a) in str(b) for a, b in pairs) else [*names, *finer]

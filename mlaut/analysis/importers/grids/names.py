@@ -70,7 +70,7 @@ def role_of(name: str) -> str:
     plural = [x for x in tokens if x not in _ENDS]
     candidates = (word, *("_".join(x) for x in (singular, ends, plural)), "".join(ends))
     counts = (tokens[0] in _FIRST and len(tokens) > 1) or shown.strip().startswith("#")
-    ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:11], "standard_deviation"}
+    ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:12], "standard_deviation"}
     spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd")
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
         return "spread"
@@ -82,7 +82,7 @@ def role_of(name: str) -> str:
                 return role
     if counts or word in WORDS["sizes"] or "_".join(singular) in WORDS["sizes"]:
         return "size"
-    if word in WORDS["spreads"][:8]:
+    if word in WORDS["spreads"][:9]:
         return "spread"
     if usual_name(shown) is None and len(tokens) > 1:
         if tokens[-1] in _LAST:

@@ -116,6 +116,11 @@ class Sheet:
         self.columns = {x.name: x for x in columns_of(table.set_axis(names, axis=1))}
         self.n = len(table)
         self.roles = {name: self._role(column) for name, column in self.columns.items()}
+        for name, column in self.columns.items():
+            few = 1 < self.n_of(name) <= self.n / 2
+            if self.roles[name] == "size" and word_of(name).endswith("_id") and few:
+                texts = column.labels()  # numbers that are names
+                self.columns[name], self.roles[name] = Column(name, texts=texts), ""
         for role, chosen in asked.columns.items():
             if unknown := [
                 name

@@ -156,7 +156,8 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     if not texts:
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
-            f"column 'dataset'; it has {some_of(g.columns)}"
+            f"column 'dataset'; it has {some_of(g.columns)}",
+            *([g.asked.command(dataset=first)] if g.is_key([first]) else []),
         )
     rows = next(
         (list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n) if g.is_key([*c, *more])),
@@ -277,7 +278,10 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     composed = [
         x
         for x in numbers
-        if (is_summary(x) and (kind == "strategy" or word_of(x) not in ("mean", "median")))
+        if (
+            is_summary(without_unit(x))
+            and (kind == "strategy" or word_of(x) not in ("mean", "median"))
+        )
         or (kind == "strategy" and re.match(r"(?:avg|average)\b", x.lower()))
     ]
     apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
@@ -323,7 +327,8 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
 
 
 def _is_metric(name: str) -> bool:
-    return usual_name(name) is not None or direction(name) is not None
+    at = re.fullmatch(r"[a-zA-Z]+@\d+", name)  # such as R@5
+    return usual_name(name) is not None or direction(name) is not None or at is not None
 
 
 def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
@@ -352,7 +357,7 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     if g.levels is not None and len(columns) == len(g.levels) - 1:
         each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
         sizes = [len(level) for level in each if len(level) > 1]
-        numbered = all(str(x).isdigit() for x in each[-1])  # such as severities of a change
+        numbered = kind == "strategy" and all(str(x).isdigit() for x in each[-1])  # severities
         if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
             inner = sorted(map(str, each[-1]))[0]
             chosen = [x for x in columns if x.endswith(inner)]
@@ -457,6 +462,12 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
 def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> None:
     if empty := [i for i, x in enumerate(label) if not x]:
         raise g.refuse(f"row {empty[0]} of the table has no {kind}: name it, or drop it")
+    metrics = [x for x in label.tolist() if usual_name(x) is not None]
+    if len(metrics) > max(1, len(label) / 2) and not g.asked.columns:
+        raise g.refuse(
+            f"its rows ({some_of(label.tolist())}) are metrics of one dataset: give a folder with "
+            "such a table for each dataset"
+        )
     if not g.is_key(names):
         doubled = label[np.flatnonzero(doubled_rows(g, names))[0]]
         raise g.refuse(

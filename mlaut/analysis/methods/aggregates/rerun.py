@@ -86,8 +86,9 @@ def same_results(
         scores, or of the logarithms of their ratios, with its interval ``low``, ``high``
         (confidence 1 - 2 alpha for a single strategy). ``p same`` and ``p differs`` are adjusted
         p-values; they and ``power`` are NaN where no score has changed, since a spread of zero
-        shows nothing about new datasets. ``run to run`` is the standard deviation of the score of one run; a note states
-        its origin. ``power`` is the probability of ``same`` for a strategy that has not changed.
+        shows nothing about new datasets. ``run to run`` is the standard deviation of the score of
+        one run; a note states its origin. ``power`` is the probability of ``same`` for a strategy
+        that has not changed.
         ``changed`` is the number of ``datasets`` with another score; ``largest`` is the largest
         change, ``on`` its dataset.
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from mlaut.analysis import Results
 from mlaut.analysis import metric as find_metric
-from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen
 from mlaut.errors import AnalysisError
 from mlaut.files_io import StudyStore
-from mlaut.optional import need
+from mlaut.plugins import DEFAULT_METRICS, Chosen, need
 from mlaut.records import TASKS, Status
 
 _MOST = 500  # characters of a parameter, which MLflow accepts

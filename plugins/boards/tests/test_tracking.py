@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mlaut_boards.tracking import to_mlflow, tracked_runs
 from sklearn.naive_bayes import GaussianNB
 
 import mlaut
@@ -9,7 +10,6 @@ import mlaut.estimators
 from mlaut.analysis import Results
 from mlaut.errors import AnalysisError
 from mlaut.files_io import StudyStore
-from mlaut.report.tracking import to_mlflow, tracked_runs
 
 
 class Fails(GaussianNB):

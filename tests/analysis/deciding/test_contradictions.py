@@ -1,0 +1,159 @@
+"""No two statements of a decision contradict each other, on the first screen and in its folds."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import compare
+from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.deciding.verdicts import (
+    AVOID,
+    EQUAL,
+    LIKELY,
+    OPEN,
+    UNDECIDED,
+    USE,
+    YARDSTICK,
+    shown_better,
+)
+
+TABLES = 300
+
+
+def drawn(seed):
+    """Return the decision on a random table, and its comparison."""
+    rng = np.random.default_rng([44, seed])
+    n, k = int(rng.integers(2, 31)), int(rng.integers(2, 10))
+    spread = rng.choice([0, 0.01, 0.03, 0.06]) * np.sort(rng.random(k))
+    noise = {
+        "normal": rng.normal(0, 0.03, (n, k)),
+        "heavy": rng.standard_t(2.2, (n, k)) * 0.02,
+        "skewed": (rng.exponential(1, (n, k)) - 1) * 0.03,
+    }[rng.choice(["normal", "heavy", "skewed"])]
+    scores = (rng.uniform(0.6, 0.9, (n, 1)) - spread + noise).clip(0.01, 0.99)
+    names = ["dummy" if rng.random() < 0.3 and not at else f"m{at}" for at in range(k)]
+    frame = pd.DataFrame(scores.round(int(rng.choice([2, 4, 15]))), columns=names)
+    if rng.random() < 0.2:
+        frame["twin"] = frame.iloc[:, -1]
+    frame.index = [f"{rng.choice(['ecg', 'x', 'yeast', 'w'])}{at}" for at in range(n)]
+    sources = {name: name.rstrip("0123456789") + name[-1] for name in frame.index}
+    how = {"metric": "accuracy", "rope": float(rng.choice([0, 0, 0.01]))}
+    if rng.random() < 0.4:
+        how["clusters"] = sources
+    if rng.random() < 0.2:
+        frame, how = 1 - frame, {**how, "metric": "error"}
+    if rng.random() < 0.15:
+        frame, how = 10 * (1.01 - frame), {**how, "metric": "rmse", "rope": 0.0}
+    if rng.random() < 0.15:
+        frame, how = frame.mask(rng.random(frame.shape) < 0.03), {**how, "missing": "failures last"}
+    found = compare(frame, n_samples=0, **how)
+    return found.decision(), found
+
+
+def contradictions(found, of):
+    """Yield what two statements of a decision contradict each other in, by the printed texts."""
+    frame, leader = found.frame, found.leader
+    verdict, screen = frame["verdict"], found.headline()
+    answer, sure = screen[0], " ".join(found.certainty())
+    folded = " ".join((*found.details(), *found.notes_text(), found.reading()))
+    every = " ".join((*screen, sure))
+
+    def says(condition, text):
+        if condition:
+            yield f"{text}: {answer} | {sure}"
+
+    open_ = {OPEN, UNDECIDED, LIKELY}
+    yield from says(
+        "not needed" in sure and open_ & {*verdict.drop(leader)},
+        "more is not needed, and a strategy is open",
+    )
+    for old in ("by cost or speed", "take any", "treat them as equal", "already disagree"):
+        yield from says(old in every, f"it says '{old}'")
+    yield from says("nan" in every.lower().split(), "a number is missing")
+    if not found.decided:
+        yield from says({*verdict} != {UNDECIDED}, "too few datasets, and a verdict")
+        yield from says("avoid" in answer or "P(best)" in frame, "too few datasets, and a claim")
+        return
+    if not leader:
+        yield from says(OPEN in {*verdict} or USE in {*verdict}, "no choice is safe, and one is")
+        return
+    use, lead = re.search(r"\buse ([^;(.]+)", answer), re.search(r"(.+) leads", answer)
+    yield from says(bool(use) == bool(lead or "first together" in answer), "uses and leads")
+    chance = frame["P(best)"][list(found.copies_of(leader))].sum()
+    alone = {*found.best} <= {*found.copies_of(leader)}
+    yield from says(use and not alone and chance < 0.5, "use, and the chance is below one half")
+    yield from says(lead and alone, "leads, and no other may be best")
+    yield from says(
+        answer.startswith("If you must") and not _doubts(found), "must choose, and nothing doubts"
+    )
+    yield from says(
+        answer.startswith("On datasets") and use and _doubts(found),
+        "firm, and the leader is in doubt",
+    )
+    yield from says(re.match(r"0 |.* 0 of ", sure), "none agrees, and that is told as a number")
+    differ = [check for check in found.checks if not check.same]
+    all_agree = re.search(r"(All|Both|^1) .*ways? to compare agree", sure)
+    yield from says(bool(all_agree) and bool(differ), "all agree, and one differs")
+    yield from says(
+        bool(all_agree) and "not by most others" in every, "all agree, and most others do not"
+    )
+    if found.outlook and "chance to tell" in sure:
+        rival = found.outlook.rival
+        yield from says(verdict[rival] in (AVOID, YARDSTICK), "to be told from one to avoid")
+        yield from says(
+            {*found.best} - {*found.copies_of(leader)} and verdict[rival] != OPEN,
+            "to be told from one that is not the next",
+        )
+    yield from says(
+        "is for reference only" in every and YARDSTICK not in {*verdict}, "a yardstick of no row"
+    )
+    for word, names in ((OPEN, found.named(OPEN)), (AVOID, found.named(AVOID))):
+        meaning = f"{word.capitalize()}:"
+        yield from says(bool(names) != (meaning in folded), f"the legend and the rows on '{word}'")
+    yield from _by_evidence(found, of, says)
+
+
+def _doubts(found):
+    """Return whether a check or one dataset less speaks against the leader."""
+    turned = len(found.without) == 1 and found.then not in found.best
+    named = any("related names" in check.how and not check.same for check in found.checks)
+    return turned or named or not all(check.leads for check in found.checks)
+
+
+def _by_evidence(found, of, says):
+    """Yield verdicts that are not what their printed definition says."""
+    apart = of if of.apart is None else of.apart
+    names, frame = list(apart.results.strategies), found.frame
+    analysis = found.chosen.analysis
+    worse = shown_better(apart.pairs[analysis.test], names, analysis.alpha).any(axis=0)
+    others = [check for check in found.checks if check.how != TESTS[analysis.test].words]
+    for name, claimed in zip(names, worse, strict=True):
+        verdict, doubts = frame["verdict"][name], sum(name in check.also for check in others)
+        yield from says(verdict == AVOID and not claimed, f"avoid {name}, which no test shows")
+        yield from says(
+            verdict == AVOID and 2 * doubts > len(others), f"avoid {name}, and most others doubt"
+        )
+        yield from says(verdict in (OPEN, USE) and claimed, f"{name} may be best, and is worse")
+        reason = frame["reason"][name]
+        mixed = "but not on average" in reason
+        yield from says(
+            mixed and verdict in (AVOID, LIKELY), f"{name} is {verdict}, and not worse on average"
+        )
+        yield from says(
+            verdict == UNDECIDED and not mixed and name != found.leader,
+            f"{name} is undecided without the reason that defines it",
+        )
+        yield from says(
+            verdict == EQUAL and not analysis.rope, f"{name} is as good without a region"
+        )
+
+
+@pytest.mark.slow
+def test_no_two_statements_contradict_each_other():
+    wrong = []
+    for seed in range(TABLES):
+        found, of = drawn(seed)
+        wrong += [f"table {seed}: {text}" for text in contradictions(found, of)]
+    assert not wrong, "\n".join(wrong)
