@@ -223,7 +223,7 @@ def robust_ends(values: pd.DataFrame, centre: float | None = None) -> tuple[floa
 
     Parameters
     ----------
-    dots : DataFrame
+    values : DataFrame
         Each column has the dots of one row of the figure; NaN is no dot.
     centre : float, optional
         Value that the axis contains and from which distances count; default the median of the
