@@ -206,7 +206,7 @@ class Strips:
             return f"{name} is the line" if name == self.reference else f"{name}: no dot"
         parts = [f"mean {self.text(self.marks[name], 3)}"] if not np.isnan(self.marks[name]) else []
         if self.intervals is not None:
-            low, high = (self.text(x, 3) for x in self.intervals.loc[name].to_numpy())
+            low, high = (self.text(float(x), 3) for x in self.intervals.loc[name].to_numpy())
             parts.append(f"interval {low} to {high}")
         if len(dots) >= FEWEST_FOR_BANDS:
             low, high = (self.text(float(dots.quantile(q)), 3) for q in (0.25, 0.75))
