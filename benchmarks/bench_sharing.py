@@ -1,8 +1,9 @@
 """Compare CPU seconds of tuning with shared work and by scikit-learn's GridSearchCV.
 
-All runs in one process. By default searches are compared. For each default strategy that shares
-work and each table, the preprocessing is done once. Then both searches run on the result with the
-same folds and seeds and without the final fit; the score tables, ranks and choices are compared.
+All runs in one process, and needs the plug-in mlaut-sharing. By default searches are compared. For
+each default strategy that shares work and each table, the preprocessing is done once. Then both
+searches run on the result with the same folds and seeds and without the final fit; the score
+tables, ranks and choices are compared.
 Short searches take turns three times. Grids and folds are those of the strategies, with these
 exceptions: trees and ensembles have three folds, ensembles are thinned out along what is *not*
 shared, and on large tables more is left out (`THIN`, `THINNER`). ``--whole`` thins no grid.

@@ -26,10 +26,10 @@ from mlaut.analysis.methods.frequentist.portmanteau import (
     friedman_test,
     post_hoc_test,
 )
-from mlaut.analysis.methods.frequentist.ranks import average_ranks, nemenyi_test
+from mlaut.analysis.methods.frequentist.ranks import average_ranks, post_hoc_p
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
-from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.sources import open_study, training_times
@@ -402,7 +402,9 @@ class AnalyseResults:
         scikit-posthocs computes them, as those of `conover` and `siegel`. They account for the
         number of pairs.
         """
-        return nemenyi_test(self._complete(errors)).p_values
+        of = paired_losses(self._complete(errors))
+        p = np.maximum(post_hoc_p(of, "nemenyi"), 1e-12)  # its distribution has twelve decimals
+        return of.pairs.square(p, p)
 
     def conover(self, errors: Any, *, correction: str = "none") -> pd.DataFrame:
         """Return p-values of Conover's test of every pair, by scikit-posthocs.

@@ -6,6 +6,7 @@ its description is found.
 
 import json
 import runpy
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -115,6 +116,9 @@ def told(tmp_path_factory):
         Path("mine.py").write_text(MINE)
         results = {}
         for call in CALLS:
+            if call.startswith("submit") and find_spec("submitit") is None:
+                results["submit"] = []
+                continue
             if call.startswith("import"):
                 write_predictions()
             words = call.split()

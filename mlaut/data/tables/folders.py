@@ -227,8 +227,8 @@ def _made(
         target = roles.pop("target", None) or row.get("target") or _default_target(frame)
         task = row.get("task", "") if target == row.get("target", target) else ""
         frame = _with_categories(frame, row.get("categorical", ""), target)
-        how: dict[str, Any] = {"task": task, "roles": roles, "array": array}
-        return from_frame(frame, target, name=row["name"], **how, **metadata)
+        how: dict[str, Any] = {"task": task, "roles": roles, "array": array, **metadata}
+        return from_frame(frame, target, name=row["name"], **how)
     except DataError as error:
         prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
         read_as_gaps = ""

@@ -1,11 +1,9 @@
 """The jobs of a study in the queue of Slurm."""
 
-import getpass
 import hashlib
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,11 +73,5 @@ def asked(*command: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise StudyError(f"{command[0]}: no answer ({error}); try again later") from error
     if done.returncode:
-        raise StudyError(f"{command[0]} failed for {getpass.getuser()}: {last_line(done.stderr)}")
+        raise StudyError(f"{command[0]} failed: {' '.join(done.stderr.split())[-300:]}")
     return done.stdout
-
-
-def last_line(text: str) -> str:
-    """Return the last line of what a program printed."""
-    lines: Sequence[str] = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it printed nothing"

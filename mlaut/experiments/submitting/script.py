@@ -1,10 +1,12 @@
 """Scripts of the jobs of a study: one task for each shard, and the job that merges them."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,12 @@ from mlaut.experiments.submitting.queue import job_name
 from mlaut.optional import need
 
 _WARNING_SECONDS = 120  # before the time limit, at which a task stops and stores what it has done
+_PLACE = re.compile(r"@([a-z]+)@")
+_WITH_SCRATCH = re.compile(r"# with scratch\n.*?# end\n", re.DOTALL)
 _DEATHS = 9  # restarts after which a task that is killed again and again is left to a person
 
 _IN_SCRATCH = """\
+trap : TERM  # scancel ends this shell, too, which must copy the shard back
 home="$PWD"
 work={scratch}/mlaut-"$SLURM_JOB_ID"
 mkdir -p "$work" && ln -s "$home"/* "$work"/ && rm -rf "$work/$shard"*
@@ -93,44 +98,40 @@ class JobScripts:
     def submit_merge(self, after: Sequence[str]) -> str:
         """Submit the merging of all shards, once these jobs have succeeded; return its number."""
         executor = self._executor((), after)
-        return _submitted(executor, self._merge_lines())
+        return _submitted(executor, self._filled("merge.sh"))
 
     def _task_lines(self) -> str:
-        scratch = self.options.scratch
-        if scratch and self._beside_file.name != str(self._beside_file):
+        if not self.options.scratch:
+            return _WITH_SCRATCH.sub("", self._filled("task.sh"))
+        if self._beside_file.parent != Path():
             raise StudyError(
                 f"{self.study}: scratch in [slurm] needs the output beside the study file; it is "
                 f"{self._beside_file}"
             )
-        return _TASK.format(
-            **self._names,
-            before=_IN_SCRATCH.format(scratch=f'"{scratch}"') if scratch else "",
-            after=_BACK_HOME.format() if scratch else "",
-            deaths=_DEATHS,
-        )
+        return self._filled("task.sh")
 
-    def _merge_lines(self) -> str:
+    def _filled(self, name: str) -> str:
+        """Return a file of this folder with the names of the study in its places."""
+        text = files(__package__).joinpath(name).read_text("utf-8")
         output = self._beside_file
-        new = output.with_name(f".{output.stem}.merging{output.suffix}")
-        names = {**self._names, "output": shlex.quote(str(output)), "new": shlex.quote(str(new))}
+        names = {
+            "folder": self.study.resolve().parent,
+            "stem": output.with_suffix(""),
+            "study": self.study.name,
+            "output": output,
+            "new": output.with_name(f".{output.stem}.merging{output.suffix}"),
+        }
+        places = {key: shlex.quote(str(value)) for key, value in names.items()}
         # A study that exists has results of before; of equal cells, those of the shards are taken.
-        return _MERGE.format(**names, old=f"{names['output']} " if self.output.exists() else "")
+        places["old"] = f"{places['output']} " if self.output.exists() else ""
+        places |= {"suffix": output.suffix, "count": str(self.count), "mlaut": self._command}
+        places |= {"scratch": f'"{self.options.scratch}"', "deaths": str(_DEATHS)}
+        return _PLACE.sub(lambda found: places[found[1]], text)
 
     @property
     def _beside_file(self) -> Path:
         """Path of the study from the folder of its study file, in which the jobs work."""
         return Path(os.path.relpath(self.output.resolve(), self.study.resolve().parent))
-
-    @property
-    def _names(self) -> dict[str, Any]:
-        return {
-            "folder": shlex.quote(str(self.study.resolve().parent)),
-            "stem": shlex.quote(str(self._beside_file.with_suffix(""))),
-            "suffix": self.output.suffix,
-            "count": self.count,
-            "study": shlex.quote(self.study.name),
-            "mlaut": self._command,
-        }
 
     @property
     def _command(self) -> str:

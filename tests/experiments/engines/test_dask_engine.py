@@ -318,7 +318,7 @@ def test_every_example_of_a_cluster_listens_on_loopback_or_speaks_tls():
         text = path.read_text()
         assert set(re.findall(r"tcp://([\w.]+)", text)) <= {"127.0.0.1"}
         for command in re.findall(r"^dask (?:scheduler|worker).*", text, re.MULTILINE):
-            assert "--host 127.0.0.1" in command
+            assert "--host 127.0.0.1" in command or ("tls://" in command and "$tls" in command)
             assert "--no-dashboard" in command
 
 
