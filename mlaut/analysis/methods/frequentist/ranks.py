@@ -195,8 +195,8 @@ def nemenyi_test(
     Notes
     -----
     Null hypothesis: all strategies have the same average rank. The test uses the variance of ranks
-    without ties, so it is conservative with ties. A p-value below 1e-12 is
-    returned as that number. Source: Demsar 2006, section 3.2.2.
+    without ties, so it is conservative with ties. A p-value below 1e-12 is returned as that number.
+    `AnalyseResults.nemenyi` has them from scikit-posthocs. Source: Demsar 2006, section 3.2.2.
 
     Examples
     --------
