@@ -114,7 +114,7 @@ def screen_of(section: Section) -> Screen:
     return Screen(
         answer=answer,
         more=tuple(more),
-        notes=tuple(x for x in decision.headline()[1:] if not _IN_TABLE(x)),
+        notes=tuple(filter(None, map(_not_in_table, decision.headline()[1:]))),
         headers=tuple((table.columns[at].header, table.columns[at].title) for at in kept),
         groups=tuple(
             Group(title, folded, tuple(rows[name] for name in names))
@@ -130,6 +130,12 @@ def screen_of(section: Section) -> Screen:
         reading=(_picture(strips, len(results.datasets)), *reading),
         cards=cards(decision),
     )
+
+
+def _not_in_table(text: str) -> str:
+    """Return what a sentence says that no column of the table does."""
+    _, so, rest = text.partition(". So ")
+    return text if not _IN_TABLE(text) else f"So {rest}" if so else ""
 
 
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
@@ -176,29 +182,30 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
 
 def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str) -> Row:
     frame = decision.frame
-    counts = (0, 0, 0)
-    if first and name != first:
-        counts = tuple(int(x) for x in frame.loc[name, ["won", "tied", "lost"]].fillna(0))
-    places = strips.across(strips.values[name])
+    wins = frame[["won", "tied", "lost"]].fillna(0) if first else frame[[]]
+    counts = [int(x) for x in wins.loc[name].to_numpy()] or [0, 0, 0]
+    places = strips.across(strips.dots[name])
     inside = places[(places >= 0) & (places <= 1)]
-    few, letters = strips.named, ()
-    if few:
-        lanes = {dataset: lane for lane, dataset in enumerate(strips.values.index)}
-        letters = tuple(("abc"[lanes[x]], round(p, 4), lanes[x]) for x, p in inside.items())
+    letters: list[tuple[str, float, int]] = []
+    if strips.named and name != strips.reference:
+        lanes = {dataset: lane for lane, dataset in enumerate(strips.dots.index)}
+        letters = [("abc"[lanes[x]], round(float(p), 4), lanes[x]) for x, p in inside.items()]
+    left, right = strips.edges(name)
+    won, tied, lost = counts
     return Row(
         name=name,
         verdict=str(frame["verdict"][name]),
         texts=texts,
         strip=_svg(strips, name, places, inside),
-        edges=tuple(x.split("; ") if x else [] for x in strips.edges(name)),  # type: ignore[arg-type]
+        edges=(left.split("; ") if left else [], right.split("; ") if right else []),
         words=strips.words(name),
-        letters=() if name == strips.reference else letters,
-        wins=(*counts, int(frame["failures"][name])),  # type: ignore[arg-type]
+        letters=tuple(letters),
+        wins=(won, tied, lost, int(frame["failures"].loc[name])),
     )
 
 
 def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str:
-    """Return the lines, band, dots and mark of a row; texts are not in it, which it would stretch."""
+    """Return the lines, band, dots and mark of a row, without texts, which it would stretch."""
     middle, parts = _HEIGHT / 2, []
 
     def line(share: float, half: float, kind: str) -> str:
@@ -229,7 +236,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             )
             parts.append(f'<path class="dots" d="{dots}"/>')
         mark = float(strips.across(strips.marks[name]))
-        if 0 <= mark <= 1 and (len(strips.values) > 1 or strips.intervals is not None):
+        if 0 <= mark <= 1 and (len(strips.dots) > 1 or strips.intervals is not None):
             parts.append(line(mark, _HALF + 2, "mid"))
     shape = f'viewBox="0 0 1000 {_HEIGHT}" preserveAspectRatio="none"'
     return f'<svg {shape} aria-hidden="true">{"".join(parts)}</svg>'
@@ -238,7 +245,8 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
 def _band(low: float, high: float, half: float, kind: str) -> str:
     start, size = 1000 * low, max(1000 * (high - low), 2.0)
     top = _HEIGHT / 2 - half
-    return f'<rect class="{kind}" x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"/>'
+    place = f'x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"'
+    return f'<rect class="{kind}" {place}/>'
 
 
 def _short(name: str) -> str:
@@ -264,7 +272,7 @@ def _picture(strips: Strips, n: int) -> str:
         "score": "the score",
     }[strips.kind]
     if strips.intervals is not None:
-        dots = f"; a dot for each test set: {what}" if len(strips.values) else ""
+        dots = f"; a dot for each test set: {what}" if len(strips.dots) else ""
         return (
             f"Upright line: the mean, as in the table; band: its interval{dots}. Right is better."
         )
@@ -274,6 +282,6 @@ def _picture(strips: Strips, n: int) -> str:
     parts += ["upright line: the average, as in the table"] * (n > 1)
     parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
     parts += ["thin band: the middle nine tenths; dots: the others"] * (n > MOST_DOTS)
-    edge = any(any(strips.edges(name)) for name in strips.values)
+    edge = any(any(strips.edges(str(name))) for name in strips.dots)
     parts += ["numbers at an edge: dots beyond it"] * edge
     return f"{'; '.join(parts)}. Right is better."

@@ -155,7 +155,7 @@ def test_a_page_draws_each_figure_once_and_places_all_as_in_its_file(report, mon
     section = report.sections[0]
     shown = pictures(section, "p")
     assert len({*drawn}) == len(drawn) == len(shown)
-    for name, (figure, *_) in figures(section).items():
+    for name, (figure, *_) in figures(section, page=True).items():
         file = file_of(figure, "svg").decode()
         places = (
             re.findall(r"translate\(([\d.]+) ([\d.]+)\)", svg) for svg in (file, shown[name].svg)

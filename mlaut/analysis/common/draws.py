@@ -1,7 +1,6 @@
 """Random numbers that are functions of a seed, a stream, a draw and a place.
 
-The explorer of a report (`mlaut/report/explorer/statistics.js`) computes the same numbers, so that
-a probability in the page equals the one in Python.
+The same input has the same numbers, on every machine.
 """
 
 import numpy as np

@@ -3,7 +3,9 @@
 Nothing here draws: pages, notebooks and figures place the same dots, marks and numbers.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,7 +39,7 @@ class Strips:
     kind : str
         ``"difference"`` or ``"ratio"`` of the score to that of the ``reference``, ``"rank"`` on the
         dataset, or ``"score"``.
-    values : DataFrame
+    dots : DataFrame
         Datasets in rows, strategies in columns, in these units; NaN is no dot.
     marks : Series
         The average of each strategy, as the table of the decision has it; NaN is no mark.
@@ -53,7 +55,7 @@ class Strips:
     """
 
     kind: str
-    values: pd.DataFrame
+    dots: pd.DataFrame
     marks: pd.Series
     reference: str
     up: bool
@@ -68,8 +70,8 @@ class Strips:
             return cls._of_sets(decision, decision.sets)
         kind = next((name for name in ("difference", "ratio") if name in frame), "")
         reference = decision.leader or decision.first[0]
-        known = kind and frame[kind].drop(reference).notna()
-        if metric.incomparable and not (kind == "ratio" and known.all()):
+        known = kind == "ratio" and bool(frame[kind].drop(reference).notna().all())
+        if metric.incomparable and not known:
             kind, values, up, reference = "rank", rank_table(results), False, ""
             marks = frame["average rank"]
         elif kind:
@@ -80,14 +82,7 @@ class Strips:
         values, marks = values[list(frame.index)], marks.reindex(frame.index).astype(float)
         bare = cls(kind, values, marks, reference, up, (0.0, 1.0))
         others = frame.index[(frame["verdict"] != YARDSTICK) & (frame.index != reference)]
-        places = bare.place(values)[list(others if len(others) else frame.index)]
-        low, high = robust_ends(places, 0.0 if reference else None)
-        near = bare.place(marks)[places.columns].dropna()
-        near = near[near.between(low - 2 * (high - low), high + 2 * (high - low))]
-        low, high = min([low, *near]), max([high, *near])
-        if reference:  # the line of the leader does not stand at an edge
-            low, high = min(low, -0.1 * high), max(high, -0.1 * low)
-        return cls(kind, values, marks, reference, up, (low, high))
+        return bare._fitted(values, others if len(others) else frame.index)
 
     @classmethod
     def _of_sets(cls, decision: VerdictTable, sets: pd.DataFrame) -> "Strips":
@@ -103,33 +98,41 @@ class Strips:
             kind, values, known["mark"], reference, decision.scorer.greater_is_better, (0, 1)
         )
         others = [name for name in names if name != reference]
-        places = bare.place(pd.concat([values, known.T], ignore_index=True))[others]
-        low, high = robust_ends(places, 0.0 if reference else None)
-        if reference:
+        seen = pd.concat([values, known.T], ignore_index=True)
+        return replace(bare._fitted(seen, others), intervals=known[["low", "high"]])
+
+    def _fitted(self, seen: pd.DataFrame, names: Iterable[str]) -> "Strips":
+        """Return the strips with an axis that fits what is seen of these strategies."""
+        places = self.place(seen)[list(names)]
+        low, high = robust_ends(places, 0.0 if self.reference else None)
+        near = self.place(self.marks)[places.columns].dropna()
+        near = near[near.between(low - 2 * (high - low), high + 2 * (high - low))]
+        low, high = min([low, *near]), max([high, *near])
+        if self.reference:  # the line of the leader does not stand at an edge
             low, high = min(low, -0.1 * high), max(high, -0.1 * low)
-        return replace(bare, ends=(low, high), intervals=known[["low", "high"]])
+        return replace(self, ends=(low, high))
 
     @property
     def named(self) -> bool:
         """Return whether dots have letters: those of few datasets."""
-        return self.intervals is None and len(self.values) <= MOST_NAMED
+        return self.intervals is None and len(self.dots) <= MOST_NAMED
 
     def band(self, name: str) -> tuple[float, float] | None:
         """Return the ends of the band of a row, as shares of the axis; None without one."""
         if self.intervals is None:
-            known = self.across(self.values[name]).dropna()
+            known = self.across(self.dots[name]).dropna()
             few = len(known) < FEWEST_FOR_BANDS
             return None if few else (known.quantile(0.25), known.quantile(0.75))
         ends = sorted(self.across(self.intervals.loc[name].to_numpy()).tolist())
         return None if np.isnan(ends).any() else (ends[0], ends[1])
 
-    def place(self, values):
+    def place(self, values: Any) -> Any:
         """Return values as places on a line on which right is better."""
         sign = 1.0 if self.up else -1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             return sign * (np.log(values) if self.kind == "ratio" else values)
 
-    def across(self, value):
+    def across(self, value: Any) -> Any:
         """Return places as shares of the axis, 0 at its left end and 1 at its right end."""
         low, high = self.ends
         return (self.place(value) - low) / (high - low)
@@ -152,12 +155,12 @@ class Strips:
 
     def edges(self, name: str) -> tuple[str, str]:
         """Return what stands at the left and the right edge of a row: its dots beyond the axis."""
-        shares = self.across(self.values[name]).sort_values()
+        shares = self.across(self.dots[name]).sort_values()
         mark, texts = float(self.across(self.marks[name])), []
         unit = "datasets" if self.intervals is None else "test sets"
         for end, sign in ((0.0, -1), (1.0, 1)):
             far = shares[sign * shares > sign * end].index[::sign]  # the nearest first
-            values = [self.text(float(self.values[name][dataset])) for dataset in far]
+            values = [self.text(float(self.dots[name][dataset])) for dataset in far]
             dots = f"{len(far)} {unit}, to {values[-1]}" if values else ""
             dots = ", ".join(values) if len(far) <= _LISTED else dots
             mean = f"mean {self.text(self.marks[name])}" if sign * mark > sign * end else ""
@@ -167,7 +170,6 @@ class Strips:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return the places, as shares of the axis, and the texts of its labels."""
-        low, high = self.ends
         chosen: dict[float, str] = {}
         for value in self._round_numbers():
             share = float(self.across(value))
@@ -186,12 +188,10 @@ class Strips:
             powers = range(-9, 10)
             steps = [(1,), (2, 5), (1.5, 3), (1.2, 1.1, 4, 6, 8), (1.05, 1.02, 9.5, 9, 7, 1.3)]
             return [1.0, *(float(f"{x}e{p}") for own in steps for p in powers for x in own)]
-        step = 10 ** np.floor(np.log10(high - low))
-        if self.kind == "rank":
-            step = max(step, 1.0)
-        steps = [5 * step, 2 * step, step, step / 2, step / 5]
+        step = float(10 ** np.floor(np.log10(high - low)))
+        some = [step / 5, step / 2, step, 2 * step, 5 * step]
         most = int(np.floor(1 / _APART / 1.3))
-        step = next((s for s in reversed(steps) if (high - low) / s <= most), steps[0])
+        step = next((s for s in some if (high - low) / s <= most), some[-1])
         if self.kind == "rank":
             step = max(step, 1.0)
         ends = sorted((low, high)) if self.up else sorted((-low, -high))
@@ -201,12 +201,12 @@ class Strips:
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
-        dots = self.values[name].dropna()
+        dots = self.dots[name].dropna()
         if name == self.reference or (dots.empty and self.intervals is None):
             return f"{name} is the line" if name == self.reference else f"{name}: no dot"
         parts = [f"mean {self.text(self.marks[name], 3)}"] if not np.isnan(self.marks[name]) else []
         if self.intervals is not None:
-            low, high = (self.text(x, 3) for x in self.intervals.loc[name])
+            low, high = (self.text(float(x), 3) for x in self.intervals.loc[name].to_numpy())
             parts.append(f"interval {low} to {high}")
         if len(dots) >= FEWEST_FOR_BANDS:
             low, high = (self.text(float(dots.quantile(q)), 3) for q in (0.25, 0.75))

@@ -1,0 +1,232 @@
+"""The first screen: strips of dots, groups of many strategies, and what a browser shows of it."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser import CHROMIUM, chromium
+from made_up import made_up_study
+
+from mlaut.analysis import compare
+from mlaut.analysis.deciding.strips import Strips
+from mlaut.report import make_report, write_report
+from mlaut.report.screen import screen_of
+from mlaut.report.shown import decision_groups
+
+
+def table(n, worse, *, seed=0, noise=0.02):
+    generator = np.random.default_rng(seed)
+    scores = generator.uniform(0.7, 0.8, (n, 1)) - np.array(list(worse.values()))
+    scores = scores + generator.normal(0, noise, scores.shape)
+    return pd.DataFrame(scores, [f"d{i}" for i in range(n)], list(worse))
+
+
+def test_every_dot_is_drawn_or_named_at_its_edge():
+    scores = table(20, {"A": 0.0, "B": 0.05, "C": 0.06, "baseline": 0.4})
+    scores.loc["d3", "B"] = scores.loc["d3", "A"] + 2.0
+    scores.loc["d4", "C"] = scores.loc["d4", "A"] - 3.0
+    compared = compare(scores, metric="gain", greater_is_better=True, n_samples=0)
+    strips = Strips.of(compared.decision(), compared.results)
+    assert strips.edges("B") == ("", "+2 \u25b8")
+    assert strips.edges("C") == ("\u25c2 \u22123", "")
+    left, right = strips.edges("baseline")
+    assert re.fullmatch("\u25c2 mean \u22120\\.\\d+; 20 datasets, to \u22120\\.\\d+", left)
+    assert right == ""
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "rmse"])
+def test_right_is_better_and_the_mark_is_the_average_of_the_table(metric):
+    scores = table(12, {"A": 0.0, "B": 0.05, "C": 0.1})
+    scores = scores if metric == "accuracy" else 1.5 - scores
+    compared = compare(scores, metric=metric, n_samples=0)
+    decision = compared.decision()
+    strips = Strips.of(decision, compared.results)
+    size = "ratio" if metric == "rmse" else "difference"
+    assert strips.kind == size
+    assert strips.marks["B"] == decision.frame[size]["B"]
+    zero = strips.across(1.0 if metric == "rmse" else 0.0)
+    assert 0 < strips.across(strips.marks["C"]) < strips.across(strips.marks["B"]) < zero < 1
+    places, texts = zip(*strips.ticks(), strict=True)
+    assert list(places) == sorted(places)
+    assert ("1" if metric == "rmse" else "0") in texts
+
+
+def test_few_datasets_are_letters_with_their_scores():
+    scores = 1.5 - table(3, {"A": 0.0, "B": 0.05})
+    screen = screen_of(make_report(scores, "rmse").sections[0])
+    headers = [header for header, _ in screen.headers]
+    assert headers[-3:] == ["a d0", "b d1", "c d2"]
+    (group,) = screen.groups
+    assert [letter for letter, *_ in group.rows[1].letters] == ["a", "b", "c"]
+    assert group.rows[1].words.startswith("B divided by A: mean 1.")
+
+
+def test_many_strategies_stand_by_verdict_and_what_to_avoid_is_folded():
+    worse = {f"s{i:02}": 0.0 if i < 14 else 0.3 for i in range(40)}
+    decision = make_report(table(30, worse), "accuracy").sections[0].decision
+    groups = decision_groups(decision)
+    assert sorted(name for _, names, _ in groups for name in names) == sorted(worse)
+    title, names, folded = groups[-1]
+    assert folded
+    assert title.startswith(f"avoid ({len(names)}): accuracy 0.")
+    few = make_report(table(30, {"A": 0, "B": 0.3}), "accuracy").sections[0].decision
+    assert decision_groups(few) == [("", ["A", "B"], False)]
+
+
+def test_the_first_screen_computes_no_table_of_the_folds(monkeypatch):
+    def never(*_):
+        raise AssertionError("computed")
+
+    report = make_report(table(12, {"A": 0.0, "B": 0.05}), "accuracy")
+    section = report.sections[0]
+    for name in ("comparison", "estimates", "robustness", "notes", "tables"):
+        monkeypatch.setattr(type(section.later), name, never)
+    assert "use A" in str(report)
+    assert "<svg" in report._repr_html_()
+
+
+def reports(folder):
+    """Yield the name and the report of cases that a first screen must fit."""
+    names = {f"org/model-with-a-long-name-{i}b-instruct": i / 300 for i in range(40)}
+    yield "many", make_report(table(30, names), "accuracy")
+    yield "units", make_report(1.5 - table(3, {"A": 0.0, "B": 0.05, "C": 0.2}), "rmse")
+    yield "few", make_report(1.5 - table(2, {"A": 0.0, "B": 0.05}), "rmse")
+    yield "open", make_report(table(80, dict.fromkeys("ABCDE", 0.0)), "accuracy")
+    far = table(25, {"SupportVectors": 0.0, "Forest": 0.01, "baseline": 0.6})
+    far.iloc[2, 1] += 3
+    yield "far", make_report(far, "gain", greater_is_better=True)
+    sets = [f"set {i}" for i in range(9)]
+    failed = [(name, "poor") for name in sets[:2]]
+    names = ["good", "middling", "poor"]
+    yield "failures", make_report(made_up_study(folder / "s.h5", names, sets, failed=failed))
+    one = made_up_study(folder / "one.h5", ["good", "middling"], sets[:1], folds=5)
+    yield "one", make_report(one)
+
+
+DRAWN = """[...document.querySelectorAll('.board tbody tr:not(.group)')].map(row => {
+    const dots = row.querySelector('.dots'), box = row.querySelector('.strip');
+    const places = dots ? [...dots.getAttribute('d').matchAll(/M([\\d.]+) /g)] : [];
+    return { name: row.cells[0].textContent, dots: places.map(m => Number(m[1])),
+        letters: row.querySelectorAll('.strip b').length, words: box.ariaLabel,
+        edges: [...box.children].filter(x => x.tagName === 'SPAN').map(x => x.innerHTML) };
+})"""
+CUT = """[...document.querySelectorAll('.screen :is(th, td, p, dd, dt, i, b, span):not(.g)')]
+    .filter(one => one.getClientRects().length && one.textContent.trim()
+        && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== 'inline')
+    .map(one => one.outerHTML.slice(0, 90))"""
+ACROSS = """(() => {
+    const found = [], named = 'th, .pill, .n, .wins, .strip > span, .labels > i';
+    for (const row of document.querySelectorAll('.board tr')) {
+        const parts = [...row.querySelectorAll(named)]
+            .filter(one => one.getClientRects().length && one.textContent.trim()
+                && !one.querySelector('.labels'))
+            .map(one => [one.getBoundingClientRect(), one.textContent.trim()]);
+        parts.forEach(([a, text], i) => parts.slice(i + 1).forEach(([b, other]) => {
+            const beside = a.left >= b.right - 1 || b.left >= a.right - 1;
+            if (!beside && a.top < b.bottom - 1 && b.top < a.bottom - 1) found.push([text, other]);
+        }));
+    }
+    return found;
+})()"""
+PALE = """(() => {
+    const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const light = (colours) => {
+        for (const colour of colours) {
+            canvas.fillStyle = colour;
+            canvas.fillRect(0, 0, 1, 1);
+        }
+        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(x => x / 255)
+            .map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (one) => one
+        ? [...behind(one.parentElement), getComputedStyle(one).backgroundColor] : [];
+    return [...document.querySelectorAll('.screen :is(p, th, td, dt, dd, .pill, span)')]
+        .filter(one => one.getClientRects().length
+            && [...one.childNodes].some(x => x.nodeType === 3 && x.data.trim()))
+        .map(one => {
+            const a = light([...behind(one), getComputedStyle(one).color]), b = light(behind(one));
+            const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            return [contrast, one.outerHTML.slice(0, 80)];
+        }).filter(([contrast]) => contrast < 4.5);
+})()"""
+WIDE = "document.documentElement.scrollWidth"
+
+
+def looked_at(page, file, report):
+    """Check what a browser shows of a first screen at one width."""
+    assert page.value(CUT) == []
+    assert page.value(ACROSS) == []
+    assert page.value(PALE) == []
+    section = report.sections[0]
+    strips = Strips.of(section.decision, section.results)
+    for row in page.value(DRAWN):
+        name = row["name"]
+        known = strips.across(strips.dots[name]).dropna()
+        assert name in row["words"]
+        if name == strips.reference:
+            continue
+        inside = known[(known >= 0) & (known <= 1)]
+        if strips.named:
+            assert row["letters"] == len(inside)
+        elif len(known) <= 60:
+            np.testing.assert_allclose(row["dots"], sorted(1000 * inside), atol=0.51)
+        assert told_beyond(row["edges"]) == len(known) - len(inside), row
+
+
+def told_beyond(edges):
+    """Return how many dots the texts at the edges of a row tell."""
+    lines = [line for text in edges for line in text.split("<br>") if line and "mean" not in line]
+    counts = [re.search(r"(\d+) (?:datasets|test sets)", line) for line in lines]
+    return sum(
+        int(n[1]) if n else line.count(", ") + 1 for n, line in zip(counts, lines, strict=True)
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
+def test_each_first_screen_fits_every_width_light_and_dark(tmp_path, draw_only):
+    draw_only()
+    with chromium(tmp_path / "profile") as page:
+        for name, report in reports(tmp_path):
+            (file,) = write_report(report, tmp_path / f"{name}.html")
+            for width, scheme in ((1400, "light"), (800, "light"), (390, "light"), (1400, "dark")):
+                features = [{"name": "prefers-color-scheme", "value": scheme}]
+                page.ask("Emulation.setEmulatedMedia", features=features)
+                page.open(file, width)
+                assert page.value(WIDE) == width, (name, width)
+                looked_at(page, file, report)
+                assert page.complaints() == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
+def test_a_row_opens_its_comparison_and_a_group_unfolds(tmp_path, draw_only):
+    draw_only()
+    worse = {f"s{i:02}": 0.0 if i < 4 else 0.3 for i in range(20)}
+    report = make_report(table(12, worse), "accuracy")
+    (file,) = write_report(report, tmp_path / "report.html")
+    rows = "document.querySelectorAll('.board tbody tr:not(.group)')"
+    seen = f"[...{rows}].filter(row => row.getClientRects().length).length"
+    with chromium(tmp_path / "profile") as page:
+        page.open(file, 1200)
+        folded = page.value(seen)
+        assert folded < 20
+        box = "document.querySelector('.board .folded input')"
+        page.value(f"{box}.focus()")
+        known = {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32, "text": " "}
+        page.ask("Input.dispatchKeyEvent", type="keyDown", **known)
+        page.ask("Input.dispatchKeyEvent", type="keyUp", **known)
+        assert page.value(seen) == 20
+        first = report.sections[0].decision.first[0]
+        other = next(name for name in worse if name != first)
+        page.value(f"document.querySelector('.board a[title=\"{other}\"]').click()")
+        told = "document.querySelector('#explorer .lead')?.textContent"
+        look = f"const look = () => {told} ? done({told}) : setTimeout(look, 20)"
+        answer = page.value(f"new Promise(done => {{ {look}; look(); }})")
+        assert answer.startswith(f"{other} is better on ")
+        top = "document.getElementById('explore').getBoundingClientRect().top"
+        assert page.value(f"new Promise(done => setTimeout(() => done({top}), 300))") < 400
+        legend = page.value("document.querySelector('#explorer figcaption').textContent")
+        assert f"blue where {other} is better, orange where it is worse" in legend
+        assert page.complaints() == []
