@@ -56,6 +56,10 @@ PartitionName=compute Nodes={host} Default=YES MaxTime=UNLIMITED DefMemPerCPU=20
 """
 
 
+class NoSlurmError(RuntimeError):
+    """The daemons of Slurm do not come up on this machine."""
+
+
 def what_is_missing() -> str:
     """Return why a Slurm cannot be started here; empty if it can."""
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -132,7 +136,7 @@ def _wait_until_idle(environment: dict[str, str], folder: Path) -> None:
             return
         time.sleep(1)
     logs = "\n".join(file.read_text()[-2000:] for file in (folder / "log").iterdir())
-    raise RuntimeError(f"the node of Slurm does not come up:\n{logs}")
+    raise NoSlurmError(f"the node of Slurm does not come up:\n{logs}")
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ class Numbers:
     pairs : mapping of str to Pairwise
         Tests of pairs: ``"t"``, ``"signed rank"``, ``"sign"``, ``"trinomial"``, with corrected
         p-values (uncorrected in ``"p (unadjusted)"``), ``"Nemenyi"``, and ``"Conover"`` and
-        ``"Siegel"`` with Holm's correction, all three by scikit-posthocs. ``"t"`` compares the
-        strategies that have estimates.
+        ``"Siegel"`` with Holm's correction, the last two by scikit-posthocs. ``"t"`` compares
+        the strategies that have estimates.
     bayesian : mapping of str to Pairwise
         Tests with probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed
         rank"``, and ``"Poisson binomial"`` for a study whose metric has point losses of 0 and 1.

@@ -146,13 +146,8 @@ class JobScripts:
         need("submitit", extra="slurm", purpose="mlaut submit")
         from submitit import SlurmExecutor
 
-        class Executor(SlurmExecutor):  # type: ignore[misc,unused-ignore]
-            """Executor of plain scripts, which makes them also where Slurm is not."""
-
-            @classmethod
-            def affinity(cls) -> int:
-                return 1
-
+        # submitit asks for Slurm even where it only writes a script; this makes one anywhere.
+        plain = type("Executor", (SlurmExecutor,), {"affinity": classmethod(lambda _: 1)})
         asked, merges = self.options, not shards
         name, log = job_name(self.output), "merge-%j.log" if merges else "%A_%a.log"
         seconds = parse_seconds(asked.time, "time") or 0.0
@@ -164,7 +159,7 @@ class JobScripts:
             **({"partition": asked.partition} if asked.partition else {}),
             **asked.options,
         }
-        executor = Executor(self.folder)
+        executor = plain(self.folder)
         try:
             executor.update_parameters(
                 job_name=f"{name}-merge" if merges else name,
