@@ -16,7 +16,7 @@ from mlaut.cli.inputs import (
     with_settings,
 )
 from mlaut.cli.output import Answer, as_json, one_line, records, show, show_rows, show_table
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, StudyError, nearest
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
 from mlaut.optional import need
@@ -128,8 +128,12 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
 
     output = read_study_file(studies[0]).output
     shards = open_shards(output)
-    tasks = {task.shard: str(task) for task in queued(output)} if shards else {}
-    return {path: tasks.get(number, "") for number, path in shards.items()}, str(output)
+    about, tasks = str(output), dict[int, str]()
+    try:
+        tasks = {task.shard: str(task) for task in queued(output)} if shards else tasks
+    except StudyError as error:  # the files say what is done, whether or not the queue answers
+        about += f" (jobs are not shown: {error})"
+    return {path: tasks.get(number, "") for number, path in shards.items()}, about
 
 
 @click.command()
@@ -314,7 +318,6 @@ def verify(
     """
     from mlaut.analysis import Results
     from mlaut.bundles import verify_bundle
-    from mlaut.errors import StudyError
     from mlaut.experiments import verify_study
     from mlaut.experiments.cells.memory import parse_bytes
     from mlaut.files_io import FilesIO, StudyStore, accept_changes

@@ -22,12 +22,12 @@ from mlaut.cli.runs import check_report
 @click.option("--script", is_flag=True, help="Print the script of the tasks; submit nothing.")
 @click.option("--cancel", is_flag=True, help="Cancel the study's jobs; what they did is stored.")
 def submit(study_file: Path, script: bool, cancel: bool, **given: Any) -> Answer:
-    """Submit a study to Slurm, as one task for each shard, and their merge.
+    """Submit a study to Slurm, a task for each shard.
 
-    It checks the study file, loads its datasets, and submits the shards that are unfinished and not
-    in the queue: call it again when tasks have failed. The options, and more, can stand in [slurm]
-    of the study file. 'mlaut status study.toml' shows all shards. The Python file that
-    [strategies] names is executed.
+    A job that merges them follows. The command checks the study file, loads its datasets, and
+    submits the shards that are unfinished and not in the queue: call it again when tasks have
+    failed. The options, and more, can stand in [slurm] of the study file. 'mlaut status study.toml'
+    shows all shards. The Python file that [strategies] names is executed.
 
     \b
     mlaut submit study.toml --jobs 20 --time 4h --cpus 16 --mem 64GB

@@ -14,7 +14,6 @@ from markupsafe import Markup, escape
 
 from mlaut import __version__
 from mlaut.markup import printable
-from mlaut.report.content import Report
 from mlaut.report.contents import Contents
 from mlaut.report.drawing import Picture, pictures
 from mlaut.report.explorer.payload import payload
@@ -58,12 +57,12 @@ class _PagePart:
     blocks: Sequence[_PageBlock]
 
 
-def as_html(report: Report, *, made: str = "") -> str:
+def as_html(report: Contents, *, made: str = "") -> str:
     """Return the report as one page of HTML.
 
     Parameters
     ----------
-    report : Report
+    report : Contents
     made : str
         Time at which the page was made, as the page states it; default now.
 

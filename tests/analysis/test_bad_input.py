@@ -69,9 +69,9 @@ OF_RESULTS = {
 ONE_REPEAT = {"error_counts", "mcnemar_test"}
 # what needs neither two datasets nor two strategies
 OF_ONE_DATASET = {
-    "box_plot", "correlated_t_datasets", "cv_differences", "cv_test_datasets", "dataset_estimates",
-    "error_counts", "mcnemar_test", "poisson_binomial_test", "race", "retrained_estimates",
-    "retrained_mean_estimates", "treat_missing",
+    "box_plot", "compare", "correlated_t_datasets", "cv_differences", "cv_test_datasets",
+    "dataset_estimates", "error_counts", "mcnemar_test", "poisson_binomial_test", "race",
+    "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 OF_ONE_STRATEGY = {
     "box_plot", "dataset_estimates", "mean_estimates",

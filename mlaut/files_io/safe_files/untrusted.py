@@ -56,7 +56,9 @@ def check_links(file: h5py.File, path: Path) -> None:
     _checked[path] = now
 
 
-def check_size(item: h5py.Dataset, *, plain: bool = False, largest: int = MEMORY) -> h5py.Dataset:
+def check_size(
+    item: h5py.Dataset, *, plain: bool = False, largest: int | None = None
+) -> h5py.Dataset:
     """Return an array of a file, after a check of the memory that reading it needs.
 
     ``plain`` is for numbers that MLaut stores uncompressed: they need no more than the file has;
@@ -80,7 +82,7 @@ def check_size(item: h5py.Dataset, *, plain: bool = False, largest: int = MEMORY
         what = "its values are of any length"
     elif size > (stored if plain else DEFLATED * stored) + _SMALL:
         what = f"it declares {size:,} bytes, and {stored:,} are stored"
-    elif size > largest:
+    elif size > (MEMORY if largest is None else largest):
         what = f"it needs {size:,} bytes, more than half of the memory that may be used here"
     if what:
         raise StoreError(

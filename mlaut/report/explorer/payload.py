@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mlaut.report.content import Report
+from mlaut.report.contents import Contents
 from mlaut.report.explorer.insides import insides
 from mlaut.report.explorer.packing import Packer
 from mlaut.report.explorer.views import view
 
 
-def payload(report: Report, tables: Mapping[str, Any]) -> str:
+def payload(report: Contents, tables: Mapping[str, Any]) -> str:
     """Return the data of a page as one text; empty if there is nothing to explore.
 
     Parameters
     ----------
-    report : Report
+    report : Contents
     tables : mapping of str to mapping
         Long tables by their id in the page: ``labels``, ``columns`` and ``texts`` by column.
     """

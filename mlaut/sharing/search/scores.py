@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.metrics import accuracy_score, mean_squared_error, r2_score
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
 from mlaut.sharing.interface import Fold
@@ -158,6 +159,10 @@ def _squares(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 _ACCURACY = _Metric(_accuracy, lambda truth, predicted: (truth == predicted).astype(float))
 _R2 = _Metric(_r2, _squares)
 _OWN_SCORES = {ClassifierMixin.score: _ACCURACY, RegressorMixin.score: _R2}
+# Classifiers by neighbours repeat the method, for calls without rows.
+_OWN_SCORES |= dict.fromkeys(
+    (KNeighborsClassifier.score, RadiusNeighborsClassifier.score), _ACCURACY
+)
 _OF_SCORERS = {
     (accuracy_score, 1): _ACCURACY,
     (r2_score, 1): _R2,
