@@ -28,6 +28,7 @@ def test_a_notebook_runs(path, tmp_path):
     import nbformat
 
     shutil.copytree(EXAMPLES / "data", tmp_path / "data")
+    shutil.copytree(EXAMPLES / "studies/lacoste2012", tmp_path / "studies/lacoste2012")
     shutil.copy(EXAMPLES / "quick_start.ipynb", tmp_path)  # its results are analysed in another one
     for table in path.parent.glob("*.csv"):
         shutil.copy(table, tmp_path)
