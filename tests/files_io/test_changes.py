@@ -2,8 +2,8 @@
 
 import contextlib
 import errno
-import hashlib
 import gc
+import hashlib
 import itertools
 import os
 import shutil
