@@ -63,7 +63,7 @@ def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow:
     mlaut status study.h5 --json
     mlaut status study.h5 --alive
     mlaut status study.toml --follow
-    mlaut status study.shard-*.h5
+    mlaut status first.h5 second.h5
     """
     from mlaut.experiments.following import status as progress
 
