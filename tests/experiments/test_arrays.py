@@ -27,6 +27,7 @@ from sklearn.svm import SVC, LinearSVC
 from mlaut import Study
 from mlaut.errors import StrategyError
 from mlaut.estimators import Flatten, Generic_Estimator, as_strategies
+from mlaut.estimators.libraries.arrays import takes_sparse
 from mlaut.experiments import verify_study
 from mlaut.experiments.cells.fold_models import FoldTable
 from mlaut.experiments.workers.tables import map_table, share_table
@@ -216,6 +217,8 @@ def test_sparse_rows_reach_learners_as_csr(tmp_path):
     ],
 )
 def test_learners_of_tables_are_refused_in_one_line(tmp_path, dataset, strategy, told):
+    if dataset == "texts" and takes_sparse(GaussianNB()) and not isinstance(strategy, str):
+        pytest.skip("scikit-learn 1.6 does not tell which estimators take sparse matrices")
     study = make_study(tmp_path / "study.h5") if dataset == "series" else Study(tmp_path / "t.h5")
     if dataset == "texts":
         study.add_datasets((TEXTS, WHO % 2), name="texts")
