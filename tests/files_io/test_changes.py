@@ -23,6 +23,7 @@ from mlaut.files_io.safe_files.changes import change_path, read_change
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.safe_files.hdf5_output import FileObject
 from mlaut.files_io.safe_files.seal import BLOCK
+from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.held import wait_for_lock
 
 OLD, NEW = np.arange(1000.0), np.arange(5000.0) ** 2
@@ -127,6 +128,11 @@ def test_an_interrupt_in_any_call_that_hdf5_makes_is_an_interrupt(path, monkeypa
     assert left > 0
     assert number > 20
     assert is_new(path)
+
+
+def test_an_interrupt_that_comes_back_as_another_error_is_an_interrupt(path):
+    with pytest.raises(KeyboardInterrupt), explained(path, "reading"):
+        raise SystemError("it returned a result with an exception set") from KeyboardInterrupt()
 
 
 def test_what_an_interrupted_change_leaves_behind_the_end_is_not_read_as_values(path):

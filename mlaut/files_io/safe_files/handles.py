@@ -40,7 +40,7 @@ def open_own(file: Any, mode: str, **options: Any) -> Iterator[h5py.File]:
         with opened:
             yield opened
     finally:
-        if not opened.id.valid:  # else HDF5 could not close it
+        if not opened.id.valid:  # pragma: no branch - an interrupt can leave it open
             _own.discard(identity)
 
 
