@@ -171,6 +171,7 @@ def compare_one(
             source="",
             metric=results.metric.loss_name,
             scenario=one.scenario,
+            notes=(one.problem,) if one.problem else (),
         ),
         portmanteau={},
         pairs={key: pair for key, pair in every.items() if "p_value" in pair.tables},

@@ -324,13 +324,14 @@ class OneDataset:
     def table(self) -> ResultTable:
         """Return the scores of the strategies with their intervals."""
         frame = pd.DataFrame(self.ends._asdict(), list(self.results.strategies))
+        told = (*self.results.notes_text(), self.estimand, *self.notes)
         return ResultTable(
             name=f"Scores on {self.results.datasets[0]}",
             frame=frame.assign(note=self.notes).rename_axis("strategy"),
             source="docs/intervals.md",
             metric=self.results.metric.name,
             scenario=self.scenario,
-            notes=(*self.results.notes_text(), *filter(None, (self.estimand,))),
+            notes=tuple(dict.fromkeys(filter(None, told))),
         )
 
 
@@ -467,8 +468,10 @@ def _ends(results: Results, moments: Mapping[str, Any], confidence: float) -> di
     worth = 1 / (1 / moments["n_sets"] + np.nan_to_num(moments["ratio"]))
     bounds = results.metric.loss_bounds
     low, high = mean_ends(losses, errors, "bounded", moments["df"], confidence, bounds, worth)
+    low, high = (np.where(np.isnan(errors), np.nan, end) for end in (low, high))
     value = turned(Interval(losses, errors, low, high), results, True)
-    notes, estimand = ("",) * len(losses), ""
+    unknown = f"no interval: {moments['problem'] or 'the scores do not say how they vary'}"
+    notes, estimand = tuple(unknown if x else "" for x in np.isnan(errors)), ""
     if results.load_block is not None and moments["test"] != DRAWN:
         table = error_intervals(results, confidence=confidence, as_scores=True)
         frame = table.frame.droplevel("dataset")
