@@ -21,6 +21,7 @@ import numpy as np
 from mlaut.experiments.cells.cell import failed_outcome
 from mlaut.experiments.workers.batches import Batch
 from mlaut.files_io import StudyStore
+from mlaut.files_io.safe_files.lock import holder_of
 from mlaut.files_io.safe_files.names import beside
 from mlaut.files_io.safe_files.plain_files import open_plain, read_plain
 from mlaut.records import Cell, Outcome, Status
@@ -120,6 +121,13 @@ class BegunCells:
         with contextlib.suppress(OSError):
             os.pwrite(self._handle, content, self._size)
             self._size += len(content)
+
+
+def sweep_notes(study: StudyStore) -> None:
+    """Remove what a run that was killed near its end has left, if no cell is open any more."""
+    if beside(study.path, ".begun").exists() and holder_of(study.path) is None:
+        with BegunCells.of(study).kept():
+            pass
 
 
 class WatchedBatches:

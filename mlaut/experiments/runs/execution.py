@@ -20,7 +20,7 @@ from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.plan import Group, Plan
 from mlaut.experiments.plans.rounds import MakeRace, Rounds
 from mlaut.experiments.plans.run_options import cell_options
-from mlaut.experiments.runs.begun import BegunCells, WatchedBatches
+from mlaut.experiments.runs.begun import BegunCells, WatchedBatches, sweep_notes
 from mlaut.experiments.runs.progress import RunProgress
 from mlaut.experiments.runs.summary import RunSummary
 from mlaut.experiments.workers.batches import make_batches
@@ -133,6 +133,7 @@ def carry_out(
                     ) from None
             raise kind(f"{so_far}: make the same call again to go on") from None
     search_checkpoints.sweep_checkpoints(study)
+    sweep_notes(study)
     return RunSummary(
         study=study.path,
         before=plan.before,
