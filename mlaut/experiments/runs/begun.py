@@ -81,7 +81,8 @@ class BegunCells:
                 os.close(self._handle)
                 self._handle = -1
             if not self.deaths and not self.in_vain:
-                self._path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # a folder that may only be read
+                    self._path.unlink(missing_ok=True)
 
     def note_vain(self) -> int:
         """Note that the time of a run was over before a cell ended; return how often in a row."""
