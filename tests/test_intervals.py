@@ -403,6 +403,8 @@ def test_several_learners_are_compared_in_a_sentence():
     found = compare_learners(learners, X, Y, name="wine")
     decision = found.decision()
     assert decision.answer().startswith("On rows like those of wine, ")
+    assert repr(found).startswith(decision.answer())
+    assert decision.answer() in found._repr_html_()
     assert decision.frame["verdict"]["dummy"] == "yardstick"
     assert "No plan was stored" in decision.sentence()
     assert len(found.pair_frame()) == 3

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -23,6 +24,7 @@ from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
+from mlaut.markup import printable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -34,6 +36,12 @@ class OneComparison(Comparison):
     """
 
     one: OneDataset
+
+    def __repr__(self) -> str:
+        return f"{printable(self.decision().answer())}\n\n{super().__repr__()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(printable(self.decision().answer()))}</p>{super()._repr_html_()}"
 
     @property
     def tests(self) -> dict[str, Pairwise]:

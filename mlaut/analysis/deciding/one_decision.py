@@ -296,7 +296,12 @@ class OneDecision(Decision):
         )
         if "difference" in self.frame:
             texts.append(f"Difference: of this row minus {self.first[0]}.")
-        texts.append(f"In brackets: {_percent(self)} intervals.")
+        texts.append(
+            f"In brackets: {_percent(self)} intervals, each for itself; verdicts hold for all "
+            "pairs together."
+            if self.decided
+            else f"In brackets: {_percent(self)} intervals."
+        )
         texts += ["Seconds to tune and fit once, the mean over folds."] * self.slow
         return " ".join(texts)
 

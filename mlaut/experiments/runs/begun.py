@@ -18,10 +18,11 @@ from typing import Self
 
 import numpy as np
 
+from mlaut.errors import StoreError
 from mlaut.experiments.cells.cell import failed_outcome
 from mlaut.experiments.workers.batches import Batch
 from mlaut.files_io import StudyStore
-from mlaut.files_io.safe_files.lock import holder_of
+from mlaut.files_io.safe_files.lock import holder_of, locked
 from mlaut.files_io.safe_files.names import beside
 from mlaut.files_io.safe_files.plain_files import open_plain, read_plain
 from mlaut.records import Cell, Outcome, Status
@@ -61,10 +62,9 @@ class BegunCells:
                     deaths.update(dict.fromkeys(keys, count))
                     begun.update(keys if not count else ())
         deaths.update(begun)
-        if deaths:
-            open_cells = _missing(study)
-            deaths = Counter({cell: n for cell, n in deaths.items() if cell in open_cells})
-        return cls(path, deaths, in_vain)
+        open_cells = _missing(study) if deaths or in_vain else set()
+        deaths = Counter({cell: n for cell, n in deaths.items() if cell in open_cells})
+        return cls(path, deaths, in_vain if open_cells else 0)
 
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:
@@ -81,8 +81,7 @@ class BegunCells:
                 os.close(self._handle)
                 self._handle = -1
             if not self.deaths and not self.in_vain:
-                with contextlib.suppress(OSError):  # a folder that may only be read
-                    self._path.unlink(missing_ok=True)
+                self._path.unlink(missing_ok=True)
 
     def note_vain(self) -> int:
         """Note that the time of a run was over before a cell ended; return how often in a row."""
@@ -126,9 +125,10 @@ class BegunCells:
 
 def sweep_notes(study: StudyStore) -> None:
     """Remove what a run that was killed near its end has left, if no cell is open any more."""
-    if beside(study.path, ".begun").exists() and holder_of(study.path) is None:
-        with BegunCells.of(study).kept():
-            pass
+    if not beside(study.path, ".begun").exists() or holder_of(study.path) is not None:
+        return
+    with contextlib.suppress(OSError, StoreError), locked(study.path), BegunCells.of(study).kept():
+        pass  # the next run tries again where this one may not write
 
 
 class WatchedBatches:

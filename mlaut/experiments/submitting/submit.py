@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\.shard-\d+-of-(\d+)$")
 
 @dataclass(frozen=True, repr=False)
 class Submission(Displayed):
-    """What was submitted of a study.
+    """The shards of a study that a call of `submit_study` has submitted, and those it has not.
 
     Attributes
     ----------

@@ -714,7 +714,7 @@ def test_ties_are_counted_in_words(n, words):
 
 
 def test_reasons_and_wins_count_sources():
-    """Of 40 datasets 33 are one source: B wins there, and nowhere else."""
+    """One source has 33 of 40 datasets: B wins there, and nowhere else."""
     rng = np.random.default_rng(0)
     gain = np.r_[np.full(33, 0.08), np.full(7, -0.03)]
     level = rng.uniform(0.6, 0.9, 40)

@@ -57,6 +57,17 @@ def test_a_cell_during_which_the_run_died_three_times_is_crashed_and_the_rest_go
     assert not study.path.with_name("study.h5.begun").exists()
 
 
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_run_with_nothing_to_do_removes_notes_of_one_that_was_killed_at_its_end(
+    orchestrator, study, count
+):
+    orchestrator.run(Random(), engine="inline", verbose=0)
+    name = study.datasets[0]
+    _note(study, [_IN_VAIN, "", [], 1] if count else [name, "Random", [[0, 1]], 0])
+    assert orchestrator.run(Random(), engine="inline", verbose=0).complete
+    assert not study.path.with_name("study.h5.begun").exists()
+
+
 @pytest.mark.parametrize("engine", ["local", "inline"])
 def test_a_cell_during_which_the_run_died_twice_runs_alone_after_all_others(
     orchestrator, study, engine, monkeypatch

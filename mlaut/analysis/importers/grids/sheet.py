@@ -148,7 +148,7 @@ class Sheet:
             self.roles[asked.clusters] = "source"
 
     def _pair_spreads(self) -> None:
-        """Give the columns of means their spreads, which are no columns of their own then."""
+        """Put columns of spreads into the columns of their means, and remove them."""
         said = {name for names in self.asked.columns.values() for name in names}
         numbers = [x for x in self.columns if self.columns[x].is_number]
         self.paired: list[str] = []
