@@ -218,9 +218,10 @@ class OneDecision(Decision):
         how = f"all {n} jointly" if by == "jointly" else f"with {by} correction for {n}"
         corrected = f", {how}" if self.n_pairs > 1 else ""
         sets = f"{self.one.n_sets} test sets" if self.scenario == "(b)" else "one test set"
+        rows = f"{self.one.n_rows:,} rows" if self.one.n_rows else "taken as cross-validation"
         return (
             f"Tested by {MAIN_TESTS[self.one.test].words} on {self.one.scheme} ({sets}, "
-            f"{self.one.n_rows:,} rows){corrected}: with probability "
+            f"{rows}){corrected}: with probability "
             f"{number(1 - self.chosen.analysis.alpha)} nothing here is wrongly called worse."
         )
 
@@ -245,12 +246,14 @@ class OneDecision(Decision):
         if again and z * many_sets <= gap and (not grouped or self.one.n_sets < _FOLDS):
             which = "folds" if grouped else "repeats of the split"
             return f"More {which}, such as {scheme}, may tell {pair}."
-        needed = rows * (z * as_it_is / gap) ** 2
+        times = (z * as_it_is / gap) ** 2
         start = f"More {'folds' if grouped else 'repeats'} alone would hardly tell {pair}: it takes"
         start = start if again else f"To tell {pair} takes"
-        if needed > _FAR * rows or not math.isfinite(needed):
+        if times > _FAR or not math.isfinite(times):
             return f"{start} more than {_FAR} times the rows."
-        many = f"about {float(f'{max(needed, rows):.1g}'):,.0f} rows like these"
+        if not rows:
+            return f"{start} about {max(times, 1):.2g} times the rows (a rough forecast)."
+        many = f"about {float(f'{max(times, 1) * rows:.1g}'):,.0f} rows like these"
         return f"{start} {many} in place of {rows:,} (a rough forecast)."
 
     def _needed(self, rival: str) -> tuple[float, float, tuple[float, float]]:

@@ -244,3 +244,12 @@ def test_what_would_decide_is_told():
     text = compare(close).decision().certainty()[-1]
     assert "rows" in text or "repeats" in text
     assert "A from B" in text or "B from A" in text
+
+
+@pytest.mark.parametrize(("shift", "told"), [(0.01, "times the rows"), (0.2, "the same")])
+def test_folds_of_unknown_size_are_said_to_be_taken_as_cross_validation(shift, told):
+    found = compare(folds_of(names={"A": 0.0, "B": shift})).decision()
+    text = " ".join(found.certainty())
+    assert "(10 test sets, taken as cross-validation)" in text
+    assert told in text
+    assert " 0 rows" not in text
