@@ -9,6 +9,7 @@ t-test that ignores what folds share, and the Bayesian correlated t-test with pr
 with and without Holm's correction.
 
     OMP_NUM_THREADS=1 nice -n 15 python benchmarks/one_dataset.py run 1200 DRAWS  # seconds
+    OMP_NUM_THREADS=1 nice -n 15 python benchmarks/one_dataset.py run 700 OTHERS "holdout(1/3)"
     python benchmarks/one_dataset.py tables DRAWS benchmarks/results
 
 The tables are those of `error_intervals.py` for classification. Rounds continue after stored ones.
@@ -121,8 +122,8 @@ def claims_of(block: Block, metric: str) -> dict[str, np.ndarray]:
     return claimed | {"Bayesian correlated t, P > .95": sure}
 
 
-def run(seconds: float, folder: Path) -> None:
-    """Run rounds over the populations until the time is over."""
+def run(seconds: float, folder: Path, *splits: str) -> None:
+    """Run rounds over the populations until the time is over; default all splits."""
     error_intervals.MOST_ROWS, end = 20_000, time.monotonic() + seconds
     folder.mkdir(parents=True, exist_ok=True)
     tables = [x for x in error_intervals.populations() if x[1] == error_intervals.CLASSES]
@@ -142,7 +143,7 @@ def run(seconds: float, folder: Path) -> None:
             own = X[sample], y[sample]
             true = truth_of(*own, (X[others], y[others]), seed)
             schemes = SPLITS if n < 1000 or round_ % 2 else (SPLITS[0], SPLITS[3])
-            for scheme in schemes:
+            for scheme in splits or schemes:
                 block = block_of(*own, scheme, seed)
                 for metric in METRICS:
                     for test, claims in claims_of(block, metric).items():
@@ -200,6 +201,6 @@ def _row(key: tuple[Any, ...], part: pd.DataFrame) -> dict[str, Any]:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     if sys.argv[1] == "run":
-        run(float(sys.argv[2]), Path(sys.argv[3]))
+        run(float(sys.argv[2]), Path(sys.argv[3]), *sys.argv[4:])
     else:
         tables(Path(sys.argv[2]), Path(sys.argv[3]))
