@@ -1,5 +1,6 @@
-"""Rows of features in any form: of a table, of an array, of a sparse matrix."""
+"""Rows of features in any form: of a table, an array, a sparse matrix; scores of several targets."""
 
+import warnings
 from typing import Any
 
 
@@ -28,3 +29,24 @@ def row_shape(X: Any) -> tuple[int, ...]:
 def take_rows(X: Any, rows: Any) -> Any:
     """Return rows in this order."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def takes_several(scorer: Any) -> bool:
+    """Return whether a scorer of scikit-learn takes several targets.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> takes_several(get_scorer("f1_micro")), takes_several(get_scorer("matthews_corrcoef"))
+    (True, False)
+    """
+    import numpy as np
+
+    labels = np.array([[0, 1], [1, 0], [1, 1]])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scorer._score_func(labels, labels, **scorer._kwargs)
+    except (TypeError, ValueError):
+        return False
+    return True
