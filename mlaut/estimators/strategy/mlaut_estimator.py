@@ -309,18 +309,18 @@ class MlautEstimator(BaseEstimator):
             return "give it preprocessing=None" if scales else ""
 
     def way_with_targets(self, task: str, *, several: bool) -> str:
-        """Return why the strategy cannot take several targets, or one, and a way; else empty."""
+        """Return how the strategy can take several targets, or one; empty if it takes them."""
         with looked_at(self.name):
             core = self._core(self._reference_shape())
             takes = takes_targets(core, task)
             scoring = getattr(core, "scoring", None)
             if several and takes == "one":
                 kind = "Classifier" if task == CLASSIFICATION else "Regressor"
-                return f"takes one: wrap its estimator, as in MultiOutput{kind}(...)"
+                return f"wrap the estimator, as in MultiOutput{kind}(...)"
             if not several and takes == "several":
-                return "takes several only"
+                return "give an estimator for one target"
             if several and isinstance(scoring := getattr(scoring, "name", scoring), str):
-                return "" if takes_several(get_scorer(scoring)) else f"tunes by {scoring}, which takes one"
+                return "" if takes_several(get_scorer(scoring)) else f"tune by another score than {scoring}"
             return ""
 
     def needs_groups(self) -> bool:

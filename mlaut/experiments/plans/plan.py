@@ -498,7 +498,8 @@ def _of_targets(
         info = next(iter(names.values()))
         has = f"{len(info.target)} targets" if several else "one target"
         yield StrategyError(
-            f"dataset {info.name!r} has {has}, and {', '.join(names)} {way}, or leave it out"
+            f"dataset {info.name!r} has {has}, which {', '.join(names)} cannot take; {way}, or "
+            "leave it out"
         )
 
 
