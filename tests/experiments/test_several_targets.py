@@ -14,10 +14,11 @@ import pytest
 import scipy.sparse as sp
 from comparing import arrays as arrays_of
 from comparing import assert_same
+from learners import SlowRidge
 from sklearn import metrics as sk
 from sklearn.datasets import load_linnerud, make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier, MultiOutputRegressor
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -42,23 +43,9 @@ TEXTS, TOPICS = make_multilabel_classification(80, 8, n_classes=4, n_labels=2, r
 WHO = np.repeat(range(10), 8)
 
 
-class Slow(Ridge):
-    """Ridge that adds a line to a file at each fit, and takes its time."""
-
-    def __init__(self, trace="/dev/null", seconds=0.0):
-        super().__init__()
-        self.trace, self.seconds = trace, seconds
-
-    def fit(self, X, y):
-        time.sleep(self.seconds)
-        with Path(self.trace).open("a") as file:
-            file.write("fit\n")
-        return super().fit(X, y)
-
-
 def regressors(**slow):
     return {
-        "slow": Slow(**slow),
+        "slow": SlowRidge(**slow),
         "forest": RandomForestRegressor(5),
         "knn": KNeighborsRegressor(3),
         "svr": make_pipeline(StandardScaler(), MultiOutputRegressor(SVR())),
@@ -94,7 +81,7 @@ def ran(request, tmp_path_factory):
     study = make_study(tmp_path_factory.mktemp(request.param) / "study.h5", request.param)
     study.analysis(metric="hamming" if request.param == "labels" else "rmse")
     given = classifiers() if request.param == "labels" else regressors()
-    assert study.run(given, split="kfold(4)", verbose=0).counts == {1: 20}
+    assert study.run(given, split="kfold(4)", engine="inline", verbose=0).counts == {1: 20}
     return study
 
 
@@ -147,7 +134,7 @@ def test_scores_equal_those_of_scikit_learn(ran, name, score, given):
         assert found[s, 0, fold] == pytest.approx(wanted, abs=1e-12), (s, fold)
     results = ran.results(name)
     assert results.scores.shape == (1, 5)
-    assert ran.compare(name).answer()
+    assert dataset in str(ran.compare(name))
 
 
 def test_weights_count_in_fits_and_scores(tmp_path):
@@ -169,12 +156,13 @@ def test_weights_count_in_fits_and_scores(tmp_path):
         assert metric(name).evaluate(block).cells[0, 0, 0] == pytest.approx(score)
 
 
+@pytest.mark.slow
 def test_a_study_is_verified_reported_and_its_predictions_are_a_table(ran, tmp_path):
     (dataset,) = ran.datasets
     labels = dataset == "topics"
     given = classifiers() if labels else regressors()
     assert verify_study(ran.path, refit="20%", strategies=given).ok
-    told = str(ran.report(tmp_path / "report", format="full"))
+    told = str(ran.report(tmp_path / "report"))
     assert ran.analysis().metric in told
     table = ran.predictions(dataset)
     columns = [f"{what}.{one}" for what in ("truth", "prediction") for one in _names(dataset)]
@@ -199,6 +187,7 @@ study.run(regressors(trace={trace!r}, seconds=0.05), split="kfold(5)", n_jobs=2,
 """
 
 
+@pytest.mark.slow
 def test_a_killed_study_resumes_with_the_same_arrays(tmp_path):
     trace, path = tmp_path / "trace", tmp_path / "study.h5"
     here = str(Path(__file__).parent)
@@ -222,6 +211,7 @@ def test_a_killed_study_resumes_with_the_same_arrays(tmp_path):
     assert_same(stored(fresh), stored(again))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["labels", "numbers"])
 def test_shards_are_merged_published_and_predicted_again(tmp_path, kind):
     few = {"knn": classifiers()["knn"] if kind == "labels" else regressors()["knn"]}
@@ -234,7 +224,6 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path, kind):
     assert_same(stored(whole), arrays_of(StudyStore(tmp_path / "merged.h5")))
     bundle = whole.publish(tmp_path / "bundle", title="Targets", include="all")
     assert verify_study(bundle.folder / "study.h5").ok
-
 
     again = whole._orchestrator("kfold(2)", True).predict_all(trusted=True)
     (name,) = whole.datasets
@@ -249,7 +238,11 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path, kind):
     [
         ("numbers", SVR(), "has 3 targets, which SVR cannot take; wrap the estimator, as in Mu"),
         ("numbers", make_pipeline(StandardScaler(), SVR()), "StandardScaler-SVR cannot take"),
-        ("labels", GridSearchCV(SVC(), {"C": [1]}), "as in MultiOutputClassifier(...), or leave it"),
+        (
+            "labels",
+            GridSearchCV(SVC(), {"C": [1]}),
+            "as in MultiOutputClassifier(...), or leave it",
+        ),
         (
             "labels",
             Generic_Estimator(
@@ -282,15 +275,17 @@ def test_learners_of_several_targets_are_refused_for_one(tmp_path):
 @pytest.mark.parametrize("split", ["stratified_group_kfold(2)", RepeatedStratifiedKFold()])
 def test_splits_stratified_by_several_labels_are_refused(tmp_path, split):
     study = make_study(tmp_path / "study.h5", group=WHO)
-    with pytest.raises(DataError, match="several labels in a row, by which .* cannot stratify; use"):
+    with pytest.raises(
+        DataError, match="several labels in a row, by which .* cannot stratify; use"
+    ):
         study.run(classifiers(), split=split, verbose=0)
 
 
 def test_metrics_of_one_target_are_refused_before_the_run(tmp_path):
     study = make_study(tmp_path / "study.h5")
     for name in ("log_loss", "mcc", "matthews_corrcoef"):
-        study.analysis(metric=name)
         with pytest.raises(AnalysisError, match="is for one target, and dataset 'topics' has sev"):
+            study.analysis(metric=name)
             study.run(classifiers(), verbose=0)
     assert not StudyStore(study.path).statuses()["topics"][1].any()
     study.analysis(metric="f1_samples")
@@ -298,7 +293,9 @@ def test_metrics_of_one_target_are_refused_before_the_run(tmp_path):
     for race in (Study(tmp_path / "one.h5"),):
         race.add_datasets((TEXTS, TOPICS[:, 0]), name="one")
         race.analysis(metric="label_ranking")
-        with pytest.raises(AnalysisError, match="is for several targets, and dataset 'one' has one"):
+        with pytest.raises(
+            AnalysisError, match="is for several targets, and dataset 'one' has one"
+        ):
             race.run({"knn": classifiers()["knn"]}, verbose=0)
 
 
@@ -307,7 +304,10 @@ FORMS = {
     "truth values": (TOPICS.astype(bool), None),
     "sparse": (sp.csr_matrix(TOPICS), None),
     "frame": (pd.DataFrame(TOPICS, columns=list("abcd")), list("abcd")),
-    "lists": ([["a b c d".split()[k] for k in np.flatnonzero(row)] for row in TOPICS], list("abcd")),
+    "lists": (
+        [["a b c d".split()[k] for k in np.flatnonzero(row)] for row in TOPICS],
+        list("abcd"),
+    ),
     "sets": ([{int(k) for k in np.flatnonzero(row)} for row in TOPICS], [0, 1, 2, 3]),
 }
 
@@ -340,7 +340,9 @@ def test_columns_of_a_table_are_targets(tmp_path):
     }
     assert infos["two"].roles == {"group": ("Pulse",)}
     study.add_datasets(table, name="body", target=list(BODY))  # is not written again
-    with pytest.raises(DataError, match="'Weight' beside other targets, and of several|each is a lab"):
+    with pytest.raises(
+        DataError, match="'Weight' beside other targets, and of several|each is a lab"
+    ):
         study.add_datasets(table, name="no", target=list(BODY), task="Classification")
 
 

@@ -320,7 +320,11 @@ class MlautEstimator(BaseEstimator):
             if not several and takes == "several":
                 return "give an estimator for one target"
             if several and isinstance(scoring := getattr(scoring, "name", scoring), str):
-                return "" if takes_several(get_scorer(scoring)) else f"tune by another score than {scoring}"
+                return (
+                    ""
+                    if takes_several(get_scorer(scoring))
+                    else f"tune by another score than {scoring}"
+                )
             return ""
 
     def needs_groups(self) -> bool:

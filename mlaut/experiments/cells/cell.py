@@ -263,9 +263,7 @@ def _limited_search(
     )
 
 
-def _trace(
-    model: FoldModel, tested: Any, table: FoldTable, n_test: int, seed: int
-) -> Trace | None:
+def _trace(model: FoldModel, tested: Any, table: FoldTable, n_test: int, seed: int) -> Trace | None:
     """Return the trace of the search, with what its incumbents predict where they were fitted."""
     search, trace = search_in(model.asked), trace_of(model.asked, seed)
     fitted = getattr(search, "incumbents_", None)

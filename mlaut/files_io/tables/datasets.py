@@ -186,7 +186,9 @@ def checked(dataset: Dataset) -> Dataset:
         frame, target = with_indicators(frame, target)
         array = None if dataset.array is None else checked_array(dataset.array, len(frame))
         _check_frame(frame, target, alone=array is None)
-        _check_texts(chain([name], frame.columns, *(frame[one].unique() for one in as_list(target))))
+        _check_texts(
+            chain([name], frame.columns, *(frame[one].unique() for one in as_list(target)))
+        )
         _check_split(dataset.split, len(frame))
         task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
         check_target(frame[target], task)
@@ -373,7 +375,9 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
 def _repeated_rows(dataset: Dataset) -> int:
     if dataset.array is not None:
         labels = dataset.frame[dataset.targets]
-        return count_repeated(dataset.array, labels.groupby(dataset.targets, observed=True).ngroup().to_numpy())
+        return count_repeated(
+            dataset.array, labels.groupby(dataset.targets, observed=True).ngroup().to_numpy()
+        )
     apart = list(chain.from_iterable(dataset.roles.values()))
     rows = dataset.frame.drop(columns=apart)
     # Equal rows are equal in each column: a column of different numbers leaves few to compare.

@@ -74,7 +74,9 @@ def dataset_fingerprint(
     """
     columns = [[role, [_plain(name) for name in names]] for role, names in (roles or {}).items()]
     more = [] if array is None else [{"array": array_fingerprint(array)}]
-    return _digest(fingerprint(frame), plain_names(target), task, *([columns] if columns else []), *more)
+    return _digest(
+        fingerprint(frame), plain_names(target), task, *([columns] if columns else []), *more
+    )
 
 
 def plain_names(target: Any) -> Any:

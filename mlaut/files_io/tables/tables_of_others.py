@@ -186,7 +186,8 @@ def of_pair(
             raise DataError(f"the table has a column {name!r} already; name the {what} differently")
         if len(values) != len(frame):
             raise DataError(f"{len(frame)} rows and {len(values)} values of {name}")
-        frame = frame.assign(**{name: pd.Series(values, index=frame.index).infer_objects()})
+    made = {n: pd.Series(values, frame.index).infer_objects() for n, values in columns.items()}
+    frame = pd.concat([frame, pd.DataFrame(made, frame.index)], axis=1)
     return frame, X if apart else None, plain
 
 
