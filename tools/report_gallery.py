@@ -21,8 +21,6 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Study
@@ -34,15 +32,15 @@ CLASSIFIERS = [
     "BaselineClassifier",
     ("naive Bayes", GaussianNB()),
     ("Bernoulli Bayes", BernoulliNB()),
-    ("logistic regression", make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))),
-    ("neighbours", make_pipeline(StandardScaler(), KNeighborsClassifier())),
+    ("logistic regression", LogisticRegression(max_iter=5000)),
+    ("neighbours", KNeighborsClassifier()),
     ("tree", DecisionTreeClassifier(random_state=0)),
     ("forest", RandomForestClassifier(random_state=0)),
 ]
 REGRESSORS = [
     ("mean", DummyRegressor()),
-    ("ridge", make_pipeline(StandardScaler(), RidgeCV())),
-    ("neighbours", make_pipeline(StandardScaler(), KNeighborsRegressor())),
+    ("ridge", RidgeCV()),
+    ("neighbours", KNeighborsRegressor()),
     ("forest", RandomForestRegressor(random_state=0)),
     ("boosting", HistGradientBoostingRegressor(random_state=0)),
 ]
@@ -111,7 +109,9 @@ Six pages of real results, made with this documentation: each is one file, which
 
 def page() -> str:
     """Return the page that links the reports."""
-    lines = (f'- <a href="../reports/{name}.html">{title}</a>' for name, (title, _) in REPORTS.items())
+    lines = (
+        f'- <a href="../reports/{name}.html">{title}</a>' for name, (title, _) in REPORTS.items()
+    )
     return PAGE.format(reports="\n".join(lines))
 
 

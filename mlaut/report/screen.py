@@ -13,11 +13,18 @@ from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, MOST_DOTS, MOST_NAM
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
-from mlaut.report.shown import ShownTable, decision_groups, decision_table
+from mlaut.report.shown import COST, ShownTable, decision_groups, decision_table
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
-_IN_TABLE = re.compile(r"Choosing costs at most|.* interval \[[^]]*\]\.$").match  # as columns
+_IN_TABLE = re.compile(  # what a row of the table, the legend or a card says as well
+    r"Choosing costs at most|.* interval \[[^]]*\]\.$|.* there (?:they|it) counts? as last|"
+    r".* failed on \d+ of \d+ datasets; on the|.* for reference only, not a candidate|"
+    r".* by the main test .*, but not by most others\.$"
+).match
+_COUNTS = re.compile(r"\b([Ww])in/tie/loss")  # the header of a page has other words
+_SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
+_ASIDE = re.compile(r" \((?=[^()]{40})([^()]+)\)\.$")  # a long bracket at the end of a headline
 _ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _LONG = 24  # letters of a name beside an axis
@@ -111,6 +118,7 @@ def screen_of(section: Section) -> Screen:
     edges = [row.edges for row in rows.values()]
     answer, *more = answer_parts(decision)
     known, reading = _legend(decision)
+    told = (f"Costs at most: {x.title}." for x in table.columns if x.key == COST)
     return Screen(
         answer=answer,
         more=tuple(more),
@@ -127,7 +135,7 @@ def screen_of(section: Section) -> Screen:
         who=_short(first),
         longest=max(map(len, cells)),
         words=known,
-        reading=(_picture(strips, len(results.datasets)), *reading),
+        reading=(_picture(strips, len(results.datasets)), *reading, *told),
         cards=cards(decision),
     )
 
@@ -135,7 +143,7 @@ def screen_of(section: Section) -> Screen:
 def _not_in_table(text: str) -> str:
     """Return what a sentence says that no column of the table does."""
     _, so, rest = text.partition(". So ")
-    return text if not _IN_TABLE(text) else f"So {rest}" if so else ""
+    return _SCENARIO.sub("", text) if not _IN_TABLE(text) else f"So {rest}" if so else ""
 
 
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
@@ -145,9 +153,16 @@ def answer_parts(decision: Decision) -> list[str]:
     """Return the answer as sentences, of which the first is the headline."""
     answer = decision.answer()
     if not decision.decided or not decision.leader:
-        return _SENTENCE.split(answer)
+        first, *rest = _SENTENCE.split(answer)
+        if aside := _ASIDE.search(first):
+            first, rest = f"{first[: aside.start()]}.", [f"{_sentence(aside[1])}.", *rest]
+        return [first, *rest]
     parts = [part.rstrip(".") for part in _PART.split(answer)]
-    return [f"{x[:1].upper() + x[1:] if x.startswith('avoid ') else x}." for x in parts]
+    return [f"{_sentence(x) if x.startswith('avoid ') else x}." for x in parts]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def cards(decision: Decision) -> tuple[tuple[str, str], ...]:
@@ -167,7 +182,7 @@ def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str,
         if word.lower() in VERDICTS:
             known.append((word.lower(), meaning.rstrip(".")))
         else:
-            rest.append(sentence)
+            rest.append(_COUNTS.sub(r"\1on / tied / lost", sentence))
     return tuple(known), tuple(rest)
 
 
@@ -236,7 +251,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             )
             parts.append(f'<path class="dots" d="{dots}"/>')
         mark = float(strips.across(strips.marks[name]))
-        if 0 <= mark <= 1 and (len(strips.dots) > 1 or strips.intervals is not None):
+        if 0 <= mark <= 1 and (len(known) > 1 or strips.intervals is not None):
             parts.append(line(mark, _HALF + 2, "mid"))
     shape = f'viewBox="0 0 1000 {_HEIGHT}" preserveAspectRatio="none"'
     return f'<svg {shape} aria-hidden="true">{"".join(parts)}</svg>'
