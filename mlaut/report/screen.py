@@ -9,7 +9,7 @@ from mlaut.analysis import Decision
 from mlaut.analysis.deciding import certainty
 from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.one_decision import OneDecision
-from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, MOST_DOTS, MOST_NAMED, Strips
+from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
@@ -129,13 +129,13 @@ def screen_of(section: Section) -> Screen:
             for title, names, folded in decision_groups(decision)
         ),
         axis=tuple(strips.ticks()),
-        sides=_sides(strips, decision),
+        sides=strips.sides(),
         room=tuple(max([0, *(len(x) for row in edges for x in row[side])]) for side in (0, 1)),  # type: ignore[arg-type]
         first=first,
-        who=_short(first),
+        who=first if len(first) <= _LONG else "the first",
         longest=max(map(len, cells)),
         words=known,
-        reading=(_picture(strips, len(results.datasets)), *reading, *told),
+        reading=(_picture(strips), *reading, *told),
         cards=cards(decision),
     )
 
@@ -227,12 +227,9 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
         return f'<path class="{kind}" d="M{1000 * share:.1f} {middle - half:g}v{2 * half:g}"/>'
 
     parts += [line(share, middle, "tick") for share, _ in strips.ticks()]
-    if strips.reference:
-        parts.append(
-            line(float(strips.across(1.0 if strips.kind == "ratio" else 0.0)), middle, "zero")
-        )
+    at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
+    parts += [line(at, middle, "zero")] * bool(strips.reference)
     if name == strips.reference:
-        at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:
         known, drawn = places.dropna(), inside
@@ -264,39 +261,8 @@ def _band(low: float, high: float, half: float, kind: str) -> str:
     return f'<rect class="{kind}" {place}/>'
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONG else "the first"
-
-
-def _sides(strips: Strips, decision: Decision) -> tuple[str, str]:
-    """Return the words at the ends of the axis."""
-    than = f" than {_short(strips.reference)}" if strips.reference else ""
-    if strips.kind == "rank":
-        return "\u2190 worse rank", "better rank \u2192"
-    if decision.scorer.greater_is_better:
-        return f"\u2190 lower {decision.metric}{than}", "higher \u2192"
-    return f"\u2190 higher {decision.metric}{than}", "lower, better \u2192"
-
-
-def _picture(strips: Strips, n: int) -> str:
-    """Return a sentence on how to read the strips."""
-    what = {
-        "difference": f"the score minus that of {strips.reference}",
-        "ratio": f"the score divided by that of {strips.reference}, on a logarithmic axis",
-        "rank": "the rank of the strategy, 1 is best",
-        "score": "the score",
-    }[strips.kind]
-    if strips.intervals is not None:
-        dots = f"; a dot for each test set: {what}" if len(strips.dots) else ""
-        return (
-            f"Upright line: the mean, as in the table; band: its interval{dots}. Right is better."
-        )
-    parts = [f"{'A letter' if n <= MOST_NAMED else 'A dot'} for each dataset: {what}"]
-    if n > MOST_DOTS:
-        parts[0] = f"On each of {n} datasets: {what}"
-    parts += ["upright line: the average, as in the table"] * (n > 1)
-    parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
-    parts += ["thin band: the middle nine tenths; dots: the others"] * (n > MOST_DOTS)
-    edge = any(any(strips.edges(str(name))) for name in strips.dots)
-    parts += ["numbers at an edge: dots beyond it"] * edge
-    return f"{'; '.join(parts)}. Right is better."
+def _picture(strips: Strips) -> str:
+    """Return how to read the strips; of many dots, a page draws those outside a thin band."""
+    text, band = strips.reading("upright line"), "band: the middle half of the datasets"
+    thin = f"{band}; thin band: the middle nine tenths; dots: the others"
+    return text.replace(band, thin) if len(strips.dots) > MOST_DOTS else text
