@@ -7,7 +7,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import TableMetric, check_cells, even_repeats
+from mlaut.analysis.results.tables import TableMetric, check_cells, even_repeats
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
