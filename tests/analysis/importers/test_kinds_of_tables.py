@@ -242,7 +242,7 @@ def test_numbers_with_several_units_of_one_kind_are_converted(tmp_path):
     asked = refused(tmp_path, mixed, "rate", greater_is_better=True)
     assert "`x` is in bytes/s, and `compile` in s" in asked
     assert "unused=compile" in asked
-    both = rates.assign(z=["5 us", "2 GB/s"])
+    both = rates.assign(z=["1.5 us", "2.5 GB/s"])
     assert "neither numbers nor known words" in refused(
         tmp_path, both, "rate", greater_is_better=True
     )
