@@ -23,7 +23,7 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.files_io.kinds": ("Kind", "kind_of"),
         "mlaut.analysis.results.contamination": ("with_contaminated",),
         "mlaut.analysis.results.missing": ("with_reason",),
-        "mlaut.analysis.results.sources": ("TableMetric",),
+        "mlaut.analysis.results.tables": ("TableMetric",),
         # functions of results: their arguments, and parts of tests
         "mlaut.analysis.common.arguments": (
             *("check", "checked", "names", "not_negative", "one_of", "optional"),

@@ -33,7 +33,7 @@ from mlaut.analysis.results.given import of_results as of_results
 from mlaut.analysis.results.given import takes_sources as takes_sources
 from mlaut.analysis.results.missing import with_reason as with_reason
 from mlaut.analysis.results.scales import ranks_of as ranks_of
-from mlaut.analysis.results.sources import TableMetric as TableMetric
+from mlaut.analysis.results.tables import TableMetric as TableMetric
 from mlaut.analysis.sources.flips import FEWEST as FEWEST
 from mlaut.analysis.sources.flips import flips as flips
 from mlaut.analysis.sources.flips import signed_ranks as signed_ranks
