@@ -1,4 +1,4 @@
-"""Rows of features in any form: of a table, an array, a sparse matrix; scores of several targets."""
+"""Rows of features in any form: of a table, of an array, of a sparse matrix; several targets."""
 
 import warnings
 from typing import Any

@@ -198,7 +198,7 @@ class MLautScore:
         """Raise `AnalysisError` if the metric is not for the number of targets of a dataset."""
         if self.task in (None, task) and self.targets not in (
             "any",
-            "one several".split()[several],
+            ["one", "several"][several],
         ):
             others = _OF_SEVERAL[task] if several else _OF_ONE[task]
             has = f"{'several' if several else 'one'} target{'s' * several}"

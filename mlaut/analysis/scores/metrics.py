@@ -70,7 +70,7 @@ class ScoreAccuracy(_ZeroOne):
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Return 1 where the class is right, else 0."""
         right: np.ndarray = predictions == truth
-        return right.all(axis=-1) if truth.ndim > 1 else right
+        return np.asarray(right.all(axis=-1)) if truth.ndim > 1 else right
 
 
 @named("misclassification", "mmce", "error", "subset_error")
@@ -85,7 +85,7 @@ class LossMisclassification(_ZeroOne):
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Return 1 where the class is wrong, else 0."""
         wrong: np.ndarray = predictions != truth
-        return wrong.any(axis=-1) if truth.ndim > 1 else wrong
+        return np.asarray(wrong.any(axis=-1)) if truth.ndim > 1 else wrong
 
 
 @named("hamming", "hamming_loss")
@@ -589,7 +589,7 @@ class _RegressionAggregate(MLautScore):
     ) -> np.ndarray:
         """Score one test set for many strategies."""
         if truth.ndim > 1:
-            return over_targets(lambda *of: self.cells(*of, _, weights), truth, outputs)
+            return over_targets(lambda t, o: self.cells(t, o, _, weights), truth, outputs)
         return np.array([self.calculate(truth, output, weights) for output in outputs])
 
 

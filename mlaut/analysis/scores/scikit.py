@@ -179,7 +179,7 @@ class _ScikitScore(MLautScore):
         classes: Sequence[Any],
         weights: np.ndarray | None = None,
     ) -> np.ndarray:
-        labels = np.arange(len(classes)) if self.encoded else labels_array(classes)
+        labels: Any = np.arange(len(classes)) if self.encoded else labels_array(classes)
         if truth.ndim > 1 and len(classes):
             labels = [np.array([0, 1])] * truth.shape[1]  # as of scikit-learn's models
         given = "probabilities" if self.uses == "probabilities" else "labels"

@@ -29,8 +29,9 @@ def encode_target(
     truth : ndarray, shape (n_rows,) or (n_rows, k)
         int32 positions in ``classes`` (of several columns 0 or 1), or float64 numbers.
     classes : tuple
-        The names of several columns of a classification; else the labels that occur, sorted by value (also if the categories have another order), as
-        plain Python values; empty for regression.
+        The names of several columns of a classification; else the labels that occur, sorted by
+        value (also if the categories have another order), as plain Python values; empty for
+        regression.
 
     Raises
     ------

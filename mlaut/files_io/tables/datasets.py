@@ -281,8 +281,8 @@ def check_target(labels: pd.Series | pd.DataFrame, task: str) -> None:
             check_target(labels[name], REGRESSION)
             if task == CLASSIFICATION and not _is_label(labels[name]):
                 raise DataError(
-                    f"target {name!r}: {labels[name].iloc[0]!r} beside other targets, and of several "
-                    "targets each is a label, 0 or 1 (True or False); give one target, or numbers "
+                    f"target {name!r}: {labels[name].iloc[0]!r} beside other targets, and of "
+                    "several targets each is a label, 0 or 1 (True or False); give one target, or numbers "
                     "and the task Regression"
                 )
         return

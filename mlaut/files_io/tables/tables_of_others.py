@@ -186,7 +186,7 @@ def of_pair(
             raise DataError(f"the table has a column {name!r} already; name the {what} differently")
         if len(values) != len(frame):
             raise DataError(f"{len(frame)} rows and {len(values)} values of {name}")
-    made = {n: pd.Series(values, frame.index).infer_objects() for n, values in columns.items()}
+    made: Any = {n: pd.Series(values, frame.index).infer_objects() for n, values in columns.items()}
     frame = pd.concat([frame, pd.DataFrame(made, frame.index)], axis=1)
     return frame, X if apart else None, plain
 
@@ -213,7 +213,7 @@ def several_targets(y: Any, name: str) -> pd.DataFrame | None:
             return None
     if hasattr(y, "tocsr"):
         y = y.toarray()
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) != 2 or shape[1] < 2:
         return None
     if isinstance(y, np.ndarray):
