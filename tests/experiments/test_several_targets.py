@@ -268,7 +268,7 @@ def test_learners_of_several_targets_are_refused_for_one(tmp_path):
     study = Study(tmp_path / "study.h5")
     study.add_datasets((TEXTS, TOPICS[:, 0]), name="one")
     for learner in (ClassifierChain(LogisticRegression()), MultiOutputClassifier(SVC())):
-        with pytest.raises(StrategyError, match=r"'one' has one target, which .* cannot take; give"):
+        with pytest.raises(StrategyError, match=r"one target, which .* cannot take; give"):
             study.run([make_pipeline(StandardScaler(), learner)], verbose=0)
 
 

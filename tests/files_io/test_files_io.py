@@ -20,7 +20,7 @@ from mlaut.files_io.safe_files.changes import change_path
 from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5
 from mlaut.files_io.safe_files.lock import lock_path
 from mlaut.files_io.safe_files.texts import get_json, put_json
-from mlaut.files_io.tables.datasets import infer_task
+from mlaut.files_io.tables.datasets import VERSION, infer_task
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Split
 
 
@@ -401,7 +401,7 @@ BAD = {
         table().assign(l=[Decimal("1.5")] * 6), meta("d")),
     r"dataset 'd': its metadata 'what' is a set; use texts": (table(), meta("d", what={1})),
     r"dataset 'd': a table is needed, not a builtins.dict; pass a DataFrame": ({}, meta("d")),
-    r"dataset 'd': target 'y': .* beside other targets, and of several targets each is a label": (
+    r"dataset 'd': target 'x': .* beside other targets, and of several targets each is a label": (
         table(), meta("d", class_name=["x", "y"], task="Classification")),
     r"dataset 'd': targets \['x', 'x'\]: one is named twice": (
         table(), meta("d", class_name=["x", "x"])),
@@ -619,8 +619,8 @@ def test_a_description_with_values_of_other_types_is_damage(io, wrong):
 def test_newer_versions_are_told(io):
     io.save_datasets(datasets("a"), "g")
     with rewrite_h5(io.path) as file:
-        file["g/a"].attrs["encoding-version"] = 4
-    with pytest.raises(StoreError, match=r"dataset 'a' has version 4.*update MLaut"):
+        file["g/a"].attrs["encoding-version"] = VERSION + 1
+    with pytest.raises(StoreError, match=rf"dataset 'a' has version {VERSION + 1}.*update MLaut"):
         io.dataset_info("g/a")
 
 

@@ -280,10 +280,11 @@ def check_target(labels: pd.Series | pd.DataFrame, task: str) -> None:
         for name in labels:
             check_target(labels[name], REGRESSION)
             if task == CLASSIFICATION and not _is_label(labels[name]):
+                odd = next(label for label in labels[name].tolist() if label not in (0, 1))
                 raise DataError(
-                    f"target {name!r}: {labels[name].iloc[0]!r} beside other targets, and of "
-                    "several targets each is a label, 0 or 1 (True or False); give one target, or numbers "
-                    "and the task Regression"
+                    f"target {name!r}: {odd!r} beside other targets, and of several targets each "
+                    "is a label, 0 or 1 (True or False); give one target, or numbers and the task "
+                    "Regression"
                 )
         return
     missing = np.flatnonzero(labels.isna().to_numpy())

@@ -171,7 +171,8 @@ def of_pair(
     labels = one_target(y, table) if several is None else several
     check_order("y", y, table)
     frame = pd.DataFrame(index=range(len(labels))) if apart else as_pandas(X)
-    plain, columns = dict(roles), {target: labels}
+    plain: dict[str, Any] = dict(roles)
+    columns: dict[Any, Any] = {target: labels}
     if several is not None:
         columns = {name: several[name].to_numpy() for name in several}
         plain["target"] = list(columns)
