@@ -15,19 +15,21 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import aeon
 import numpy as np
 import pandas as pd
 from aeon.classification.convolution_based import MiniRocketClassifier
 from aeon.classification.distance_based import KNeighborsTimeSeriesClassifier
-from aeon.transformations.collection.unequal_length import Padder
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from mlaut import Study
+from mlaut.errors import MlautError
 from mlaut.estimators import Flatten
 from mlaut.files_io import StudyStore
 from mlaut.records import Status
@@ -48,14 +50,27 @@ PUBLISHED = pd.DataFrame(
 )
 
 
+class Filled(TransformerMixin, BaseEstimator):
+    """Series cut to the longest of the training part, or filled up with zeros to it."""
+
+    def fit(self, X: Any, y: Any = None) -> "Filled":  # noqa: ARG002
+        """Note the length."""
+        self.length_ = max(one.shape[1] for one in X)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the series as an array."""
+        filled = np.zeros((len(X), len(X[0]), self.length_))
+        for row, one in zip(filled, X, strict=True):
+            row[:, : one.shape[1]] = one[:, : self.length_]
+        return filled
+
+
 def learners() -> dict[str, object]:
     """Return six learners; those of tables, and MiniRocket, get the series filled up with zeros."""
 
-    def padded(learner: object) -> object:
-        return make_pipeline(Padder(error_on_long=False), learner)
-
     def flat(learner: object) -> object:
-        return make_pipeline(Padder(error_on_long=False), Flatten(), learner)
+        return make_pipeline(Filled(), Flatten(), learner)
 
     return {
         "nearest": flat(KNeighborsClassifier(1)),
@@ -63,7 +78,7 @@ def learners() -> dict[str, object]:
         "forest": flat(RandomForestClassifier(500)),
         "trees": flat(ExtraTreesClassifier(500)),
         "ridge": flat(RidgeClassifier()),
-        "rocket": padded(MiniRocketClassifier()),
+        "rocket": make_pipeline(Filled(), MiniRocketClassifier()),
     }
 
 
@@ -99,9 +114,10 @@ def killed(path: Path, n_done: int) -> int:
 
 def cells(path: Path) -> int:
     """Return the number of cells that are done."""
-    if not path.exists():
+    try:
+        return sum(int((block.status == Status.DONE).sum()) for block in StudyStore(path).blocks())
+    except MlautError:  # not begun
         return 0
-    return sum(int((block.status == Status.DONE).sum()) for block in StudyStore(path).blocks())
 
 
 def accuracies(path: Path) -> pd.DataFrame:
