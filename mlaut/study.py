@@ -167,9 +167,7 @@ class Study:
             The file has a dataset of that name with other content, whatever its source.
         """
         from mlaut.data.adding import add_datasets
-        from mlaut.experiments.workers.start import start_server
 
-        start_server(self.path)
         how: dict[str, Any] = {"target": target, "task": task, "overwrite": overwrite}
         paths = add_datasets(self._datasets_io("a"), datasets, name=name, roles=roles, **how)
         if self._added is not None:
