@@ -111,7 +111,7 @@ def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
     their own; the text says who lacks what. Cells that ``failed`` keep their place.
     """
     none = np.isnan(results.cells) & results.expected[:, None]
-    whole = ~none.any(axis=3) & results.expected.any(axis=2)[:, None]  # (N, K, R)
+    whole = np.asarray(~none.any(axis=3) & results.expected.any(axis=2)[:, None])  # (N, K, R)
     some = np.asarray(whole.any(axis=2) & none.any(axis=(2, 3)))
     for i, k, *_ in failed:
         some[i, k] = False
@@ -150,7 +150,8 @@ def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
 def never_run(results: Results) -> Results:
     """Return results in which a cell without a score and without a reason was never run."""
     empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
-    reasons = {(i, k, r, f): NO_RESULT for i, k, r, f in empty.tolist()} | dict(results.reasons)
+    places = ((i, k, r, f) for i, k, r, f in empty.tolist())
+    reasons = dict.fromkeys(places, NO_RESULT) | dict(results.reasons)
     return replace(results, reasons=reasons)
 
 
