@@ -111,8 +111,9 @@ def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
     their own; the text says who lacks what. Cells that ``failed`` keep their place.
     """
     none = np.isnan(results.cells) & results.expected[:, None]
-    whole = np.asarray(~none.any(axis=3) & results.expected.any(axis=2)[:, None])  # (N, K, R)
-    some = np.asarray(whole.any(axis=2) & none.any(axis=(2, 3)))
+    begun = np.asarray(results.expected.any(axis=2))  # (N, R)
+    whole: np.ndarray = ~none.any(axis=3) & begun[:, None]  # (N, K, R)
+    some: np.ndarray = whole.any(axis=2) & none.any(axis=(2, 3))
     for i, k, *_ in failed:
         some[i, k] = False
     at = np.flatnonzero(some.any(axis=1))
@@ -125,20 +126,18 @@ def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
         for k, name in enumerate(results.strategies)
         if some[:, k].any()
         for have in [whole[some[:, k], k].sum(axis=1)]
-        for low, high, most in [
-            (have.min(), have.max(), results.expected.any(axis=2)[some[:, k]].sum(axis=1).max())
-        ]
+        for low, high, most in [(have.min(), have.max(), begun[some[:, k]].sum(axis=1).max())]
     ]
     cells, expected = results.cells.copy(), results.expected.copy()
     kept = np.where(whole[at, :, :, None], cells[at], np.nan)
-    has = whole[at].any(axis=2)[..., None] & expected[at].any(axis=1)[:, None]
+    folds = np.asarray(expected[at].any(axis=1))
+    has = np.asarray(whole[at].any(axis=2))[..., None] & folds[:, None]
     total = (
         np.where(np.isnan(kept), 0, kept).sum(axis=2)
         / np.maximum(whole[at].sum(axis=2), 1)[..., None]
     )
     cells[at] = np.nan
     cells[at, :, 0] = np.where(has, total, np.nan)
-    folds = expected[at].any(axis=1)
     expected[at] = False
     expected[at, 0] = folds
     text = f"means of the repeats that are there ({'; '.join(lacking)})"
