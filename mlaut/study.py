@@ -135,10 +135,11 @@ class Study:
         ----------
         datasets : str, path-like, Dataset, table, pair of table and labels, or iterable of these
             A collection such as ``"starter"``, a reference such as ``"openml/s/99"``
-            (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), a table
+            (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`) or a file
+            of one, also ``"scans.h5?X=images&y=labels"``, a table
             with its target column (of pandas, polars, pyarrow), or ``(X, y)``, where X may also be
-            an array or a sparse matrix. A mapping holds tables by name. Tables that are given
-            together are stored together, or none of them.
+            an array, a sparse matrix or a list of series of different lengths. A mapping holds
+            tables by name. Tables that are given together are stored together, or none of them.
         name : str
             Name of the dataset if ``datasets`` is a table, or a new one for a `Dataset`.
         target : str, default "target"

@@ -27,7 +27,7 @@ _MARGIN = 0.04  # share of the axis beyond its first and last dot
 _DIGITS = 2  # of numbers beyond the axis
 _LISTED = 2  # of these numbers in a row; of more, how many there are and the farthest
 _APART = 0.11  # share of the axis between two labels
-_TENTHS = 0.05, 0.95
+_LONG = 24  # letters of a name beside the axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,8 @@ class Strips:
         Whether greater values are better.
     ends : (float, float)
         Ends of the axis as places: the worst, and the best.
+    metric : str
+        Name of the score.
     intervals : DataFrame or None
         Ends of the interval of each mark, ``low`` and ``high``, for test sets of one dataset; None
         for datasets, whose rows have bands of quartiles.
@@ -60,6 +62,7 @@ class Strips:
     reference: str
     up: bool
     ends: tuple[float, float]
+    metric: str = "score"
     intervals: pd.DataFrame | None = None
 
     @classmethod
@@ -80,7 +83,7 @@ class Strips:
             kind, values, up, reference = "score", own_scores(results), metric.greater_is_better, ""
             marks = values.mean()
         values, marks = values[list(frame.index)], marks.reindex(frame.index).astype(float)
-        bare = cls(kind, values, marks, reference, up, (0.0, 1.0))
+        bare = cls(kind, values, marks, reference, up, (0.0, 1.0), metric.name)
         others = frame.index[(frame["verdict"] != YARDSTICK) & (frame.index != reference)]
         return bare._fitted(values, others if len(others) else frame.index)
 
@@ -94,9 +97,8 @@ class Strips:
         columns = ["difference", "difference low", "difference high"]
         known = frame[columns if reference else [f"mean {decision.metric}", "low", "high"]]
         known = known.set_axis(["mark", "low", "high"], axis=1).astype(float)
-        bare = cls(
-            kind, values, known["mark"], reference, decision.scorer.greater_is_better, (0, 1)
-        )
+        up = decision.scorer.greater_is_better
+        bare = cls(kind, values, known["mark"], reference, up, (0, 1), decision.metric)
         others = [name for name in names if name != reference]
         seen = pd.concat([values, known.T], ignore_index=True)
         return replace(bare._fitted(seen, others), intervals=known[["low", "high"]])
@@ -131,6 +133,11 @@ class Strips:
         sign = 1.0 if self.up else -1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             return sign * (np.log(values) if self.kind == "ratio" else values)
+
+    @property
+    def zero(self) -> float:
+        """Return the place of the reference."""
+        return float(self.place(1.0 if self.kind == "ratio" else 0.0))
 
     def across(self, value: Any) -> Any:
         """Return places as shares of the axis, 0 at its left end and 1 at its right end."""
@@ -198,6 +205,37 @@ class Strips:
         from_to = np.arange(np.ceil(ends[0] / step), np.floor(ends[1] / step) + 1)
         values = [float(f"{place * step:.6g}") + 0.0 for place in from_to]
         return sorted(values, key=abs)
+
+    def sides(self, who: str = "") -> tuple[str, str]:
+        """Return the words at the ends of the axis; ``who`` is a name of the reference."""
+        who = who or self.reference
+        who = who if len(who) <= _LONG else "the first"
+        than = f" than {who}" if self.reference else ""
+        if self.kind == "rank":
+            return "\u2190 worse rank", "better rank \u2192"
+        if self.up:
+            return f"\u2190 lower {self.metric}{than}", "higher \u2192"
+        return f"\u2190 higher {self.metric}{than}", "lower, better \u2192"
+
+    def reading(self, mark: str = "mark") -> str:
+        """Return a sentence on how to read the strips; ``mark`` is what stands at the average."""
+        n = len(self.dots)
+        what = {
+            "difference": f"the score minus that of {self.reference}",
+            "ratio": f"the score divided by that of {self.reference}, on a logarithmic axis",
+            "rank": "the rank, 1 is best",
+            "score": "the score",
+        }[self.kind]
+        if self.intervals is not None:
+            parts = [f"{mark.capitalize()}: the mean, as in the table", "band: its interval"]
+            parts += [f"a dot for each test set: {what}"] * bool(n)
+            return f"{'; '.join(parts)}. Right is better."
+        parts = [f"{'A letter' if self.named else 'A dot'} for each dataset: {what}"]
+        parts += [f"{mark}: the average, as in the table"] * (n > 1)
+        parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
+        edge = any(any(self.edges(str(name))) for name in self.dots)
+        parts += ["numbers at an edge: dots beyond it"] * edge
+        return f"{'; '.join(parts)}. Right is better."
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""

@@ -459,7 +459,7 @@ def test_a_janitor_that_a_strategy_has_stopped_holds_no_run_back(batch):
     assert not is_running(janitor)
 
 
-def _until(holds, seconds=1800):
+def _until(holds, seconds=300):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end
@@ -727,7 +727,7 @@ def test_the_server_starts_for_a_new_study_and_serves_its_processes(tmp_path):
         cwd=tmp_path,
         check=False,
         capture_output=True,
-        timeout=1800,
+        timeout=300,
         # A shell lets what it runs in the background ignore Ctrl-C.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
