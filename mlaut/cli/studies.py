@@ -214,12 +214,14 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
     """
-    from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import FORMATS, methods_of_report, report_content
 
     database, options = database_and_options(study)
-    options |= read_settings(given.pop("settings"), "analysis")["analysis"]
+    if settings := given.pop("settings"):
+        from mlaut.experiments.study_files.study_file import read_settings
+
+        options |= read_settings(settings, "analysis")["analysis"]
     options |= {name: value for name, value in given.items() if value not in (None, ())}
     if given["columns"]:
         options["columns"] = _read_columns(given["columns"])
