@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,41 +22,6 @@ _WARNING_SECONDS = 120  # before the time limit, at which a task stops and store
 _PLACE = re.compile(r"@([a-z]+)@")
 _WITH_SCRATCH = re.compile(r"# with scratch\n.*?# end\n", re.DOTALL)
 _DEATHS = 9  # restarts after which a task that is killed again and again is left to a person
-
-_IN_SCRATCH = """\
-trap : TERM  # scancel ends this shell, too, which must copy the shard back
-home="$PWD"
-work={scratch}/mlaut-"$SLURM_JOB_ID"
-mkdir -p "$work" && ln -s "$home"/* "$work"/ && rm -rf "$work/$shard"*
-cp -rp "$home/$shard"* "$work"/ 2> /dev/null
-cd "$work" || exit 1
-"""
-_BACK_HOME = """\
-back="$home/.$shard.back"
-rm -rf "$back" && mkdir "$back" && cp -rp "$shard"* "$back"/ && {{
-  rm -f "$home/$shard.journal" "$home/$shard.begun"
-  for file in "$back"/*; do
-    if [ -d "$file" ]; then cp -rp "$file" "$home"/; else mv -f "$file" "$home"/; fi
-  done
-  cd "$home" && rm -rf "$back" "$work"
-}}
-"""
-_TASK = """\
-cd {folder} || exit 1
-shard={stem}.shard-"$SLURM_ARRAY_TASK_ID"-of-{count}{suffix}
-{before}srun --cpus-per-task="$SLURM_CPUS_PER_TASK" {mlaut} run --no-trial \
---shard "$SLURM_ARRAY_TASK_ID/{count}" {study}
-code=$?
-{after}# 75: the time is over; 137: killed. A cell that kills its job is given up after three times.
-if [ $code = 75 ] || {{ [ $code = 137 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {deaths} ]; }}; then
-  scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
-fi
-exit $code
-"""
-_MERGE = """\
-cd {folder} || exit 1
-{mlaut} merge {stem}.shard-{{1..{count}}}-of-{count}{suffix} {old}-o {new} && mv -f {new} {output}
-"""
 
 
 @dataclass(frozen=True)
@@ -200,10 +166,6 @@ def _ranges(numbers: Sequence[int]) -> str:
     >>> _ranges([1, 2, 3, 5])
     '1-3,5'
     """
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ",".join("-".join(map(str, part)) for part in parts)
+    runs = groupby(enumerate(numbers), lambda at: at[1] - at[0])
+    parts = [[number for _, number in run] for _, run in runs]
+    return ",".join(f"{part[0]}-{part[-1]}" if part[1:] else f"{part[0]}" for part in parts)
