@@ -47,7 +47,7 @@ class JobScripts:
     @property
     def folder(self) -> Path:
         """Folder of the scripts and logs of the jobs, beside the study."""
-        return self.output.with_name(f"{self.output.stem}.slurm").resolve()
+        return self.output.with_suffix(".slurm").resolve()
 
     def shard(self, number: int) -> Path:
         """Return the path of the file of a shard."""
@@ -128,7 +128,7 @@ class JobScripts:
         executor = plain(self.folder)
         try:
             executor.update_parameters(
-                job_name=f"{name}-merge" if merges else name,
+                job_name=f"{name}-{'merge' if merges else self.count}",
                 time=max(1, round(seconds / 60)),
                 cpus_per_task=1 if merges else asked.cpus,
                 mem=f"{(parse_bytes(asked.memory) or 0) // 2**20}M",
@@ -151,10 +151,11 @@ def _submitted(executor: Any, lines: str) -> str:
     try:
         return str(executor._submit_command(lines).job_id)
     except (FailedJobError, FailedSubmissionError) as error:
-        told = [line for line in str(error).splitlines() if "sbatch: error" in line] or [str(error)]
+        told = "; ".join(str(error).replace("sbatch: error: ", "").splitlines())
         raise StudyError(
-            f"Slurm refused the job: {' '.join(told[-1].split())[:300]}; "
-            "change [slurm] (its 'options' are those of sbatch), and call again"
+            f"Slurm refused the job: {told[:300]}; change [slurm] (its 'options' are those of "
+            "sbatch; 'sinfo -o \"%P %c %m %l\"' prints cores, MB and time of each partition), and "
+            "call again"
         ) from error
 
 
