@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis import Decision
@@ -237,7 +238,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             low, high = (min(max(end, 0.0), 1.0) for end in band)
             parts.append(_band(low, high, _HALF, "band"))
         if len(known) > MOST_DOTS:
-            low, high = known.quantile([0.05, 0.95]).clip(0, 1)
+            low, high = np.quantile(known, [0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))
             drawn = inside[(inside < low) | (inside > high)]
         if not strips.named and len(drawn):
