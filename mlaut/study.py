@@ -167,9 +167,7 @@ class Study:
             The file has a dataset of that name with other content, whatever its source.
         """
         from mlaut.data.adding import add_datasets
-        from mlaut.experiments.workers.start import start_server
 
-        start_server(self.path)
         how: dict[str, Any] = {"target": target, "task": task, "overwrite": overwrite}
         paths = add_datasets(self._datasets_io("a"), datasets, name=name, roles=roles, **how)
         if self._added is not None:
@@ -271,8 +269,8 @@ class Study:
         RunInterrupted
             The run was stopped; the same call continues it.
         """
-        from mlaut.estimators import as_strategies
         from mlaut.experiments.plans.run_options import checked_options
+        from mlaut.experiments.runs.done_before import named_before, nothing_to_do
         from mlaut.experiments.workers.start import start_server
 
         start_server(self.path, options.get("engine", "local"))
@@ -282,12 +280,22 @@ class Study:
 
             deciding = make_race(**race)
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
-        names = [strategy.name for strategy in as_strategies(strategies)]
-        checked_options(options, names)  # what is refused stores no split
-        orchestrator = self._orchestrator(split, stratify)
+        special = bool(race is not None or complete or trial)
+        tasks = {} if special else named_before(self._store, strategies, options)
+        names = list(tasks)
+        if not tasks:
+            from mlaut.estimators import as_strategies
+
+            names = [strategy.name for strategy in as_strategies(strategies)]
+            checked_options(options, names)  # what is refused stores no split
+        given = self._prepared(split, stratify)
         if race is None:  # the terms of a race are its analysis
             self._seal(names, told=verbose > 0)
-        done: RunSummary = orchestrator.run(
+        if tasks and (found := nothing_to_do(self._store, given[0], tasks)):
+            return found
+        from mlaut.experiments.runs.orchestrator import Orchestrator
+
+        done: RunSummary = Orchestrator(*given, seed=self.seed).run(
             strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
         )
         return done
@@ -608,8 +616,8 @@ class Study:
         opened.names_differ = True
         return opened
 
-    def _orchestrator(self, split: Any, stratify: bool) -> Any:
-        from mlaut.experiments import Orchestrator
+    def _prepared(self, split: Any, stratify: bool) -> tuple[FilesIO, FilesIO]:
+        """Store the missing splits; return the file of the datasets and that of the study."""
         from mlaut.experiments.study_files.study_file import split_told
         from mlaut.files_io import FilesIO
 
@@ -642,7 +650,7 @@ class Study:
         if kept:
             of = ", ".join(entry.name for entry in kept)
             warnings.warn(f"{of}: their stored split stays ({known})", UserWarning, stacklevel=4)
-        return Orchestrator(datasets, study, seed=self.seed)
+        return datasets, study
 
     def _scheme_of(self, stored: Mapping[str, SplitEntry]) -> str:
         """Return the split scheme of the stored datasets, which new datasets get too."""

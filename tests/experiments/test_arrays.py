@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from mlaut import Study
+from mlaut import Orchestrator, Study
 from mlaut.errors import StrategyError
 from mlaut.estimators import Flatten, Generic_Estimator, as_strategies
 from mlaut.estimators.libraries.arrays import takes_sparse
@@ -142,7 +142,7 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path):
     assert verify_study(bundle.folder / "study.h5").ok
     told = str(whole.report())
     assert "Studied: 2 datasets (rows of 2 x 12 values) for classification, 60 rows" in told
-    again = whole._orchestrator("kfold(2)", True).predict_all(trusted=True)
+    again = Orchestrator(*whole._prepared("kfold(2)", True)).predict_all(trusted=True)
     assert len(again) == 60 * 2 * 2
 
 

@@ -22,6 +22,7 @@ import pandas as pd
 from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError, StoreError, nearest, shortened
 from mlaut.files_io.safe_files.names import from_h5
+from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import get_json, put_json
 from mlaut.files_io.safe_files.untrusted import read_whole
 from mlaut.files_io.tables.arrays import (
@@ -377,7 +378,12 @@ def get_info(group: h5py.Group) -> DatasetInfo:
     StoreError
         The dataset is damaged, or was written by a newer version.
     """
-    name = from_h5(group.name.rpartition("/")[2])
+    path = group.name
+    return read_once(group, path, lambda: _info(group, path), lambda info: 4 * len(str(info)))
+
+
+def _info(group: h5py.Group, path: str) -> DatasetInfo:
+    name = from_h5(path.rpartition("/")[2])
     try:
         version = int(group.attrs["encoding-version"])
         if version > VERSION:
@@ -390,7 +396,7 @@ def get_info(group: h5py.Group) -> DatasetInfo:
         repeated = group.attrs.get("repeated_rows")
         repeated = None if repeated is None else int(repeated)
         about["shape"] = tuple(map(int, about.get("shape", ())))
-        info = DatasetInfo(path=group.name, roles=roles, repeated_rows=repeated, **about)
+        info = DatasetInfo(path=path, roles=roles, repeated_rows=repeated, **about)
         if not (isinstance(info.name, str) and isinstance(info.metadata, dict)):
             raise ValueError("its name is no text, or its metadata are none")
         return info
