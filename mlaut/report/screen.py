@@ -1,6 +1,7 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
-from mlaut.report.shown import COST, ShownTable, decision_groups, decision_table
+from mlaut.report.shown import COST, ShownTable, decision_groups, decision_table, in_words_of
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
@@ -87,6 +88,8 @@ class Screen:
         How to read the numbers and the strips.
     cards : tuple of (str, str)
         Questions on how sure the answer is, each with its answer.
+    say : callable
+        Function that says "strategy" as the table of the results does (`in_words_of`).
     """
 
     answer: str
@@ -103,6 +106,7 @@ class Screen:
     words: tuple[tuple[str, str], ...]
     reading: tuple[str, ...]
     cards: tuple[tuple[str, str], ...]
+    say: Callable[[str], str]
 
 
 def screen_of(section: Section) -> Screen:
@@ -138,6 +142,7 @@ def screen_of(section: Section) -> Screen:
         words=known,
         reading=(_picture(strips), *reading, *told),
         cards=cards(decision),
+        say=in_words_of(results),
     )
 
 
