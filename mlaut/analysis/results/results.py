@@ -14,7 +14,7 @@ import pandas as pd
 from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.display import Shown, number, tabulated
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, SINGLE_NOISE
-from mlaut.analysis.results import sources
+from mlaut.analysis.results import studies, tables
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
 from mlaut.markup import counted
@@ -181,14 +181,14 @@ True or False, or the name of a metric
         AnalysisError
             A name is not in the study, or the study has no dataset for the metric.
         """
-        return cls(**sources.of_study(study, metric, strategies, datasets))
+        return cls(**studies.of_study(study, metric, strategies, datasets))
 
     @classmethod
     def from_blocks(
         cls, blocks: Iterable[Block], metric: Any, *, strategies: Iterable[str] | None = None
     ) -> Results:
         """Return the scores of blocks, one for each dataset; see `from_study`."""
-        return cls(**sources.of_blocks(blocks, metric, strategies))
+        return cls(**studies.of_blocks(blocks, metric, strategies))
 
     @classmethod
     def from_table(
@@ -233,7 +233,7 @@ True or False, or the name of a metric
             outside the metric's range; or the number of sizes is not the number of rows.
         """
         how = (metric, greater_is_better, clusters, n_test, n_train)
-        return cls(**sources.of_table(table, *how))
+        return cls(**tables.of_table(table, *how))
 
     @classmethod
     def from_long(
@@ -274,8 +274,8 @@ True or False, or the name of a metric
         """
         columns = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
         how = (metric, greater_is_better, clusters)
-        results = cls(**sources.of_long(table, value, columns, *how))
-        even, text = sources.even_repeats(results) if repeat else (results, "")
+        results = cls(**tables.of_long(table, value, columns, *how))
+        even, text = tables.even_repeats(results) if repeat else (results, "")
         return replace(even, notes=(*even.notes, text)) if text else results
 
     # ------------------------------------------------------------------ sources of datasets

@@ -77,6 +77,16 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
             "columns out",
             g.asked.command(unused="+".join(name for name, _ in strange)),
         )
+    kinds = {x: g.columns[x].kind for x in columns if g.columns[x].kind}
+    if others := [x for x in kinds if kinds[x] != kinds[next(iter(kinds))]]:
+        raise g.refuse(
+            f"`{next(iter(kinds))}` is in {kinds[next(iter(kinds))]}, and `{others[0]}` in "
+            f"{kinds[others[0]]}",
+            *(
+                g.asked.command(unused="+".join(x))
+                for x in (others, [x for x in kinds if x not in others])
+            ),
+        )
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
         raise g.refuse(f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}")
@@ -268,7 +278,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
                     score="+".join(x for x in numbers if x not in sizes or x in doubtful)
                 ),
             )
-    if kind == "strategy" or len(sizes) < len(numbers):
+    every = all(g.columns[x].unit for x in numbers)  # a table of times
+    if len(sizes) < len(numbers) or (kind == "strategy" and not every):
         g.drop(sizes)
     g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
     numbers = [x for x in numbers if x in g.columns]
