@@ -28,7 +28,6 @@ from measured_levels import (
     skewed,
     tied,
 )
-from mlaut_methods import hierarchical_probabilities
 from null_differences import differences
 from scipy.special import ndtri
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -38,6 +37,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut.analysis import Results, dataset_estimates
 from mlaut.analysis.methods.bayes import (
     correlated_t_probabilities,
+    hierarchical_probabilities,
     sign_probabilities,
     signed_rank_probabilities,
 )

@@ -59,11 +59,7 @@ FORMER = {
     for name in names.split()
 }
 """Names of earlier versions, each with what to write today."""
-_OF_PLUGINS = {
-    "boards": "paired_items same_results skill_table",
-    "methods": "heat_map hierarchical_probabilities hierarchical_test rank_plot simplex_plot",
-}
-IN_PLUGINS = {name: plugin for plugin, names in _OF_PLUGINS.items() for name in names.split()}
+IN_PLUGINS = dict.fromkeys(("paired_items", "same_results", "skill_table"), "boards")
 """Names of the analysis that MLaut's own plug-ins have; they are still imported from MLaut."""
 
 

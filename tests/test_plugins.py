@@ -150,11 +150,13 @@ def test_a_file_of_a_board_names_the_plugin_that_is_missing(name, text, tmp_path
 
 
 def test_a_name_that_a_plugin_has_is_imported_from_mlaut_or_names_the_plugin(monkeypatch):
-    monkeypatch.setitem(sys.modules, "mlaut_methods", types.SimpleNamespace(heat_map="a figure"))
-    assert mlaut.analysis.heat_map == mlaut.analysis.plots.heat_map == "a figure"
+    monkeypatch.setitem(sys.modules, "mlaut_boards", types.SimpleNamespace(skill_table="a table"))
+    assert mlaut.analysis.skill_table == mlaut.analysis.methods.aggregates.skill_table == "a table"
     monkeypatch.setattr("mlaut.former_names.import_module", without)
-    with pytest.raises(ImportError, match="heat_map is in the plug-in mlaut-methods: 'pip install"):
-        from mlaut.analysis import heat_map  # noqa: F401
+    with pytest.raises(
+        ImportError, match="skill_table is in the plug-in mlaut-boards: 'pip install"
+    ):
+        from mlaut.analysis import skill_table  # noqa: F401
 
 
 def without(name):

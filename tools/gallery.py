@@ -17,7 +17,7 @@ DPI = 75
 START = """\
 from mlaut.analysis import *
 from mlaut.analysis.methods.bayes import signed_rank_posterior
-from mlaut.analysis.plots import multi_comparison_matrix
+from mlaut.analysis.plots import multi_comparison_matrix, rank_plot, simplex_plot
 
 nine = published("mlaut2018")  # errors of 9 strategies on 121 datasets
 delgado = treat_missing(published("delgado2014"), "row mean")  # accuracies of 179
@@ -41,6 +41,11 @@ FIGURES: dict[str, tuple[str, str]] = {
         "The same by Nemenyi's test, as Demsar drew it",
         "critical_difference_diagram(nine)",
     ),
+    "heat": ("Every score, similar strategies and datasets side by side", "heat_map(nine)"),
+    "best": (
+        "The probability of each rank, and of being the best",
+        "rank_plot(probability_of_best(nine))",
+    ),
     "elo": ("Elo ratings with intervals", "forest_plot(elo_ratings(nine))"),
     "means": ("Means with intervals", "forest_plot(mean_estimates(nine))"),
     "profile": ("Performance profile", "profile_plot(performance_profile(nine))"),
@@ -53,6 +58,12 @@ FIGURES: dict[str, tuple[str, str]] = {
         "All pairs",
         'pairwise_matrix(adjust_pairs(wilcoxon_test(nine), "holm"),\n'
         "                order=average_ranks(nine).frame.index)",
+    ),
+    "simplex": (
+        "Posterior of a Bayesian test with a region of practical equivalence",
+        'best = "RandomForestClassifier"\n'
+        'simplex_plot(signed_rank_posterior(nine.losses[best] - nine.losses["SVC"], rope=0.01),\n'
+        '             [best, "SVC"])',
     ),
     "race": ("A race: evidence against each strategy", "race_plot(race(nine))"),
     "decision": ("The decision of a report", "decision_plot(compare(nine).decision(), nine)"),
@@ -73,6 +84,7 @@ FIGURES: dict[str, tuple[str, str]] = {
         'pairwise_matrix(adjust_pairs(wilcoxon_test(hundred), "holm"),\n'
         "                order=average_ranks(hundred).frame.index)",
     ),
+    "heat-100": ("", "heat_map(hundred)"),
 }
 
 PAGE = """\

@@ -42,6 +42,7 @@ __getattr__, __dir__, __all__ = attach(
         "racing.study_race": ("StudyRace",),
         "racing.race": ("Race", "drawn_order", "race"),
         "plots.look": ("Look",),
+        "plots.overview_plots": ("heat_map",),
         "plots.rank_plots": ("box_plot", "critical_difference_diagram"),
         "methods.frequentist.portmanteau": ("friedman_test",),
         "methods.frequentist.ranks": ("average_ranks", "nemenyi_test", "rank_table"),

@@ -44,6 +44,7 @@ from mlaut.analysis.plots.decision_plot import decision_plot as decision_plot
 from mlaut.analysis.plots.decision_plot import race_plot as race_plot
 from mlaut.analysis.plots.level_plots import profile_plot as profile_plot
 from mlaut.analysis.plots.look import Look as Look
+from mlaut.analysis.plots.overview_plots import heat_map as heat_map
 from mlaut.analysis.plots.pair_plots import forest_plot as forest_plot
 from mlaut.analysis.plots.pair_plots import pairwise_matrix as pairwise_matrix
 from mlaut.analysis.plots.rank_plots import box_plot as box_plot

@@ -13,7 +13,6 @@ __getattr__, __dir__, __all__ = attach(
         # what finds plug-ins
         "finding": ("found",),
         "mlaut.former_names": ("without_plugin",),
-        "mlaut.lazy": ("attach",),
         # commands
         "mlaut.cli.inputs": ("PATH", "database_and_options", "read_pairs"),
         "mlaut.cli.output": ("Answer", "records", "show", "show_rows"),
@@ -27,17 +26,12 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.analysis.results.tables": ("TableMetric",),
         # functions of results: their arguments, and parts of tests
         "mlaut.analysis.common.arguments": (
-            *("check", "checked", "floats", "names", "not_negative", "one_of", "optional"),
+            *("check", "checked", "names", "not_negative", "one_of", "optional"),
             *("position", "positions", "shown", "where"),
         ),
         "mlaut.analysis.common.display": ("SMALLEST_P", "number"),
         "mlaut.analysis.common.numerics": ("RELATIVE_NOISE", "ranked"),
-        "mlaut.analysis.methods.bayes.sign_tests": ("EQUIVALENT", "region_statistics"),
-        "mlaut.analysis.methods.cross_validation.fold_tests": (
-            *("FoldDifferences", "fold_differences", "selected"),
-        ),
         "mlaut.analysis.pairwise.corrections": ("adjust",),
-        "mlaut.analysis.pairwise.runner": ("PairTest",),
         "mlaut.analysis.results.given": ("check_sources", "of_results", "takes_sources"),
         "mlaut.analysis.results.scales": ("ranks_of",),
         "mlaut.analysis.pairwise.effects": ("mean_difference",),
@@ -46,11 +40,6 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.analysis.sources.flips": ("FEWEST", "flips", "signed_ranks", "source_sums"),
         "mlaut.analysis.racing.evidence": ("log_mean",),
         "mlaut.analysis.deciding.terms": ("Chosen", "DEFAULT_METRICS"),
-        # figures
-        "mlaut.analysis.plots.canvas": (
-            *("BLUE", "FONT", "ORANGE", "Size", "canvas", "row_size", "style", "text_width"),
-        ),
-        "mlaut.analysis.plots.look": ("PLAIN",),
         # reports
         "mlaut.report.state": ("environment_differences",),
         "mlaut.report.page": ("as_html", "environment_of", "source_of"),

@@ -2,7 +2,6 @@
 
 from mlaut.analysis.common.arguments import check as check
 from mlaut.analysis.common.arguments import checked as checked
-from mlaut.analysis.common.arguments import floats as floats
 from mlaut.analysis.common.arguments import names as names
 from mlaut.analysis.common.arguments import not_negative as not_negative
 from mlaut.analysis.common.arguments import one_of as one_of
@@ -21,27 +20,12 @@ from mlaut.analysis.importers.json_files import objects as objects
 from mlaut.analysis.importers.reading import Format as Format
 from mlaut.analysis.importers.reading import choose as choose
 from mlaut.analysis.importers.reading import in_one_line as in_one_line
-from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT as EQUIVALENT
-from mlaut.analysis.methods.bayes.sign_tests import region_statistics as region_statistics
-from mlaut.analysis.methods.cross_validation.fold_tests import FoldDifferences as FoldDifferences
-from mlaut.analysis.methods.cross_validation.fold_tests import fold_differences as fold_differences
-from mlaut.analysis.methods.cross_validation.fold_tests import selected as selected
 from mlaut.analysis.pairwise.corrections import adjust as adjust
 from mlaut.analysis.pairwise.effects import mean_difference as mean_difference
 from mlaut.analysis.pairwise.pairs import Pairs as Pairs
 from mlaut.analysis.pairwise.pairs import paired_losses as paired_losses
-from mlaut.analysis.pairwise.runner import PairTest as PairTest
 from mlaut.analysis.pairwise.signed_rank import SignedRanks as SignedRanks
 from mlaut.analysis.pairwise.signed_rank import signed_rank_p as signed_rank_p
-from mlaut.analysis.plots.canvas import BLUE as BLUE
-from mlaut.analysis.plots.canvas import FONT as FONT
-from mlaut.analysis.plots.canvas import ORANGE as ORANGE
-from mlaut.analysis.plots.canvas import Size as Size
-from mlaut.analysis.plots.canvas import canvas as canvas
-from mlaut.analysis.plots.canvas import row_size as row_size
-from mlaut.analysis.plots.canvas import style as style
-from mlaut.analysis.plots.canvas import text_width as text_width
-from mlaut.analysis.plots.look import PLAIN as PLAIN
 from mlaut.analysis.racing.evidence import log_mean as log_mean
 from mlaut.analysis.results.contamination import with_contaminated as with_contaminated
 from mlaut.analysis.results.given import check_sources as check_sources
@@ -104,7 +88,6 @@ from mlaut.files_io.tables.tables import stem_of as stem_of
 from mlaut.former_names import without_plugin as without_plugin
 from mlaut.held import unfinished as unfinished
 from mlaut.identity.digests import digest as digest
-from mlaut.lazy import attach as attach
 from mlaut.optional import need as need
 from mlaut.plugins.finding import found as found
 from mlaut.report.page import as_html as as_html

@@ -212,8 +212,8 @@ def decision_table(
     mean, leader = f"mean {decision.metric}", decision.first[0]
     order = [name for _, names, _ in decision_groups(decision) for name in names]
     frame: Any = decision.frame.loc[order]  # its columns have several types
-    if costs and len(decision.best) > 1 and any(decision.bounds.values()):
-        known = pd.Series(decision.bounds).reindex(list(decision.best)).reindex(order)
+    known = pd.Series(decision.bounds, dtype=float).reindex(list(decision.best)).reindex(order)
+    if costs and known.count() > 1 and known.any():
         at = next((frame.columns.get_loc(x) + 1 for x in ("difference", "ratio") if x in frame), 3)
         frame.insert(at, COST, known)
     hidden = {"tied", "lost", *(() if below else _BELOW)}

@@ -61,7 +61,7 @@ def mlaut_alone(*arguments, folder, **options):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=1800,
+        timeout=300,
         **options,
     )
 

@@ -28,7 +28,7 @@ def test_the_table_of_scores_is_decided_as_the_first_lines_say(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=1800,
+        timeout=300,
     )
     (sentence,) = re.findall(r"^> (.*)", README, re.MULTILINE)
     assert sentence in " ".join(told.stdout.split())
@@ -78,7 +78,7 @@ def run(program, folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=1800,
+        timeout=300,
     )
 
 

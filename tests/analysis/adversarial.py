@@ -39,7 +39,7 @@ TREATMENTS = [name for name in analysis.TREATMENTS if name != "raise"]
 # Methods that take long: of so many tables only one is tried, and none of more strategies.
 RARE = {
     "box_plot": (10, 200), "critical_difference_diagram": (10, 200),
-    "pilot_design": (25, 5),
+    "hierarchical_test": (50, 200), "pilot_design": (25, 5),
     "under_treatments": (4, 10),
 }  # fmt: skip
 
@@ -164,6 +164,7 @@ def options(name: str, results: Results) -> dict[str, Any]:
         "cv_differences": {"first": first, "second": second},
         "cv_test_datasets": {"df": 3},
         "error_counts": {"first": first, "second": second},
+        "hierarchical_test": {"first": first, "second": second},
         "mcnemar_test": {"dataset": results.datasets[0]},
         "under_treatments": {"comparison": analysis.wilcoxon_test},
     }

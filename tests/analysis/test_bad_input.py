@@ -36,6 +36,7 @@ OF_RESULTS = {
     "elo_ratings": {"n_samples": 20, "anchor": "A"},
     "error_counts": {"first": "A", "second": "B"},
     "friedman_test": {},
+    "hierarchical_test": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 20},
     "kendalls_w": {},
     "mcnemar_test": {"dataset": "d0"},
@@ -74,7 +75,7 @@ OF_ONE_STRATEGY = {
     "box_plot", "dataset_estimates", "mean_estimates",
     "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
-UNDEFINED = {"conover_test"}  # where nothing varies; it says so
+UNDEFINED = {"conover_test", "hierarchical_test"}  # where nothing varies; they say so
 OF_GAPS = {"box_plot", "dataset_estimates", "under_treatments"}
 
 
@@ -209,7 +210,7 @@ class TestOfResults:
                     **({"dataset": "d0"} if "mc" in name else {"first": "A", "second": "C"}),
                 )
             one_line(error.value)
-        elif name == "cv_differences":
+        elif name in {"cv_differences", "hierarchical_test"}:
             with pytest.raises(MissingCellsError) as error:
                 getattr(analysis, name)(results, "A", "C")
             one_line(error.value, "missing=")
@@ -305,6 +306,7 @@ ARRAYS = {
     "cv_p_values": {"df": 3},
     "cv_statistic": {"df": 3},
     "cv_test": {"df": 3},
+    "lacoste_signed_rank_test": {},
     "sign_posterior": {"n_samples": 50},
     "sign_probabilities": {"rope": 0.01},
     "signed_rank_posterior": {"n_samples": 50},
@@ -359,6 +361,8 @@ COUNTS = [
     lambda bad: lacoste.risk_posterior(bad, 10),
     lambda bad: lacoste.langford_bounds(bad, 10),
     lambda bad: lacoste.prob_better_classifier(bad, 3),
+    lambda bad: lacoste.lacoste_comparison([bad], [1], [20]),
+    lambda bad: lacoste.lacoste_sign_test(bad, 3),
     lambda bad: frequentist.mcnemar_p(bad, 3),
 ]
 PROBABILITIES = [
@@ -388,7 +392,7 @@ def test_what_is_no_probability(of, bad):
 
 # ---------------------------------------------------------------- all are there
 
-HERE = {"adjust",
+HERE = {"adjust", "lacoste_comparison", "lacoste_sign_test",
         "langford_bounds", "mcnemar_p", "poisson_binomial_from_probabilities",
         "poisson_binomial_pmf", "poisson_binomial_probability", "poisson_binomial_share",
         "prob_better_classifier", "published", "risk_posterior"}  # fmt: skip

@@ -77,7 +77,7 @@ def slurm(tmp_path_factory):
 
 def call(environment, folder, *words, code=0):
     done = subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == code, (words, done.stdout, done.stderr)
     return done.stdout
@@ -104,7 +104,7 @@ def queue(environment, folder):
     return states
 
 
-def until(what, patience=1200):
+def until(what, patience=300):
     end = time.monotonic() + patience
     while not what():
         assert time.monotonic() < end

@@ -179,7 +179,7 @@ def test_what_was_appended_is_synced_without_another_append(tmp_path, syncs):
     while syncs.acquire(blocking=False):
         pass
     journal.append(payload(0))
-    assert syncs.acquire(timeout=1800)
+    assert syncs.acquire(timeout=300)
     assert journal.append(payload(1))  # says that it was synced
     journal.close()
 

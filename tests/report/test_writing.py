@@ -249,7 +249,7 @@ def test_latex_compiles(written, tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=1800,
+        timeout=300,
     )
     assert told.returncode == 0, told.stdout[-2000:]
     assert tmp_path.joinpath("paper.pdf").stat().st_size > 10_000

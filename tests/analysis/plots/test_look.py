@@ -21,16 +21,18 @@ from mlaut.analysis import (
     decision_plot,
     elo_ratings,
     forest_plot,
+    heat_map,
     mean_estimates,
     multi_comparison,
     pairwise_matrix,
     performance_profile,
+    probability_of_best,
     profile_plot,
     race,
     race_plot,
     wilcoxon_test,
 )
-from mlaut.analysis.plots import multi_comparison_matrix, time_plot
+from mlaut.analysis.plots import multi_comparison_matrix, rank_plot, time_plot
 from mlaut.errors import AnalysisError
 
 SIXTY = "{:02d}, a name of sixty signs that a careful author has chosen"
@@ -61,6 +63,8 @@ PLOTS = {
     "profile": lambda r, **how: profile_plot(performance_profile(r), **how),
     "race": lambda r, **how: race_plot(race(r), **how),
     "decision": lambda r, **how: decision_plot(compare(r, n_samples=0).decision(), r, **how),
+    "heat": heat_map,
+    "best": lambda r, **how: rank_plot(probability_of_best(r, n_samples=200), **how),
 }
 
 
@@ -90,7 +94,7 @@ def test_every_figure_renames_colours_groups_and_limits_its_strategies(plot):
 
 
 def test_every_figure_of_strategies_has_a_look():
-    of_tests = {"calibration_plot"}
+    of_tests = {"calibration_plot", "simplex_plot"}
     for name in analysis.__all__:
         function = getattr(analysis, name)
         if inspect.isfunction(function) and "figsize" in inspect.signature(function).parameters:

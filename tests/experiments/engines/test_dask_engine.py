@@ -34,23 +34,36 @@ from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers import batches
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
 from mlaut.files_io import StudyStore
+from mlaut.optional import changed
 from mlaut.records import Cell, Outcome, Status
 
 HERE = Path(__file__).parents[1]
+SECONDS = 300  # longest wait
 pytest.importorskip("distributed")
+
+
+@contextlib.contextmanager
+def two_processes():
+    """Two workers in processes of their own, started as the command line of Dask does."""
+    import dask
+    from distributed import LocalCluster
+
+    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
+    # Else a cluster gives up for good a worker that is not there 15 s after a kill.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    with (
+        changed(os.environ, PYTHONPATH=path),
+        patient,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+    ):
+        yield cluster
 
 
 @pytest.fixture(scope="module")
 def processes():
-    """Two workers in processes of their own, started as the command line of Dask does."""
-    from distributed import LocalCluster
-
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), before]))
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+    """The workers that tests share which kill none."""
+    with two_processes() as cluster:
         yield cluster
-    if before is None:
-        del os.environ["PYTHONPATH"]
 
 
 @pytest.fixture
@@ -85,7 +98,7 @@ def test_the_same_arrays_as_on_one_machine(processes, make):
     }
     there, here = make("there", "kfold(2)"), make("here", "kfold(2)")
     summary = there.run(
-        strategies, engine="dask", scheduler=processes.scheduler_address, timeout=1800, verbose=0
+        strategies, engine="dask", scheduler=processes.scheduler_address, timeout=SECONDS, verbose=0
     )
     assert (summary.n_done, summary.complete) == (18, True)
     here.run(strategies, n_jobs=2, verbose=0)
@@ -97,7 +110,9 @@ def test_the_same_arrays_as_on_one_machine(processes, make):
 def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed(
     cluster, make, monkeypatch
 ):
-    """The first strategies have one repeat to do, and the last both."""
+    """The first strategies have one repeat to do, and the last both; datasets are sent once."""
+    datasets, alone = [], dask_engine._alone
+    monkeypatch.setattr(dask_engine, "_alone", lambda ref: datasets.append(ref) or alone(ref))
     monkeypatch.setattr(batches, "_FAR", 1)  # the last is not known when the dataset is sent
     there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
     # Learners without chance: threads of the cluster draw from the generator of this process too.
@@ -108,6 +123,7 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     there.run(strategies, engine="dask", scheduler=cluster, verbose=0)
     here.run(strategies, engine="inline", verbose=0)
     assert_same(arrays(there), arrays(here))
+    assert len(datasets) == len(set(datasets)) > 0
 
 
 @pytest.mark.slow
@@ -171,9 +187,9 @@ def _state_and_parent(pid):
     return None
 
 
-def _until(holds, seconds=1800):
+def _until(holds):
     """Wait; the bound is for a machine that many use, and ends a test that hangs."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + SECONDS
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -227,7 +243,7 @@ class Killer(threading.Thread):
     """Kills a worker of the cluster whenever cells have ended since the last kill."""
 
     def __init__(self, cluster, trace, seconds, kills):
-        super().__init__()
+        super().__init__(daemon=True)
         self.cluster, self.trace, self.seconds, self.kills = cluster, trace, seconds, kills
         self.ends, self.killed = threading.Event(), []
 
@@ -255,23 +271,18 @@ def _lines(path):
     ("scheme", "seconds", "kills"),
     [("kfold(6)", 0.1, 1), ("repeated_kfold(10, 4)", 3.0, 4)],
 )
-def test_workers_are_killed_and_every_cell_is_done(
-    processes, make, tmp_path, scheme, seconds, kills
-):
+def test_workers_are_killed_and_every_cell_is_done(make, tmp_path, scheme, seconds, kills):
     trace = tmp_path / "trace"
-    killer = Killer(processes, trace, seconds, kills)
-    killer.start()
     orchestrator = make("study", scheme)
-    try:
-        summary = orchestrator.run(
-            [Traced(str(trace), seconds=0.3), Random()],
-            engine="dask",
-            scheduler=processes,
-            verbose=0,
-        )
-    finally:
-        killer.ends.set()
-        killer.join()
+    strategies = [Traced(str(trace), seconds=0.3), Random()]
+    with two_processes() as cluster:
+        killer = Killer(cluster, trace, seconds, kills)
+        killer.start()
+        try:
+            summary = orchestrator.run(strategies, engine="dask", scheduler=cluster, verbose=0)
+        finally:
+            killer.ends.set()
+            killer.join(SECONDS)
     assert (summary.complete, set(summary.counts)) == (True, {Status.DONE})
     assert len(set(killer.killed)) == kills
     reference = make("reference", scheme)
@@ -342,8 +353,8 @@ class Daemons:
         from distributed import Client
 
         worker = self._dask("worker", self.address, "--nthreads", "2", "--no-nanny")
-        with Client(self.address, timeout=1800, set_as_default=False) as client:
-            client.wait_for_workers(n_workers, timeout=1800)
+        with Client(self.address, timeout=SECONDS, set_as_default=False) as client:
+            client.wait_for_workers(n_workers, timeout=SECONDS)
         return worker
 
     def _dask(self, kind, *arguments):
@@ -360,15 +371,17 @@ class Daemons:
         for process in self.processes:
             process.kill()
         for process in self.processes:
-            process.wait(timeout=1800)
+            process.wait(timeout=SECONDS)
 
 
 @pytest.fixture
 def daemons(tmp_path):
     daemons = Daemons(tmp_path)
-    daemons.start()
-    yield daemons
-    daemons.stop()
+    try:
+        daemons.start()
+        yield daemons
+    finally:
+        daemons.stop()
 
 
 def _when_begun(trace, act, cells=4):
@@ -378,7 +391,7 @@ def _when_begun(trace, act, cells=4):
         _until(lambda: _lines(trace) >= cells)
         act()
 
-    thread = threading.Thread(target=wait)
+    thread = threading.Thread(target=wait, daemon=True)
     thread.start()
     return thread
 
@@ -391,7 +404,7 @@ def test_lost_scheduler_stops_the_run_and_nothing_is_lost(daemons, make, tmp_pat
     thread = _when_begun(trace, lambda: daemons.scheduler.kill())
     with pytest.raises(StudyError, match="scheduler was lost and did not come back in 1 s") as told:
         orchestrator.run(strategies, engine=DaskEngine(daemons.address, patience=1), verbose=0)
-    thread.join()
+    thread.join(SECONDS)
     assert "\n" not in str(told.value)
     study = StudyStore(orchestrator.hdf5_output_io.path)
     done = int(sum((study.status(name)[0] == Status.DONE).sum() for name in study.datasets))
@@ -411,7 +424,7 @@ def test_scheduler_that_comes_back_is_found_again(daemons, make, tmp_path):
 
     def restart():
         daemons.scheduler.kill()
-        daemons.scheduler.wait()
+        daemons.scheduler.wait(SECONDS)
         daemons.start()
 
     thread = _when_begun(trace, restart)
@@ -421,7 +434,7 @@ def test_scheduler_that_comes_back_is_found_again(daemons, make, tmp_path):
         scheduler=daemons.address,
         verbose=0,
     )
-    thread.join()
+    thread.join(SECONDS)
     assert (summary.n_done, summary.complete) == (60, True)
 
 
@@ -440,14 +453,14 @@ def test_workers_that_are_killed_again_and_again_end_the_run(daemons, make, tmp_
     monkeypatch.setattr(dask_engine, "_LOST_IN_VAIN", 2)  # each new worker costs seconds
     trace, ends, study = tmp_path / "trace", threading.Event(), make("study", "holdout")
     engine = DaskEngine(daemons.address, patience=20)  # a busy machine starts a worker in seconds
-    killer = threading.Thread(target=_kill_in_turn, args=(daemons, ends))
+    killer = threading.Thread(target=_kill_in_turn, args=(daemons, ends), daemon=True)
     killer.start()
     try:
         with pytest.raises(StudyError, match=r"^[2-9] workers .* no cell ended: they li") as told:
             study.run(Traced(str(trace), seconds=3600.0), engine=engine, verbose=0)
     finally:
         ends.set()
-        killer.join()
+        killer.join(SECONDS)
     assert "\n" not in str(told.value)
     assert not trace.exists()
     summary = study.run(Random(), engine="dask", scheduler=daemons.address, verbose=0)
@@ -483,10 +496,15 @@ def test_cells_end_on_the_workers_when_the_run_does(processes, make, databases, 
         scheduler=processes.scheduler_address,
     )
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
-    _until(lambda: _lines(trace) >= 2)
-    pids = list(map(int, trace.read_text().split()))
-    process.send_signal(stop)
-    told = process.communicate(timeout=1800)[1]
+    try:
+        _until(lambda: _lines(trace) >= 2 or process.poll() is not None)
+        assert process.poll() is None, process.communicate()
+        pids = list(map(int, trace.read_text().split()))
+        process.send_signal(stop)
+        told = process.communicate(timeout=SECONDS)[1]
+    finally:
+        process.kill()
+        process.wait()
     _until(lambda: not any(map(_state_and_parent, pids)))
     if stop == signal.SIGINT:
         assert "make the same call again to go on" in told.splitlines()[-1]
@@ -505,6 +523,7 @@ def test_command_line_takes_engine_and_scheduler(processes, tmp_path):
         capture_output=True,
         text=True,
         check=True,
+        timeout=SECONDS,
     )
     assert "1 of 1 cell done; this run: 1 done" in told.stdout
 

@@ -213,7 +213,7 @@ def test_interrupted_run_resumes_with_the_same_arrays(orchestrator, databases, t
         time.sleep(0.005)
         assert process.poll() is None, process.communicate()
     process.send_signal(stop)
-    told = process.communicate(timeout=1800)[1]
+    told = process.communicate(timeout=300)[1]
     if stop == signal.SIGKILL:
         assert process.returncode == -signal.SIGKILL
     else:

@@ -29,7 +29,7 @@ def test_children_that_ended_are_cleared_away_in_any_number():
         start_new_session=True,  # all processes of the session are killed
         capture_output=True,
         text=True,
-        timeout=1800,
+        timeout=300,
         check=True,
     )
     assert run.stdout == "none is left\n"

@@ -34,7 +34,7 @@ SCRIPT = """
 def test_a_stop_while_the_server_of_workers_loads_waits_for_nothing():
     """Before, the run waited for all imports of a server, which took 17 s on a busy machine."""
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT)], capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", textwrap.dedent(SCRIPT)], capture_output=True, text=True, timeout=300
     )
     assert done.stdout == "stopped\n", done.stderr
 

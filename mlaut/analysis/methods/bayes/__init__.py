@@ -12,5 +12,6 @@ __getattr__, __dir__, __all__ = attach(
         "correlated_t": (
             *("correlated_t_datasets", "correlated_t_probabilities", "correlated_t_test"),
         ),
+        "hierarchical": ("hierarchical_probabilities", "hierarchical_test"),
     },
 )

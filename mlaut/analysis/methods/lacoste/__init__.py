@@ -10,6 +10,7 @@ __getattr__, __dir__, __all__ = attach(
             *("RiskPosterior", "joint_errors", "langford_bounds", "prob_better_classifier"),
             "risk_posterior",
         ),
+        "table_tests": ("lacoste_comparison", "lacoste_sign_test", "lacoste_signed_rank_test"),
         "pair_probabilities": (
             *("PairProbabilities", "error_counts", "poisson_binomial_from_probabilities"),
             *("poisson_binomial_pairs", "poisson_binomial_test", "probabilities_by_dataset"),

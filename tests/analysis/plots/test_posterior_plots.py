@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from mlaut_methods import simplex_plot
 
 from mlaut.analysis.methods.bayes import sign_posterior, sign_probabilities, signed_rank_posterior
+from mlaut.analysis.plots import simplex_plot
 from mlaut.errors import AnalysisError
 
 D = np.random.default_rng(0).normal(-0.01, 0.03, 30)

@@ -16,23 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlaut.analysis import Pairwise, Results, TestResult
-from mlaut.analysis.methods.cross_validation import cv_interval
-from mlaut.errors import AnalysisError
-from mlaut.plugins import (
-    EQUIVALENT,
-    SMALLEST_P,
+from mlaut.analysis.common.arguments import checked, floats, where
+from mlaut.analysis.common.display import SMALLEST_P
+from mlaut.analysis.common.result_types import Pairwise, TestResult
+from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT, region_statistics
+from mlaut.analysis.methods.cross_validation.fold_tests import (
     FoldDifferences,
-    Pairs,
-    PairTest,
-    checked,
-    floats,
     fold_differences,
-    of_results,
-    region_statistics,
     selected,
-    where,
 )
+from mlaut.analysis.methods.cross_validation.repeated_cv import cv_interval
+from mlaut.analysis.pairwise.pairs import Pairs
+from mlaut.analysis.pairwise.runner import PairTest
+from mlaut.analysis.results.given import of_results
+from mlaut.analysis.results.results import Results
+from mlaut.errors import AnalysisError
 
 _TEST = PairTest(
     name="Bayesian hierarchical test",

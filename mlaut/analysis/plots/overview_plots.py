@@ -6,20 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from mlaut.analysis import Look, Results, rank_table
-from mlaut.analysis.methods.aggregates import RankProbabilities
-from mlaut.plugins import (
-    BLUE,
-    FONT,
-    ORANGE,
-    PLAIN,
-    Size,
-    canvas,
-    checked,
-    ranks_of,
-    row_size,
-    text_width,
-)
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.methods.aggregates.best import RankProbabilities
+from mlaut.analysis.methods.frequentist.ranks import rank_table
+from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, row_size, text_width
+from mlaut.analysis.plots.look import PLAIN, Look
+from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.scales import ranks_of
 
 _MOST_NAMED = 60  # datasets; with more, their names would be too small to read
 _BETTER_WORSE = LinearSegmentedColormap.from_list(

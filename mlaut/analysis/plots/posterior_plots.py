@@ -9,8 +9,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, style
 from mlaut.errors import AnalysisError
-from mlaut.plugins import BLUE, FONT, ORANGE, Size, canvas, checked, style
 
 _LINE = 28  # characters of a name in one line below a triangle
 # Corners of an equilateral triangle: first better, equivalent, second better.

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from mlaut_methods import heat_map, rank_plot
 
-from mlaut.analysis import Look, Results, probability_of_best
+from mlaut.analysis import Look, Results, heat_map, probability_of_best
+from mlaut.analysis.plots import rank_plot
 
 
 def names(axes):
