@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeRegressor
 
-from mlaut import Study
+from mlaut import Orchestrator, Study
 from mlaut.analysis import metric
 from mlaut.errors import AnalysisError, DataError, StrategyError
 from mlaut.estimators import Generic_Estimator
@@ -157,12 +157,12 @@ def test_weights_count_in_fits_and_scores(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_study_is_verified_reported_and_its_predictions_are_a_table(ran, tmp_path):
+def test_a_study_is_verified_reported_and_its_predictions_are_a_table(ran):
     (dataset,) = ran.datasets
     labels = dataset == "topics"
     given = classifiers() if labels else regressors()
     assert verify_study(ran.path, refit="20%", strategies=given).ok
-    told = str(ran.report(tmp_path / "report"))
+    told = str(ran.report())
     assert ran.analysis().metric in told
     table = ran.predictions(dataset)
     columns = [f"{what}.{one}" for what in ("truth", "prediction") for one in _names(dataset)]
@@ -225,7 +225,7 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path, kind):
     bundle = whole.publish(tmp_path / "bundle", title="Targets", include="all")
     assert verify_study(bundle.folder / "study.h5").ok
 
-    again = whole._orchestrator("kfold(2)", True).predict_all(trusted=True)
+    again = Orchestrator(*whole._prepared("kfold(2)", True)).predict_all(trusted=True)
     (name,) = whole.datasets
     k = len(_names(name))
     predicted = whole.predictions(name).sort_values("row").filter(like="prediction.")
