@@ -18,9 +18,9 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from mlaut_boards import same_results
 
 from mlaut.analysis import Results
-from mlaut.analysis.methods.aggregates import same_results
 
 ROPE = 0.01
 SIZES = np.array(

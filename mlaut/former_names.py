@@ -1,4 +1,7 @@
-"""Names of MLaut 0.1 and 0.2 that this version lacks, with their replacements."""
+"""Names of earlier versions: what to write today, and those that a plug-in has."""
+
+from importlib import import_module
+from typing import Any
 
 _TODAY = {
     "AnalyzeResults": "mlaut.AnalyseResults",
@@ -36,6 +39,9 @@ _TODAY = {
     "load_result save_result": "to_frame() of the result, and pandas or pickle",
     "probability_of_improvement": "mlaut.analysis.elo_ratings",
     "RandomForestClassifier_large_grid": "RandomForestClassifier with param_grid={...}",
+    "lacoste_comparison lacoste_sign_test lacoste_signed_rank_test": (
+        "table_tests.py, in examples/studies/lacoste2012"
+    ),
     "aligned_ranks_test": "mlaut.analysis.friedman_test, or methods.frequentist.quade_test",
     "MLautScore": "mlaut.analysis.MLautScore",
     "ScoreAccuracy": "mlaut.analysis.scores.ScoreAccuracy",
@@ -53,6 +59,34 @@ FORMER = {
     for name in names.split()
 }
 """Names of earlier versions, each with what to write today."""
+IN_PLUGINS = dict.fromkeys(("paired_items", "same_results", "skill_table"), "boards")
+"""Names of the analysis that MLaut's own plug-ins have; they are still imported from MLaut."""
+
+
+def without_plugin(what: str, plugin: str) -> str:
+    """Return the sentence that tells which of MLaut's plug-ins is missing, and how to get it.
+
+    Examples
+    --------
+    >>> print(without_plugin("boards are read by", "boards"))
+    boards are read by the plug-in mlaut-boards: 'pip install ./plugins/boards' in a copy of \
+MLaut's repository
+    """
+    return (
+        f"{what} the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}' in a copy of "
+        "MLaut's repository"
+    )
+
+
+def of_plugin(name: str) -> Any:
+    """Return what a plug-in has by a name of `IN_PLUGINS`; an error says which one is missing."""
+    package = f"mlaut_{IN_PLUGINS[name]}"
+    try:
+        return getattr(import_module(package), name)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise ImportError(without_plugin(f"{name} is in", IN_PLUGINS[name])) from None
 
 
 def check_former(name: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from mlaut.former_names import check_former
+from mlaut.former_names import IN_PLUGINS, check_former, of_plugin
 
 
 def attach(
@@ -43,6 +43,8 @@ def attach(
             for room in (f"{package}.{room}" for room in rooms):
                 if name in dir(import_module(room)):
                     return getattr(import_module(room), name)
+        if package.startswith("mlaut.analysis") and name in IN_PLUGINS:
+            return of_plugin(name)
         # "from ... import" would replace the text of an AttributeError
         check_former(name if name[0].isupper() else f"mlaut.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -135,10 +135,11 @@ class Study:
         ----------
         datasets : str, path-like, Dataset, table, pair of table and labels, or iterable of these
             A collection such as ``"starter"``, a reference such as ``"openml/s/99"``
-            (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`), a table
+            (`mlaut.data.parse_reference`), a folder of tables (`mlaut.data.load_folder`) or a file
+            of one, also ``"scans.h5?X=images&y=labels"``, a table
             with its target column (of pandas, polars, pyarrow), or ``(X, y)``, where X may also be
-            an array or a sparse matrix. A mapping holds tables by name. Tables that are given
-            together are stored together, or none of them.
+            an array, a sparse matrix or a list of series of different lengths. A mapping holds
+            tables by name. Tables that are given together are stored together, or none of them.
         name : str
             Name of the dataset if ``datasets`` is a table, or a new one for a `Dataset`.
         target : str, default "target"
@@ -166,9 +167,7 @@ class Study:
             The file has a dataset of that name with other content, whatever its source.
         """
         from mlaut.data.adding import add_datasets
-        from mlaut.experiments.workers.start import start_server
 
-        start_server(self.path)
         how: dict[str, Any] = {"target": target, "task": task, "overwrite": overwrite}
         paths = add_datasets(self._datasets_io("a"), datasets, name=name, roles=roles, **how)
         if self._added is not None:
@@ -270,8 +269,8 @@ class Study:
         RunInterrupted
             The run was stopped; the same call continues it.
         """
-        from mlaut.estimators import as_strategies
         from mlaut.experiments.plans.run_options import checked_options
+        from mlaut.experiments.runs.done_before import named_before, nothing_to_do
         from mlaut.experiments.workers.start import start_server
 
         start_server(self.path, options.get("engine", "local"))
@@ -281,12 +280,22 @@ class Study:
 
             deciding = make_race(**race)
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
-        names = [strategy.name for strategy in as_strategies(strategies)]
-        checked_options(options, names)  # what is refused stores no split
-        orchestrator = self._orchestrator(split, stratify)
+        special = bool(race is not None or complete or trial)
+        tasks = {} if special else named_before(self._store, strategies, options)
+        names = list(tasks)
+        if not tasks:
+            from mlaut.estimators import as_strategies
+
+            names = [strategy.name for strategy in as_strategies(strategies)]
+            checked_options(options, names)  # what is refused stores no split
+        given = self._prepared(split, stratify)
         if race is None:  # the terms of a race are its analysis
             self._seal(names, told=verbose > 0)
-        done: RunSummary = orchestrator.run(
+        if tasks and (found := nothing_to_do(self._store, given[0], tasks)):
+            return found
+        from mlaut.experiments.runs.orchestrator import Orchestrator
+
+        done: RunSummary = Orchestrator(*given, seed=self.seed).run(
             strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
         )
         return done
@@ -607,8 +616,8 @@ class Study:
         opened.names_differ = True
         return opened
 
-    def _orchestrator(self, split: Any, stratify: bool) -> Any:
-        from mlaut.experiments import Orchestrator
+    def _prepared(self, split: Any, stratify: bool) -> tuple[FilesIO, FilesIO]:
+        """Store the missing splits; return the file of the datasets and that of the study."""
         from mlaut.experiments.study_files.study_file import split_told
         from mlaut.files_io import FilesIO
 
@@ -641,7 +650,7 @@ class Study:
         if kept:
             of = ", ".join(entry.name for entry in kept)
             warnings.warn(f"{of}: their stored split stays ({known})", UserWarning, stacklevel=4)
-        return Orchestrator(datasets, study, seed=self.seed)
+        return datasets, study
 
     def _scheme_of(self, stored: Mapping[str, SplitEntry]) -> str:
         """Return the split scheme of the stored datasets, which new datasets get too."""

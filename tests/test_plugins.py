@@ -4,11 +4,13 @@ import ast
 import pkgutil
 import re
 import sys
+import types
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import mlaut.analysis.plots
 from mlaut import Study, plugins
 from mlaut.analysis import read_results
 from mlaut.cli import cli
@@ -145,6 +147,21 @@ def test_a_file_of_a_board_names_the_plugin_that_is_missing(name, text, tmp_path
     with pytest.raises(AnalysisError) as other:
         read_results(tmp_path / "mine.csv", "crps")
     assert "plug-in" not in str(other.value)
+
+
+def test_a_name_that_a_plugin_has_is_imported_from_mlaut_or_names_the_plugin(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlaut_boards", types.SimpleNamespace(skill_table="a table"))
+    assert mlaut.analysis.skill_table == mlaut.analysis.methods.aggregates.skill_table == "a table"
+    monkeypatch.setattr("mlaut.former_names.import_module", without)
+    with pytest.raises(
+        ImportError, match="skill_table is in the plug-in mlaut-boards: 'pip install"
+    ):
+        from mlaut.analysis import skill_table  # noqa: F401
+
+
+def without(name):
+    """Fail as an import does of what is not installed."""
+    raise ModuleNotFoundError(name=name)
 
 
 def public_names(module):

@@ -194,14 +194,6 @@ RESULTS: dict[str, Schema] = {
         saved=whole("Number of models that were saved"),
         folder=text("Folder of the models"),
     ),
-    "study-same": one(
-        answer=text("same, differs or cannot tell, of all strategies"),
-        metric=text("Metric of the scores"),
-        rope=number("Largest mean difference that counts as none"),
-        notes=many(text(), "What limits the answer, a sentence each"),
-        strategies=STANDINGS | {"description": "Answer, difference and p-values of each strategy"},
-        environments=STANDINGS | {"description": "What differs between the runs of two studies"},
-    ),
     "plan": one(
         study=STUDY,
         cells=whole("Cells of the study"),

@@ -22,7 +22,8 @@ from mlaut.cli import elsewhere, lists, runs, studies, submitting
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
 from mlaut.experiments.workers.signals import stopping_at_once
-from mlaut.plugins.finding import found, home_of, without_plugin
+from mlaut.former_names import without_plugin
+from mlaut.plugins.finding import found, home_of
 
 __all__ = ["cli", "main"]
 
@@ -32,9 +33,10 @@ _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Conclude": (studies.report, elsewhere.publish, studies.merge, studies.verify),
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
-_OF_STUDIES = (studies.same, studies.compact, studies.remove, studies.rename, runs.models)
+_OF_STUDIES = (studies.compact, studies.remove, studies.rename, runs.models)
 _FORMER: dict[str | None, str] = {
     "watch": "status --follow",
+    "same": "study same",
     **{name: f"list {name}" for name in lists.list_.commands},
     **{command.name: f"study {command.name}" for command in _OF_STUDIES},
 }
@@ -43,7 +45,7 @@ _FORMER: dict[str | None, str] = {
 _OF_NUMBERS = re.compile(r"[/\\](pandas|numpy|matplotlib)[/\\]")
 
 
-_OF_BOARDS = ("leaderboard", "place")  # commands of the plug-in mlaut-boards
+_OF_BOARDS = ("leaderboard", "place", "same")  # commands of the plug-in mlaut-boards
 
 
 class _CommandGroup(click.Group):
@@ -71,7 +73,7 @@ class _CommandGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = f"'{ctx.command_path} {args[0]}'"
-        if args[0] in _FORMER and args[0] not in self.commands:
+        if self.name == "cli" and args[0] in _FORMER and args[0] not in self.commands:
             raise click.UsageError(f"{name} is now 'mlaut {_FORMER[args[0]]}'")
         if args[0] in _OF_BOARDS and self.get_command(ctx, args[0]) is None:
             raise click.UsageError(without_plugin(f"{name} is in", "boards"))
@@ -114,11 +116,11 @@ def cli(debug: bool) -> None:
 
 @click.group(cls=_CommandGroup)
 def study() -> None:
-    """Compare two runs; change and export studies.
+    """Change studies.
 
     \b
-    mlaut study same old.h5 new.h5
     mlaut study compact study.h5
+    mlaut study rename study.h5 svm=svm_rbf
     """
 
 

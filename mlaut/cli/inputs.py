@@ -95,12 +95,12 @@ def dropped_from(path: Path) -> dict[str, str]:
 
     No code of the study file is executed: if it has a Python file of strategies, none is returned.
     """
+    if kind_of(path) is not Kind.STUDY_FILE:
+        return {}
     from mlaut.experiments import read_study_file
     from mlaut.experiments.study_files.study_file import choose_strategies
     from mlaut.files_io import StudyStore
 
-    if kind_of(path) is not Kind.STUDY_FILE:
-        return {}
     file = read_study_file(path)
     if file.strategies.file or not file.strategies.names or not file.output.exists():
         return {}

@@ -15,7 +15,7 @@ from mlaut.cli.inputs import (
     read_pairs,
     with_settings,
 )
-from mlaut.cli.output import Answer, as_json, one_line, records, show, show_rows, show_table
+from mlaut.cli.output import Answer, as_json, one_line, show, show_rows, show_table
 from mlaut.errors import AnalysisError, StudyError, nearest
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
@@ -217,12 +217,14 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
     """
-    from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import FORMATS, methods_of_report, report_content
 
     database, options = database_and_options(study)
-    options |= read_settings(given.pop("settings"), "analysis")["analysis"]
+    if settings := given.pop("settings"):
+        from mlaut.experiments.study_files.study_file import read_settings
+
+        options |= read_settings(settings, "analysis")["analysis"]
     options |= {name: value for name, value in given.items() if value not in (None, ())}
     if given["columns"]:
         options["columns"] = _read_columns(given["columns"])
@@ -369,46 +371,6 @@ def merge(studies: Sequence[str], output: Path) -> Answer:
     now = study_status(merge_studies([study_of(study) for study in studies], output).path)
     show(now)
     return now.to_dict()
-
-
-@click.command()
-@click.argument("old", type=PATH)
-@click.argument("new", type=PATH)
-@click.option("--metric", help="Metric of the scores; default: that of the studies.")
-@_DIRECTION
-@click.option("--rope", type=float, help="Largest mean difference that counts as none; default .01")
-@click.option("--alpha", default=0.05, show_default=True, help="Level of all claims of a kind.")
-def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
-    """Tell whether a new run has the same scores as an old one.
-
-    OLD and NEW are studies, bundles, tables of scores or folders of a leaderboard, also mixed. The
-    answer for each strategy and for all is same (within the region of --rope), differs, or cannot
-    tell. What differs in versions, machines and options of two studies is listed.
-
-    \b
-    mlaut study same old.h5 new.h5
-    mlaut study same published.csv mine.h5 --metric accuracy --rope 0.005
-    """
-    from mlaut.analysis import read_results
-    from mlaut.analysis.methods.aggregates import same_results
-    from mlaut.files_io import StudyStore
-    from mlaut.report.state import environment_differences
-    from mlaut.study import Study
-
-    paths = [database_and_options(path)[0] for path in (old, new)]
-    stores = [StudyStore(path) for path in paths if kind_of(path) is Kind.STUDY]
-    runs = [
-        read_results(path, metric, greater_is_better=given["greater_is_better"])
-        if kind_of(path) is Kind.RESULTS
-        else Study(path).results(metric or "")
-        for path in paths
-    ]
-    answers = same_results(*runs, rope=given["rope"], alpha=given["alpha"])
-    differing = environment_differences(*stores) if len(stores) == 2 else []
-    show(f"{answers.sentence()}\n\n{answers}")
-    show_rows(differing)
-    about = {name: getattr(answers, name) for name in ("answer", "metric", "rope", "notes")}
-    return {**about, "strategies": records(answers.frame), "environments": differing}
 
 
 @click.command()

@@ -11,6 +11,7 @@ from typing import Any
 from mlaut.data.api import Data
 from mlaut.data.sources.references import is_reference
 from mlaut.data.tables.collections import list_collections
+from mlaut.data.tables.folders import load_file
 from mlaut.data.tables.frames import with_roles
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
@@ -45,7 +46,9 @@ def _leaves(given: Any, name: str, dataset: Callable[[Any, str], Dataset]) -> It
     if isinstance(given, Dataset) or is_pair(given) or is_table(given):
         yield dataset(given, name)
     elif isinstance(given, str | os.PathLike):
-        yield os.path.expanduser(given)
+        text = os.path.expanduser(given)
+        path = Path(text.partition("?")[0])
+        yield dataset(text, name) if path.suffix and path.is_file() else text
     elif isinstance(given, Iterable):
         named = given.items() if isinstance(given, Mapping) else ((name, one) for one in given)
         for called, one in named:
@@ -60,6 +63,10 @@ def _leaves(given: Any, name: str, dataset: Callable[[Any, str], Dataset]) -> It
 def _dataset(
     given: Any, name: str, target: str, task: str | None, roles: Mapping[str, Any] | None
 ) -> Dataset:
+    if isinstance(given, str):
+        known = {} if target == "target" else {"target": target}
+        read = load_file(given, {**known, **(roles or {})})
+        return replace(read, name=name or read.name)
     if isinstance(given, Dataset):
         return with_roles(replace(given, name=name or given.name), roles)
     if not name:
@@ -84,8 +91,8 @@ def _kind(leaf: Any) -> Callable[..., Iterable[str]]:
         return _load
     raise DataError(
         f"{leaf!r} is no collection ({', '.join(list_collections())}), no reference such "
-        "as 'openml/d/61', and no folder; check its spelling, or pass a DataFrame with a "
-        "name"
+        "as 'openml/d/61', no file and no folder; check its spelling, or pass a DataFrame with "
+        "a name"
     )
 
 

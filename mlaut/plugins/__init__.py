@@ -11,10 +11,11 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         # what finds plug-ins
-        "finding": ("found", "without_plugin"),
+        "finding": ("found",),
+        "mlaut.former_names": ("without_plugin",),
         # commands
         "mlaut.cli.inputs": ("PATH", "database_and_options", "read_pairs"),
-        "mlaut.cli.output": ("Answer", "records", "show"),
+        "mlaut.cli.output": ("Answer", "records", "show", "show_rows"),
         # readers of tables of results
         "mlaut.analysis.importers.reading": ("Format", "choose", "in_one_line"),
         "mlaut.analysis.importers.json_files": ("objects",),
@@ -22,20 +23,25 @@ __getattr__, __dir__, __all__ = attach(
         "mlaut.files_io.kinds": ("Kind", "kind_of"),
         "mlaut.analysis.results.contamination": ("with_contaminated",),
         "mlaut.analysis.results.missing": ("with_reason",),
-        "mlaut.analysis.results.sources": ("TableMetric",),
+        "mlaut.analysis.results.tables": ("TableMetric",),
         # functions of results: their arguments, and parts of tests
         "mlaut.analysis.common.arguments": (
-            *("check", "checked", "names", "one_of", "optional", "position", "positions", "where"),
+            *("check", "checked", "names", "not_negative", "one_of", "optional"),
+            *("position", "positions", "shown", "where"),
         ),
+        "mlaut.analysis.common.display": ("SMALLEST_P", "number"),
+        "mlaut.analysis.common.numerics": ("RELATIVE_NOISE", "ranked"),
+        "mlaut.analysis.pairwise.corrections": ("adjust",),
         "mlaut.analysis.results.given": ("check_sources", "of_results", "takes_sources"),
         "mlaut.analysis.results.scales": ("ranks_of",),
         "mlaut.analysis.pairwise.effects": ("mean_difference",),
         "mlaut.analysis.pairwise.pairs": ("Pairs", "paired_losses"),
         "mlaut.analysis.pairwise.signed_rank": ("SignedRanks", "signed_rank_p"),
-        "mlaut.analysis.sources.flips": ("flips", "signed_ranks", "source_sums"),
+        "mlaut.analysis.sources.flips": ("FEWEST", "flips", "signed_ranks", "source_sums"),
         "mlaut.analysis.racing.evidence": ("log_mean",),
         "mlaut.analysis.deciding.terms": ("Chosen", "DEFAULT_METRICS"),
         # reports
+        "mlaut.report.state": ("environment_differences",),
         "mlaut.report.page": ("as_html", "environment_of", "source_of"),
         "mlaut.report.shown": ("ShownCell", "ShownTable", "TableColumn", "decision_table"),
         # studies, their datasets and their runs

@@ -43,18 +43,3 @@ def home_of(group: str, name: str) -> str:
     """Return the package of a plug-in that offers this name in a group."""
     (point,) = entry_points(group=f"mlaut.{group}", name=name)
     return point.module.partition(".")[0]
-
-
-def without_plugin(what: str, plugin: str) -> str:
-    """Return the sentence that tells which of MLaut's plug-ins is missing, and how to get it.
-
-    Examples
-    --------
-    >>> print(without_plugin("boards are read by", "boards"))
-    boards are read by the plug-in mlaut-boards: 'pip install ./plugins/boards' in a copy of \
-MLaut's repository
-    """
-    return (
-        f"{what} the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}' in a copy of "
-        "MLaut's repository"
-    )

@@ -25,16 +25,11 @@ from mlaut.analysis import (
     profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
-from mlaut.analysis.deciding.one_decision import OneDecision
+from mlaut.analysis.deciding.strips import Strips
 from mlaut.analysis.estimates.behind import calibration_table
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
-from mlaut.analysis.plots.decision_plot import FEWEST_FOR_BANDS, JOINED, MARKS, race_plot
-from mlaut.analysis.plots.one_plots import (
-    about_one,
-    calibration_plot,
-    one_plot,
-    residual_plot,
-)
+from mlaut.analysis.plots.decision_plot import MARKS, race_plot
+from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
 from mlaut.markup import counted, printable
@@ -289,22 +284,13 @@ def _decision(section: Section) -> _Made | None:
     decision = section.decision
     if decision is None:
         return None
-    if isinstance(decision, OneDecision):
-        return one_plot(decision, top=MOST_ROWS), *about_one(decision)
     figure = decision_plot(decision, section.results, top=MOST_ROWS)
-    n, n_all = len(section.results.datasets), len(decision.frame)
-    parts = [
-        "One dot per dataset",
-        *["the mark is the middle one (the table has the average)"] * bool(decision.leader),
-        *["the band holds the middle half of them"] * (n >= FEWEST_FOR_BANDS),
-        *["a line joins the dots of a dataset"] * (n == JOINED),
-    ]
-    beyond = any({*"◂▸"} & {*text.get_text()} for text in figure.axes[0].texts)
-    far = " Numbers at the edges are dots beyond the axis." * beyond
+    n_all, one = len(decision.frame), decision.sets is not None
     best = f" The best {MOST_ROWS} of {n_all}." * (n_all > MOST_ROWS)
-    ranks = decision.frame["average rank"]
-    alternative = f"{decision.answer()} Average ranks: {_list(ranks)}."
-    return figure, f"{'; '.join(parts)}.{far}{_marks(decision)}{best}", alternative
+    what = f"mean {decision.metric}" if one else "average rank"
+    alternative = f"{decision.answer()} {_upper(what)}s: {_list(decision.frame[what])}."
+    about = Strips.of(decision, section.results).reading()
+    return figure, f"{about}{_marks(decision)}{best}", alternative
 
 
 def _calibration(section: Section) -> _Made | None:
@@ -332,7 +318,11 @@ def _marks(decision: Decision) -> str:
     """Return what the marks in the figure of a decision mean."""
     shown = set(decision.frame["verdict"]) if decision.leader else set()
     legend = "; ".join(f"{words}: {name}" for name, (*_, words) in MARKS.items() if name in shown)
-    return f" {legend[:1].upper()}{legend[1:]}." if legend else ""
+    return f" {_upper(legend)}." if legend else ""
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _budgets(section: Section) -> _Made | None:

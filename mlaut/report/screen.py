@@ -1,23 +1,38 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis import Decision
+from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding import certainty
-from mlaut.analysis.deciding.margins import own_scores
+from mlaut.analysis.deciding.margins import margins, own_scores
 from mlaut.analysis.deciding.one_decision import OneDecision
-from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, MOST_DOTS, MOST_NAMED, Strips
-from mlaut.analysis.deciding.verdicts import VERDICTS
+from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
+from mlaut.analysis.deciding.verdict_table import VerdictTable
+from mlaut.analysis.deciding.verdicts import OPEN, USE, VERDICTS
+from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.results.results import Results
+from mlaut.markup import counted
 from mlaut.report.records import Section
-from mlaut.report.shown import ShownTable, decision_groups, decision_table
+from mlaut.report.shown import COST, ShownTable, decision_groups, decision_table, in_words_of
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
-_IN_TABLE = re.compile(r"Choosing costs at most|.* interval \[[^]]*\]\.$").match  # as columns
+_IN_TABLE = re.compile(  # what a row of the table, the legend or a card says as well
+    r"Choosing costs at most|.* interval \[[^]]*\]\.$|.* there (?:they|it) counts? as last|"
+    r".* failed on \d+ of \d+ datasets; on the|.* for reference only, not a candidate|"
+    r".* by the main test .*, but not by most others\.$"
+).match
+_COUNTS = re.compile(r"\b([Ww])in/tie/loss")  # the header of a page has other words
+_SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
+_ASIDE = re.compile(r" \((?=[^()]{40})([^()]+)\)\.$")  # a long bracket at the end of a headline
+RACED_OUT = "raced out"
 _ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _LONG = 24  # letters of a name beside an axis
@@ -79,6 +94,8 @@ class Screen:
         How to read the numbers and the strips.
     cards : tuple of (str, str)
         Questions on how sure the answer is, each with its answer.
+    say : callable
+        Function that says "strategy" as the table of the results does (`in_words_of`).
     """
 
     answer: str
@@ -95,6 +112,7 @@ class Screen:
     words: tuple[tuple[str, str], ...]
     reading: tuple[str, ...]
     cards: tuple[tuple[str, str], ...]
+    say: Callable[[str], str]
 
 
 def screen_of(section: Section) -> Screen:
@@ -108,9 +126,9 @@ def screen_of(section: Section) -> Screen:
     cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
     first = decision.first[0] if "won" in decision.frame else ""
     rows = {name: _row(decision, strips, name, cells[name], first) for name in cells}
-    edges = [row.edges for row in rows.values()]
     answer, *more = answer_parts(decision)
     known, reading = _legend(decision)
+    told = (f"Costs at most: {x.title}." for x in table.columns if x.key == COST)
     return Screen(
         answer=answer,
         more=tuple(more),
@@ -121,21 +139,90 @@ def screen_of(section: Section) -> Screen:
             for title, names, folded in decision_groups(decision)
         ),
         axis=tuple(strips.ticks()),
-        sides=_sides(strips, decision),
-        room=tuple(max([0, *(len(x) for row in edges for x in row[side])]) for side in (0, 1)),  # type: ignore[arg-type]
+        sides=strips.sides(),
+        room=_room(rows.values()),
         first=first,
-        who=_short(first),
+        who=first if len(first) <= _LONG else "the first",
         longest=max(map(len, cells)),
         words=known,
-        reading=(_picture(strips, len(results.datasets)), *reading),
+        reading=(_picture(strips), *reading, *told),
         cards=cards(decision),
+        say=in_words_of(results),
     )
+
+
+def race_screen(section: Section) -> Screen | None:
+    """Return the first screen of a race for the best; None without one, or if it has no best."""
+    race, scored = section.race, section.scored
+    if race is None or not race.terms.of_best or not race.left:
+        return None
+    first = str(scored.losses[list(race.left)].mean().idxmin())
+    known, frame = race.to_frame(), margins(scored, first)
+    alone = USE if race.answered and len(race.left) == 1 else OPEN
+    frame["verdict"] = [alone if name in race.left else RACED_OUT for name in frame.index]
+    lack = (known["datasets"] - scored.losses.notna().sum()).clip(lower=0).astype(int)
+    frame = frame.assign(failures=lack, ran=known["datasets"], **{"average rank": np.nan})
+    frame = frame.sort_values(["verdict", "ran"], key=_race_order, kind="stable")
+    terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
+    table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
+    strips = Strips.of(table, scored)
+    size = next((x for x in ("difference", "ratio") if x in frame), "")
+    shown = ShownTable.of(frame[["ran"]])
+    shown = shown.joined(frame[[size]]) if size in frame else shown
+    rows = {
+        labels[0]: _row(table, strips, labels[0], tuple(x.shown for x in cells), first)
+        for labels, cells in shown.rows
+    }
+    best, sure = listed(race.left), number(1 - race.terms.alpha)
+    equal = ", and they are practically equal" * race.answered or ": the race has not told which"
+    words = {
+        OPEN: "still in the race",
+        RACED_OUT: "shown to be worse than another, and run no more",
+    }
+    cost = race.cost_sentence()
+    asked = {
+        "How sure is it?": f"With probability {sure} a best strategy is never raced out, however "
+        "often one looks.",
+        "What did it cost?": f"{cost[:1].upper()}{cost[1:]}." if cost else "",
+        "Where are the ranks?": "Strategies leave because of their results, so ranks and the usual "
+        "tests would not be valid; mlaut run --complete runs what was left out.",
+    }
+    return Screen(
+        answer=f"On datasets like these, {best} is the best."
+        if len(race.left) == 1
+        else f"{best} may be best{equal}.",
+        more=(f"{counted(len(known) - len(race.left), 'other')} raced out.",),
+        notes=(),
+        headers=(("datasets", "on how many datasets it ran"), (size, ""))[: len(shown.columns)],
+        groups=(Group("", False, tuple(rows.values())),),
+        axis=tuple(strips.ticks()),
+        sides=strips.sides(),
+        room=_room(rows.values()),
+        first=first,
+        who=first if len(first) <= _LONG else "the first",
+        longest=max(map(len, rows)),
+        words=tuple((word, text) for word, text in words.items() if word in set(frame["verdict"])),
+        reading=(_picture(strips),),
+        cards=tuple((question, text) for question, text in asked.items() if text),
+        say=str,
+    )
+
+
+def _race_order(values: pd.Series) -> pd.Series:
+    return values == RACED_OUT if values.name == "verdict" else -values
+
+
+def _room(rows: Iterable[Row]) -> tuple[int, int]:
+    """Return the letters of the longest text at the left and at the right edge."""
+    sides = zip(*(row.edges for row in rows), strict=True)
+    left, right = (max((len(x) for lines in side for x in lines), default=0) for side in sides)
+    return left, right
 
 
 def _not_in_table(text: str) -> str:
     """Return what a sentence says that no column of the table does."""
     _, so, rest = text.partition(". So ")
-    return text if not _IN_TABLE(text) else f"So {rest}" if so else ""
+    return _SCENARIO.sub("", text) if not _IN_TABLE(text) else f"So {rest}" if so else ""
 
 
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
@@ -145,9 +232,16 @@ def answer_parts(decision: Decision) -> list[str]:
     """Return the answer as sentences, of which the first is the headline."""
     answer = decision.answer()
     if not decision.decided or not decision.leader:
-        return _SENTENCE.split(answer)
+        first, *rest = _SENTENCE.split(answer)
+        if aside := _ASIDE.search(first):
+            first, rest = f"{first[: aside.start()]}.", [f"{_sentence(aside[1])}.", *rest]
+        return [first, *rest]
     parts = [part.rstrip(".") for part in _PART.split(answer)]
-    return [f"{x[:1].upper() + x[1:] if x.startswith('avoid ') else x}." for x in parts]
+    return [f"{_sentence(x) if x.startswith('avoid ') else x}." for x in parts]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def cards(decision: Decision) -> tuple[tuple[str, str], ...]:
@@ -167,7 +261,7 @@ def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str,
         if word.lower() in VERDICTS:
             known.append((word.lower(), meaning.rstrip(".")))
         else:
-            rest.append(sentence)
+            rest.append(_COUNTS.sub(r"\1on / tied / lost", sentence))
     return tuple(known), tuple(rest)
 
 
@@ -180,7 +274,9 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     return table.joined(scores.set_axis(letters, axis=1))
 
 
-def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str) -> Row:
+def _row(
+    decision: VerdictTable, strips: Strips, name: str, texts: tuple[str, ...], first: str
+) -> Row:
     frame = decision.frame
     wins = frame[["won", "tied", "lost"]].fillna(0) if first else frame[[]]
     counts = [int(x) for x in wins.loc[name].to_numpy()] or [0, 0, 0]
@@ -212,12 +308,9 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
         return f'<path class="{kind}" d="M{1000 * share:.1f} {middle - half:g}v{2 * half:g}"/>'
 
     parts += [line(share, middle, "tick") for share, _ in strips.ticks()]
-    if strips.reference:
-        parts.append(
-            line(float(strips.across(1.0 if strips.kind == "ratio" else 0.0)), middle, "zero")
-        )
+    at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
+    parts += [line(at, middle, "zero")] * bool(strips.reference)
     if name == strips.reference:
-        at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:
         known, drawn = places.dropna(), inside
@@ -225,7 +318,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             low, high = (min(max(end, 0.0), 1.0) for end in band)
             parts.append(_band(low, high, _HALF, "band"))
         if len(known) > MOST_DOTS:
-            low, high = known.quantile([0.05, 0.95]).clip(0, 1)
+            low, high = np.quantile(known, [0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))
             drawn = inside[(inside < low) | (inside > high)]
         if not strips.named and len(drawn):
@@ -236,7 +329,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             )
             parts.append(f'<path class="dots" d="{dots}"/>')
         mark = float(strips.across(strips.marks[name]))
-        if 0 <= mark <= 1 and (len(strips.dots) > 1 or strips.intervals is not None):
+        if 0 <= mark <= 1 and (len(known) > 1 or strips.intervals is not None):
             parts.append(line(mark, _HALF + 2, "mid"))
     shape = f'viewBox="0 0 1000 {_HEIGHT}" preserveAspectRatio="none"'
     return f'<svg {shape} aria-hidden="true">{"".join(parts)}</svg>'
@@ -249,39 +342,8 @@ def _band(low: float, high: float, half: float, kind: str) -> str:
     return f'<rect class="{kind}" {place}/>'
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONG else "the first"
-
-
-def _sides(strips: Strips, decision: Decision) -> tuple[str, str]:
-    """Return the words at the ends of the axis."""
-    than = f" than {_short(strips.reference)}" if strips.reference else ""
-    if strips.kind == "rank":
-        return "\u2190 worse rank", "better rank \u2192"
-    if decision.scorer.greater_is_better:
-        return f"\u2190 lower {decision.metric}{than}", "higher \u2192"
-    return f"\u2190 higher {decision.metric}{than}", "lower, better \u2192"
-
-
-def _picture(strips: Strips, n: int) -> str:
-    """Return a sentence on how to read the strips."""
-    what = {
-        "difference": f"the score minus that of {strips.reference}",
-        "ratio": f"the score divided by that of {strips.reference}, on a logarithmic axis",
-        "rank": "the rank of the strategy, 1 is best",
-        "score": "the score",
-    }[strips.kind]
-    if strips.intervals is not None:
-        dots = f"; a dot for each test set: {what}" if len(strips.dots) else ""
-        return (
-            f"Upright line: the mean, as in the table; band: its interval{dots}. Right is better."
-        )
-    parts = [f"{'A letter' if n <= MOST_NAMED else 'A dot'} for each dataset: {what}"]
-    if n > MOST_DOTS:
-        parts[0] = f"On each of {n} datasets: {what}"
-    parts += ["upright line: the average, as in the table"] * (n > 1)
-    parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
-    parts += ["thin band: the middle nine tenths; dots: the others"] * (n > MOST_DOTS)
-    edge = any(any(strips.edges(str(name))) for name in strips.dots)
-    parts += ["numbers at an edge: dots beyond it"] * edge
-    return f"{'; '.join(parts)}. Right is better."
+def _picture(strips: Strips) -> str:
+    """Return how to read the strips; of many dots, a page draws those outside a thin band."""
+    text, band = strips.reading("upright line"), "band: the middle half of the datasets"
+    thin = f"{band}; thin band: the middle nine tenths; dots: the others"
+    return text.replace(band, thin) if len(strips.dots) > MOST_DOTS else text

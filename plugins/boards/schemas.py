@@ -58,6 +58,14 @@ RESULTS = {
     "leaderboard-export": one(files=OF_MLAUT.FILES),
     "leaderboard-records": OF_MLAUT.STANDINGS,
     "study-export": one(runs=whole("New runs in MLflow")),
+    "study-same": one(
+        answer=text("same, differs or cannot tell, of all strategies"),
+        metric=text("Metric of the scores"),
+        rope=number("Largest mean difference that counts as none"),
+        notes=many(text(), "What limits the answer, a sentence each"),
+        strategies=OF_MLAUT.STANDINGS | {"description": "Answer and p-values of each strategy"},
+        environments=OF_MLAUT.STANDINGS | {"description": "What differs between the two runs"},
+    ),
     "study-place": one(
         sentence=text("Place of the best own strategy, and whether the check supports it"),
         check=or_null(OF_MLAUT.STANDINGS | {"description": "Strategies that were run again"}),

@@ -43,7 +43,6 @@ OF_RESULTS = {
     "mean_estimates": {"method": "t"},
     "multi_comparison": {},
     "nemenyi_test": {},
-    "paired_items": {"first": "A", "second": "B"},
     "performance_profile": {},
     "pilot_design": {},
     "poisson_binomial_test": {},
@@ -59,7 +58,6 @@ OF_RESULTS = {
     "retrained_mean_estimates": {},
     "scale_free_table": {},
     "sign_test": {},
-    "skill_table": {"baseline": "C"},
     "t_test": {},
     "treat_missing": {},
     "trinomial_test": {},
@@ -78,8 +76,7 @@ OF_ONE_STRATEGY = {
     "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 UNDEFINED = {"conover_test", "hierarchical_test"}  # where nothing varies; they say so
-OF_GAPS = {"box_plot", "dataset_estimates", "paired_items",
-           "under_treatments"}  # fmt: skip
+OF_GAPS = {"box_plot", "dataset_estimates", "under_treatments"}
 
 
 def sets_of_folds(repeats):

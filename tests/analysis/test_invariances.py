@@ -65,7 +65,6 @@ CASES = {
     "retrained_mean_estimates": Case(units=False, others=True),
     "scale_free_table": Case(),
     "sign_test": Case(others=True),
-    "skill_table": Case({"baseline": "A"}),
     "t_test": Case(units=False, others=True),
     "trinomial_test": Case(others=True),
     "wilcoxon_test": Case(units=False, others=True),

@@ -3,18 +3,21 @@
 import os
 import pickle
 import random
+import runpy
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, train_test_split
 
+from mlaut import Study
 from mlaut.errors import DataError, DivergedError, OptionalPackageError, StrategyError
 from mlaut.estimators import (
     DataShape,
@@ -30,6 +33,7 @@ from mlaut.estimators.networks.architectures import ARCHITECTURES, Architecture
 from mlaut.estimators.networks.keras_estimator import _held_out
 from mlaut.experiments.plans.run_options import parse_retry
 from mlaut.experiments.workers.copies import shared_process
+from mlaut.files_io import StudyStore
 from mlaut.records import CLASSIFICATION, REGRESSION, Status
 
 from .tables import SHAPE, awkward, labels
@@ -458,6 +462,33 @@ def test_ones_own_network_is_wrapped_in_one_line(iris):
 
 
 @needs_keras
+def test_the_convolutional_networks_of_the_examples_learn_from_arrays(tmp_path):
+    network = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "networks.py"))
+    digits, rng = load_digits(), np.random.default_rng(0)
+    kind = np.arange(90) % 2
+    waves = np.sin(np.arange(40) / (2 + 2 * kind[:, None]) + rng.uniform(0, 6, (90, 1)))[:, None]
+    given = {
+        "digits": ("image_network", digits.images[:500].astype("u1"), digits.target[:500]),
+        "colour": ("image_network", digits.images[:90, ..., None] + np.zeros(3), kind),
+        "waves": ("series_network", waves, kind),
+        "numbers": ("series_network", waves, waves[:, 0, 0]),
+    }
+    right = {}
+    for dataset, (name, X, y) in given.items():
+        task = REGRESSION if dataset == "numbers" else CLASSIFICATION
+        epochs = 20 if dataset in ("digits", "waves") else 1
+        study = Study(tmp_path / f"{dataset}.h5", seed=1)
+        study.add_datasets((X, y), name=dataset)
+        strategy = keras_network(network[name], name="convolutional", task=task, epochs=epochs)
+        assert study.run([strategy], engine="inline", verbose=0).counts == {Status.DONE: 1}
+        block = StudyStore(study.path).block(dataset)
+        test = block.split.rows(0, 0)[1]
+        right[dataset] = (block.predictions[0, 0, test] == block.truth[test]).mean()
+    assert right["digits"] > 0.6  # one in ten by chance
+    assert right["waves"] > 0.9
+
+
+@needs_keras
 def test_what_ones_own_function_compiled_stays(iris):
     X, y = iris
     seen = []
@@ -663,7 +694,7 @@ def test_jax_reads_the_flag_of_equal_bits_on_a_gpu_or_those_of_the_user(own, rea
 
 ONE_EPOCH_OF_EACH = """
 import keras
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from mlaut.estimators import instantiate_default_estimators
 X, y = load_iris(return_X_y=True)
 names = [f"{stem}_lr001" for stem in %s]

@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score, f1_score
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut import Generic_Estimator, Study
+from mlaut import Generic_Estimator, Orchestrator, Study
 from mlaut.analysis import metric
 from mlaut.estimators import as_strategies
 from mlaut.estimators.strategy.scoring import OnPositions, tuned_by
@@ -76,7 +76,7 @@ def study(tmp_path):
 
 
 def plan_of(study, strategies):
-    rows = study._orchestrator("", True).plan(strategies).why()
+    rows = Orchestrator(*study._prepared("", True)).plan(strategies).why()
     return {row["strategy"]: row["because"] for row in rows if not row["cells"]}
 
 

@@ -239,3 +239,17 @@ class NearestShape(ClassifierMixin, BaseEstimator):
         X = X.toarray() if hasattr(X, "toarray") else X
         far = [((X - mean) ** 2).reshape(len(X), -1).sum(axis=1) for mean in self.means_]
         return self.classes_[np.argmin(far, axis=0)]
+
+
+class NearestMeans(NearestShape):
+    """Nearest mean of the means of the channels of series of different lengths."""
+
+    def fit(self, X, y):
+        assert isinstance(X, list)
+        return super().fit(self._means_of(X), y)
+
+    def predict(self, X):
+        return super().predict(self._means_of(X))
+
+    def _means_of(self, X):
+        return np.array([one.mean(axis=1) for one in X])

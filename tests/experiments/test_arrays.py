@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 from comparing import arrays as arrays_of
 from comparing import assert_same
-from learners import NearestShape, Traced
+from learners import NearestMeans, NearestShape, Traced
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from mlaut import Study
+from mlaut import Orchestrator, Study
 from mlaut.errors import StrategyError
 from mlaut.estimators import Flatten, Generic_Estimator, as_strategies
 from mlaut.estimators.libraries.arrays import takes_sparse
@@ -142,7 +142,7 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path):
     assert verify_study(bundle.folder / "study.h5").ok
     told = str(whole.report())
     assert "Studied: 2 datasets (rows of 2 x 12 values) for classification, 60 rows" in told
-    again = whole._orchestrator("kfold(2)", True).predict_all(trusted=True)
+    again = Orchestrator(*whole._prepared("kfold(2)", True)).predict_all(trusted=True)
     assert len(again) == 60 * 2 * 2
 
 
@@ -156,6 +156,27 @@ def test_workers_of_dask_get_the_same_rows(tmp_path):
         address = cluster.scheduler_address
         there.run(few, split="kfold(2)", engine="dask", scheduler=address, verbose=0)
     assert_same(stored(here), stored(there))
+
+
+def test_series_of_different_lengths_reach_learners_as_a_list(tmp_path):
+    lengths = 5 + np.arange(60) % 9
+    series = [one[:, :n] for one, n in zip(SERIES, lengths, strict=True)]
+    few = {
+        "nearest": NearestMeans(),
+        "tuned": Generic_Estimator(NearestMeans(), param_grid={"weighted": [False, True]}, cv=2),
+    }
+    studies = [Study(tmp_path / f"{engine}.h5", seed=1) for engine in ("local", "inline")]
+    for study in studies:
+        study.add_datasets((series, WHO % 2), name="series", roles={"group": WHO})
+        how = {"split": "kfold_by_role(2)", "engine": study.path.stem, "verbose": 0}
+        assert study.run(few, save_models=True, **how).counts == {1: 4}
+    assert_same(*map(stored, studies))
+    again = studies[0]._orchestrator("kfold_by_role(2)", True).predict_all(trusted=True)
+    assert (again["prediction"] == again["truth"]).mean() > 0.7
+    with pytest.raises(
+        StrategyError, match=r"'series' is series of 5 to 12 points, which Flatten-S"
+    ):
+        studies[0].run([make_pipeline(Flatten(), SVC()), NearestMeans()], verbose=0)
 
 
 class Halves:

@@ -3,7 +3,7 @@
 import numpy as np
 import sklearn
 
-from mlaut import Study
+from mlaut import Orchestrator, Study
 from mlaut.experiments.runs import execution
 from mlaut.files_io import StudyStore as Store
 from mlaut.report.state import study_state
@@ -17,7 +17,10 @@ def test_results_of_two_versions_are_named(tmp_path, monkeypatch):
         patched.setattr(execution, "describe_environment", lambda _: {"versions": older})
         assert study.run("GaussianNaiveBayes", **run).versions == store.mixed_versions() == ""
     line = f"results of scikit-learn 1.2.3 and {sklearn.__version__} are in one study"
-    assert str(study._orchestrator("", True).plan("BaselineClassifier")).splitlines()[1] == line
+    assert (
+        str(Orchestrator(*study._prepared("", True)).plan("BaselineClassifier")).splitlines()[1]
+        == line
+    )
     assert store.mixed_versions({"keras": "2.0"}) == "results of keras 3.0 and 2.0 are in one study"
     summary = study.run("BaselineClassifier", **run)
     assert f"\n  {line}" in str(summary)

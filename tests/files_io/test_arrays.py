@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from mlaut import Study
+from mlaut.arrays import Series
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.tables import arrays
@@ -160,3 +161,53 @@ def test_rows_that_occur_twice_are_counted(io):
     assert count_repeated(sp.csr_matrix(X[:, 0]), np.zeros(12)) == 5
     io.save_datasets([Dataset("d", LABELS, "y", "", array=X)])
     assert io.dataset_info("d").repeated_rows == 5  # two a, two b; and 0 in row 4 is a
+
+
+UNEQUAL = [RNG.normal(size=(2, n)).astype("f4") for n in (3, 9, 4, 5, 5, 2, 7, 8, 3, 1, 6, 4)]
+
+
+@pytest.mark.parametrize("mapped", [False, True], ids=["in memory", "mapped"])
+def test_series_of_different_lengths_are_lengths_and_one_array(tmp_path, mapped, monkeypatch):
+    if mapped:
+        monkeypatch.setattr(arrays, "ON_DISK", 0)
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets((UNEQUAL, LABELS["y"]), name="s")
+    io = FilesIO(study.datasets_path)
+    read, info = io.load_dataset("s"), io.dataset_info("s")
+    assert all(map(np.array_equal, read.features[:], UNEQUAL))
+    assert all(map(np.array_equal, read.features[[7, 1]], (UNEQUAL[7], UNEQUAL[1])))
+    assert (info.shape, info.shortest, info.n_features) == ((2, 9), 1, 18)
+    with h5py.File(io.path) as file:
+        group = file["s/X"]
+        assert group["lengths"][:3].tolist() == [3, 9, 4]
+        assert np.array_equal(group["values"][3:12], UNEQUAL[1].T)
+        assert (group.attrs["encoding-type"], file["s"].attrs["encoding-version"]) == (
+            "mlaut-series",
+            4,
+        )
+    objects = np.empty(12, dtype=object)
+    objects[:] = UNEQUAL
+    assert study.add_datasets((objects, LABELS["y"]), name="s") == ["s"]
+    with pytest.raises(StoreError, match="other values in its array"):
+        study.add_datasets(([one + 1 for one in UNEQUAL], LABELS["y"]), name="s")
+    with pytest.raises(StoreError, match=r"rows of series of up to \(2, 9\) are now of an array"):
+        study.add_datasets((SHAPED["films"], LABELS["y"]), name="s")
+
+
+def test_lists_of_arrays_of_one_shape_are_an_array_or_a_table(tmp_path):
+    study, y = Study(tmp_path / "study.h5"), LABELS["y"]
+    study.add_datasets((list(SHAPED["images"]), y), name="images")
+    study.add_datasets((list(SHAPED["series"][:, 0]), y), name="table")
+    study.add_datasets(([one[0] for one in UNEQUAL], y), name="one channel")
+    io = FilesIO(study.datasets_path)
+    assert np.array_equal(io.load_dataset("images").array, SHAPED["images"])
+    assert io.load_dataset("table").features.shape == (12, 7)
+    assert io.load_dataset("one channel").array.shape == (12, 1, 9)
+    for wrong in ([np.zeros((1, 3)), np.zeros((2, 3))], [np.zeros((1, 0)), np.zeros((1, 3))]):
+        with pytest.raises(DataError, match=r"a list of arrays of shapes \(1, .*the same channels"):
+            study.add_datasets((wrong, ["a", "b"]), name="w")
+
+
+def test_series_that_occur_twice_are_counted(io):
+    X = Series.of([np.ones((1, 2)), np.ones((1, 3)), np.ones((1, 2)), np.zeros((1, 2))])
+    assert count_repeated(X, np.zeros(4)) == 2

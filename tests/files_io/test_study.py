@@ -22,8 +22,10 @@ from mlaut.analysis import Results
 from mlaut.errors import StoreError, StudyError, StudyLockedError
 from mlaut.files_io import FilesIO, StrategyEntry, StudyStore
 from mlaut.files_io.outcomes.traces import pack_trace
+from mlaut.files_io.safe_files import seal
 from mlaut.files_io.safe_files.hdf5 import accept_changes, change_h5, rewrite_h5
 from mlaut.files_io.safe_files.texts import put_json, put_labels
+from mlaut.files_io.studies import study_layout
 from mlaut.files_io.studies.study_layout import arrays_of, damage_explained
 from mlaut.identity.digests import digest
 from mlaut.records import REGRESSION, Status, Trace
@@ -98,6 +100,19 @@ def test_growing_keeps_every_outcome(study):
     assert after.status.sum() == 2
     assert study.details("iris")[0]["best_params"] == {"C": 5}
     assert study.status("wine").shape == (1, 1, 2)
+
+
+def test_a_split_is_read_once_for_each_seal_of_its_file(study, monkeypatch):
+    read, whole = [], study_layout._entry_of
+    monkeypatch.setattr(study_layout, "_entry_of", lambda *of: read.append(of[1]) or whole(*of))
+    monkeypatch.setattr(seal, "_read", {})
+    first = study.load_split("iris")
+    assert len(study.statuses()) == len(study.load_splits()) == len(list(study.all_details())) == 2
+    assert sorted(read) == ["cpu", "iris"]
+    with pytest.raises(ValueError, match="read-only"):  # all who read the file share it
+        first.truth[0] = 1
+    study.save_splits([entry("iris", fingerprint="other")], replace=True)
+    assert study.load_split("iris").fingerprint == "other"
 
 
 def test_same_structure_again_leaves_the_file_alone(study):

@@ -6,6 +6,7 @@ import os
 import resource
 import sys
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -125,7 +126,7 @@ def test_arrays_and_sparse_rows_of_files(tmp_path):
     [
         ("a.ts", TS.replace("false", "true"), "its series have time stamps; resample them"),
         ("a.ts", TS.replace("true a b", "false"), "its series have no label to be the target"),
-        ("a.ts", TS + "1,2:a\n1:b\n", "its series differ in length; pad or cut them to one"),
+        ("a.ts", TS + "1,2:1:a\n1:1:b\n", "the channels of a series differ in length; pad or"),
         ("a.ts", TS + "1:2:a\n1:b\n", "cannot be read as TS .*shorter"),
         ("a.csv", "a,b\n1,2,3\n", "its rows have more values than its header has names"),
         ("a.csv", "", "cannot be read as CSV .No columns to parse"),
@@ -183,3 +184,50 @@ def test_gaps_are_named_by_their_texts_where_a_file_has_texts(tmp_path):
     path = written(tmp_path / "a.csv", "x,y\nNA,1\n,2\nDE,3\nNA,4\n")
     assert tables.gaps_in(path, "x", ("", "NA")) == "'NA' (2), '' (1)"
     assert tables.gaps_in(path.rename(tmp_path / "a.arff"), "x", ("", "NA")) == ""
+
+
+def test_rows_and_labels_of_two_npy_files(tmp_path):
+    X, y = np.arange(24.0).reshape(4, 2, 3), np.array([b"a", b"\xc3\xa9", b"a", b"b"])
+    np.save(tmp_path / "digits_X.npy", X)
+    with pytest.raises(DataError, match=r"no labels beside it; name .*digits_X.npy\?y=labels.npy'"):
+        tables.read_rows(tmp_path / "digits_X.npy")
+    np.save(tmp_path / "digits_y.npy", y)
+    frame, rows = tables.read_rows(tmp_path / "digits_X.npy")
+    assert frame["target"].tolist() == ["a", "é", "a", "b"]
+    assert np.array_equal(rows, X)
+    assert tables.stem_of("digits_X.npy") == "digits"
+    np.save(tmp_path / "other.npy", np.arange(4))
+    named = {"y": "other.npy"}
+    assert tables.read_rows(tmp_path / "digits_X.npy", apart=named)[0]["target"].tolist() == [
+        0,
+        1,
+        2,
+        3,
+    ]
+    with pytest.raises(DataError, match=r"none.npy: no such file of labels"):
+        tables.read_rows(tmp_path / "digits_X.npy", apart={"y": "none.npy"})
+    np.save(tmp_path / "other.npy", np.array([{}]), allow_pickle=True)
+    with pytest.raises(DataError, match=r"cannot be read as NPY .*allow_pickle"):
+        tables.read_rows(tmp_path / "digits_X.npy", apart=named)
+
+
+def test_rows_and_labels_of_an_hdf5_file(tmp_path):
+    X, path = np.arange(24, dtype="u1").reshape(4, 2, 3), tmp_path / "scans.h5"
+    with h5py.File(path, "w") as file:
+        file["deep/images"], file["labels"] = X, ["a", "é", "a", "b"]
+        file.create_dataset("codes", data=np.array([b"a", b"b", b"a", b"b"]))
+    for labels, told in (("labels", ["a", "é", "a", "b"]), ("/codes", ["a", "b", "a", "b"])):
+        frame, rows = tables.read_rows(path, apart={"X": "deep/images", "y": labels})
+        assert frame["target"].tolist() == told
+        assert rows.dtype == "u1" and np.array_equal(rows, X)  # noqa: PT018
+    for apart, told in (
+        ({}, r"no array 'X'; it has codes \(4,\), deep/images \(4, 2, 3\), labels \(4,\); name "),
+        ({"X": "deep/image", "y": "labels"}, "no array 'deep/image'; did you mean 'deep/images'?"),
+        ({"X": "deep/images"}, "no array 'y'; .* as in 'scans.h5.X=images&y=labels'"),
+    ):
+        with pytest.raises(DataError, match=told) as found:
+            tables.read_rows(path, apart=apart)
+        assert "\n" not in str(found.value)
+    path.write_bytes(b"no HDF5")
+    with pytest.raises(DataError, match="cannot be read as H5"):
+        tables.read_rows(path)

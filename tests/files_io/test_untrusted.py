@@ -26,6 +26,7 @@ from mlaut.files_io.outcomes import traces
 from mlaut.files_io.outcomes.journal import Journal
 from mlaut.files_io.outcomes.packs import pack, pack_outcomes
 from mlaut.files_io.outcomes.traces import pack_trace, unpack_traces
+from mlaut.files_io.safe_files import seal
 from mlaut.files_io.safe_files.hdf5_output import Bytes
 from mlaut.files_io.safe_files.seal import BLOCK, LIST, make_seal
 from mlaut.files_io.safe_files.texts import put_json
@@ -255,6 +256,7 @@ def test_a_lack_of_memory_is_one_line(study, monkeypatch):
     def fail(*_):
         raise MemoryError("Unable to allocate 768. MiB")
 
+    monkeypatch.setattr(seal, "_read", {})  # what is known of the file is not read again
     monkeypatch.setattr("mlaut.files_io.studies.study_layout.get_json", fail)
     with pytest.raises(StoreError, match=r"the memory does not suffice .*Unable to alloc"):
         study.load_splits()
@@ -363,6 +365,7 @@ def test_a_group_in_the_place_of_an_array_is_told(study, name):
 
 
 def test_an_array_that_is_stored_and_larger_than_the_memory_is_told(study, monkeypatch):
+    monkeypatch.setattr(seal, "_read", {})
     monkeypatch.setattr("mlaut.files_io.safe_files.untrusted.MEMORY", 119)
     with pytest.raises(
         StoreError, match="truth: it needs 120 bytes, more than half of the memory that may be used"

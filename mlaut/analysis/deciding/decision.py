@@ -46,7 +46,7 @@ from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import mean_seconds
+from mlaut.analysis.results.studies import mean_seconds
 from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.errors import AnalysisError
@@ -62,7 +62,7 @@ _LAST = (
 _OWN = ("training seconds", "failures", "datasets")  # columns that copies do not share
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
-_HARDLY = 0.01  # below it a strategy is not kept by a test of few datasets, which shows little
+_HARDLY = 0.005  # below it a strategy is not kept by a test of few datasets, which shows little
 _LIKELIEST = 0.5  # probability to be the best from which one strategy is advised
 
 
@@ -150,7 +150,7 @@ def decide_study(
     -----
     The strategies that may be the best are those for which the joint test of all pairs, by flips of
     signs, does not show that some other is better, but for those whose probability to be the best
-    is below 0.01; and those for which it is above 0.1. A given best strategy is among them with
+    is below 0.005; and those for which it is above 0.1. A given best strategy is among them with
     probability ``1 - alpha``. The leader is the one of them with the best average rank; of equal
     ranks, with the best mean.
 

@@ -27,7 +27,8 @@ _MARGIN = 0.04  # share of the axis beyond its first and last dot
 _DIGITS = 2  # of numbers beyond the axis
 _LISTED = 2  # of these numbers in a row; of more, how many there are and the farthest
 _APART = 0.11  # share of the axis between two labels
-_TENTHS = 0.05, 0.95
+_QUARTILES = 0.25, 0.75
+_LONG = 24  # letters of a name beside the axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,8 @@ class Strips:
         Whether greater values are better.
     ends : (float, float)
         Ends of the axis as places: the worst, and the best.
+    metric : str
+        Name of the score.
     intervals : DataFrame or None
         Ends of the interval of each mark, ``low`` and ``high``, for test sets of one dataset; None
         for datasets, whose rows have bands of quartiles.
@@ -60,6 +63,7 @@ class Strips:
     reference: str
     up: bool
     ends: tuple[float, float]
+    metric: str = "score"
     intervals: pd.DataFrame | None = None
 
     @classmethod
@@ -80,7 +84,7 @@ class Strips:
             kind, values, up, reference = "score", own_scores(results), metric.greater_is_better, ""
             marks = values.mean()
         values, marks = values[list(frame.index)], marks.reindex(frame.index).astype(float)
-        bare = cls(kind, values, marks, reference, up, (0.0, 1.0))
+        bare = cls(kind, values, marks, reference, up, (0.0, 1.0), metric.name)
         others = frame.index[(frame["verdict"] != YARDSTICK) & (frame.index != reference)]
         return bare._fitted(values, others if len(others) else frame.index)
 
@@ -94,9 +98,8 @@ class Strips:
         columns = ["difference", "difference low", "difference high"]
         known = frame[columns if reference else [f"mean {decision.metric}", "low", "high"]]
         known = known.set_axis(["mark", "low", "high"], axis=1).astype(float)
-        bare = cls(
-            kind, values, known["mark"], reference, decision.scorer.greater_is_better, (0, 1)
-        )
+        up = decision.scorer.greater_is_better
+        bare = cls(kind, values, known["mark"], reference, up, (0, 1), decision.metric)
         others = [name for name in names if name != reference]
         seen = pd.concat([values, known.T], ignore_index=True)
         return replace(bare._fitted(seen, others), intervals=known[["low", "high"]])
@@ -120,9 +123,10 @@ class Strips:
     def band(self, name: str) -> tuple[float, float] | None:
         """Return the ends of the band of a row, as shares of the axis; None without one."""
         if self.intervals is None:
-            known = self.across(self.dots[name]).dropna()
-            few = len(known) < FEWEST_FOR_BANDS
-            return None if few else (known.quantile(0.25), known.quantile(0.75))
+            known = self.across(self.dots[name].to_numpy(dtype=float))
+            known = known[known == known]
+            low, high = np.quantile(known, _QUARTILES) if len(known) else (0.0, 0.0)
+            return None if len(known) < FEWEST_FOR_BANDS else (low, high)
         ends = sorted(self.across(self.intervals.loc[name].to_numpy()).tolist())
         return None if np.isnan(ends).any() else (ends[0], ends[1])
 
@@ -131,6 +135,11 @@ class Strips:
         sign = 1.0 if self.up else -1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             return sign * (np.log(values) if self.kind == "ratio" else values)
+
+    @property
+    def zero(self) -> float:
+        """Return the place of the reference."""
+        return float(self.place(1.0 if self.kind == "ratio" else 0.0))
 
     def across(self, value: Any) -> Any:
         """Return places as shares of the axis, 0 at its left end and 1 at its right end."""
@@ -155,15 +164,16 @@ class Strips:
 
     def edges(self, name: str) -> tuple[str, str]:
         """Return what stands at the left and the right edge of a row: its dots beyond the axis."""
-        shares = self.across(self.dots[name]).sort_values()
-        mark, texts = float(self.across(self.marks[name])), []
+        own, mark, texts = self.dots[name].to_numpy(dtype=float), float(self.marks[name]), []
+        shares, mark_at = self.across(own), float(self.across(mark))
         unit = "datasets" if self.intervals is None else "test sets"
         for end, sign in ((0.0, -1), (1.0, 1)):
-            far = shares[sign * shares > sign * end].index[::sign]  # the nearest first
-            values = [self.text(float(self.dots[name][dataset])) for dataset in far]
+            far = np.flatnonzero(sign * shares > sign * end)
+            far = far[np.argsort(sign * shares[far], kind="stable")]  # the nearest first
+            values = [self.text(float(value)) for value in own[far]]
             dots = f"{len(far)} {unit}, to {values[-1]}" if values else ""
             dots = ", ".join(values) if len(far) <= _LISTED else dots
-            mean = f"mean {self.text(self.marks[name])}" if sign * mark > sign * end else ""
+            mean = f"mean {self.text(mark)}" if sign * mark_at > sign * end else ""
             texts.append("; ".join(filter(None, (mean, dots))))
         left, right = texts
         return left and f"\u25c2 {left}", right and f"{right} \u25b8"
@@ -199,6 +209,38 @@ class Strips:
         values = [float(f"{place * step:.6g}") + 0.0 for place in from_to]
         return sorted(values, key=abs)
 
+    def sides(self, who: str = "") -> tuple[str, str]:
+        """Return the words at the ends of the axis; ``who`` is a name of the reference."""
+        who = who or self.reference
+        who = who if len(who) <= _LONG else "the first"
+        than = f" than {who}" if self.reference else ""
+        if self.kind == "rank":
+            return "\u2190 worse rank", "better rank \u2192"
+        if self.up:
+            return f"\u2190 lower {self.metric}{than}", "higher \u2192"
+        return f"\u2190 higher {self.metric}{than}", "lower, better \u2192"
+
+    def reading(self, mark: str = "mark") -> str:
+        """Return a sentence on how to read the strips; ``mark`` is what stands at the average."""
+        n = len(self.dots)
+        what = {
+            "difference": f"the score minus that of {self.reference}",
+            "ratio": f"the score divided by that of {self.reference}, on a logarithmic axis",
+            "rank": "the rank, 1 is best",
+            "score": "the score",
+        }[self.kind]
+        if self.intervals is not None:
+            parts = [f"{mark.capitalize()}: the mean, as in the table", "band: its interval"]
+            parts += [f"a dot for each test set: {what}"] * bool(n)
+            return f"{'; '.join(parts)}. Right is better."
+        parts = [f"{'A letter' if self.named else 'A dot'} for each dataset: {what}"]
+        parts += [f"{mark}: the average, as in the table"] * (n > 1)
+        parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
+        shares = self.across(self.dots.to_numpy(dtype=float))
+        edge = bool(((shares < 0) | (shares > 1)).any())
+        parts += ["numbers at an edge: dots beyond it"] * edge
+        return f"{'; '.join(parts)}. Right is better."
+
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
         dots = self.dots[name].dropna()
@@ -209,7 +251,7 @@ class Strips:
             low, high = (self.text(float(x), 3) for x in self.intervals.loc[name].to_numpy())
             parts.append(f"interval {low} to {high}")
         if len(dots) >= FEWEST_FOR_BANDS:
-            low, high = (self.text(float(dots.quantile(q)), 3) for q in (0.25, 0.75))
+            low, high = (self.text(float(x), 3) for x in np.quantile(dots, _QUARTILES))
             parts.append(f"middle half {low} to {high}")
             parts.append(f"all {self.text(dots.min(), 3)} to {self.text(dots.max(), 3)}")
         elif self.intervals is None:

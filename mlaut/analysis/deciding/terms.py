@@ -313,10 +313,11 @@ def store_analysis(
             )
     if not analysis.metric and len(tasks) == 1:
         analysis = replace(analysis, metric=DEFAULT_METRICS[min(tasks)])
-    known = sum(int((cells != Status.MISSING).sum()) for _, cells in study.statuses().values())
     if not analysis.clusters:
-        kept = before.analysis.clusters if before and known else clusters
-        analysis = replace(analysis, clusters=kept or {})
+        kept = clusters or {}
+        if before and before.analysis.clusters != kept and _results(study):
+            kept = before.analysis.clusters
+        analysis = replace(analysis, clusters=kept)
     check_analysis(analysis, strategies, tasks)
     if not analysis.test and analysis.metric:
         analysis = replace(analysis, test=default_test(find_metric(analysis.metric)))
@@ -324,8 +325,15 @@ def store_analysis(
         now = datetime.now(UTC).isoformat(timespec="seconds")
         terms = {**vars(analysis), "secondary": list(analysis.secondary)}
         terms["clusters"] = dict(analysis.clusters)
-        study.store_analysis({"analysis": terms, "title": title, "chosen": now, "results": known})
+        about = {"title": title, "chosen": now, "results": _results(study)}
+        study.store_analysis({"analysis": terms, **about})
     return analysis
+
+
+def _results(study: StudyStore) -> int:
+    """Return the number of cells of a study that have a result."""
+    stored = study.statuses().values() if study.strategies else ()
+    return sum(int((cells != Status.MISSING).sum()) for _, cells in stored)
 
 
 @dataclass(frozen=True)

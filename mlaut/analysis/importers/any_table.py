@@ -16,7 +16,7 @@ from mlaut.analysis.importers.grids.readings import read_grid
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import source_column
+from mlaut.analysis.results.tables import source_column
 from mlaut.errors import AnalysisError, DataError, nearest
 
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {

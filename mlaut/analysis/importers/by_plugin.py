@@ -7,7 +7,8 @@ from pathlib import Path
 
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, DataError
-from mlaut.plugins.finding import found, without_plugin
+from mlaut.former_names import without_plugin
+from mlaut.plugins.finding import found
 
 # Words in the first lines of files of leaderboards.
 _OF_BOARDS = re.compile(

@@ -1,6 +1,5 @@
 """Figures of a decision (distances to the leader on each dataset) and of a race (its evidence)."""
 
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
@@ -8,15 +7,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import Locator, LogLocator, MaxNLocator
 
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import number
-from mlaut.analysis.deciding.decision import Decision
-from mlaut.analysis.deciding.margins import gaps, own_scores
-from mlaut.analysis.deciding.strips import robust_ends
+from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, Strips
+from mlaut.analysis.deciding.verdict_table import VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, LIKELY, OPEN, UNDECIDED, USE, YARDSTICK
-from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.plots.canvas import (
     BLUE,
     FONT,
@@ -25,10 +21,7 @@ from mlaut.analysis.plots.canvas import (
     GREY,
     ORANGE,
     Size,
-    beyond,
     canvas,
-    label_plainly,
-    log_scale,
     row_size,
     style,
     text_width,
@@ -51,37 +44,18 @@ MARKS = {
     YARDSTICK: ("D", GREY, "grey diamond"),
 }
 """Mark and colour of each verdict, and words for both; what is hollow is not clear."""
-FEWEST_FOR_BANDS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
-JOINED = 2  # datasets whose dots are joined; more lines could not be followed
-_LEADER = "\x00"  # place of the leader's name, which no name can hold
 _LETTERS = 14  # of a line below the axes, for each inch of them
-_LABELS = 1.7  # numbers at most below an inch of the axis, each of up to seven characters
 _WIDTH = 5.4  # inches of the figure, if its names allow it: a phone shows them at 8 points then
 _AXIS = (2.4, 3.6)  # inches of the axis
 _DOT = (4.5, 12.0)  # points; dots are larger where a row has few of them
 _POINTS = 28.0  # points of a row's only dot, if it had no limit; the area of all stays the same
 _PALE, _CLEAR = 0.5, 0.7  # opacity of many dots, which overlap, and of few
 _MOST = 0.9  # share of the datasets below which a name tells their number; the table tells all
-_NARROW, _SHORT = 10, 2  # ratios of a logarithmic axis' ends below which its labels are closer
-_TICKS = (1, 1.2, 1.5, 2, 3, 4, 6, 8)  # of a narrow axis; 1 must be among them
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    frame: pd.DataFrame  # of each strategy on each dataset; of ratios the logarithms
-    label: str  # below the axis, without the name of the leader
-    leader: str = ""  # strategy for which 0 stands, if there is one
-    better: str = ""  # side of 0 on which a strategy is better than the leader
-    ratios: bool = False
-
-    def shown(self, values: Any) -> Any:
-        """Return values in the units of the axis."""
-        return np.exp(values) if self.ratios else values
 
 
 @checked
 def decision_plot(
-    decision: Decision,
+    decision: VerdictTable,
     results: Results,
     *,
     top: int = 20,
@@ -89,12 +63,12 @@ def decision_plot(
     figsize: Size | None = None,
     look: Look = PLAIN,
 ) -> Figure:
-    """Draw the distance of each strategy from the leader on each dataset, best average rank on top.
+    """Draw the distance of each strategy from the leader, the best on top, as a page does.
 
     Parameters
     ----------
     decision : Decision
-        The value of `Comparison.decision`.
+        The value of `Comparison.decision`, also for one dataset.
     results : Results
         The compared results, ``comparison.results``.
     top : int, default 20
@@ -106,27 +80,27 @@ def decision_plot(
     Returns
     -------
     Figure
-        There is a dot for each dataset on which the strategy and the leader have a result. If many
-        are missing, their number is in brackets after the name. The colour and form of the mark at
-        the median show the verdict; a band shows the quartiles if there are enough dots. Errors in
-        units of the targets are divided by the leader's, on a logarithmic axis. If nothing is
-        decided, the dots are scores or ranks. If there are two datasets, lines join the dots of
-        each. Far strategies or datasets do not stretch the axis: values beyond it are numbers at
-        its edge.
+        Right is better. There is a dot for each dataset on which the strategy and the leader have
+        a result (a letter, if there are up to three; a dot for each test set of one dataset). If
+        many are missing, their number is in brackets after the name. The mark is the average of
+        the decision's table; its colour and form show the verdict. A band shows the quartiles if
+        there are enough dots, or the interval on one dataset. Errors in units of the targets are
+        divided by the leader's, on a logarithmic axis. If nothing is decided, the dots are scores
+        or ranks. Far strategies or datasets do not stretch the axis: values beyond it are numbers
+        at its edge.
     """
-    if set(decision.frame.index) != set(results.strategies):
+    if decision.sets is None and set(decision.frame.index) != set(results.strategies):
         raise AnalysisError("the decision is about other strategies than the results")
     order = look.shown([str(name) for name in decision.frame.index])
     look = look.apart(decision.frame.index)
-    drawn = _drawn(decision, results)
+    strips = Strips.of(decision, results)
     order = order if look.top else order[:top]
     if decision.leader and decision.leader not in order:
         order = [*order[:-1], decision.leader]
-    others = [name for name in order if name != drawn.leader]
-    ends = robust_ends(drawn.frame[others], 0.0 if drawn.leader else None)
-    far = [beyond(drawn.frame[name], ends, drawn.shown) for name in order]
+    sides = [strips.edges(name) for name in order]
+    far = [(a.replace("; ", "\n"), b.replace("; ", "\n")) for a, b in sides]
     rest = decision.frame["average rank"].drop(order)
-    labels = [_label(name, drawn.frame, look) for name in order]
+    labels = [_label(name, strips, look) for name in order]
     labels += [f"{len(rest)} more"] if len(rest) else []
     row, font = row_size(len(labels))
     left, right = (text_width(texts, font) for texts in zip(*far, strict=True))
@@ -136,99 +110,68 @@ def decision_plot(
     verdicts = decision.frame["verdict"] if decision.leader else pd.Series("", order)
     for place, name in enumerate(order):
         mark = MARKS.get(verdicts[name], ("", GREY, ""))
-        _row(axes, drawn, name, place, mark, ends)
+        _row(axes, strips, name, place, mark)
         write_edges(axes, place, far[place], color=mark[1], fontsize=font)
-    below = [drawn.label, _join(axes, drawn.frame[order].apply(drawn.shown))]
-    if drawn.leader:
-        who, line = look.label(drawn.leader), int(_LETTERS * axis)
-        below[0] = drawn.label.replace(_LEADER, who if len(who) <= line else "the one on the line")
-        axes.vlines(drawn.shown(0.0), -0.6, len(order) - 0.5, color=BLUE, linewidth=0.8)
-        below.append(f"{drawn.better} of the line: better")
+    if strips.reference:
+        axes.vlines(strips.zero, -0.6, len(order) - 0.5, color=BLUE, linewidth=0.8)
     if len(rest):
         ranks = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
         where = {"xycoords": axes.get_yaxis_transform(), "color": GREY, "fontsize": font}
         write_beside(axes, ranks, (0.0, len(order)), "right", **where)
-    _limit(axes, drawn, ends, MaxNLocator(int(_LABELS * axis)))
+    ends, line = strips.sides(look.labels([strips.reference])[0]), int(_LETTERS * axis)
+    below = ["    ".join(ends)] if sum(map(len, ends)) < line - 3 else [*ends]
+    below += [f"{x}: {name}" for x, name in zip("abc", strips.dots.index, strict=False)] * (
+        strips.named
+    )
+    lines = [part for text in below for part in wrap(text, line)]
+    style(axes, "\n".join(lines), grid="x", left=False)
+    low, high = strips.ends
+    shares, texts = zip(*strips.ticks(), strict=True) if strips.ticks() else ((), ())
+    axes.set_xticks([low + share * (high - low) for share in shares], texts)
+    axes.set_xlim(low, high)
     axes.set_yticks(range(len(labels)), labels, fontsize=font)
     axes.set_ylim(len(labels) - 0.4, -0.6)
-    lines = [line for text in below for line in wrap(text, int(_LETTERS * axis))]
-    style(axes, "\n".join(lines), grid="x", left=False)
     axes.tick_params(axis="y", pad=2 * GAP + 72 * left)
     look.finish(axes, order)
     return figure
 
 
-def _label(name: str, values: pd.DataFrame, look: Look) -> str:
+def _label(name: str, strips: Strips, look: Look) -> str:
     """Return the name, with the number of datasets if many are missing."""
-    n, of = values[name].notna().sum(), len(values)
-    return look.label(name) + (f" ({n} of {of} datasets)" if n < _MOST * of else "")
+    n, of = strips.dots[name].notna().sum(), len(strips.dots)
+    few = strips.intervals is None and n < _MOST * of
+    return look.label(name) + (f" ({n} of {of} datasets)" if few else "")
 
 
-def _row(
-    axes: Axes,
-    drawn: _Drawn,
-    name: str,
-    place: int,
-    mark: tuple[str, str, str],
-    ends: tuple[float, float],
-) -> None:
-    """Draw the dots of a strategy, their middle half, and the verdict at their median."""
+def _row(axes: Axes, strips: Strips, name: str, at: int, mark: tuple[str, str, str]) -> None:
+    """Draw the dots of a strategy, their band, and the verdict at their average."""
     shape, colour, words = mark
-    dots = drawn.frame[name].dropna()
-    within = dots[dots.between(*ends)].to_numpy()
-    n = len(drawn.frame)
-    if name != drawn.leader:
-        spread = 0.2 if n > JOINED else 0.0  # random heights only separate the dots
-        heights = place + np.random.default_rng(place).uniform(-spread, spread, len(within))
-        size = np.clip(_POINTS / np.sqrt(n), *_DOT)
+    low, high = strips.ends
+    places = strips.place(strips.dots[name]).dropna()
+    within = places[places.between(low, high)]
+    n, value = len(strips.dots), float(strips.place(strips.marks[name]))
+    if name == strips.reference:
+        value = strips.zero
+    elif strips.named:
+        letters = dict(zip(strips.dots.index, "abc", strict=False))
+        for dataset, place in within.items():
+            how: dict[str, Any] = {"markersize": 6, "markeredgewidth": 0}
+            axes.plot(place, at, marker=f"${letters[dataset]}$", color=colour, **how)
+    else:
+        heights = at + np.random.default_rng(at).uniform(-0.2, 0.2, len(within))
+        size = np.clip(_POINTS / np.sqrt(n or 1), *_DOT)
         alpha = _PALE if n >= FEWEST_FOR_BANDS else _CLEAR
-        how: dict[str, Any] = {"markersize": size, "alpha": alpha, "markeredgewidth": 0}
+        how = {"markersize": size, "alpha": alpha, "markeredgewidth": 0}
         how["zorder"] = 1.9  # below all else, so that a file has one picture of all dots
-        axes.plot(drawn.shown(within), heights, ".", color=colour, **how)
-        if len(dots) >= FEWEST_FOR_BANDS:  # broad, unlike the line of an error bar
-            how = {"linewidth": 9.0, "alpha": 0.25, "solid_capstyle": "butt"}
-            axes.plot(drawn.shown(dots.quantile([0.25, 0.75])), [place] * 2, color=colour, **how)
-    if shape and ends[0] <= dots.median() <= ends[1]:
+        axes.plot(within, heights, ".", color=colour, **how)
+    if name != strips.reference and (band := strips.band(name)) is not None:
+        ends = low + np.clip(band, 0, 1) * (high - low)  # broad, unlike the line of an error bar
+        how = {"linewidth": 9.0, "alpha": 0.25, "solid_capstyle": "butt"}
+        axes.plot(ends, [at] * 2, color=colour, **how)
+    if shape and low <= value <= high:
         face = "white" if words.startswith("hollow") else colour
         how = {"color": colour, "markerfacecolor": face, "markersize": 6}
-        axes.plot(drawn.shown(dots.median()), place, shape, **how)
-
-
-def _join(axes: Axes, values: pd.DataFrame) -> str:
-    """Join the dots of each dataset if there are two datasets; return a text on the lines."""
-    if len(values) != JOINED:
-        return ""
-    for row, line in zip(values.to_numpy(), ("-", "--"), strict=True):
-        axes.plot(row, range(len(row)), line, color=GREY, linewidth=0.8)
-    return "solid line: {}; dashed line: {}".format(*values.index)
-
-
-def _limit(axes: Axes, drawn: _Drawn, ends: tuple[float, float], even: Locator) -> None:
-    """Set the ends and the labels of the axis; a long logarithmic axis has uneven labels."""
-    low, high = map(drawn.shown, ends)
-    if drawn.ratios:
-        log_scale(axes, high / low)
-        if high / low < _NARROW:
-            label_plainly(axes, LogLocator(subs=_TICKS) if high / low > _SHORT else even)
-    else:
-        axes.xaxis.set_major_locator(even)
-    axes.set_xlim(low, high)
-
-
-def _drawn(decision: Decision, results: Results) -> _Drawn:
-    """Return the values that are drawn for each strategy on each dataset, and their name."""
-    name, leader, frame = results.metric.name, decision.leader, decision.frame
-    ratios = bool(leader) and "ratio" in frame
-    known = ratios and bool(frame["ratio"].drop(leader).notna().all())
-    if results.metric.incomparable and not known:
-        return _Drawn(rank_table(results), "rank on each dataset (1 is best)")
-    if not leader:
-        return _Drawn(own_scores(results), f"{name} on each dataset")
-    values = gaps(results, leader)
-    side = "right" if results.metric.greater_is_better else "left"
-    label = f"{name} {'divided by' if ratios else 'minus'} that of {_LEADER}"
-    label += f", on each dataset{' (logarithmic axis)' if ratios else ''}"
-    return _Drawn(values.apply(np.log) if ratios else values, label, leader, side, ratios)
+        axes.plot(value, at, shape, **how)
 
 
 _MOST_NAMED = 12  # strategies; the lines to more names cover each other

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import as_table
+from mlaut.analysis.results.tables import as_table
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError
 

@@ -9,17 +9,19 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pandas as pd
 
 from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
+from mlaut.data.tables.images import image_folders
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
 from mlaut.errors import DataError, nearest, nearest_of
 from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.tables import (
+    IN_FOLDERS,
     MISSING,
-    READERS,
     gaps_in,
     read_rows,
     stem_of,
@@ -27,7 +29,8 @@ from mlaut.files_io.tables.tables import (
 from mlaut.records import Dataset
 
 MANIFEST = "manifest.csv"
-SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "roles", "fingerprint")
+SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "roles", "fingerprint",
+            "X", "y")  # fmt: skip
 FACTS = ("rows", "features", "classes")
 TARGETS = ("target", "class")
 # The similarity (difflib) from which a column counts as a misspelt setting: "categorial" has .95,
@@ -51,7 +54,8 @@ def load_folder(
 
     ``file``
         Path below the folder, without ``..``: ``.csv`` or ``.tsv`` (also ``.gz``), ``.arff``,
-        ``.parquet`` (needs the extra ``parquet``), or an array: ``.ts``, ``.npz``, ``.svm``.
+        ``.parquet`` (needs the extra ``parquet``), or an array: ``.ts``, ``.npz``, ``.npy``,
+        ``.svm``, ``.h5``.
     ``name``
         Name of the dataset; default the name of the file without its extension.
     ``target``
@@ -69,6 +73,8 @@ def load_folder(
     ``roles``
         Columns that are no features, by role, separated by semicolons:
         ``group=patient;weight=w;ignore=a;ignore=b`` (also ``time`` and ``id``).
+    ``X``, ``y``
+        Paths of rows and labels in an HDF5 file; ``y``, the labels' file beside an npy file.
     ``fingerprint``
         Fingerprint of the dataset. A table with another fingerprint is refused.
     any other
@@ -79,7 +85,8 @@ def load_folder(
     ``wine_train.csv`` and ``wine_test.csv`` are one dataset with its own split. A copy of a
     repository of Hugging Face, a problem of the archives of sktime and aeon, and a partitioned
     parquet table are one dataset too (`mlaut.data.tables.parts`). A copy of the archive of
-    Fernandez-Delgado et al. (2014) is read with its splits (`mlaut.data.tables.archive`).
+    Fernandez-Delgado et al. (2014) is read with its splits (`mlaut.data.tables.archive`), a folder
+    with a folder of images for each class as an array (`mlaut.data.tables.images`).
 
     Parameters
     ----------
@@ -125,6 +132,32 @@ def load_folder(
     return tuple(with_roles(dataset, roles) for dataset in chosen) if archive else chosen
 
 
+def load_file(text: str, roles: Mapping[str, Any] | None = None) -> Dataset:
+    """Return the dataset of a file, whose path settings of a manifest may follow.
+
+    Parameters
+    ----------
+    text : str
+        For example ``"scans.h5?X=images&y=labels&name=scans"``.
+    roles : mapping, optional
+        As in `load_folder`.
+
+    Raises
+    ------
+    DataError
+        There is no such file, setting or array, or the table cannot be used.
+    """
+    path, _, settings = text.partition("?")
+    row = dict(parse_qsl(settings, keep_blank_values=True))
+    for word in row:
+        if word not in SETTINGS:
+            hint = nearest(word, SETTINGS) or f"; there are {', '.join(SETTINGS)}"
+            raise DataError(f"{text!r}: unknown option {word!r}{hint}")
+    file = Path(path)
+    named = {"name": stem_of(file.name) or file.resolve().parent.name, "file": file.name}
+    return _load(file.parent, {**named, **row}, roles, None)
+
+
 def folder_tables(
     folder: Path,
     roles: Mapping[str, Any] | None = None,
@@ -137,9 +170,12 @@ def folder_tables(
         rows = read_manifest(folder)
     else:
         parted, files = tables_of_folder(folder)
-        rows = [{"name": stem_of(file.name), "file": file.name} for file in files]
+        own = folder.resolve().name  # of X.npy
+        rows = [{"name": stem_of(file.name) or own, "file": file.name} for file in files]
+        if not parted and not rows and (images := image_folders(folder)):
+            return images
         if not parted and not rows:
-            raise DataError(f"{folder}: no table in it ({', '.join(READERS)}); check the path")
+            raise DataError(f"{folder}: no table in it ({', '.join(IN_FOLDERS)}); check the path")
     given = missing or {}
     alone = {
         name: Unread(partial(_load, folder, row, roles, given.get(name)), row.get("task", ""))
@@ -178,7 +214,7 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
                 f"{path}, line {number}: the file {row['file']!r} is outside of the folder of the "
                 "manifest; move the table into it, or do not trust the manifest"
             )
-        row["name"] = row.get("name") or stem_of(row["file"])
+        row["name"] = row.get("name") or stem_of(row["file"]) or "X"
         if row["name"] in seen:
             raise DataError(f"{path}, line {number}: a second dataset {row['name']!r}; rename it")
         seen.add(row["name"])
@@ -198,7 +234,7 @@ def _load(
     if not isinstance(gaps, list | tuple) or not all(isinstance(text, str) for text in gaps):
         raise DataError(f"{path}: its texts for gaps are no list, as ['?', 'NA'] is, but {gaps!r}")
     gaps = ("", *gaps)
-    dataset = _made(*read_rows(path, missing=gaps), path, row, given, gaps)
+    dataset = _made(*read_rows(path, missing=gaps, apart=row), path, row, given, gaps)
     if row.get("fingerprint", dataset.fingerprint) != dataset.fingerprint:
         raise DataError(
             f"{path}: dataset {row['name']!r} is not the table that its manifest describes "

@@ -13,26 +13,29 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mlaut.arrays import is_sparse, row_shape
+from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError
+from mlaut.files_io.tables.pairs import labels_of
 from mlaut.files_io.tables.tables import MISSING, ending_of, read_rows, stem_of
 from mlaut.records import TRAIN_ONLY, Split
 
 TRAIN, VALIDATION, TEST = "train", "validation", "test"
-_WORDS = {TRAIN: TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION,
+PARTS = {TRAIN: TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION,
           "dev": VALIDATION, TEST: TEST}  # fmt: skip
-_WORD = re.compile(rf"(?:^|(?<=[\W_]))({'|'.join(_WORDS)})(?=[\W_]|$)", re.IGNORECASE)
+_WORD = re.compile(rf"(?:^|(?<=[\W_]))({'|'.join(PARTS)})(?=[\W_]|$)", re.IGNORECASE)
 # What stands behind the name of a part: the number of a file, its count, and a hash.
 _NUMBER = re.compile(r"[-._]?\d+[-._]of[-._]\d+([-._][0-9a-f]{8,})?$")
 _PARTITION = re.compile(r"part[-._]?\d+", re.IGNORECASE)  # as Spark, Dask and polars write it
 _REPOSITORY = ("data", "default")  # folders that say nothing about the dataset
-_PREFERRED = (".ts", ".npz", ".svm", ".svmlight", ".parquet", ".pq", ".arff", ".csv", ".tsv")
+_PREFERRED = (".ts", ".npz", ".npy", ".svm", ".svmlight", ".parquet", ".pq", ".arff", ".csv",
+              ".tsv")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,11 @@ def _is_part(file: Path, parted: Mapping[str, Parts]) -> bool:
 
 
 def _tables(paths: Iterable[Path]) -> tuple[Path, ...]:
-    return tuple(path for path in sorted(paths) if path.is_file() and ending_of(path.name))
+    return tuple(
+        path
+        for path in sorted(paths)
+        if path.is_file() and ending_of(path.name) and (path.suffix != ".npy" or labels_of(path))
+    )
 
 
 def _by_name(files: Iterable[Path], folder: Path) -> list[Parts]:
@@ -133,7 +140,7 @@ def _part_of(file: Path) -> tuple[str, str]:
         return "", stem
     word = words[-1]
     rest = (stem[: word.start()] + stem[word.end() :]).strip("-_. ")
-    return _WORDS[word[1].lower()], rest
+    return PARTS[word[1].lower()], rest
 
 
 def _one_form(files: Sequence[Path]) -> tuple[Path, ...]:
@@ -161,8 +168,8 @@ def _of_subfolder(path: Path, folder: Path) -> Parts | None:
     by_part: dict[str, list[Path]] = {}
     homes = set()
     for file in files:
-        part = _part_of(file)[0] or _WORDS.get(file.parent.name.lower(), "")
-        homes.add(file.parent.parent if file.parent.name.lower() in _WORDS else file.parent)
+        part = _part_of(file)[0] or PARTS.get(file.parent.name.lower(), "")
+        homes.add(file.parent.parent if file.parent.name.lower() in PARTS else file.parent)
         by_part.setdefault(part, []).append(file)
     name = _name_of(path) if path.parent == folder else path.resolve().name
     if set(by_part) == {""}:
@@ -194,16 +201,29 @@ def read_parts(parts: Parts) -> tuple[pd.DataFrame, Any, Split | None, str]:
     frames = [_joined([frame for frame, _ in pairs], parts) for pairs in read]
     frame = _joined(frames, parts)
     array = _stacked([array for pairs in read for _, array in pairs], parts)
-    split = None
-    if len(order) > 1:
-        rows = len(frames[-1])
-        folds = np.repeat([TRAIN_ONLY, 0], [len(frame) - rows, rows]).astype(np.int16)
-        split = Split(folds[None], f"the {order[-1]} part of its files")
+    split = split_of_parts({part: len(one) for part, one in zip(order, frames, strict=True)})
     classes = frames[0].attrs.get("classes", [])
     return frame, array, split, classes[0] if len(classes) == 1 else ""
 
 
+def split_of_parts(sizes: Mapping[str, int]) -> Split | None:
+    """Return the split of which the last part is tested; None if there is only one.
+
+    Examples
+    --------
+    >>> split_of_parts({"train": 2, "test": 1}).folds.tolist()
+    [[-1, -1, 0]]
+    """
+    if len(sizes) < 2:
+        return None
+    *_, (last, rows) = sizes.items()
+    folds = np.repeat([TRAIN_ONLY, 0], [sum(sizes.values()) - rows, rows]).astype(np.int16)
+    return Split(folds[None], f"the {last} part of its files")
+
+
 def _stacked(arrays: list[Any], parts: Parts) -> Any:
+    if any(isinstance(array, Series) for array in arrays):
+        return Series.of(list(chain.from_iterable(array[:] for array in arrays)))
     shapes = {None if array is None else row_shape(array) for array in arrays}
     if len(shapes) > 1:
         told = " and ".join(sorted(map(str, shapes)))

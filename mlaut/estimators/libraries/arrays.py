@@ -79,6 +79,27 @@ def takes_arrays(model: Any) -> bool:
     return bool(tags.no_validation or tags.input_tags.three_d_array)
 
 
+def takes_unequal(model: Any) -> bool:
+    """Return whether a model takes series of different lengths, as far as one can know.
+
+    Models of aeon and sktime have a tag for it.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> takes_unequal(DummyClassifier()), takes_unequal(Flatten())
+    (True, False)
+    """
+    model = _core_of(model)
+    if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps if not _passes_on(step)]
+        return not steps or takes_unequal(steps[0])
+    own = model.get_tags() if hasattr(model, "get_tags") else {}
+    known = type(model).__module__.partition(".")[0] in _OF_TABLES
+    by_tags = known and bool(get_tags(model).no_validation)
+    return bool(own.get("capability:unequal_length", by_tags or not known))
+
+
 def takes_sparse(model: Any) -> bool:
     """Return whether a model takes sparse matrices, by its tags; those of other packages may not.
 

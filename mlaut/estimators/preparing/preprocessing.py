@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from mlaut.arrays import is_array, is_sparse
+from mlaut.arrays import is_array, is_sparse, row_shape
 from mlaut.errors import DataError, StrategyError
 from mlaut.estimators.preparing.columns import (
     CATEGORY,
@@ -121,7 +121,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """Return whether X is no table, and so is passed on as it is."""
         if is_array(X):
             self.columns_: tuple[Column, ...] = ()
-            self.untouched_, self.n_features_in_ = True, X.shape[1]
+            self.untouched_, self.n_features_in_ = True, row_shape(X)[0]
             if is_sparse(X) and self.normalize_features:
                 raise DataError(
                     "a sparse matrix is not scaled, which would fill it; give preprocessing=None"

@@ -21,7 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import DataError, StrategyError
-from mlaut.estimators.libraries.arrays import takes_arrays, takes_sparse
+from mlaut.estimators.libraries.arrays import takes_arrays, takes_sparse, takes_unequal
 from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
@@ -285,16 +285,20 @@ class MlautEstimator(BaseEstimator):
         with looked_at(self.name):
             return weight_argument(self.assemble(self._reference_shape())) is not None
 
-    def way_with(self, *, sparse: bool) -> str:
+    def way_with(self, *, sparse: bool, unequal: bool = False) -> str:
         """Return how the strategy can take features that are no table; empty if it takes them.
 
         Parameters
         ----------
         sparse : bool
             Whether they are a sparse matrix, and not an array.
+        unequal : bool, default False
+            Whether they are series of different lengths.
         """
         with looked_at(self.name):
             core = self._core(self._reference_shape())
+            if unequal:
+                return "" if takes_unequal(core) else "pad or cut the series to one length"
             if not sparse:
                 return (
                     ""

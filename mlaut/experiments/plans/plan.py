@@ -461,15 +461,18 @@ def _of_tables(
 ) -> Iterator[StrategyError]:
     """Yield an error for each kind of features that are no table, and strategies of tables only."""
     given = [pair for pair in zip(infos, requested.values(), strict=True) if pair[0].shape]
-    refused: dict[tuple[bool, str], dict[str, DatasetInfo]] = {}
+    refused: dict[tuple[bool, bool, str], dict[str, DatasetInfo]] = {}
     for strategy in strategies:
-        first = {i.sparse: i for i, names in reversed(given) if strategy.name in names}
-        for sparse, info in first.items():
-            if way := strategy.way_with(sparse=sparse):
-                refused.setdefault((sparse, way), {})[strategy.name] = info
-    for (sparse, way), names in refused.items():
+        some = [info for info, names in reversed(given) if strategy.name in names]
+        first = {(info.sparse, info.shortest is not None): info for info in some}
+        for (sparse, unequal), info in first.items():
+            if way := strategy.way_with(sparse=sparse, unequal=unequal):
+                refused.setdefault((sparse, unequal, way), {})[strategy.name] = info
+    for (sparse, unequal, way), names in refused.items():
         info = next(iter(names.values()))
         kind = "a sparse matrix" if sparse else f"an array with rows of shape {info.shape}"
+        if unequal:
+            kind = f"series of {info.shortest} to {info.shape[-1]} points"
         yield StrategyError(
             f"dataset {info.name!r} is {kind}, which {', '.join(names)} cannot take as it is; "
             f"{way}, or leave it out"

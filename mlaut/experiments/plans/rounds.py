@@ -169,8 +169,8 @@ def check_sealed(study: StudyStore, options: RunOptions, race: bool, complete: b
             "overwrite_predictions would change decisions; leave them out, or complete the race "
             "with 'mlaut run --complete'"
         )
-    begun = study.exists and any(status.any() for _, status in study.statuses().values())
-    if race and not sealed and begun:
+    first = race and not sealed and study.exists
+    if first and any(status.any() for _, status in study.statuses().values()):
         raise StudyError(
             f"{study.path}: has results already, and the terms of a race are stored before the "
             "first result; race in a new study"

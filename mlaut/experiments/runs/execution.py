@@ -21,6 +21,7 @@ from mlaut.experiments.plans.plan import Group, Plan
 from mlaut.experiments.plans.rounds import MakeRace, Rounds
 from mlaut.experiments.plans.run_options import cell_options
 from mlaut.experiments.runs.begun import BegunCells, WatchedBatches, sweep_notes
+from mlaut.experiments.runs.done_before import record_of_named
 from mlaut.experiments.runs.progress import RunProgress
 from mlaut.experiments.runs.summary import RunSummary
 from mlaut.experiments.workers.batches import make_batches
@@ -44,6 +45,7 @@ def carry_out(
     seed: int,
     verbose: int,
     race: MakeRace | None = None,
+    given: Any = None,
 ) -> RunSummary:
     """Run the cells of a plan, and store their outcomes in the study.
 
@@ -61,6 +63,8 @@ def carry_out(
         0 shows nothing, 1 the progress, 2 also each failure.
     race : callable, optional
         Function that returns the `Racing` that decides the race of the study; default no race.
+    given : strategies, optional
+        Strategies as the user gave them, of which a later run may know those given by name.
 
     Raises
     ------
@@ -86,6 +90,7 @@ def carry_out(
         notes = BegunCells.of(study)
         watched = WatchedBatches(batches, notes, isolate=rounds is None)
         record = run_record(study, database, options, seed)
+        record |= record_of_named(given, {entry.name: entry.fingerprint for entry in plan.entries})
         if rounds:
             record["race"] = rounds.race.sealed()
         try:

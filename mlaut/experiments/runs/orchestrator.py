@@ -153,6 +153,7 @@ class Orchestrator:
             seed=self.seed,
             verbose=verbose,
             race=None if complete else race,
+            given=modelling_strategies,
         )
 
     @shows_options

@@ -437,7 +437,7 @@ def run_study(
     file = path if isinstance(path, StudyFile) else read_study_file(path)
     file = file.changed(changes)
     start_server(file.output, file.run.engine)
-    from mlaut.experiments.runs.orchestrator import Orchestrator
+    from mlaut.experiments.runs.done_before import named_before, names_alone, nothing_to_do
     from mlaut.files_io import StudyStore
     from mlaut.files_io.tables.datasets import clusters_of
 
@@ -446,13 +446,21 @@ def run_study(
             f"{file.path}: a study with [race] is run as a race; call mlaut.racing.run_race, or "
             "'mlaut run'"
         )
-    strategies = choose_strategies(file)
+    special = race is not None or complete or file.strategies.parameters or file.strategies.file
+    given = [] if special else names_alone(list(file.strategies.names))
+    tasks = named_before(StudyStore(file.output), given, vars(file.run)) if given else {}
+    strategies = () if tasks else choose_strategies(file)
     input_io, paths = _prepare_patiently(file) if file.run.shard else prepare_data(file)
     names, out_io = prepare_splits(file, input_io, paths)
     if seal is not None:
         infos = input_io.infos_of(paths)
-        tasks, clusters = {info.task for info in infos}, clusters_of(infos)
-        seal(StudyStore(out_io.path), [strategy.name for strategy in strategies], tasks, clusters)
+        of_data, clusters = {info.task for info in infos}, clusters_of(infos)
+        own = list(tasks) or [strategy.name for strategy in strategies]
+        seal(StudyStore(out_io.path), own, of_data, clusters)
+    if tasks and (found := nothing_to_do(StudyStore(out_io.path), input_io, tasks, names)):
+        return found
+    from mlaut.experiments.runs.orchestrator import Orchestrator
+
     orchestrator = Orchestrator(input_io, out_io, names, seed=file.study.seed)
     options = {**vars(file.run), "trial": trial}
     with contextlib.ExitStack() as stack:
@@ -462,7 +470,7 @@ def run_study(
             engine = stack.enter_context(slurm_engine(file.slurm, file.output))
             options |= {"engine": engine, "scheduler": None}
         how: dict[str, Any] = {"verbose": verbose, "race": race, "complete": complete}
-        return orchestrator.run(strategies, **how, **options)
+        return orchestrator.run(given or strategies, **how, **options)
 
 
 def _prepare_patiently(file: StudyFile) -> tuple[FilesIO, list[str]]:

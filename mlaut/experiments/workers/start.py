@@ -29,7 +29,7 @@ _ready: int | None = None  # number of the fork server that is known to take req
 def start_server(study: Path, engine: Any = "local") -> None:
     """Start the fork server for a study that is new, and so has cells to run, and do not wait.
 
-    The server loads its libraries while the caller stores datasets and draws splits. A study that
+    The server loads its libraries while the caller draws splits. A study that
     exists may have nothing left to run; its server starts with its first process.
     """
     if engine == "local" and not study.exists():

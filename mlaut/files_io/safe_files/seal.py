@@ -14,10 +14,11 @@ the digest covers. So it is fast, and valid while a run writes.
 """
 
 import hashlib
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
@@ -33,6 +34,10 @@ _LINE = re.compile(
 _SMALL = 4096  # bytes; smaller values of tables are covered by the digest
 _PIECE = 2**20  # bytes of one read
 _known: dict[Path, tuple[int, int, int]] = {}
+T = TypeVar("T")
+_MOST_READ = 2**26  # bytes of what is kept of files
+_read: dict[bytes, dict[Any, Any]] = {}  # by the seal of a file, what was read of it
+_read_bytes = [0]
 
 
 # -------------------------------------------------------------------- sealing
@@ -171,6 +176,36 @@ def check_seal(path: Path, content: Any, now: tuple[int, int, int] | None) -> No
         )
     if now is not None:
         _known[path] = now
+
+
+def read_once(item: Any, key: Any, read: Callable[[], T], size: Callable[[T], int]) -> T:
+    """Return what is read of a file, which is read again only if the seal of the file is another.
+
+    Parameters
+    ----------
+    item : h5py.Group
+        Group of a file that is open for reading, whose seal holds.
+    key : hashable
+        Name of what is read, which must be part of what the seal covers.
+    read : callable
+    size : callable
+        Bytes in memory of what ``read`` returns. Nobody may change it.
+    """
+    try:
+        line = os.pread(h5py.h5i.get_file_id(item.id).get_vfd_handle(), BLOCK, 0)
+    except (OSError, RuntimeError):  # a change under way, which has no seal yet
+        return read()
+    if not _LINE.match(line):
+        return read()
+    if line not in _read or key not in _read[line]:
+        value = read()
+        _read_bytes[0] += size(value)
+        if _read_bytes[0] > _MOST_READ:
+            _read.clear()
+            _read_bytes[0] = size(value)
+        _read.setdefault(line, {})[key] = value
+    found: T = _read[line][key]
+    return found
 
 
 def _not_sealed(path: Path, content: Any) -> StoreError:

@@ -16,6 +16,7 @@ import numpy as np
 
 from mlaut.files_io.outcomes.study_records import DETAILS, LOGS, USAGE, SplitEntry, prediction_type
 from mlaut.files_io.safe_files.hdf5 import InPlace
+from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import append_log, get_labels, get_log, put_labels
 from mlaut.files_io.safe_files.untrusted import check_size
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
@@ -36,6 +37,11 @@ Layout = dict[str, tuple[tuple[int, ...], np.dtype, Any]]
 
 def names_of(group: h5py.Group) -> tuple[str, ...]:
     """Return the names of the strategies that the arrays of a dataset have room for."""
+    place = h5py.h5o.get_info(group.id).addr
+    return read_once(group, place, lambda: _names_of(group), lambda names: 100 * len(names))
+
+
+def _names_of(group: h5py.Group) -> tuple[str, ...]:
     names = tuple(get_labels(group, "strategies"))
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"a strategy of {group.name} has no name")

@@ -18,7 +18,7 @@ from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry, pre
 from mlaut.files_io.safe_files.names import from_h5, note_names, to_h5
 from mlaut.files_io.safe_files.old_files import check_not_old
 from mlaut.files_io.safe_files.plain_files import MEMORY, TEXT
-from mlaut.files_io.safe_files.seal import LIST
+from mlaut.files_io.safe_files.seal import LIST, read_once
 from mlaut.files_io.safe_files.system_errors import explain, system_error_of
 from mlaut.files_io.safe_files.texts import (
     append_log,
@@ -171,6 +171,18 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
     StudyError
         The study has no split of that dataset.
     """
+    return read_once(file, (SPLITS, dataset), lambda: _entry_of(file, dataset), _size_of)
+
+
+def _size_of(entry: SplitEntry) -> int:
+    """Return the bytes in memory of an entry."""
+    arrays = (entry.truth, entry.split.folds, entry.weights)
+    return sum(array.nbytes for array in arrays if array is not None) + sum(
+        map(sys.getsizeof, entry.classes)
+    )
+
+
+def _entry_of(file: h5py.File, dataset: str) -> SplitEntry:
     name = to_h5(dataset)
     if name not in file[SPLITS]:
         near = nearest(dataset, map(from_h5, file[SPLITS]))
@@ -183,6 +195,8 @@ def entry_of(file: h5py.File, dataset: str) -> SplitEntry:
     stored = {n: check_size(group[n], plain=True) for n in _OF_ROWS if n in group}
     _check_form(dataset, about["task"], stored)
     values = {name: item[...] for name, item in stored.items()}
+    for array in values.values():
+        array.flags.writeable = False  # all who read the file share them
     entry = SplitEntry(
         name=dataset,
         path=about["path"],
@@ -210,9 +224,7 @@ def entries_of(file: h5py.File) -> dict[str, SplitEntry]:
     entries, left = dict[str, SplitEntry](), MEMORY
     for name in map(from_h5, file[SPLITS]):
         entries[name] = entry = entry_of(file, name)
-        arrays = (entry.truth, entry.split.folds, entry.weights)
-        left -= sum(array.nbytes for array in arrays if array is not None)
-        left -= sum(map(sys.getsizeof, entry.classes))
+        left -= _size_of(entry)
         if left < 0:
             raise StoreError(
                 f"{file.filename}: its splits need more than half of the memory that may be used "

@@ -2,8 +2,9 @@
 
 In HDF5, an array is the item ``X``, cut into chunks of whole rows; a sparse matrix is the group
 ``X`` of encoding ``csr_matrix`` (that of AnnData) with ``data``, ``indices``, ``indptr`` and the
-attribute ``shape``. Both are compressed by gzip, and each chunk has a checksum of HDF5
-(Fletcher's).
+attribute ``shape``; series of different lengths are the group ``X`` of encoding ``mlaut-series``
+with ``values`` (point, channel), one series below the other, and ``lengths``. All are compressed by
+gzip, and each chunk has a checksum of HDF5 (Fletcher's).
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from mlaut.arrays import is_array, is_sparse
+from mlaut.arrays import Series, is_array, is_list_of_arrays, is_sparse
 from mlaut.errors import DataError
 from mlaut.files_io.safe_files.hdf5_output import write_all
 from mlaut.files_io.safe_files.plain_files import MEMORY
@@ -34,6 +35,8 @@ ON_DISK = 2**30
 _CHUNK = 2**20  # bytes of a chunk
 _AT_ONCE = 2**24  # bytes that are written, read or hashed at once
 _PARTS = ("data", "indices", "indptr")  # arrays of a sparse matrix
+_SERIES = ("values", "lengths")  # of series of different lengths
+_ENCODINGS = {"csr_matrix": _PARTS, "mlaut-series": _SERIES}
 
 
 def checked_array(X: Any, n_rows: int) -> Any:
@@ -44,6 +47,8 @@ def checked_array(X: Any, n_rows: int) -> Any:
     DataError
         The features have other rows than the labels, no values in a row, or no plain numbers.
     """
+    if is_list_of_arrays(X):
+        X = Series.of(X)
     if not is_array(X):
         raise DataError(f"a {type(X).__name__} is no array of rows; give one of NumPy, or sparse")
     if len(X.shape) < 2 or 0 in X.shape:
@@ -79,12 +84,13 @@ def array_fingerprint(X: Any) -> str:
     >>> array_fingerprint(one) == array_fingerprint(one.astype("float32"))
     False
     """
-    about = ["sparse" if is_sparse(X) else "array", _stored(X).str, [*map(int, X.shape)]]
+    kind = "sparse" if is_sparse(X) else "series" if isinstance(X, Series) else "array"
+    about = [kind, _stored(X).str, [*map(int, X.shape)]]
     digest = hashlib.sha256(json.dumps(about).encode())
     for name, part in _parts(X).items():
-        kind = _stored(part) if name in ("X", "data") else np.dtype("<i8")
+        stored = _stored(part) if name in ("X", "data", "values") else np.dtype("<i8")
         for rows in _blocks(part):
-            digest.update(np.ascontiguousarray(part[rows], kind).view(np.uint8).data)
+            digest.update(np.ascontiguousarray(part[rows], stored).view(np.uint8).data)
     return digest.hexdigest()
 
 
@@ -94,14 +100,15 @@ def _stored(values: Any) -> np.dtype:
 
 
 def _parts(X: Any) -> dict[str, np.ndarray]:
-    return {name: getattr(X, name) for name in _PARTS} if is_sparse(X) else {"X": X}
+    names = _PARTS if is_sparse(X) else _SERIES if isinstance(X, Series) else ()
+    return {name: getattr(X, name) for name in names} or {"X": X}
 
 
 def count_repeated(X: Any, beside: np.ndarray) -> int:
     """Return how many rows equal another row, in the array and in a column of codes."""
     parts = _parts(X)
-    ends = parts["indptr"].tolist() if "indptr" in parts else range(X.shape[0] + 1)
-    values = [part for name, part in parts.items() if name != "indptr"]
+    ends = getattr(X, "ends", parts.get("indptr", np.arange(X.shape[0] + 1))).tolist()
+    values = [part for name, part in parts.items() if name not in ("indptr", "lengths")]
     hashes = [
         hash((code, *(part[start:end].tobytes() for part in values)))
         for code, (start, end) in zip(beside.tolist(), pairwise(ends), strict=True)
@@ -120,8 +127,8 @@ def put_array(group: h5py.Group, X: Any) -> None:
         _put(group, "X", X).attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
         return
     inner = group.create_group("X")
-    inner.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0"})
-    inner.attrs["shape"] = X.shape
+    kind = next(kind for kind, names in _ENCODINGS.items() if {*names} == {*parts})
+    inner.attrs.update({"encoding-type": kind, "encoding-version": "0.1.0", "shape": X.shape})
     for name, values in parts.items():
         _put(inner, name, values)
 
@@ -138,7 +145,7 @@ def _put(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
 
 
 def get_array(group: h5py.Group) -> Any:
-    """Read the features of a group: None for a table, an array, or a matrix of SciPy (CSR).
+    """Read the features of a group: None for a table, an array, a matrix of SciPy (CSR), series.
 
     Raises
     ------
@@ -149,16 +156,25 @@ def get_array(group: h5py.Group) -> Any:
         return None
     stored = group["X"]
     if isinstance(stored, h5py.Dataset):
-        return _read(stored)
+        return read_item(stored)
+    parts = [read_item(stored[name]) for name in _ENCODINGS[stored.attrs["encoding-type"]]]
+    if len(parts) == len(_SERIES):
+        return Series(*parts)
     from scipy.sparse import csr_matrix
 
-    parts = [_read(stored[name]) for name in _PARTS]
     matrix = csr_matrix(tuple(parts), shape=tuple(map(int, stored.attrs["shape"])))
     matrix.check_format(full_check=True)
     return matrix
 
 
-def _read(item: h5py.Dataset) -> np.ndarray:
+def read_item(item: h5py.Dataset) -> np.ndarray:
+    """Return an array of a file; one that is too large for memory is mapped (`Mapped`).
+
+    Raises
+    ------
+    StoreError
+        It declares more than is stored, or its values lie in other files.
+    """
     if item.nbytes <= min(ON_DISK, MEMORY):
         return np.asarray(check_size(item)[...])
     handle, name = tempfile.mkstemp(prefix="mlaut-")

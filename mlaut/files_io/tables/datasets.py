@@ -19,9 +19,10 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from mlaut.arrays import is_sparse, row_shape
+from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError, StoreError, nearest, shortened
 from mlaut.files_io.safe_files.names import from_h5
+from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import get_json, put_json
 from mlaut.files_io.safe_files.untrusted import read_whole
 from mlaut.files_io.tables.arrays import (
@@ -39,7 +40,7 @@ from mlaut.markup import counted
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
 
 ENCODING = "mlaut-dataset"
-VERSION = 3  # of a dataset with an array in HDF5; a table with roles is version 2, without 1
+VERSION = 4  # with series of different lengths; with another array 3, with roles 2, else 1
 MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
 
 
@@ -76,6 +77,8 @@ class DatasetInfo:
         Shape of a row of features that are no table; empty for a table.
     sparse : bool
         Whether the features are a sparse matrix.
+    shortest : int or None
+        Points of the shortest of series of different lengths; ``shape`` has those of the longest.
     """
 
     name: str
@@ -92,6 +95,7 @@ class DatasetInfo:
     repeated_rows: int | None = None
     shape: tuple[int, ...] = ()
     sparse: bool = False
+    shortest: int | None = None
 
     @property
     def columns_of_roles(self) -> list[Any]:
@@ -331,11 +335,13 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
         about["roles"] = dataset.roles
     if dataset.array is not None:
         about["shape"], about["sparse"] = row_shape(dataset.array), is_sparse(dataset.array)
+    if series := isinstance(dataset.array, Series):
+        about["shortest"] = int(dataset.array.lengths.min())
     if dataset.split is not None:
         about["split"] = dataset.split.scheme
         group.create_dataset("split", data=dataset.split.folds.astype("<i2"), compression="gzip")
     put_json(group, "about", about)
-    version = VERSION if dataset.array is not None else 2 if dataset.roles else 1
+    version = VERSION if series else 3 if dataset.array is not None else 2 if dataset.roles else 1
     group.attrs.update({"encoding-type": ENCODING, "encoding-version": version})
     for key, value in (("class_name", target), ("task", dataset.task)):
         group.attrs[key] = str(value)
@@ -372,7 +378,12 @@ def get_info(group: h5py.Group) -> DatasetInfo:
     StoreError
         The dataset is damaged, or was written by a newer version.
     """
-    name = from_h5(group.name.rpartition("/")[2])
+    path = group.name
+    return read_once(group, path, lambda: _info(group, path), lambda info: 4 * len(str(info)))
+
+
+def _info(group: h5py.Group, path: str) -> DatasetInfo:
+    name = from_h5(path.rpartition("/")[2])
     try:
         version = int(group.attrs["encoding-version"])
         if version > VERSION:
@@ -385,7 +396,7 @@ def get_info(group: h5py.Group) -> DatasetInfo:
         repeated = group.attrs.get("repeated_rows")
         repeated = None if repeated is None else int(repeated)
         about["shape"] = tuple(map(int, about.get("shape", ())))
-        info = DatasetInfo(path=group.name, roles=roles, repeated_rows=repeated, **about)
+        info = DatasetInfo(path=path, roles=roles, repeated_rows=repeated, **about)
         if not (isinstance(info.name, str) and isinstance(info.metadata, dict)):
             raise ValueError("its name is no text, or its metadata are none")
         return info
@@ -497,7 +508,11 @@ def _changed_split(old: Split | None, new: Split | None) -> Iterator[str]:
 
 def _changed_array(old: Any, new: Any) -> Iterator[str]:
     before, after = (
-        "a table" if X is None else f"{'a sparse' * is_sparse(X) or 'an'} array {X.shape[1:]}"
+        "a table"
+        if X is None
+        else f"series of up to {X.shape[1:]}"
+        if isinstance(X, Series)
+        else f"{'a sparse' * is_sparse(X) or 'an'} array {X.shape[1:]}"
         for X in (old, new)
     )
     if before != after:

@@ -1,4 +1,4 @@
-"""Reading of tables (CSV, TSV, ARFF, parquet) and of arrays (ts, npz, svmlight) from files."""
+"""Reading of tables (CSV, TSV, ARFF, parquet) and of arrays (ts, npz, npy, svmlight, HDF5)."""
 
 import gzip
 import io
@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut.arrays import Series
 from mlaut.errors import DataError, MlautError, OptionalPackageError
 from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY, check_plain
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
+from mlaut.files_io.tables.pairs import HDF5, read_hdf5, read_npy, without_x
 from mlaut.files_io.tables.tables_of_others import of_pair
 from mlaut.optional import need
 
@@ -60,24 +62,32 @@ def read_table(path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
 
 
 def read_rows(
-    path: str | os.PathLike[str], *, missing: Sequence[str] = MISSING
+    path: str | os.PathLike[str],
+    *,
+    missing: Sequence[str] = MISSING,
+    apart: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, Any]:
     """Read a file as `read_table` does, or the labels of one of an array, and the array or None.
 
     A ts file (sktime, aeon) holds series: (rows, channels, points). An npz file holds ``X`` and
-    ``y``, or what `scipy.sparse.save_npz` writes and ``y``; a file of svmlight is sparse. Labels
-    are the column ``target``.
+    ``y``, or what `scipy.sparse.save_npz` writes and ``y``; a file of svmlight is sparse. ``apart``
+    may name the file of the labels of an npy file (``y``), else ``a_y.npy`` beside ``a_X.npy``, and
+    the paths in an HDF5 file (``X``, ``y``). Labels are the column ``target``.
     """
     path = Path(os.path.expanduser(path))
-    ending = ending_of(path.name)
+    ending = path.suffix.lower() if path.suffix.lower() in _APART else ending_of(path.name)
     if not ending:
-        raise DataError(f"{path}: not a table that can be read ({', '.join(READERS)})")
+        raise DataError(f"{path}: not a table that can be read ({', '.join(IN_FOLDERS)})")
     check_plain(path)
     if not path.exists():
         raise DataError(f"{path}: no such file; check the path")
     try:
         _check_unpacked(path)
-        read = READERS[ending](path, missing)
+        if ending in _APART:
+            frame, array, _ = of_pair(*_APART[ending](path, apart or {}), "target", {})
+        else:
+            read = READERS[ending](path, missing)
+            frame, array = read if isinstance(read, tuple) else (read, None)
     except MlautError:
         raise
     except Exception as error:  # parsers raise many types of errors on a damaged file
@@ -87,7 +97,6 @@ def read_rows(
         raise DataError(
             f"{path}: cannot be read as {ending.strip('.').upper()} ({reason}); {utf8} the file"
         ) from error
-    frame, array = read if isinstance(read, tuple) else (read, None)
     if not frame.shape[1]:
         raise DataError(f"{path}: a table without columns; check the file")
     return frame, array
@@ -96,6 +105,8 @@ def read_rows(
 def _check_unpacked(path: Path) -> None:
     """Raise ValueError for a table of more bytes than a quarter of the memory, also unpacked."""
     most, size = MEMORY // 2, path.stat().st_size
+    if path.suffix.lower() in _APART:  # read by rows
+        return
     if path.suffix.lower() == ".gz" and size * DEFLATED > most:
         with gzip.open(path) as file:
             size = 0
@@ -233,7 +244,7 @@ def _read_parquet(path: Path, _missing: Sequence[str]) -> pd.DataFrame:
     return pd.read_parquet(path)
 
 
-def _read_ts(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, np.ndarray]:
+def _read_ts(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, Any]:
     """Return the labels of the time series of a ts file, and the series: (rows, channels, points).
 
     The format is that of sktime and aeon: a header of lines ``@name value``, and after ``@data`` a
@@ -259,11 +270,11 @@ def _read_ts(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, np.ndar
         [[float(x) if x != "?" else np.nan for x in row.split(",")] for row in rows]
         for rows in channels
     ]
-    if len({len(row) for rows in values for row in rows}) > 1:
-        raise ValueError("its series differ in length; pad or cut them to one length")
+    if any(len({*map(len, rows)}) > 1 for rows in zip(*values, strict=True)):
+        raise ValueError("the channels of a series differ in length; pad or cut them to one length")
     number = header.get("@targetlabel", "").lower().startswith("true")
     target = tuple(map(float, labels)) if number else labels
-    return pd.DataFrame({"target": target}), np.array(values).swapaxes(0, 1).copy()
+    return pd.DataFrame({"target": target}), Series.of([*map(np.array, zip(*values, strict=True))])
 
 
 def _read_npz(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, Any]:
@@ -300,6 +311,9 @@ READERS: dict[str, Callable[[Path, Sequence[str]], Any]] = {
     ".svm": _read_svmlight,
     ".svmlight": _read_svmlight,
 }
+_APART = {".npy": read_npy, **dict.fromkeys(HDF5, read_hdf5)}
+IN_FOLDERS = (*READERS, ".npy")
+"""Endings of the files of a folder that are datasets."""
 
 
 def ending_of(file: str) -> str:
@@ -307,9 +321,11 @@ def ending_of(file: str) -> str:
     plain = file.lower().removesuffix(".gz")
     packed = plain != file.lower()
     ending = Path(plain).suffix
-    return ending if ending in READERS and not (packed and ending not in (".csv", ".tsv")) else ""
+    known = (".csv", ".tsv") if packed else IN_FOLDERS
+    return ending if ending in known else ""
 
 
 def stem_of(file: str) -> str:
-    """Return the name of a file without its ending."""
-    return Path(Path(file).name.removesuffix(".gz")).stem
+    """Return the name of a file without its ending, and without the X of ``digits_X.npy``."""
+    path = Path(Path(file).name.removesuffix(".gz"))
+    return without_x(path.stem) if path.suffix.lower() == ".npy" else path.stem

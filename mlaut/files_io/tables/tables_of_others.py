@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.arrays import is_array
+from mlaut.arrays import Series, is_array, is_list_of_arrays
 from mlaut.errors import DataError
 from mlaut.optional import need
 
@@ -26,7 +26,9 @@ def is_table(obj: Any) -> bool:
 
 def is_pair(obj: Any) -> bool:
     """Return whether an object is a pair of a table and its labels, as scikit-learn takes them."""
-    if not (isinstance(obj, tuple) and len(obj) == 2 and is_table(obj[0])):
+    if not (isinstance(obj, tuple) and len(obj) == 2):
+        return False
+    if not (is_table(obj[0]) or is_list_of_arrays(obj[0]) or isinstance(obj[0], Series)):
         return False
     return isinstance(obj[1], list | np.ndarray | pd.Series) or hasattr(obj[1], "to_numpy")
 
@@ -136,7 +138,8 @@ def of_pair(
     Parameters
     ----------
     X : table or array
-        What `as_pandas` takes, a sparse matrix, or an array of three and more dimensions.
+        What `as_pandas` takes, a sparse matrix, an array of three and more dimensions, or a list of
+        series of different lengths.
     y : array-like, shape (n_rows,)
     target : str
         Name of the column of ``y``.
@@ -162,6 +165,7 @@ def of_pair(
     >>> frame.columns.tolist(), array
     (['x0', 'target'], None)
     """
+    X = Series.of(X) if is_list_of_arrays(X) else X
     apart = is_array(X)
     labels = one_target(y, X if hasattr(X, "shape") else as_pandas(X))
     frame = pd.DataFrame(index=range(len(labels))) if apart else as_pandas(X)

@@ -1,4 +1,4 @@
-"""Commands: `mlaut leaderboard ...`, `mlaut study place` and `mlaut study export`."""
+"""Commands: `mlaut leaderboard ...`, and `place`, `same` and `export` below `mlaut study`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from mlaut.markup import csv_text
 from mlaut.plugins import (
     PATH,
     Answer,
+    Kind,
     database_and_options,
+    environment_differences,
+    kind_of,
     read_pairs,
     records,
     show,
+    show_rows,
     write_file,
     write_files,
 )
@@ -348,3 +352,46 @@ def track(study: Path, store: str, metric: str) -> Answer:
     runs = to_mlflow(StudyStore(database), store, metric=metric, experiment=title)
     show(f"{runs} new runs in {store}")
     return {"runs": runs}
+
+
+@click.command()
+@click.argument("old", type=PATH)
+@click.argument("new", type=PATH)
+@click.option("--metric", help="Metric of the scores; default: that of the studies.")
+@click.option(
+    "--greater-is-better/--less-is-better",
+    default=None,
+    help="Direction of a table's metric that MLaut does not know.",
+)
+@click.option("--rope", type=float, help="Largest mean difference that counts as none; default .01")
+@click.option("--alpha", default=0.05, show_default=True, help="Level of all claims of a kind.")
+def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
+    """Tell whether a new run has the same scores as an old one.
+
+    OLD and NEW are studies, bundles, tables of scores or folders of a leaderboard, also mixed. The
+    answer for each strategy and for all is same (within the region of --rope), differs, or cannot
+    tell. What differs in versions, machines and options of two studies is listed.
+
+    \b
+    mlaut study same old.h5 new.h5
+    mlaut study same published.csv mine.h5 --metric accuracy --rope 0.005
+    """
+    from mlaut import Study
+    from mlaut.analysis import read_results
+    from mlaut.files_io import StudyStore
+    from mlaut_boards.rerun import same_results
+
+    paths = [database_and_options(path)[0] for path in (old, new)]
+    stores = [StudyStore(path) for path in paths if kind_of(path) is Kind.STUDY]
+    runs = [
+        read_results(path, metric, greater_is_better=given["greater_is_better"])
+        if kind_of(path) is Kind.RESULTS
+        else Study(path).results(metric or "")
+        for path in paths
+    ]
+    answers = same_results(*runs, rope=given["rope"], alpha=given["alpha"])
+    differing = environment_differences(*stores) if len(stores) == 2 else []
+    show(f"{answers.sentence()}\n\n{answers}")
+    show_rows(differing)
+    about = {name: getattr(answers, name) for name in ("answer", "metric", "rope", "notes")}
+    return {**about, "strategies": records(answers.frame), "environments": differing}

@@ -16,7 +16,7 @@ PLUGIN = Path(__file__).parents[1]
 OF_MLAUT = runpy.run_path(str(PLUGIN.parents[1] / "tests" / "acceptance" / "test_json.py"))
 SCHEMAS = runpy.run_path(str(PLUGIN / "schemas.py"))
 NAMES = [*(f"leaderboard-{name}" for name in commands.leaderboard.commands)]
-NAMES += ["study-place", "study-export"]
+NAMES += ["study-place", "study-same", "study-export"]
 CALLS = [
     "publish study.h5 -o bundle --licence CC-BY-4.0 --include all",
     "leaderboard page bundle -o site",
@@ -27,6 +27,7 @@ CALLS = [
     "leaderboard export study.h5 --every-eval-ever logs --organisation Ada",
     "leaderboard records study.h5",
     "study place study.h5 --against delgado2014",
+    "study same study.h5 study.h5",
 ]
 
 

@@ -58,9 +58,7 @@ RIGHT = {
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 5},
-    "paired_items": {"first": "A", "second": "B"},
     "ranking_stability": {"n_samples": 5},
-    "skill_table": {"baseline": "C"},
     "hierarchical_probabilities": {
         "mean": np.array([0.1, 0.2, 0.0]),
         "scale": np.full(3, 0.1),

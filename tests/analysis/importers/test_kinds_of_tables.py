@@ -228,3 +228,115 @@ def test_excel_needs_its_package(tmp_path, monkeypatch):
     (tmp_path / "book.xlsx").write_bytes(b"")
     with pytest.raises(Exception, match=r"needs openpyxl.*pip install 'mlaut\[excel\]'"):
         read_results(tmp_path / "book.xlsx", "accuracy")
+
+
+def test_numbers_with_several_units_of_one_kind_are_converted(tmp_path):
+    table = pd.DataFrame({"alpha": ["5 ms", "2 s"], "beta": ["4 ms", "900 ms"]}, index=NAMES[:2])
+    results = read(tmp_path, table.rename_axis("dataset"), "time", greater_is_better=False)
+    assert results.scores.to_numpy().tolist() == [[5, 4], [2000, 900]]
+    assert "time, units converted to ms" in results.how_read
+    rates = pd.DataFrame({"Tool": ["a", "b"], "x": ["1.5 GB/s", "2 GB/s"], "y": ["900 MB/s", "x"]})
+    results = read(tmp_path, rates, "rate", greater_is_better=True)
+    assert results.scores.loc["y"].tolist()[0] == 0.9
+    mixed = rates.assign(compile=["5.5 us", "2.5 us"])
+    asked = refused(tmp_path, mixed, "rate", greater_is_better=True)
+    assert "`x` is in bytes/s, and `compile` in s" in asked
+    assert "unused=compile" in asked
+    both = rates.assign(z=["1.5 us", "2.5 GB/s"])
+    assert "neither numbers nor known words" in refused(
+        tmp_path, both, "rate", greater_is_better=True
+    )
+
+
+def test_a_reference_behind_a_number_is_no_spread(tmp_path):
+    cited = WIDE.map(lambda x: f"{x} [2]").reset_index()
+    results = read(tmp_path, cited)
+    assert is_wide(results)
+    assert results.spreads is None
+
+
+def test_a_cell_that_tells_of_a_failure_is_one(tmp_path):
+    table = WIDE.astype(object)
+    table.loc["d2", "beta"] = "Training failure"
+    results = read(tmp_path, table.reset_index())
+    assert results.missing["reason"].tolist() == ["failed"]
+
+
+def test_weighted_averages_beside_the_average_are_no_datasets(tmp_path):
+    first = MODELS.assign(**{"wAvg. (inc)": [0.881, 0.837], "Avg.": MODELS.mean(axis=1).round(3)})
+    assert read(tmp_path, first).datasets == tuple(NAMES)
+    rng = np.random.default_rng(0)
+    many = pd.DataFrame(rng.uniform(60, 99, (9, 6)).round(1), columns=NAMES)
+    many.insert(0, "Model", [f"m{i}" for i in range(9)])
+    mean = many[NAMES].mean(axis=1)
+    many = many.assign(Avg=mean.round(1), late=(mean + 0.02).round(1), early=(mean - 0.07).round(1))
+    results = read(tmp_path, many)
+    assert results.datasets == tuple(NAMES)
+    assert "`Avg` (an average of the others)" in results.how_read
+
+
+def test_a_name_of_a_known_strategy_is_no_time(tmp_path):
+    table = WIDE.rename(columns={"beta": "InceptionTime"})
+    assert read(tmp_path, table).strategies == ("alpha", "InceptionTime")
+
+
+def test_a_setting_beside_other_metrics_is_not_offered_as_the_score(tmp_path):
+    asked = refused(tmp_path, LONG.rename(columns={"acc": "rmse"}).assign(noise=0.5), "r2")
+    assert "no column is of r2" in asked
+    assert "score=noise" not in asked
+
+
+METRICS = {"Model": ["a", "b", "c"], "ACC": [0.9, 0.8, 0.7], "F1": [0.5, 0.4, 0.6]}
+
+
+@pytest.mark.parametrize(
+    "more", [{"Train (s)": [1.5, 2, 3], "Test (s)": [4, 5, 6.5]}, {"MAE": 0.5}]
+)
+def test_metrics_and_times_of_one_dataset_are_no_datasets_and_no_command_takes_them(more, tmp_path):
+    table = pd.DataFrame(METRICS).rename(columns={"Model": ""}).assign(**more)
+    asked = refused(tmp_path, table)
+    assert "`ACC` is the metric and its rows are of one dataset" in asked
+    assert "--columns" not in asked
+    timed = pd.DataFrame({"dataset": NAMES, "accuracy": ALPHA, "time_test_seconds": BETA})
+    assert "rows are of one strategy" in refused(tmp_path, timed)
+
+
+def test_rows_that_are_metrics_are_told_before_their_cells(tmp_path):
+    table = pd.DataFrame({"x": ["PSNR", "SSIM", "Time"], "s1": [30, 0.9, "3m9s"], "s2": [3, 1, 2]})
+    table = table.rename(columns={"x": ""})
+    assert "its rows (PSNR, SSIM, Time) are metrics" in refused(tmp_path, table, "psnr")
+
+
+def test_a_method_called_average_stays_unless_it_is_one(tmp_path):
+    fused = WIDE.assign(Average=[0.5, 0.93, 0.7, 0.8, 0.97, 0.6])
+    assert read(tmp_path, fused).strategies == ("alpha", "beta", "Average")
+    mean = WIDE.assign(Average=WIDE.mean(axis=1).round(4))
+    assert read(tmp_path, mean).strategies == ("alpha", "beta")
+
+
+def test_names_under_a_heading_of_times_are_names(tmp_path):
+    table = pd.DataFrame({"Time (mins)": ["Theta", "ARIMA"], "d1": [0.2, 0.3], "d2": [0.5, 0.4]})
+    results = read(tmp_path, table, "minutes", greater_is_better=False)
+    assert results.strategies == ("Theta", "ARIMA")
+
+
+def test_a_number_that_tells_strategies_apart_is_offered_as_part_of_the_name(tmp_path):
+    table = pd.concat([MODELS, MODELS - 0.01]).reset_index().assign(lg=[15, 17, 100, 100])
+    asked = refused(tmp_path, table)
+    assert "`Model` names several rows, which `lg` tells apart" in asked
+    assert "--columns strategy=Model+lg" in asked
+    results = read(tmp_path, table, columns={"strategy": ["Model", "lg"]})
+    assert results.strategies == ("alpha 15", "beta 17", "alpha 100", "beta 100")
+
+
+def test_commands_for_three_columns_of_names_use_all_of_them(tmp_path):
+    rows = [(c, r, t) for c in ("x", "y") for r, t in (("p", "u"), ("p", "v"), ("q", "u"))]
+    table = pd.DataFrame(rows, columns=["Category", "Recipe", "Tokenizer"])
+    table["acc"] = np.linspace(0.5, 0.9, 6)
+    asked = refused(tmp_path, table)
+    assert "--columns dataset=Category,strategy=Recipe+Tokenizer" in asked
+
+
+def test_two_numbers_with_a_dash_are_no_single_number(tmp_path):
+    table = pd.DataFrame({"Model": ["a", "b"], "x": ["68.5 - 82.8", "61.1 - 79.3"]})
+    assert "is no single number" in refused(tmp_path, table)

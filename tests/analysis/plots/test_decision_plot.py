@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import Results, compare, decision_plot, treat_missing
-from mlaut.analysis.deciding.margins import own_scores
-from mlaut.analysis.methods.frequentist.ranks import rank_table
+from mlaut.analysis.deciding.strips import Strips
 from mlaut.errors import AnalysisError
 
 
@@ -28,13 +27,13 @@ def marks(figure):
     return [(line.get_xdata()[0], line.get_ydata()[0], line.get_marker()) for line in lines]
 
 
-def test_marks_are_median_differences_from_the_leader():
+def test_marks_are_the_average_differences_of_the_table():
     found = compared(A=0.0, B=0.001, C=0.1)
     decision, scores = found.decision(), found.results.scores
     figure = decision_plot(decision, found.results)
     drawn = marks(figure)
     assert [mark for *_, mark in drawn] == ["D", "o", "v"]
-    expected = [(scores[name] - scores[decision.leader]).median() for name in decision.frame.index]
+    expected = [(scores[name] - scores[decision.leader]).mean() for name in decision.frame.index]
     np.testing.assert_allclose([x for x, *_ in drawn], expected, atol=1e-12)
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert labels == list(decision.frame.index)
@@ -56,14 +55,14 @@ def test_errors_in_units_of_targets_are_divided_by_the_leaders():
     figure = decision_plot(decision, found.results)
     scores = found.results.scores
     ratios = np.log(scores.div(scores[decision.leader], axis=0))[decision.frame.index]
-    np.testing.assert_allclose([x for x, *_ in marks(figure)], np.exp(ratios.median()))
-    quartiles = np.exp(ratios.iloc[:, 1:].quantile([0.25, 0.75])).T
-    np.testing.assert_allclose(bands(figure), quartiles)
-    assert figure.axes[0].get_xscale() == "log"
-    assert figure.axes[0].get_xlabel() == (
-        f"rmse divided by that of {decision.leader}, on each dataset\n(logarithmic axis)\n"
-        "left of the line: better"
-    )
+    np.testing.assert_allclose([x for x, *_ in marks(figure)], -ratios.mean(), atol=1e-12)
+    quartiles = -ratios.iloc[:, 1:].quantile([0.75, 0.25]).T
+    np.testing.assert_allclose(np.sort(bands(figure)), quartiles, atol=1e-12)
+    ticks = zip(figure.axes[0].get_xticks(), figure.axes[0].get_xticklabels(), strict=True)
+    for place, text in ticks:
+        assert place == pytest.approx(-np.log(float(text.get_text().rstrip("\u00d7"))), abs=1e-12)
+    label = f"\u2190 higher rmse than {decision.leader}    lower, better \u2192"
+    assert figure.axes[0].get_xlabel() == label
 
 
 def test_errors_without_a_ratio_are_drawn_by_ranks():
@@ -72,8 +71,9 @@ def test_errors_without_a_ratio_are_drawn_by_ranks():
     errors.loc[0, "A"] = 0.0
     found = compare(Results.from_table(errors, metric="rmse"))
     figure = decision_plot(found.decision(), found.results)
-    assert [x for x, *_ in marks(figure)] == [1.0, 2.0]
-    assert figure.axes[0].get_xlabel() == "rank on each dataset (1 is best)"
+    assert [x for x, *_ in marks(figure)] == [-1.0, -2.0]
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["2", "1"]
+    assert figure.axes[0].get_xlabel() == "\u2190 worse rank    better rank \u2192"
 
 
 def test_where_cells_are_missing_differences_are_those_of_both_results():
@@ -86,7 +86,7 @@ def test_where_cells_are_missing_differences_are_those_of_both_results():
     figure = decision_plot(decision, found.results)
     gaps = frame.sub(frame["A"], axis=0)
     np.testing.assert_allclose(
-        [x for x, *_ in marks(figure)], gaps.median()[decision.frame.index], atol=1e-12
+        [x for x, *_ in marks(figure)], gaps.mean()[decision.frame.index], atol=1e-12
     )
     names = {"A": "A", "B": "B (12 of 16 datasets)", "C": "C"}  # C lacks one, as the table says
     assert texts(figure) == [names[name] for name in decision.frame.index]
@@ -131,7 +131,7 @@ def test_nothing_is_marked_where_nothing_is_decided():
     found = compared(n=4, A=0.0, B=0.05)
     figure = decision_plot(found.decision(), found.results)
     assert marks(figure) == []
-    assert figure.axes[0].get_xlabel() == "accuracy on each dataset"
+    assert figure.axes[0].get_xlabel() == "\u2190 lower accuracy than A    higher \u2192"
 
 
 def test_other_strategies_are_refused():
@@ -158,26 +158,32 @@ def test_a_far_dataset_and_a_far_strategy_stand_at_the_edge_and_do_not_set_the_a
     assert -0.15 < low < -0.03
     assert 0 < high < 0.05
     order = [name.split()[0] for name in texts(figure)]
-    assert edges(figure)[order.index("B")] == [f"{far_dot:.2g} ◂", ""]
-    far = f"median {gaps['E'].median():.2g}; 16 dots to {gaps['E'].min():.2g} ◂"
+    assert edges(figure)[order.index("B")] == [f"◂ \u2212{-far_dot:.2g}", ""]
+    far = f"◂ mean \u2212{-gaps['E'].mean():.2g}\n16 datasets, to \u2212{-gaps['E'].min():.2g}"
     assert edges(figure)[order.index("E")] == [far, ""]
     assert len(marks(figure)) == 4
 
 
-def test_two_datasets_are_joined_dot_by_dot():
+def test_few_datasets_are_letters():
     table = pd.DataFrame({"A": [0.9, 0.8], "B": [0.7, 0.85], "C": [0.8, 0.6]}, index=["d$1", "e"])
     found = compare(Results.from_table(table, metric="accuracy"))
     figure = decision_plot(found.decision(), found.results)
-    order = texts(figure)
-    joined = [line for line in figure.axes[0].lines if line.get_linestyle() in ("-", "--")]
-    joined = [line for line in joined if len(line.get_xdata()) == 3]
-    for line, (_, values) in zip(joined, table[order].iterrows(), strict=True):
-        assert list(line.get_xdata()) == list(values)
-        assert list(line.get_ydata()) == [0, 1, 2]
-    dots = [line for line in figure.axes[0].lines if line.get_marker() == "."]
-    assert [set(line.get_ydata()) for line in dots] == [{0}, {1}, {2}]
-    label = "accuracy on each dataset\nsolid line: d$1; dashed line: e"
+    drawn = [
+        (line.get_marker(), line.get_xdata()[0], line.get_ydata()[0]) for line in letters(figure)
+    ]
+    expected = [
+        (f"${letter}$", table[name][dataset] - table["A"][dataset], row)
+        for row, name in enumerate(texts(figure))
+        if name != "A"
+        for letter, dataset in zip("ab", table.index, strict=True)
+    ]
+    assert drawn == expected
+    label = "\u2190 lower accuracy than A    higher \u2192\na: d$1\nb: e"
     assert figure.axes[0].get_xlabel() == label
+
+
+def letters(figure):
+    return [line for line in figure.axes[0].lines if str(line.get_marker()).startswith("$")]
 
 
 def random_table(seed):
@@ -198,21 +204,12 @@ def random_table(seed):
 
 def told(text):
     """Return how many dots a text at an edge stands for, and its last number."""
-    words = text.strip("◂▸ ").rpartition("; ")[2]
-    count = re.match(r"(\d+) dots to", words)
-    n = int(count[1]) if count else words.count(",") + bool(words)
-    return n, float(words.split()[-1]) if n else None
-
-
-def values_of(figure, decision, results):
-    """Return the values that the label of a figure promises, as the axis shows them."""
-    label = figure.axes[0].get_xlabel()
-    scores, leader = own_scores(results), decision.leader
-    if "rank" in label:
-        return rank_table(results), None
-    if "divided by" in label:
-        return scores.div(scores[leader], axis=0), leader
-    return (scores.sub(scores[leader], axis=0), leader) if "minus" in label else (scores, None)
+    words = text.strip("◂▸ ").rpartition("\n")[2]
+    if words.startswith("mean"):
+        return 0, ""
+    count = re.match(r"(\d+) datasets, to", words)
+    n = int(count[1]) if count else words.count(", ") + bool(words)
+    return n, words.split()[-1] if n else ""
 
 
 @pytest.mark.parametrize(
@@ -227,24 +224,25 @@ def test_every_dot_is_drawn_or_told_at_its_edge_and_rows_have_the_order_of_the_t
         axes, at_edges = figure.axes[0], edges(figure)
         order = [name.split()[0] for name in texts(figure)]
         assert order == list(decision.frame.index)
-        values, leader = values_of(figure, decision, results)
+        strips = Strips.of(decision, results)
         low, high = axes.get_xlim()
-        dots = [line for line in axes.lines if line.get_marker() == "."]
-        dots = [line.get_data() for line in dots if len(line.get_xdata())]
-        drawn = {round(float(np.mean(heights))): x for x, heights in dots}
+        dots = [line for line in axes.lines if line.get_marker() == "."] + letters(figure)
+        drawn = defaultdict(list)
+        for x, heights in (line.get_data() for line in dots):
+            drawn[round(float(np.mean(heights)))].extend(x) if len(x) else None
         for row, name in enumerate(order):
-            if name == leader:
+            if name == strips.reference:
                 continue
-            expected = np.sort(values[name].dropna())
-            within = expected[(low <= expected) & (expected <= high)]
+            known = strips.place(strips.dots[name].dropna()).sort_values()
+            within = known[known.between(low, high)]
             where = f"{name} of table {seed}"
-            np.testing.assert_allclose(np.sort(drawn.get(row, [])), within, err_msg=where)
-            sides = expected[expected < low][::-1], expected[expected > high]
+            np.testing.assert_allclose(np.sort(drawn[row]), within, err_msg=where)
+            sides = known.index[known < low][::-1], known.index[known > high]
             for text, far in zip(at_edges[row], sides, strict=True):
                 n, last = told(text)
                 assert n == len(far), (where, text)
-                assert not n or last == float(f"{far[-1]:.2g}"), (where, text)
+                assert not n or last == strips.text(strips.dots[name][far[-1]]), (where, text)
                 told_in_all += n
-            if decision.leader and not low <= np.median(expected) <= high:
-                assert any(text.lstrip("▸ ").startswith("median") for text in at_edges[row])
+            if decision.leader and not low <= strips.place(strips.marks[name]) <= high:
+                assert any(text.lstrip("◂▸ ").startswith("mean") for text in at_edges[row])
     assert told_in_all > 20  # the tables do have far dots

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, compare
+from mlaut.analysis import Results, compare, decision_plot
 from mlaut.analysis.estimates.behind import calibration_table, confusion_table, errors_by_part
-from mlaut.analysis.plots.one_plots import calibration_plot, one_plot, residual_plot
+from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, REGRESSION, Block, Split, Status
 
@@ -37,8 +37,9 @@ def test_the_mark_is_the_difference_and_the_dots_are_test_sets():
     index = pd.MultiIndex.from_product([["sick"], range(10)], names=["dataset", "fold"])
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"A": 0.9, "B": 0.8, "C": 0.7}, index) + rng.normal(0, 0.01, (10, 3))
-    decision = compare(Results.from_table(table, metric="accuracy")).decision()
-    axes = one_plot(decision).axes[0]
+    found = compare(Results.from_table(table, metric="accuracy"))
+    decision = found.decision()
+    axes = decision_plot(decision, found.results).axes[0]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["A", "B", "C"]
     dots = [line for line in axes.lines if line.get_marker() == "."]
     assert [len(line.get_xdata()) for line in dots] == [10, 10]

@@ -2,12 +2,15 @@
 
 import json
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
 
+from mlaut import Study
 from mlaut.data import load_folder
 from mlaut.errors import DataError
+from mlaut.files_io import FilesIO
 
 TRAINING = "x,colour,class\n1,red,a\n2,blue,b\n3,red,a\n"
 TEST = "x,colour,class\n4,red,b\n5,green,a\n"
@@ -94,6 +97,46 @@ def test_parts_with_rows_of_other_shapes_are_refused(tmp_path):
     assert "parts of 'Two' have rows of shapes (1, 3) and (2, 3)" in error_of(tmp_path)
 
 
+def test_series_of_different_lengths(tmp_path):
+    longer = SERIES.replace("1,2,?:4,5,6:", "1,2,3,4:5,6,7,8:")
+    folder = tables(tmp_path / "Two", Two_TRAIN__ts=SERIES, Two_TEST__ts=longer)
+    (two,) = load_folder(folder)
+    assert two.array.lengths.tolist() == [3, 3, 4, 3]
+    assert two.array[[2]][0].tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+    few = SERIES.replace("4,5,6:", "").replace("7,8,9:", "")
+    tables(tmp_path / "Two", Two_TRAIN__ts=few)
+    assert "the same channels" in error_of(folder)
+
+
+def test_npy_files_of_a_folder(tmp_path):
+    X, y = np.arange(24).reshape(4, 2, 3), np.array(["a", "b"] * 2)
+    for name in ("X", "d_X", "e_X_train", "e_X_test"):
+        np.save(tmp_path / f"{name}.npy", X)
+        np.save(tmp_path / f"{name.replace('X', 'y')}.npy", y)
+    np.save(tmp_path / "alone.npy", X)
+    found = {one.name: one for one in load_folder(tmp_path)}
+    assert sorted(found) == sorted(["d", "e", tmp_path.name])
+    assert found["e"].features.shape == (8, 2, 3)
+    assert codes(found["e"]) == [[-1] * 4 + [0] * 4]
+    (tmp_path / "manifest.csv").write_text("file,y,name\nalone.npy,y.npy,named\n")
+    assert [one.name for one in load_folder(tmp_path)] == ["named"]
+
+
+def test_a_file_is_a_dataset(tmp_path):
+    with h5py.File(tmp_path / "scans.h5", "w") as file:
+        file["images"], file["labels"] = np.arange(24).reshape(4, 2, 3), ["a", "b"] * 2
+    tables(tmp_path, wine__csv=TRAINING)
+    study = Study(tmp_path / "study.h5")
+    assert study.add_datasets(tmp_path / "wine.csv", target="x", roles={"id": "class"}) == ["wine"]
+    assert FilesIO(study.datasets_path).dataset_info("wine").roles == {"id": ("class",)}
+    scans = f"{tmp_path}/scans.h5?X=images&y=labels"
+    assert study.add_datasets([scans, f"{scans}&name=b"]) == ["scans", "b"]
+    with pytest.raises(DataError, match="unknown option 'z'; there are name, file"):
+        study.add_datasets(f"{scans}&z=1")
+    with pytest.raises(DataError, match="no array 'X'; it has images"):
+        study.add_datasets(tmp_path / "scans.h5")
+
+
 def test_time_series_with_a_number_as_their_target(tmp_path):
     text = SERIES.replace("@classLabel true up down", "@targetLabel true")
     text = text.replace(":up", ":1.25").replace(":down", ":-2")
@@ -106,7 +149,11 @@ def test_time_series_with_a_number_as_their_target(tmp_path):
     [
         ("@timeStamps false", "@timeStamps true", "its series have time stamps"),
         ("@classLabel true up down", "@classLabel false", "its series have no label"),
-        ("3,2,1:", "3,2:", "its series differ in length; pad or cut them to one length"),
+        (
+            "3,2,1:",
+            "3,2:",
+            "the channels of a series differ in length; pad or cut them to one length",
+        ),
     ],
 )
 def test_time_series_that_are_no_table_are_refused(tmp_path, old, new, reason):

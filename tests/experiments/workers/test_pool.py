@@ -26,7 +26,7 @@ from sklearn.naive_bayes import GaussianNB
 from spoilers import Spoiler, write_to_pipes
 
 from mlaut import Study, run_study
-from mlaut.errors import DataError, StudyError
+from mlaut.errors import DataError, StrategyError, StudyError
 from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.memory import CpuSeconds
 from mlaut.experiments.cells.messages import encode_outcome, frame
@@ -735,20 +735,21 @@ def test_the_server_starts_for_a_new_study_and_serves_its_processes(tmp_path):
 
 
 @pytest.mark.parametrize("begun_by", ["study", "study file"])
-def test_a_new_study_starts_the_server_before_its_first_dataset(begun_by, tmp_path, monkeypatch):
+def test_the_server_starts_with_a_run_and_not_with_a_dataset(begun_by, tmp_path, monkeypatch):
     begun = []
     monkeypatch.setattr(
         "mlaut.experiments.workers.start.start_server", lambda *given: begun.append(given)
     )
     path = tmp_path / "new.h5"
     if begun_by == "study":
-        with pytest.raises(DataError, match="holds no dataset"):
-            Study(path).add_datasets(1)
-        assert begun == [(path,)]
+        Study(path).add_datasets("starter/iris")
+        assert not begun
+        with pytest.raises(StrategyError):
+            Study(path).run("no such strategy", engine="inline")
     else:
         data, named = '[data]\ncollection = "none"', '[strategies]\nnames = ["SVC"]'
         file = f'[study]\noutput = "new.h5"\n{data}\n{named}\n'
         (tmp_path / "study.toml").write_text(file)
         with pytest.raises(DataError):
             run_study(tmp_path / "study.toml", engine="inline")
-        assert begun == [(path, "inline")]
+    assert begun == [(path, "inline")]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import TableMetric, check_cells, even_repeats
+from mlaut.analysis.results.tables import TableMetric, check_cells, even_repeats
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
@@ -118,7 +118,8 @@ def _sentence(
     shown = f"{names['score']} as {results.metric.name}" if names["score"] else results.metric.name
     if names["score"] == f"`{results.metric.name}`":
         shown = f"{names['score']} as it stands"
-    parts.append(shown + " in percent, divided by 100" * percent)
+    unit = f", units converted to {names['unit']}" * bool(names.get("unit"))
+    parts.append(shown + " in percent, divided by 100" * percent + unit)
     for what, n_levels in (("repeat", shape[2]), ("fold", shape[3])):
         if names.get(what):
             parts.append(f"means of {counted(n_levels, what)} ({names[what]})")

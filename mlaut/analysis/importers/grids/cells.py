@@ -5,6 +5,7 @@ The words are in ``tables/words.toml``.
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
@@ -32,11 +33,25 @@ _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE]
 _PRINTED = re.compile(
     rf"(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
     rf"(?:(?:±|\+/?-|_|\^?±)\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*"
-    r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Z]{1,4}|\u00d7)?[?!#^]*"
+    r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Zµ]{1,4}(?:/s)?|\u00d7)?[?!#^]*"
 )
-_SEVERAL = re.compile(rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,)\s*(?:{_NUMBER}|-)")
+_SEVERAL = re.compile(
+    rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,|\s-\s)\s*(?:{_NUMBER}|-)"
+)
+_CITED = re.compile(r"(?<=\S)\s*\[\d{1,3}(?:,\s*\d{1,3})*\]$")  # a reference behind a number
+_FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|error|timeout|oom)\b")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
 _UNITS = frozenset(WORDS["units"])
+_SENTENCE = 30  # letters of a cell from which it tells more than that a run failed
+_SCALES: dict[str, tuple[str, float]] = {  # the unit of a kind of measure, and how many of it
+    **{x: ("s", n) for x, n in (("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3))},
+    **{
+        x: ("s", n)
+        for x, n in (("s", 1), ("sec", 1), ("min", 60), ("h", 3600), ("hr", 3600), ("hrs", 3600))
+    },
+    **{x: ("bytes", 1000.0**n) for n, x in enumerate(("kb", "mb", "gb", "tb"), 1)},
+}
+_SCALES |= {f"{x}/s": (f"{kind}/s", n) for x, (kind, n) in _SCALES.items() if kind == "bytes"}
 _BOLD = re.compile(r"\*\*|__|\\textbf|\\mathbf|\\bf\b|\\bfseries|<b>|<strong>|\\bm\b|\\best\b")
 
 
@@ -76,8 +91,10 @@ class Column:
         Row and text of each cell of a column of numbers that is neither a number nor a known word;
         or, of a column of texts, of each number with a comma that may divide thousands.
     bold : ndarray of bool, or None
-    unit : bool
-        Whether the numbers carry units, as times and sizes do.
+    units : ndarray of str or None
+        Units behind the numbers, as times and sizes have them.
+    unified : str
+        Unit to which the numbers are converted, where a table has several of one kind.
     """
 
     name: str
@@ -88,12 +105,24 @@ class Column:
     words: dict[int, str] = field(default_factory=dict)
     strange: dict[int, str] = field(default_factory=dict)
     bold: np.ndarray | None = None
-    unit: bool = False
+    units: np.ndarray | None = None
+    unified: str = ""
+
+    @property
+    def unit(self) -> bool:
+        """Whether the numbers carry units."""
+        return self.units is not None
 
     @property
     def is_number(self) -> bool:
         """Whether the column holds numbers."""
         return self.values is not None
+
+    @property
+    def kind(self) -> str:
+        """The kind of measure of the units behind the numbers; empty without known units."""
+        each = [] if self.units is None else self.units.tolist()
+        return next((_SCALES[x][0] for x in each if x in _SCALES), "")
 
     @property
     def numbers(self) -> np.ndarray:
@@ -114,7 +143,30 @@ def columns_of(table: pd.DataFrame) -> list[Column]:
     """Return the columns of a table, with what is printed in their cells."""
     comma = _decimal_comma(table)
     columns = [_column(str(name), table.iloc[:, i], comma) for i, name in enumerate(table.columns)]
-    return _without_ranks(columns)
+    return _without_ranks(_in_one_unit(columns))
+
+
+def _in_one_unit(columns: Sequence[Column]) -> list[Column]:
+    """Return columns whose numbers of one kind of measure have one unit, if they had several."""
+    each = [x.units.tolist() if x.units is not None else [] for x in columns]
+    found = Counter(unit for units in each for unit in units if unit in _SCALES)
+    usual = {_SCALES[x][0]: x for x, _ in reversed(found.most_common())}  # of each kind
+    several = {kind for kind, n in Counter(_SCALES[x][0] for x in found).items() if n > 1}
+    kept = []
+    for column, units in zip(columns, each, strict=True):
+        kinds = {_SCALES[x][0] for x in units if x in _SCALES}
+        mixed = len(kinds) > 1 or (kinds & several and any(x not in _SCALES for x in units if x))
+        if mixed:
+            odd = {row: f"{column.numbers[row]:g} {x}" for row, x in enumerate(units) if x}
+            column = replace(column, strange=column.strange | odd)
+        elif kinds & several:
+            one = usual[next(iter(kinds))]
+            times = np.array([_SCALES.get(x, ("", np.nan))[1] / _SCALES[one][1] for x in units])
+            parts = {part: getattr(column, part) for part in ("values", "spreads", "brackets")}
+            scaled = {part: x * times for part, x in parts.items() if x is not None}
+            column = replace(column, unified=one, **scaled)
+        kept.append(column)
+    return kept
 
 
 def _decimal_comma(table: pd.DataFrame) -> bool | None:
@@ -143,10 +195,15 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     except TypeError:  # lists of JSON
         codes, each = pd.factorize(cells.astype(str))
     raw = [str(cell) for cell in each]
-    texts = [plain(cell) for cell in raw]
+    texts = [_CITED.sub("", plain(cell)) for cell in raw]
     found = [_printed(text, comma) for text in texts]
     numbers = np.array([value for value, *_ in found], dtype=float)
     lower = [text.lower().strip("() .") or text.strip() for text in texts]
+    if not np.isnan(numbers).all():
+        lower = [
+            "failed" if x not in _FAILURES and len(x) < _SENTENCE and _FAILING.search(x) else x
+            for x in lower
+        ]
     known = [text in _NO_RESULT or text in _FAILURES or not text for text in lower]
     odd = {i: raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])}
     rows = np.bincount(codes, minlength=len(each))
@@ -163,6 +220,7 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     of_word = {i: lower[i] for i, ok in enumerate(known) if ok and lower[i] in _FAILURES}
     spreads, brackets = (np.array([part[i] for part in found], dtype=float) for i in (1, 2))
     bold = np.array([bool(_BOLD.search(cell)) for cell in raw])
+    units = np.array([unit for *_, unit in found], dtype=object)[codes]
     return Column(
         name,
         texts=labels,
@@ -172,15 +230,16 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         words={row: of_word[code] for row, code in enumerate(codes.tolist()) if code in of_word},
         strange=strange,
         bold=bold[codes] if bold.any() else None,
-        unit=any(unit for *_, unit in found),
+        units=units if any(units) else None,
     )
 
 
-def _printed(text: str, comma: bool | None) -> tuple[float, float, float, bool]:
-    """Return value, spread and number in brackets of a cell, and whether it has a unit."""
-    none = (np.nan, np.nan, np.nan, False)
+def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str]:
+    """Return value, spread and number in brackets of a cell, and its unit in small letters."""
+    none = (np.nan, np.nan, np.nan, "")
     match = _PRINTED.fullmatch(text)
-    if match is None or (match["unit"] and match["unit"].lower() not in _UNITS):
+    unit = (match["unit"] or "").lower() if match else ""
+    if match is None or (unit and unit not in _UNITS and unit not in _SCALES):
         return none
     value = _float(match["value"], comma)
     if value is None:
@@ -193,7 +252,7 @@ def _printed(text: str, comma: bool | None) -> tuple[float, float, float, bool]:
     if spread is None and inside and re.match(r"[(\[]\s*(?:±|\+/?-\s)", inside[0]):
         spread, bracket = bracket, None
     scaled = [np.nan if x is None else round(x / percent, 15) for x in (value, spread, bracket)]
-    return scaled[0], scaled[1], np.nan if signed else scaled[2], bool(match["unit"])
+    return scaled[0], scaled[1], np.nan if signed else scaled[2], unit
 
 
 def _float(text: str, comma: bool | None) -> float | None:

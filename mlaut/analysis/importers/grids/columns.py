@@ -94,7 +94,8 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
         parts = [columns[at + 1 :], columns[:at]]
         sides = [[x for x in part if x.name not in averages] for part in parts]
         whole = [x for side in sides[::-1] for x in side]
-        if len(whole) < _LEAST or _is_mean(column.numbers, matrix_of(whole)):
+        sure = _off_by(column.numbers, whole) <= min(_off_by(column.numbers, x) for x in sides)
+        if len(whole) < _LEAST or (sure and _is_mean(column.numbers, matrix_of(whole))):
             continue
         parts = [side[cut:end] for side in sides for cut in range(_CUT) for end in (len(side), -1)]
         for part in sorted(parts, key=len, reverse=True):
@@ -102,6 +103,16 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
                 inside = {x.name for x in part}
                 return {x.name: column.name for x in whole if x.name not in inside}
     return {}
+
+
+def _off_by(one: np.ndarray, others: Sequence[Column]) -> float:
+    """Return how far numbers are from the means of rows of others, beyond their printed digits."""
+    if len(others) < _LEAST:
+        return np.inf
+    values = matrix_of(others)
+    whole = ~np.isnan(values).any(axis=1) & ~np.isnan(one)
+    apart = np.abs(values[whole].mean(axis=1) - one[whole]) - 0.51 * _step(one)
+    return float(np.maximum(apart, 0).mean()) if whole.any() else np.inf
 
 
 def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:

@@ -62,6 +62,9 @@ def keys_of(g: Sheet) -> Keys:
         if len(left) != 1:
             what = g.metric or "scores"
             text = f"no column is of {what}; it has {', '.join(g.columns)}"
+            known = [x for x in numbers if usual_name(x) is not None]
+            if g.metric and known:  # a setting beside other metrics is no score
+                raise g.refuse(text, *(g.asked.command(metric=word_of(x)) for x in known[:2]))
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
             raise g.refuse(text, *(g.asked.command(score=x) for x in (left or numbers)[:2]))

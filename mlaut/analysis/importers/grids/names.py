@@ -84,6 +84,8 @@ def role_of(name: str) -> str:
         return "size"
     if word in WORDS["spreads"][:9]:
         return "spread"
+    if shown.lower() in WORDS["strategy_names"]:  # InceptionTime is no time
+        return ""
     if usual_name(shown) is None and len(tokens) > 1:
         if tokens[-1] in _LAST:
             return "size"

@@ -1,6 +1,7 @@
 """The reading of a grid: which columns name datasets and strategies, which has the scores."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,9 +33,9 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     _choose_part(g)
     _choose_metric_rows(g)
     keys = keys_of(g)
-    if keys.scores:
-        return read_long(g, keys)
-    return read_wide(g, keys)
+    reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
+    units = ", ".join(sorted({x.unified for x in g.columns.values() if x.unified}))
+    return replace(reading, names={**reading.names, "unit": units})
 
 
 def _drop_index(g: Sheet) -> None:

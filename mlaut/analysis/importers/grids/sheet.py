@@ -213,7 +213,7 @@ class Sheet:
         for name, column in self.columns.items():
             parts = {
                 part: values[rows]
-                for part in ("texts", "values", "spreads", "brackets", "bold")
+                for part in ("texts", "values", "spreads", "brackets", "bold", "units")
                 if (values := getattr(column, part)) is not None
             }
             for part in ("words", "strange"):

@@ -6,8 +6,6 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "best": ("RankProbabilities",),
-        "rerun": ("same_results",),
-        "skill": ("paired_items", "skill_table"),
         "stability": ("interquartile_means", "ranking_stability"),
     },
 )

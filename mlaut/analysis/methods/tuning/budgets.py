@@ -10,7 +10,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import positions
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.sources import open_study
+from mlaut.analysis.results.studies import open_study
 from mlaut.errors import AnalysisError
 from mlaut.records import Block, Status, Trace
 

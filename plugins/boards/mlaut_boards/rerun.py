@@ -7,17 +7,23 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from mlaut.analysis.common.arguments import not_negative, optional, shown, where
-from mlaut.analysis.common.display import SMALLEST_P, number
-from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.methods.aggregates.skill import mean_by_source
-from mlaut.analysis.pairwise.corrections import adjust
-from mlaut.analysis.results.given import of_results, takes_sources
-from mlaut.analysis.results.results import Results
-from mlaut.analysis.sources.flips import FEWEST
+from mlaut.analysis import Results, ResultTable
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
+from mlaut.plugins import (
+    FEWEST,
+    RELATIVE_NOISE,
+    SMALLEST_P,
+    adjust,
+    not_negative,
+    number,
+    of_results,
+    optional,
+    shown,
+    takes_sources,
+    where,
+)
+from mlaut_boards.skill import mean_by_source
 
 _Runs = tuple[Results, Results]
 _COLUMNS = ["difference", "low", "high", "p same", "p differs", "power"]

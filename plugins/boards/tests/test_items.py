@@ -6,9 +6,9 @@ from math import erfc, sqrt
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_boards import paired_items
 
 from mlaut.analysis import Results, read_results
-from mlaut.analysis.methods.aggregates import paired_items
 from mlaut.errors import AnalysisError
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_boards import skill_table
+from mlaut_boards.skill import ends, mean_by_source
 
 from mlaut.analysis import Results
-from mlaut.analysis.methods.aggregates import skill_table
-from mlaut.analysis.methods.aggregates.skill import ends, mean_by_source
 from mlaut.errors import AnalysisError
 
 

@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from mlaut_boards import same_results
 from scipy import stats
 
 from mlaut import Study
 from mlaut.analysis import Results
-from mlaut.analysis.methods.aggregates import same_results
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.estimators import Generic_Estimator
 from mlaut.files_io import StudyStore
-from mlaut.report.state import environment_differences
+from mlaut.plugins import environment_differences
 
 OLD = pd.DataFrame(
     np.random.default_rng(0).uniform(0.5, 0.8, (20, 3)), [f"d{i}" for i in range(20)], list("ABC")

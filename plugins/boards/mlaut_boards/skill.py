@@ -6,14 +6,18 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from mlaut.analysis.common.arguments import one_of, position
-from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.common.numerics import ranked
-from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_p
-from mlaut.analysis.results.given import check_sources, of_results, takes_sources
-from mlaut.analysis.results.results import Results
+from mlaut.analysis import Results, ResultTable
+from mlaut.analysis.methods.frequentist import mcnemar_p
 from mlaut.errors import AnalysisError
+from mlaut.plugins import (
+    SMALLEST_P,
+    check_sources,
+    of_results,
+    one_of,
+    position,
+    ranked,
+    takes_sources,
+)
 
 _CLIP = (0.01, 100.0)  # fev's bounds of a relative error: one task decides no more than that
 
