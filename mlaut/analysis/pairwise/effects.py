@@ -7,8 +7,8 @@ strategy minus the loss of the second: below 0 the first is better.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple, Self
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,33 @@ from mlaut.analysis.common.numerics import student_quantile, wilson
 NONCENTRAL = "noncentral t"
 WILSON = "Wilson, effective sample size"
 _MANY = 1000  # degrees of freedom
+_BLOCK = 2**21  # differences at a time: 16 MB, and several times that for what is computed of them
+Parts = TypeVar("Parts", bound=tuple[Any, ...])
+
+
+def blocks(d: np.ndarray) -> list[slice]:
+    """Return slices of the pairs of differences (N, P), so many as are computed at a time."""
+    step = max(1, _BLOCK // max(1, len(d)))
+    return [slice(start, start + step) for start in range(0, max(1, d.shape[1]), step)]
+
+
+def in_blocks(compute: Callable[..., Parts]) -> Callable[..., Parts]:
+    """Make a function of differences (N, P) compute some pairs at a time, which saves memory.
+
+    It returns a tuple, whose arrays have one row for each pair.
+    """
+
+    @wraps(compute)
+    def joined(d: np.ndarray, *args: Any, **options: Any) -> Parts:
+        parts = [compute(d[:, block], *args, **options) for block in blocks(d)]
+        whole = [
+            np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
+            for values in zip(*parts, strict=True)
+        ]
+        make: Any = getattr(type(parts[0]), "_make", tuple)
+        return make(whole) if len(parts) > 1 else parts[0]  # type: ignore[no-any-return]
+
+    return joined
 
 
 class Effect(NamedTuple):
@@ -70,6 +97,7 @@ class LateEffect:
         return self.compute()
 
 
+@in_blocks
 def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the mean difference with Student's t interval (MLaut 2019, Table 6: raw effect).
 
@@ -84,6 +112,7 @@ def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
     return Effect(mean, mean - half, mean + half, "Student's t")
 
 
+@in_blocks
 def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return Cohen's d for paired samples, ``mean / sd`` (MLaut 2019, Table 6: normalised effect).
 
@@ -152,6 +181,7 @@ def _density(x: np.ndarray) -> np.ndarray:
     return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
 
+@in_blocks
 def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the share of datasets where the first is better; ties count one half.
 

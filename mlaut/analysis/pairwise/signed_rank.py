@@ -15,7 +15,7 @@ from mlaut.analysis.common.numerics import (
     tie_free_cdf,
     wilson,
 )
-from mlaut.analysis.pairwise.effects import WILSON, Effect, effective_n
+from mlaut.analysis.pairwise.effects import WILSON, Effect, effective_n, in_blocks
 from mlaut.analysis.pairwise.rank_tails import signed_rank_tails
 
 ZERO_RULES = {
@@ -145,6 +145,7 @@ def _placement_variance(d: np.ndarray, signed: SignedRanks) -> np.ndarray:
     return np.where(n > 1, 4 * squares / np.maximum(n - 1, 1) / np.maximum(n, 1), 0.0)
 
 
+@in_blocks
 def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the median of all means of two differences, zeros included, with its interval.
 

@@ -26,6 +26,7 @@ from mlaut.analysis.methods.bayes.dirichlet import (
 )
 from mlaut.analysis.methods.lacoste.pair_probabilities import BETTER
 from mlaut.analysis.pairwise.decisions import many_pairs
+from mlaut.analysis.pairwise.effects import in_blocks
 from mlaut.analysis.pairwise.pairs import EQUAL, PairedLosses, Pairs, paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, even, pair_test, sizes_compare
 from mlaut.analysis.results.results import Results
@@ -176,7 +177,13 @@ def signed_rank_probabilities(
     >>> probabilities.round(2), shares.round(3)
     (array([[0.97, 0.  , 0.02]]), array([[0.731, 0.152, 0.118]]))
     """
-    d, prior = _columns(differences), _checked_weight(prior)
+    return _sampled(_columns(differences), rope, _checked_weight(prior), n_samples, seed)
+
+
+@in_blocks
+def _sampled(
+    d: np.ndarray, rope: float, prior: float, n_samples: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     sums = SignedRankSums(d, rope)
     counts = np.zeros((d.shape[1], 3))
     for block in weight_blocks(len(d), prior, n_samples, seed):
