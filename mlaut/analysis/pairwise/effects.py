@@ -7,43 +7,17 @@ strategy minus the loss of the second: below 0 the first is better.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, wraps
-from typing import Any, NamedTuple, Self, TypeVar
+from functools import cached_property
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.numerics import student_quantile, wilson
 
 NONCENTRAL = "noncentral t"
 WILSON = "Wilson, effective sample size"
 _MANY = 1000  # degrees of freedom
-_BLOCK = 2**21  # differences at a time: 16 MB, and several times that for what is computed of them
-Parts = TypeVar("Parts", bound=tuple[Any, ...])
-
-
-def blocks(d: np.ndarray) -> list[slice]:
-    """Return slices of the pairs of differences (N, P), so many as are computed at a time."""
-    step = max(1, _BLOCK // max(1, len(d)))
-    return [slice(start, start + step) for start in range(0, max(1, d.shape[1]), step)]
-
-
-def in_blocks(compute: Callable[..., Parts]) -> Callable[..., Parts]:
-    """Make a function of differences (N, P) compute some pairs at a time, which saves memory.
-
-    It returns a tuple, whose arrays have one row for each pair.
-    """
-
-    @wraps(compute)
-    def joined(d: np.ndarray, *args: Any, **options: Any) -> Parts:
-        parts = [compute(d[:, block], *args, **options) for block in blocks(d)]
-        whole = [
-            np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
-            for values in zip(*parts, strict=True)
-        ]
-        make: Any = getattr(type(parts[0]), "_make", tuple)
-        return make(whole) if len(parts) > 1 else parts[0]  # type: ignore[no-any-return]
-
-    return joined
 
 
 class Effect(NamedTuple):

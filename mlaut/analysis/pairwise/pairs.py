@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import check
+from mlaut.analysis.common.blocks import blocks
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, rank_losses, snap
-from mlaut.analysis.pairwise.effects import blocks
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.numerics import (
     EXACT_UP_TO,
     ranked,
@@ -15,7 +16,7 @@ from mlaut.analysis.common.numerics import (
     tie_free_cdf,
     wilson,
 )
-from mlaut.analysis.pairwise.effects import WILSON, Effect, effective_n, in_blocks
+from mlaut.analysis.pairwise.effects import WILSON, Effect, effective_n
 from mlaut.analysis.pairwise.rank_tails import signed_rank_tails
 
 ZERO_RULES = {

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.methods.bayes.dirichlet import (
@@ -26,7 +27,6 @@ from mlaut.analysis.methods.bayes.dirichlet import (
 )
 from mlaut.analysis.methods.lacoste.pair_probabilities import BETTER
 from mlaut.analysis.pairwise.decisions import many_pairs
-from mlaut.analysis.pairwise.effects import in_blocks
 from mlaut.analysis.pairwise.pairs import EQUAL, PairedLosses, Pairs, paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, even, pair_test, sizes_compare
 from mlaut.analysis.results.results import Results

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.numerics import student_quantile, trinomial_sf
 from mlaut.analysis.pairwise.effects import (
     NONCENTRAL,
     Effect,
     LateEffect,
     cohens_d,
-    in_blocks,
     mean_difference,
     share_better,
 )
