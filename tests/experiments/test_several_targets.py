@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from mlaut import Orchestrator, Study
 from mlaut.analysis import metric
-from mlaut.errors import AnalysisError, DataError, StrategyError
+from mlaut.errors import AnalysisError, DataError, StrategyError, StudyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments import verify_study
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
@@ -176,6 +176,13 @@ def test_a_study_is_verified_reported_and_its_predictions_are_a_table(ran):
 
 def _names(dataset):
     return [f"target{k}" for k in range(4)] if dataset == "topics" else list(BODY)
+
+
+def test_predictions_of_other_programs_are_refused(ran):
+    (name,) = ran.datasets
+    rows = pd.DataFrame({"dataset": [name], "repeat": 0, "fold": 0, "row": 0, "prediction": 1})
+    with pytest.raises(StudyError, match="several targets, of which no predictions of other pro"):
+        ran.import_predictions(rows, strategy="other", source="R")
 
 
 SCRIPT = """
