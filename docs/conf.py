@@ -127,6 +127,7 @@ def generated_pages() -> dict[str, str]:
         "contact-matrix": matrix["page"](matrix["stored"]()),
         "gallery": tool("gallery")["page"](),
         "licences": tool("licences")["page"](),
+        "report-gallery": tool("report_gallery")["page"](),
         "measurements": tool("measurements")["chapter"](),
         "seeds": tool("seeds_table")["page"](),
         "strategy-tables": tool("strategies_table")["page"](),
@@ -144,6 +145,16 @@ def write_generated(folder: Path) -> None:
 def _write(path: Path, text: str) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Any) -> None:
+    """Write the gallery of reports beside the pages."""
+
+    def write_reports(app: Any, error: Exception | None) -> None:
+        if error is None and app.builder.name == "html":
+            tool("report_gallery")["write_reports"](Path(app.outdir) / "reports")
+
+    app.connect("build-finished", write_reports)
 
 
 write_api(HERE / "api")

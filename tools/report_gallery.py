@@ -100,7 +100,8 @@ REPORTS: dict[str, tuple[str, Callable[[Path], Report]]] = {
 PAGE = """\
 # Gallery of reports
 
-Six pages of real results, made with this documentation: each is one file, which works offline and may be sent.
+Six pages of real results, made with this documentation: each is one file, which works offline and
+may be sent.
 [How to read the report](../read-the-report.md) explains them.
 
 {reports}

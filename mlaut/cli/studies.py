@@ -10,7 +10,6 @@ import click
 from mlaut.cli.inputs import (
     PATH,
     database_and_options,
-    dropped_from,
     race_of,
     read_pairs,
     with_settings,
@@ -123,17 +122,20 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
     if kind_of(studies[0]) is not Kind.STUDY_FILE:
         return {}, ""
     from mlaut.experiments import read_study_file
-    from mlaut.experiments.submitting.queue import queued
+    from mlaut.experiments.submitting.queue import QueuedTask, queued
     from mlaut.experiments.submitting.submit import open_shards
 
     output = read_study_file(studies[0]).output
-    shards = open_shards(output)
-    about, tasks = str(output), dict[int, str]()
+    about, tasks = str(output), list[QueuedTask]()
     try:
-        tasks = {task.shard: str(task) for task in queued(output)} if shards else tasks
+        if output.with_suffix(".slurm").exists():  # it was submitted
+            tasks = queued(output)
     except StudyError as error:  # the files say what is done, whether or not the queue answers
         about += f" (jobs are not shown: {error})"
-    return {path: tasks.get(number, "") for number, path in shards.items()}, about
+    told = {task.shard: str(task) for task in tasks}
+    return {
+        path: told.get(number, "") for number, path in open_shards(output, tasks).items()
+    }, about
 
 
 @click.command()
@@ -214,18 +216,21 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
     """
-    from mlaut.experiments.study_files.study_file import read_settings
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import FORMATS, methods_of_report, report_content
 
-    database, options = database_and_options(study)
-    options |= read_settings(given.pop("settings"), "analysis")["analysis"]
+    database, options = database_and_options(study, dropped=True)
+    dropped = options.pop("without", {})
+    if settings := given.pop("settings"):
+        from mlaut.experiments.study_files.study_file import read_settings
+
+        options |= read_settings(settings, "analysis")["analysis"]
     options |= {name: value for name, value in given.items() if value not in (None, ())}
     if given["columns"]:
         options["columns"] = _read_columns(given["columns"])
     if (given["clusters"] or "").endswith(".csv"):
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
-    dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
+    dropped = {k: x for k, x in dropped.items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     result = make_report(database, **options)
     answer = report_content(result) if as_json() else {}  # some of it takes time

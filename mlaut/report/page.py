@@ -18,7 +18,7 @@ from mlaut.report.contents import Contents
 from mlaut.report.drawing import Picture, pictures
 from mlaut.report.explorer.payload import payload
 from mlaut.report.records import PAGE, ReportTable, Section, shown_in
-from mlaut.report.screen import Screen, screen_of
+from mlaut.report.screen import Screen, race_screen, screen_of
 from mlaut.report.shown import ShownTable
 from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES
@@ -158,7 +158,7 @@ def _part(section: Section, prefix: str, view: int) -> _PagePart:
     drawn, decision = pictures(section, prefix), section.decision
     return _PagePart(
         section,
-        screen_of(section) if decision else None,
+        screen_of(section) if decision else race_screen(section),
         _links(section, view) if decision and section.one is None else {},
         ShownTable.of(decision.checks_frame()) if decision and decision.checks else None,
         _blocks(TABLES, section, drawn.values(), prefix=prefix, **section.words),

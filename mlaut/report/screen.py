@@ -1,19 +1,26 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis import Decision
+from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding import certainty
-from mlaut.analysis.deciding.margins import own_scores
+from mlaut.analysis.deciding.margins import margins, own_scores
 from mlaut.analysis.deciding.one_decision import OneDecision
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
-from mlaut.analysis.deciding.verdicts import VERDICTS
+from mlaut.analysis.deciding.verdict_table import VerdictTable
+from mlaut.analysis.deciding.verdicts import OPEN, USE, VERDICTS
+from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.results.results import Results
+from mlaut.markup import counted
 from mlaut.report.records import Section
-from mlaut.report.shown import COST, ShownTable, decision_groups, decision_table
+from mlaut.report.shown import COST, ShownTable, decision_groups, decision_table, in_words_of
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
@@ -25,6 +32,7 @@ _IN_TABLE = re.compile(  # what a row of the table, the legend or a card says as
 _COUNTS = re.compile(r"\b([Ww])in/tie/loss")  # the header of a page has other words
 _SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
 _ASIDE = re.compile(r" \((?=[^()]{40})([^()]+)\)\.$")  # a long bracket at the end of a headline
+RACED_OUT = "raced out"
 _ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _LONG = 24  # letters of a name beside an axis
@@ -86,6 +94,8 @@ class Screen:
         How to read the numbers and the strips.
     cards : tuple of (str, str)
         Questions on how sure the answer is, each with its answer.
+    say : callable
+        Function that says "strategy" as the table of the results does (`in_words_of`).
     """
 
     answer: str
@@ -102,6 +112,7 @@ class Screen:
     words: tuple[tuple[str, str], ...]
     reading: tuple[str, ...]
     cards: tuple[tuple[str, str], ...]
+    say: Callable[[str], str]
 
 
 def screen_of(section: Section) -> Screen:
@@ -115,7 +126,6 @@ def screen_of(section: Section) -> Screen:
     cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
     first = decision.first[0] if "won" in decision.frame else ""
     rows = {name: _row(decision, strips, name, cells[name], first) for name in cells}
-    edges = [row.edges for row in rows.values()]
     answer, *more = answer_parts(decision)
     known, reading = _legend(decision)
     told = (f"Costs at most: {x.title}." for x in table.columns if x.key == COST)
@@ -130,14 +140,83 @@ def screen_of(section: Section) -> Screen:
         ),
         axis=tuple(strips.ticks()),
         sides=strips.sides(),
-        room=tuple(max([0, *(len(x) for row in edges for x in row[side])]) for side in (0, 1)),  # type: ignore[arg-type]
+        room=_room(rows.values()),
         first=first,
         who=first if len(first) <= _LONG else "the first",
         longest=max(map(len, cells)),
         words=known,
         reading=(_picture(strips), *reading, *told),
         cards=cards(decision),
+        say=in_words_of(results),
     )
+
+
+def race_screen(section: Section) -> Screen | None:
+    """Return the first screen of a race for the best; None without one, or if it has no best."""
+    race, scored = section.race, section.scored
+    if race is None or not race.terms.of_best or not race.left:
+        return None
+    first = str(scored.losses[list(race.left)].mean().idxmin())
+    known, frame = race.to_frame(), margins(scored, first)
+    alone = USE if race.answered and len(race.left) == 1 else OPEN
+    frame["verdict"] = [alone if name in race.left else RACED_OUT for name in frame.index]
+    lack = (known["datasets"] - scored.losses.notna().sum()).clip(lower=0).astype(int)
+    frame = frame.assign(failures=lack, ran=known["datasets"], **{"average rank": np.nan})
+    frame = frame.sort_values(["verdict", "ran"], key=_race_order, kind="stable")
+    terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
+    table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
+    strips = Strips.of(table, scored)
+    size = next((x for x in ("difference", "ratio") if x in frame), "")
+    shown = ShownTable.of(frame[["ran"]])
+    shown = shown.joined(frame[[size]]) if size in frame else shown
+    rows = {
+        labels[0]: _row(table, strips, labels[0], tuple(x.shown for x in cells), first)
+        for labels, cells in shown.rows
+    }
+    best, sure = listed(race.left), number(1 - race.terms.alpha)
+    equal = ", and they are practically equal" * race.answered or ": the race has not told which"
+    words = {
+        OPEN: "still in the race",
+        RACED_OUT: "shown to be worse than another, and run no more",
+    }
+    cost = race.cost_sentence()
+    asked = {
+        "How sure is it?": f"With probability {sure} a best strategy is never raced out, however "
+        "often one looks.",
+        "What did it cost?": f"{cost[:1].upper()}{cost[1:]}." if cost else "",
+        "Where are the ranks?": "Strategies leave because of their results, so ranks and the usual "
+        "tests would not be valid; mlaut run --complete runs what was left out.",
+    }
+    return Screen(
+        answer=f"On datasets like these, {best} is the best."
+        if len(race.left) == 1
+        else f"{best} may be best{equal}.",
+        more=(f"{counted(len(known) - len(race.left), 'other')} raced out.",),
+        notes=(),
+        headers=(("datasets", "on how many datasets it ran"), (size, ""))[: len(shown.columns)],
+        groups=(Group("", False, tuple(rows.values())),),
+        axis=tuple(strips.ticks()),
+        sides=strips.sides(),
+        room=_room(rows.values()),
+        first=first,
+        who=first if len(first) <= _LONG else "the first",
+        longest=max(map(len, rows)),
+        words=tuple((word, text) for word, text in words.items() if word in set(frame["verdict"])),
+        reading=(_picture(strips),),
+        cards=tuple((question, text) for question, text in asked.items() if text),
+        say=str,
+    )
+
+
+def _race_order(values: pd.Series) -> pd.Series:
+    return values == RACED_OUT if values.name == "verdict" else -values
+
+
+def _room(rows: Iterable[Row]) -> tuple[int, int]:
+    """Return the letters of the longest text at the left and at the right edge."""
+    sides = zip(*(row.edges for row in rows), strict=True)
+    left, right = (max((len(x) for lines in side for x in lines), default=0) for side in sides)
+    return left, right
 
 
 def _not_in_table(text: str) -> str:
@@ -195,7 +274,9 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     return table.joined(scores.set_axis(letters, axis=1))
 
 
-def _row(decision: Decision, strips: Strips, name: str, texts: tuple[str, ...], first: str) -> Row:
+def _row(
+    decision: VerdictTable, strips: Strips, name: str, texts: tuple[str, ...], first: str
+) -> Row:
     frame = decision.frame
     wins = frame[["won", "tied", "lost"]].fillna(0) if first else frame[[]]
     counts = [int(x) for x in wins.loc[name].to_numpy()] or [0, 0, 0]
@@ -237,7 +318,7 @@ def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str
             low, high = (min(max(end, 0.0), 1.0) for end in band)
             parts.append(_band(low, high, _HALF, "band"))
         if len(known) > MOST_DOTS:
-            low, high = known.quantile([0.05, 0.95]).clip(0, 1)
+            low, high = np.quantile(known, [0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))
             drawn = inside[(inside < low) | (inside > high)]
         if not strips.named and len(drawn):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
 from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, OPEN, USE, VERDICTS, YARDSTICK
 from mlaut.analysis.deciding.words import probability, sizes
+from mlaut.analysis.results.results import Results
 
 _FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
 _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
@@ -168,6 +170,31 @@ def _shown(column: TableColumn, value: Any) -> ShownCell:
 def _is_number(value: Any) -> bool:
     plain = type(value) is float  # most are
     return plain or (isinstance(value, _NUMBERS) and not isinstance(value, _TRUTHS))
+
+
+_OWN_WORD = re.compile(r"\d+ strategies \((?:\w+, named by )?`(\w+?)s?`\)").search
+_OWN_WORDS = ("model", "method", "algorithm", "classifier", "regressor", "learner", "estimator")
+
+
+def in_words_of(results: Results) -> Callable[[str], str]:
+    """Return a function that says "strategy" as the table of the results does, if it has a word.
+
+    Examples
+    --------
+    >>> from mlaut.analysis import read_results
+    >>> table = pd.DataFrame({"Model": ["a", "b"], "iris": [0.9, 0.8], "wine": [0.7, 0.9]})
+    >>> in_words_of(read_results(table, "accuracy"))("Strategy a is one of 2 strategies")
+    'Model a is one of 2 models'
+    """
+    own = _OWN_WORD(results.how_read.lower())
+    if own is None or own[1] not in _OWN_WORDS:
+        return str
+    word = own[1]
+
+    def one(found: re.Match[str]) -> str:
+        return (word.capitalize() if found[1] == "S" else word) + "s" * (found[2] == "ies")
+
+    return lambda text: re.sub(r"\b([Ss])trateg(y|ies)\b", one, text)
 
 
 def decision_groups(decision: Decision) -> list[tuple[str, list[str], bool]]:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
@@ -11,7 +12,7 @@ from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.markup import counted, printable
 from mlaut.report.contents import Contents
 from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, Section, shown_in
-from mlaut.report.shown import ShownTable, decision_table
+from mlaut.report.shown import ShownTable, decision_table, in_words_of
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 
@@ -37,7 +38,8 @@ def first_screen(report: Contents, most: int = _SCREEN) -> str:
     end = ["", "Every table and test: --format full; a page with figures: -o report.html"]
     room = (most - len(lines) - len(end)) // len(sections)
     for section in sections:
-        lines += ["", *_of_section(report, section, room)]
+        say = in_words_of(section.results)
+        lines += ["", *map(say, _of_section(report, section, room))]
     return printable("\n".join([*lines, *end]))
 
 
@@ -53,6 +55,7 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
     table: list[str] = []
     for rows in range(min(n, max(space, _FEWEST)), 0, -1):
         shown = decision_table(decision, most=rows)
+        shown = replace(shown, labels=tuple(map(in_words_of(section.results), shown.labels)))
         hidden = decision.frame["verdict"].drop([labels[0] for labels, _ in shown.rows])
         counts = [f"{sum(hidden == word)} {word}" for word in VERDICTS if word in set(hidden)]
         table = [*_lines_of(shown)]

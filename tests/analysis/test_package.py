@@ -51,6 +51,15 @@ def test_importing_it_loads_nothing_heavy():
     assert _loaded_after("import mlaut.analysis") == []
 
 
+def test_the_first_screen_of_a_table_loads_nothing_heavy():
+    code = (
+        "import numpy as np, pandas as pd; from mlaut.report import make_report; "
+        "table = pd.DataFrame(np.arange(36.0).reshape(12, 3) % 7 / 7, columns=list('ABC')); "
+        "str(make_report(table, 'accuracy'))"
+    )
+    assert _loaded_after(code) == []
+
+
 def test_a_comparison_loads_no_learners():
     code = (
         "import pandas as pd; from mlaut.analysis import AnalyseResults; "

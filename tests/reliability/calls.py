@@ -86,7 +86,7 @@ def live_by_command(folder: Path, report: Callable[[str], object], files: Path) 
         strategies = files / f"{'_'.join(names)}.py"
         strategies.write_text(f"from kills import plain\nstrategies = [*map(plain, {names})]\n")
         here = {"output": folder / "study.h5", "input": folder / "input.h5", "tables": files / "t"}
-        known = [table.name for table in kills.tables()][:datasets]
+        known = [one.name for one in kills.tables()][:datasets]
         path.write_text(
             STUDY.format(
                 **here,
@@ -113,8 +113,13 @@ def survive(
     generator = np.random.default_rng(seed)
     files = folder / "files"
     (files / "t").mkdir(parents=True)
-    for table in kills.tables():
-        table.frame.to_csv(files / "t" / f"{table.name}.csv", index=False)
+    table, array, series = kills.tables()
+    table.frame.to_csv(files / "t" / f"{table.name}.csv", index=False)
+    np.savez(files / "t" / f"{array.name}.npz", X=array.array, y=array.labels.to_numpy(dtype=str))
+    rows = zip(series.array[:], series.labels, strict=True)
+    lines = [f"{','.join(map(str, one[0].tolist()))}:{label}\n" for one, label in rows]
+    head = "@timeStamps false\n@classLabel true no yes\n@data\n"
+    (files / "t" / f"{series.name}.ts").write_text(head + "".join(lines))
     life = partial(live_by_command, files=files) if by == "command" else kills.live
     first = kills.Child(kills._empty(folder / "reference"), life)
     if not first.ended()[0]:

@@ -45,6 +45,7 @@ from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.engines.engine import InlineEngine, LocalEngine
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.studies.study_checks import problems_of
+from mlaut.files_io.tables.tables_of_others import of_pair
 from mlaut.records import Dataset, Status
 
 STEPS = ("data", "split", "allocate", "cells", "models", "settle")
@@ -113,13 +114,16 @@ def plain(name: str) -> Generic_Estimator:
 
 
 def tables(n_rows: int = 60) -> list[Dataset]:
-    """Three small datasets."""
+    """Three small datasets: a table, an array, and series of different lengths."""
     made = []
     for k, name in enumerate(("first", "second", "third")):
         generator = np.random.default_rng(k)
-        frame = pd.DataFrame(generator.normal(size=(n_rows, 3)), columns=["a", "b", "c"])
-        frame["y"] = np.where(frame["a"] + generator.normal(size=n_rows) > 0, "yes", "no")
-        made.append(Dataset(name, frame, "y", "Classification"))
+        X = generator.normal(size=(n_rows, 3))
+        y = np.where(X[:, 0] + generator.normal(size=n_rows) > 0, "yes", "no")
+        series = [row[None, : 1 + n % 3] for n, row in enumerate(X)]
+        table = pd.DataFrame(X, columns=["a", "b", "c"])
+        frame, array, _ = of_pair([table, X[:, None], series][k], y, "y", {})
+        made.append(Dataset(name, frame, "y", "Classification", array=array))
     return made
 
 

@@ -1,6 +1,7 @@
 """The first screen: strips of dots, groups of many strategies, and what a browser shows of it."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from made_up import made_up_study
 
 from mlaut.analysis import compare
 from mlaut.analysis.deciding.strips import Strips
+from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.report import make_report, write_report
 from mlaut.report.screen import screen_of
 from mlaut.report.shown import decision_groups
@@ -230,3 +232,31 @@ def test_a_row_opens_its_comparison_and_a_group_unfolds(tmp_path, draw_only):
         legend = page.value("document.querySelector('#explorer figcaption').textContent")
         assert f"blue where {other} is better, orange where it is worse" in legend
         assert page.complaints() == []
+
+
+def test_the_glossary_has_the_words_of_the_first_screen():
+    text = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
+    terms = set(re.findall(r"^(\S.*)\n    ", text, re.MULTILINE))
+    report = make_report(table(12, {"A": 0.0, "B": 0.0, "C": 0.3}), "accuracy")
+    screen = screen_of(report.sections[0])
+    headers = {header for header, _ in screen.headers} - {"accuracy"}
+    assert headers == {"rank", "difference", "costs at most"}
+    said = {"chance to be the best", "other ways to compare", "main test", "verdict", "strategy"}
+    assert {*VERDICTS, *headers, *said, "ratio", "won / tied / lost", "band"} <= terms
+
+
+def test_the_screen_says_strategy_as_the_table_does(tmp_path):
+    scores = table(12, {"A": 0.0, "B": 0.3})
+    scores.rename_axis("dataset").reset_index().melt(
+        "dataset", var_name="Classifier", value_name="accuracy"
+    ).to_csv(tmp_path / "scores.csv", index=False)
+    report = make_report(tmp_path / "scores.csv", "accuracy")
+    (file,) = write_report(report, tmp_path / "report.html")
+    page = file.read_text(encoding="utf-8")
+    screen = page[page.index("<header>") : page.index('id="explore"')]
+    assert "trateg" not in screen
+    assert "accuracy of 2 classifiers on 12 datasets" in screen
+    assert '<th scope="col">classifier</th>' in screen
+    assert re.search(r"\nclassifier +verdict.*\n-{10} +-", str(report))
+    (file,) = write_report(make_report(scores, "accuracy"), tmp_path / "report.html")
+    assert '<th scope="col">strategy</th>' in file.read_text(encoding="utf-8")

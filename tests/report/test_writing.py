@@ -80,7 +80,7 @@ def test_a_folder_has_every_figure_and_its_latex_includes_them(report, written, 
     captions = included(folder)
     drawn = ["decision", "times", "scores", "ranks", "profile", "pairs", "duels", "intervals"]
     assert [*captions] == [f"{name}.pdf" for name in drawn]
-    assert "One dot per dataset; the mark is the middle one" in captions["decision.pdf"]
+    assert "mark: the average, as in the table" in captions["decision.pdf"]
     assert "mean accuracy against mean seconds" in captions["times.pdf"]
     for name in drawn:
         assert {f"{name}.pdf", f"{name}.svg"} <= names
@@ -99,7 +99,7 @@ def test_figures_of_several_metrics_are_named_by_metric(report, tmp_path, draw_o
     expected = [f"{metric}-{name}.pdf" for metric in metrics for name in ("decision", "scores")]
     captions = included(tmp_path)
     assert [*captions] == expected
-    assert ". One dot per dataset; the mark is" in captions["accuracy-decision.pdf"]
+    assert ". A dot for each dataset: " in captions["accuracy-decision.pdf"]
     assert {*expected, *(name.replace(".pdf", ".svg") for name in expected)} <= names
 
 

@@ -62,8 +62,8 @@ _LAST = (
 _OWN = ("training seconds", "failures", "datasets")  # columns that copies do not share
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
-_HARDLY = 0.01  # below it a strategy is not kept by a test of few datasets, which shows little
-_LIKELIEST = 0.5  # probability to be the best from which one strategy is advised
+_HARDLY = 0.005  # below it a strategy is not kept by a test of few datasets, which shows little
+_LIKELIEST = 0.5  # probability to be the best, as printed, above which one strategy is advised
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -150,7 +150,7 @@ def decide_study(
     -----
     The strategies that may be the best are those for which the joint test of all pairs, by flips of
     signs, does not show that some other is better, but for those whose probability to be the best
-    is below 0.01; and those for which it is above 0.1. A given best strategy is among them with
+    is below 0.005; and those for which it is above 0.1. A given best strategy is among them with
     probability ``1 - alpha``. The leader is the one of them with the best average rank; of equal
     ranks, with the best mean.
 
@@ -458,7 +458,7 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     if draft.control:
         return verdicts
     alone = not (verdicts.drop(draft.leader) == OPEN).any()
-    likely = draft.frame["P(best)"][draft.leader] >= _LIKELIEST and len(draft.first) == 1
+    likely = round(draft.frame["P(best)"][draft.leader], 2) > _LIKELIEST and len(draft.first) == 1
     verdicts[draft.leader] = USE if alone or likely else OPEN
     return yardsticks(verdicts)
 

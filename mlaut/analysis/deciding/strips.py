@@ -27,6 +27,7 @@ _MARGIN = 0.04  # share of the axis beyond its first and last dot
 _DIGITS = 2  # of numbers beyond the axis
 _LISTED = 2  # of these numbers in a row; of more, how many there are and the farthest
 _APART = 0.11  # share of the axis between two labels
+_QUARTILES = 0.25, 0.75
 _LONG = 24  # letters of a name beside the axis
 
 
@@ -122,9 +123,10 @@ class Strips:
     def band(self, name: str) -> tuple[float, float] | None:
         """Return the ends of the band of a row, as shares of the axis; None without one."""
         if self.intervals is None:
-            known = self.across(self.dots[name]).dropna()
-            few = len(known) < FEWEST_FOR_BANDS
-            return None if few else (known.quantile(0.25), known.quantile(0.75))
+            known = self.across(self.dots[name].to_numpy(dtype=float))
+            known = known[known == known]
+            low, high = np.quantile(known, _QUARTILES) if len(known) else (0.0, 0.0)
+            return None if len(known) < FEWEST_FOR_BANDS else (low, high)
         ends = sorted(self.across(self.intervals.loc[name].to_numpy()).tolist())
         return None if np.isnan(ends).any() else (ends[0], ends[1])
 
@@ -162,15 +164,16 @@ class Strips:
 
     def edges(self, name: str) -> tuple[str, str]:
         """Return what stands at the left and the right edge of a row: its dots beyond the axis."""
-        shares = self.across(self.dots[name]).sort_values()
-        mark, texts = float(self.across(self.marks[name])), []
+        own, mark, texts = self.dots[name].to_numpy(dtype=float), float(self.marks[name]), []
+        shares, mark_at = self.across(own), float(self.across(mark))
         unit = "datasets" if self.intervals is None else "test sets"
         for end, sign in ((0.0, -1), (1.0, 1)):
-            far = shares[sign * shares > sign * end].index[::sign]  # the nearest first
-            values = [self.text(float(self.dots[name][dataset])) for dataset in far]
+            far = np.flatnonzero(sign * shares > sign * end)
+            far = far[np.argsort(sign * shares[far], kind="stable")]  # the nearest first
+            values = [self.text(float(value)) for value in own[far]]
             dots = f"{len(far)} {unit}, to {values[-1]}" if values else ""
             dots = ", ".join(values) if len(far) <= _LISTED else dots
-            mean = f"mean {self.text(self.marks[name])}" if sign * mark > sign * end else ""
+            mean = f"mean {self.text(mark)}" if sign * mark_at > sign * end else ""
             texts.append("; ".join(filter(None, (mean, dots))))
         left, right = texts
         return left and f"\u25c2 {left}", right and f"{right} \u25b8"
@@ -233,7 +236,8 @@ class Strips:
         parts = [f"{'A letter' if self.named else 'A dot'} for each dataset: {what}"]
         parts += [f"{mark}: the average, as in the table"] * (n > 1)
         parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
-        edge = any(any(self.edges(str(name))) for name in self.dots)
+        shares = self.across(self.dots.to_numpy(dtype=float))
+        edge = bool(((shares < 0) | (shares > 1)).any())
         parts += ["numbers at an edge: dots beyond it"] * edge
         return f"{'; '.join(parts)}. Right is better."
 
@@ -247,7 +251,7 @@ class Strips:
             low, high = (self.text(float(x), 3) for x in self.intervals.loc[name].to_numpy())
             parts.append(f"interval {low} to {high}")
         if len(dots) >= FEWEST_FOR_BANDS:
-            low, high = (self.text(float(dots.quantile(q)), 3) for q in (0.25, 0.75))
+            low, high = (self.text(float(x), 3) for x in np.quantile(dots, _QUARTILES))
             parts.append(f"middle half {low} to {high}")
             parts.append(f"all {self.text(dots.min(), 3)} to {self.text(dots.max(), 3)}")
         elif self.intervals is None:

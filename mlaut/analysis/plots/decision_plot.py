@@ -97,7 +97,8 @@ def decision_plot(
     order = order if look.top else order[:top]
     if decision.leader and decision.leader not in order:
         order = [*order[:-1], decision.leader]
-    far = [tuple(text.replace("; ", "\n") for text in strips.edges(name)) for name in order]
+    sides = [strips.edges(name) for name in order]
+    far = [(a.replace("; ", "\n"), b.replace("; ", "\n")) for a, b in sides]
     rest = decision.frame["average rank"].drop(order)
     labels = [_label(name, strips, look) for name in order]
     labels += [f"{len(rest)} more"] if len(rest) else []
@@ -117,8 +118,8 @@ def decision_plot(
         ranks = f"average ranks {number(rest.min(), 3)} to {number(rest.max(), 3)}"
         where = {"xycoords": axes.get_yaxis_transform(), "color": GREY, "fontsize": font}
         write_beside(axes, ranks, (0.0, len(order)), "right", **where)
-    sides, line = strips.sides(look.labels([strips.reference])[0]), int(_LETTERS * axis)
-    below = ["    ".join(sides)] if sum(map(len, sides)) < line - 3 else [*sides]
+    ends, line = strips.sides(look.labels([strips.reference])[0]), int(_LETTERS * axis)
+    below = ["    ".join(ends)] if sum(map(len, ends)) < line - 3 else [*ends]
     below += [f"{x}: {name}" for x, name in zip("abc", strips.dots.index, strict=False)] * (
         strips.named
     )

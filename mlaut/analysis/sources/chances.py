@@ -1,8 +1,9 @@
-"""Draws of the true means of strategies, in which strategies may be exactly equal.
+"""Draws of the true means of strategies, in which strategies may be alike, or exactly equal.
 
-The prior is a Dirichlet process: strategies fall into groups of equal ones, whose number is learned
-from the results. A poor strategy or a copy of one changes nothing for the others: strategies that
-are far behind the leader are left out first, and copies count as one.
+The prior is a Dirichlet process: strategies fall into groups of like ones. The number of groups and
+the differences within them, which may be 0, are learned from the results: only copies are known to
+be equal. A poor strategy or a copy of one changes nothing for the others: strategies that are far
+behind the leader are left out first, and copies count as one.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ _SHRUNK = 8.0  # degrees of freedom with which the variance of a strategy is pul
 _KNOWN = 0.7  # share of the degrees of freedom of the noise that unequal variances leave
 _ALPHAS = np.array([0.03, 0.1, 0.3, 1.0, 3.0])
 _SPREADS = 2.0 ** np.arange(-2, 5)  # of the groups, in standard errors
+_WITHIN = np.array([0.0, 0.25, 0.5, 1.0, 2.0])  # spreads of a group, in standard errors
 _SCALES = np.exp(np.linspace(-1.5, 1.5, 31))  # of the noise
 _STREAM = 32  # of random numbers
 
@@ -30,7 +32,7 @@ class Chances:
     Attributes
     ----------
     draws : ndarray, shape (draws, K)
-        Means, lower is better; strategies of a group have the same mean.
+        Means, lower is better.
     near : ndarray of bool, shape (K,)
         Which strategies are compared by the model; the others are independent of it.
     error : ndarray, shape (K,)
@@ -67,8 +69,8 @@ def chances(rows: np.ndarray, seed: int = 0, n_samples: int = DRAWS) -> Chances:
 
     Notes
     -----
-    The partition into at most ten groups is drawn by Gibbs sampling, with the means of groups
-    integrated out (Neal 2000, algorithm 3). The variance of the noise is estimated by strategy
+    The partition into at most ten groups is drawn by Gibbs sampling, with the means of groups and
+    strategies integrated out (Neal 2000, algorithm 3). The variance of the noise is estimated by strategy
     (Grubbs 1948) and pulled towards the mean variance.
 
     Examples
@@ -120,7 +122,7 @@ def _variances(rows: np.ndarray, near: np.ndarray) -> np.ndarray:
 
 
 class _Sampler:
-    """Gibbs sampler of groups of equal strategies, with many chains at a time."""
+    """Gibbs sampler of groups of like strategies, with many chains at a time."""
 
     def __init__(self, means: np.ndarray, error: np.ndarray, n: int, seed: int) -> None:
         self.unit = float(np.sqrt(np.mean(error**2)))
@@ -131,10 +133,7 @@ class _Sampler:
         self.seed = seed
         c, k = _CHAINS, len(means)
         self.group = np.full((c, k), -1)
-        self.sizes = np.zeros((c, _GROUPS))
-        self.weight = np.zeros((c, _GROUPS))  # sums of 1 / variance
-        self.total = np.zeros((c, _GROUPS))  # sums of value / variance
-        self.alpha, self.spread = np.ones(c), np.full(c, 2.0)
+        self.alpha, self.spread, self.within = np.ones(c), np.full(c, 2.0), np.full(c, 0.5)
         self.scale, self.middle = np.ones(c), np.full(c, self.values.mean())
 
     def run(self, sweeps: int) -> np.ndarray:
@@ -142,26 +141,30 @@ class _Sampler:
         draws = []
         for sweep in range(_BURN + sweeps):
             uniform = hashed(
-                self.seed, _STREAM + 1 + 2 * sweep, np.arange(_CHAINS), len(self.values) + 3
+                self.seed, _STREAM + 1 + 2 * sweep, np.arange(_CHAINS), len(self.values) + 4
             )
             self._regroup((uniform + 0.5) / 2**32)
-            of_group = self._settle(sweep, (uniform[:, -3:] + 0.5) / 2**32)
+            means = self._settle(sweep, (uniform[:, -4:] + 0.5) / 2**32)
             if sweep >= _BURN:
-                draws.append(np.take_along_axis(of_group, self.group, axis=1))
+                draws.append(means)
         return np.concatenate(draws) * self.unit + self.start
 
     def _regroup(self, uniform: np.ndarray) -> None:
         """Draw the group of one strategy after the other, given those of the others."""
         chains = np.arange(_CHAINS)
-        for at, (value, variance) in enumerate(zip(self.values, self.variance, strict=True)):
-            own = 1 / variance
-            old = self.group[:, at]
+        precisions = 1 / (self.variance / self.scale[:, None] + self.within[:, None] ** 2)
+        member = self.group[:, :, None] == np.arange(_GROUPS)
+        self.sizes = member.sum(axis=1).astype(float)
+        self.weight = (precisions[:, :, None] * member).sum(axis=1)
+        self.total = ((precisions * self.values)[:, :, None] * member).sum(axis=1)
+        for at, value in enumerate(self.values):
+            own, old = precisions[:, at], self.group[:, at]
             if old[0] >= 0:
                 self._add(chains, old, -1.0, own, value)
             base = 1 / self.spread[:, None] ** 2
-            precision = base + self.scale[:, None] * self.weight
-            mean = (base * self.middle[:, None] + self.scale[:, None] * self.total) / precision
-            spread = 1 / precision + variance / self.scale[:, None]
+            precision = base + self.weight
+            mean = (base * self.middle[:, None] + self.total) / precision
+            spread = 1 / precision + 1 / own[:, None]
             occupied = self.sizes > 0.5
             free = np.argmin(occupied, axis=1)
             prior = np.where(occupied, self.sizes, 0.0)
@@ -175,24 +178,25 @@ class _Sampler:
             self._add(chains, new, 1.0, own, value)
 
     def _add(
-        self, chains: np.ndarray, group: np.ndarray, sign: float, own: float, value: float
+        self, chains: np.ndarray, group: np.ndarray, sign: float, own: np.ndarray, value: float
     ) -> None:
         self.sizes[chains, group] += sign
         self.weight[chains, group] += sign * own
         self.total[chains, group] += sign * own * value
 
     def _settle(self, sweep: int, uniform: np.ndarray) -> np.ndarray:
-        """Draw the means of the groups and all other unknowns; return the means."""
-        z = normals(self.seed, 2 + 2 * sweep, np.arange(_CHAINS), _GROUPS + 1)
+        """Draw the means of groups and strategies and all other unknowns; return the means."""
+        width = _GROUPS + 1 + len(self.values)
+        z = normals(self.seed, 2 + 2 * sweep, np.arange(_CHAINS), width)
         occupied = self.sizes > 0.5
         count = occupied.sum(axis=1)
         base = 1 / self.spread[:, None] ** 2
-        precision = base + self.scale[:, None] * np.where(occupied, self.weight, 0.0)
+        precision = base + np.where(occupied, self.weight, 0.0)
         total = np.where(occupied, self.total, 0.0)
-        mean = (base * self.middle[:, None] + self.scale[:, None] * total) / precision
-        means = mean + z[:, :-1] / np.sqrt(precision)
+        mean = (base * self.middle[:, None] + total) / precision
+        means = mean + z[:, :_GROUPS] / np.sqrt(precision)
         self.middle = np.where(occupied, means, 0.0).sum(axis=1) / count
-        self.middle += self.spread / np.sqrt(count) * z[:, -1]
+        self.middle += self.spread / np.sqrt(count) * z[:, _GROUPS]
         away = np.where(occupied, np.square(means - self.middle[:, None]), 0.0).sum(axis=1)
         self.spread = _SPREADS[
             _chosen(
@@ -200,7 +204,9 @@ class _Sampler:
                 uniform[:, 0],
             )
         ]
-        rest = self.values - np.take_along_axis(means, self.group, axis=1)
+        of_group = np.take_along_axis(means, self.group, axis=1)
+        own = self._apart(of_group, z[:, _GROUPS + 1 :], uniform[:, 3])
+        rest = self.values - own
         misfit = self.df + (np.square(rest) / self.variance).sum(axis=1)
         power = (self.df + len(self.values)) / 2
         self.scale = _SCALES[
@@ -208,7 +214,17 @@ class _Sampler:
         ]
         rising = np.log(_ALPHAS[:, None] + np.arange(len(self.values))).sum(axis=1)
         self.alpha = _ALPHAS[_chosen(count[:, None] * np.log(_ALPHAS) - rising, uniform[:, 2])]
-        return means
+        return own
+
+    def _apart(self, of_group: np.ndarray, z: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        """Draw how far strategies are apart within groups; return their means."""
+        noise, rest = self.variance / self.scale[:, None], self.values - of_group
+        both = noise[:, :, None] + _WITHIN**2
+        log = -0.5 * (np.log(both) + np.square(rest)[:, :, None] / both).sum(axis=1)
+        self.within = _WITHIN[_chosen(log, uniform)]
+        share = self.within[:, None] ** 2 / (self.within[:, None] ** 2 + noise)
+        apart: np.ndarray = of_group + share * rest + np.sqrt(share * noise) * z
+        return apart
 
 
 def _chosen(log: np.ndarray, uniform: np.ndarray) -> np.ndarray:

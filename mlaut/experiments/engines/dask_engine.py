@@ -29,7 +29,7 @@ from mlaut.errors import MlautError, StudyError
 from mlaut.experiments.cells.cell import failed_outcome
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
-from mlaut.experiments.engines.dask_worker import Errand, SentDataset, run_guarded, versions
+from mlaut.experiments.engines.dask_worker import Errand, SentFolds, run_guarded, versions
 from mlaut.experiments.engines.engine import limited
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
@@ -132,10 +132,11 @@ class DaskEngine:
 
 
 class _Sent(NamedTuple):
-    """Dataset on the cluster: its reference, a future of its `SentDataset`, and its repeats."""
+    """Dataset on the cluster: its reference, futures of its bytes and folds, and its repeats."""
 
     ref: DatasetRef
-    table: Any
+    content: Any
+    folds: Any
     repeats: frozenset[int]
 
 
@@ -238,7 +239,7 @@ class _Dispatch:
                 for batch, data in zip(load, sent, strict=True)
             ]
             packed.append(pickle.dumps((batches, self._errand)))
-            tables.append([data.table for data in sent])
+            tables.append([(data.content, data.folds) for data in sent])
             models = load[0].options.models
             if models is not None:
                 # A worker that does not see this folder has no access to the folder of the study.
@@ -312,20 +313,23 @@ class _Dispatch:
     def _sent_data(self, batch: Batch) -> _Sent:
         """Return what was sent of the dataset of a batch; it is sent at its first use.
 
-        The dataset is sent again if workers lost it, or if cells of further repeats were noted.
+        The dataset is sent again if workers lost it, its folds if cells of further repeats were
+        noted.
         """
         ref, entry = batch.dataset, self._sent.get(batch.dataset)
-        if entry is None or entry.table.status in _LOST or not batch.folds.keys() <= entry.repeats:
+        if entry is None or {entry.content.status, entry.folds.status} & {*_LOST}:
             used = {batch.dataset for load in self._running.values() for batch in load}
             self._sent = {key: sent for key, sent in self._sent.items() if key in used}
             new_ref, content = _alone(ref)
-            table = SentDataset(content, dict(self._folds[ref]))
-            future = self._scattered(table)
-            self._sent[ref] = _Sent(new_ref, future, frozenset(table.folds))
-        return self._sent[ref]
+            entry = _Sent(new_ref, self._scattered(content), None, frozenset())
+        if entry.folds is None or not batch.folds.keys() <= entry.repeats:
+            folds = SentFolds(dict(self._folds[ref]))
+            entry = entry._replace(folds=self._scattered(folds), repeats=frozenset(folds.folds))
+        self._sent[ref] = entry
+        return entry
 
-    def _scattered(self, table: SentDataset) -> Any:
-        """Send a dataset to a worker.
+    def _scattered(self, sent: bytes | SentFolds) -> Any:
+        """Send a dataset, or its folds, to a worker.
 
         Raises
         ------
@@ -333,7 +337,7 @@ class _Dispatch:
             A worker cannot import mlaut.
         """
         try:
-            return self._client.scatter(table, hash=False)
+            return self._client.scatter(sent, hash=False)
         except _NOT_THERE:
             raise
         except Exception as error:  # of the worker, which may lack anything

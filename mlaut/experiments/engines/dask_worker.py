@@ -51,30 +51,27 @@ class Errand:
 
 
 @dataclass(frozen=True, eq=False)
-class SentDataset:
-    """Dataset as it is sent to a worker, once for all its cells.
+class SentFolds:
+    """Folds of a dataset as they are sent to a worker, apart from its bytes.
 
     Attributes
     ----------
-    content : bytes
-        Bytes of a database that holds the dataset.
     folds : mapping of int to ndarray
         Fold of each row, by repeat.
     """
 
-    content: bytes
     folds: Mapping[int, np.ndarray]
 
 
-def run_guarded(load: bytes, tables: Sequence[SentDataset]) -> bytes:
+def run_guarded(load: bytes, tables: Sequence[tuple[bytes, SentFolds]]) -> bytes:
     """Run some batches on this worker, and return their outcomes as one block of bytes.
 
     Parameters
     ----------
     load : bytes
         Pickle of the batches, without folds, and of their `Errand`.
-    tables : sequence of SentDataset
-        Dataset of each batch.
+    tables : sequence of (bytes, SentFolds)
+        Database that holds the dataset of each batch, and its folds.
 
     Raises
     ------
@@ -85,8 +82,8 @@ def run_guarded(load: bytes, tables: Sequence[SentDataset]) -> bytes:
     batches, errand = pickle.loads(load)
     _check_here(errand.versions, batches[0].options.models)
     batches = [
-        replace(batch, dataset=_kept(batch.dataset, table.content), folds=table.folds)
-        for batch, table in zip(batches, tables, strict=True)
+        replace(batch, dataset=_kept(batch.dataset, content), folds=sent.folds)
+        for batch, (content, sent) in zip(batches, tables, strict=True)
     ]
     with _team(errand) as team:
         parts = run_batches(BatchQueue(batches), team, 1, errand.timeout, _asked_of_dask())

@@ -1,6 +1,7 @@
 """The jobs of a study in the queue of Slurm."""
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -15,20 +16,21 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 @dataclass(frozen=True)
 class QueuedTask:
-    """Task of a job that is in the queue: its shard (0 for the job that merges), state and node."""
+    """Task of a job: its shard of so many (0 of 0 for the merge), state, and node or reason."""
 
     job: str
     shard: int
+    count: int
     state: str
-    node: str
+    where: str
 
     def __str__(self) -> str:
-        at = f" on {self.node}" if self.node else ""
-        return f"job {self.job} {self.state.lower()}{at}"
+        on = "on " if self.where[:1].isalnum() else ""  # a reason is in parentheses
+        return f"job {self.job} {self.state.lower()} {on}{self.where}".rstrip()
 
 
 def job_name(output: Path) -> str:
-    """Return the name of the jobs of a study, which no other path has."""
+    """Return how the names of the jobs of a study begin, as those of no other path do."""
     digest = hashlib.sha256(str(output.resolve()).encode()).hexdigest()[:8]
     return f"mlaut-{_UNSAFE.sub('_', output.stem)}-{digest}"
 
@@ -37,16 +39,14 @@ def queued(output: Path) -> list[QueuedTask]:
     """Return the tasks of a study that wait or run; none on a machine without Slurm."""
     if shutil.which("squeue") is None:
         return []
-    name = job_name(output)
-    merging = f"{name}-merge"
-    text = asked("squeue", "-h", "-r", "-o", "%i|%j|%T|%N", f"--name={name},{merging}")
+    text = asked("squeue", "-h", "-r", "-o", "%i|%j|%T|%R", f"--user={os.getuid()}")
     tasks = []
     for line in text.splitlines():
-        job, called, state, node = line.strip().split("|")
-        _, _, task = job.partition("_")
-        shard = int(task) if task.isdigit() and called == name else 0
-        if state != "COMPLETING":
-            tasks.append(QueuedTask(job, shard, state, node))
+        job, called, state, where = line.strip().rsplit("|", 3)
+        name, _, part = called.rpartition("-")
+        if name == job_name(output) and state != "COMPLETING":
+            count = int(part) if part.isdigit() else 0
+            tasks.append(QueuedTask(job, count and int(job.partition("_")[2]), count, state, where))
     return tasks
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -21,41 +22,6 @@ _WARNING_SECONDS = 120  # before the time limit, at which a task stops and store
 _PLACE = re.compile(r"@([a-z]+)@")
 _WITH_SCRATCH = re.compile(r"# with scratch\n.*?# end\n", re.DOTALL)
 _DEATHS = 9  # restarts after which a task that is killed again and again is left to a person
-
-_IN_SCRATCH = """\
-trap : TERM  # scancel ends this shell, too, which must copy the shard back
-home="$PWD"
-work={scratch}/mlaut-"$SLURM_JOB_ID"
-mkdir -p "$work" && ln -s "$home"/* "$work"/ && rm -rf "$work/$shard"*
-cp -rp "$home/$shard"* "$work"/ 2> /dev/null
-cd "$work" || exit 1
-"""
-_BACK_HOME = """\
-back="$home/.$shard.back"
-rm -rf "$back" && mkdir "$back" && cp -rp "$shard"* "$back"/ && {{
-  rm -f "$home/$shard.journal" "$home/$shard.begun"
-  for file in "$back"/*; do
-    if [ -d "$file" ]; then cp -rp "$file" "$home"/; else mv -f "$file" "$home"/; fi
-  done
-  cd "$home" && rm -rf "$back" "$work"
-}}
-"""
-_TASK = """\
-cd {folder} || exit 1
-shard={stem}.shard-"$SLURM_ARRAY_TASK_ID"-of-{count}{suffix}
-{before}srun --cpus-per-task="$SLURM_CPUS_PER_TASK" {mlaut} run --no-trial \
---shard "$SLURM_ARRAY_TASK_ID/{count}" {study}
-code=$?
-{after}# 75: the time is over; 137: killed. A cell that kills its job is given up after three times.
-if [ $code = 75 ] || {{ [ $code = 137 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {deaths} ]; }}; then
-  scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
-fi
-exit $code
-"""
-_MERGE = """\
-cd {folder} || exit 1
-{mlaut} merge {stem}.shard-{{1..{count}}}-of-{count}{suffix} {old}-o {new} && mv -f {new} {output}
-"""
 
 
 @dataclass(frozen=True)
@@ -81,7 +47,7 @@ class JobScripts:
     @property
     def folder(self) -> Path:
         """Folder of the scripts and logs of the jobs, beside the study."""
-        return self.output.with_name(f"{self.output.stem}.slurm").resolve()
+        return self.output.with_suffix(".slurm").resolve()
 
     def shard(self, number: int) -> Path:
         """Return the path of the file of a shard."""
@@ -162,7 +128,7 @@ class JobScripts:
         executor = plain(self.folder)
         try:
             executor.update_parameters(
-                job_name=f"{name}-merge" if merges else name,
+                job_name=f"{name}-{'merge' if merges else self.count}",
                 time=max(1, round(seconds / 60)),
                 cpus_per_task=1 if merges else asked.cpus,
                 mem=f"{(parse_bytes(asked.memory) or 0) // 2**20}M",
@@ -185,10 +151,11 @@ def _submitted(executor: Any, lines: str) -> str:
     try:
         return str(executor._submit_command(lines).job_id)
     except (FailedJobError, FailedSubmissionError) as error:
-        told = [line for line in str(error).splitlines() if "sbatch: error" in line] or [str(error)]
+        told = "; ".join(str(error).replace("sbatch: error: ", "").splitlines())
         raise StudyError(
-            f"Slurm refused the job: {' '.join(told[-1].split())[:300]}; "
-            "change [slurm] (its 'options' are those of sbatch), and call again"
+            f"Slurm refused the job: {told[:300]}; change [slurm] (its 'options' are those of "
+            "sbatch; 'sinfo -o \"%P %c %m %l\"' prints cores, MB and time of each partition), and "
+            "call again"
         ) from error
 
 
@@ -200,10 +167,6 @@ def _ranges(numbers: Sequence[int]) -> str:
     >>> _ranges([1, 2, 3, 5])
     '1-3,5'
     """
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ",".join("-".join(map(str, part)) for part in parts)
+    runs = groupby(enumerate(numbers), lambda at: at[1] - at[0])
+    parts = [[number for _, number in run] for _, run in runs]
+    return ",".join(f"{part[0]}-{part[-1]}" if part[1:] else f"{part[0]}" for part in parts)

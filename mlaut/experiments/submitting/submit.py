@@ -17,7 +17,7 @@ from mlaut.experiments.following.forecast import NOTHING
 from mlaut.experiments.options import SlurmOptions
 from mlaut.experiments.plans.shards import Shard, requested_cells
 from mlaut.experiments.study_files.study_file import StudyFile, prepare_data, read_study_file
-from mlaut.experiments.submitting.queue import asked, queued
+from mlaut.experiments.submitting.queue import QueuedTask, asked, queued
 from mlaut.experiments.submitting.script import JobScripts
 from mlaut.files_io import StudyStore
 from mlaut.files_io.safe_files.lock import holder_of, holder_words
@@ -120,19 +120,21 @@ def submit_study(
         )
     preview = plan_study(path, check=check, trial=not only_script)
     preview.plan.check()
-    count, notes = _shards_of(file, preview, options)
+    tasks = [] if only_script else queued(file.output)
+    count, notes = _shards_of(file, preview, options, tasks)
     jobs = JobScripts(file.path, file.output, count, options)
     if only_script:
         script = jobs.task(range(1, count + 1))
         return Submission(file.output, count, notes=notes, script=script)
     prepare_data(file)  # once, here: nodes may have no network
-    return _submit(jobs, preview, (*preview.failing, *notes))
+    return _submit(jobs, preview, tasks, (*preview.failing, *notes))
 
 
-def _submit(jobs: JobScripts, preview: Preview, notes: tuple[str, ...]) -> Submission:
+def _submit(
+    jobs: JobScripts, preview: Preview, tasks: Sequence[QueuedTask], notes: tuple[str, ...]
+) -> Submission:
     wanted = {one.entry.name: one.strategies for one in preview.plan.datasets}
     numbers = range(1, jobs.count + 1)
-    tasks = queued(jobs.output)
     waiting = {task.shard: str(task) for task in tasks if task.shard}
     for number in set(numbers) - set(waiting):
         if holder := holder_of(jobs.shard(number)):
@@ -143,11 +145,16 @@ def _submit(jobs: JobScripts, preview: Preview, notes: tuple[str, ...]) -> Submi
     merging = [task.job for task in tasks if not task.shard]
     job = jobs.submit_tasks(todo) if todo else ""
     merge = ""
-    if todo or (not merging and open_shards(jobs.output)):
+    if todo or (not merging and open_shards(jobs.output, tasks)):
+        before = [task.job for task in tasks if task.shard]
+        try:
+            merge = jobs.submit_merge([job, *before] if job else before)
+        except StudyError:  # an array that no node can ever run is accepted, and this job is not
+            if job:
+                asked("scancel", job)
+            raise
         if merging:  # it waits for the tasks of before alone
             asked("scancel", *merging)
-        before = [task.job for task in tasks if task.shard]
-        merge = jobs.submit_merge([job, *before] if job else before)
     return Submission(
         jobs.output, jobs.count, tuple(todo), job, merge, tuple(finished), waiting, notes
     )
@@ -175,14 +182,14 @@ def _is_finished(
 
 
 def _shards_of(
-    file: StudyFile, preview: Preview, options: SlurmOptions
+    file: StudyFile, preview: Preview, options: SlurmOptions, tasks: Sequence[QueuedTask]
 ) -> tuple[int, tuple[str, ...]]:
     """Return the number of shards, and lines on why it is not the one that was asked for."""
-    if begun := shard_counts(file.output):
+    if begun := shard_counts(file.output, tasks):
         if len(begun) > 1:
             raise StudyError(
                 f"{file.output}: has shards of {' and of '.join(map(str, begun))}, which cannot be "
-                "merged; remove those of one division"
+                "merged; remove those of one division (mlaut submit --cancel ends the jobs)"
             )
         return begun[0], (f"it goes on with its {begun[0]} shards",) * (begun[0] != options.jobs)
     if options.jobs < 1:
@@ -199,15 +206,16 @@ def _shards_of(
     return fitting, (f"{short} by the times known so far: {fitting} shards",)
 
 
-def open_shards(output: Path) -> dict[int, Path]:
+def open_shards(output: Path, tasks: Sequence[QueuedTask] = ()) -> dict[int, Path]:
     """Return the files of the shards of a study by number; none once they are merged."""
-    counts = shard_counts(output)
+    counts = shard_counts(output, tasks)
     shards = {n: Shard(n, count).path(output) for count in counts for n in range(1, count + 1)}
     newest = max((path.stat().st_mtime for path in shards.values() if path.exists()), default=0.0)
     return {} if output.exists() and output.stat().st_mtime >= newest else shards
 
 
-def shard_counts(output: Path) -> list[int]:
-    """Return the numbers of shards in which a study was begun, from its files."""
+def shard_counts(output: Path, tasks: Sequence[QueuedTask]) -> list[int]:
+    """Return the numbers of shards in which a study was begun, from its files and the queue."""
     found = output.parent.glob(f"{output.stem}.shard-*{output.suffix}")
-    return sorted({int(match[1]) for path in found if (match := _NUMBER.search(path.stem))})
+    begun = {int(match[1]) for path in found if (match := _NUMBER.search(path.stem))}
+    return sorted(begun | {task.count for task in tasks if task.count})

@@ -25,8 +25,19 @@ def drawn(seed, truth, n=20):
 @pytest.mark.parametrize("k", [3, 10])
 def test_equal_strategies_are_not_told_apart(k):
     most = [chances(drawn(seed, np.zeros(k))).of_best().max() for seed in range(6)]
-    assert np.mean(most) < 1 / k + 0.15
-    assert max(most) < 0.75
+    assert np.mean(most) < 1 / k + 0.2
+    assert max(most) < 0.8
+
+
+def test_what_is_said_comes_true_where_means_differ_a_little():
+    """What is said is at most 10 points too low, and not too high, where means differ a little."""
+    said, right = [], []
+    for seed in range(60):
+        truth = np.random.default_rng([1, seed]).normal(0, 0.3, 4)
+        p = chances(drawn(seed, truth)).of_best()
+        said.append(p.max())
+        right.append(p.argmax() == truth.argmin())
+    assert -0.1 < np.mean(said) - np.mean(right) < 0.05
 
 
 def test_a_clear_best_is_sure_and_two_equal_ones_share():

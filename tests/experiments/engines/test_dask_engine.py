@@ -110,7 +110,9 @@ def test_the_same_arrays_as_on_one_machine(processes, make):
 def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed(
     cluster, make, monkeypatch
 ):
-    """The first strategies have one repeat to do, and the last both."""
+    """The first strategies have one repeat to do, and the last both; datasets are sent once."""
+    datasets, alone = [], dask_engine._alone
+    monkeypatch.setattr(dask_engine, "_alone", lambda ref: datasets.append(ref) or alone(ref))
     monkeypatch.setattr(batches, "_FAR", 1)  # the last is not known when the dataset is sent
     there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
     # Learners without chance: threads of the cluster draw from the generator of this process too.
@@ -121,6 +123,7 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     there.run(strategies, engine="dask", scheduler=cluster, verbose=0)
     here.run(strategies, engine="inline", verbose=0)
     assert_same(arrays(there), arrays(here))
+    assert len(datasets) == len(set(datasets)) > 0
 
 
 @pytest.mark.slow

@@ -71,7 +71,8 @@ def study(tmp_path, monkeypatch):
 
 def put_in_queue(slurm, study, *tasks):
     name = job_name(study.with_suffix(".h5"))
-    lines = [f"{job}|{name}{more}|{state}|{node}" for job, more, state, node in tasks]
+    lines = [f"{job}|{name}-{part}|{state}|{node}" for job, part, state, node in tasks]
+    lines.append("99_1|of another study, perhaps|RUNNING|node8")
     (slurm / "queue").write_text("\n".join(lines) + "\n" * bool(lines))
 
 
@@ -103,13 +104,13 @@ def test_a_study_becomes_an_array_of_shards_and_a_merge(slurm, study):
 def test_asked_again_it_submits_what_is_unfinished_and_not_in_the_queue(slurm, study):
     submit_study(study)
     run_study(study, shard="1/2", verbose=0)
-    put_in_queue(slurm, study, ("101_2", "", "RUNNING", "node7"), ("102", "-merge", "PENDING", ""))
+    put_in_queue(slurm, study, ("101_2", "2", "RUNNING", "node7"), ("102", "merge", "PENDING", ""))
     again = submit_study(study)
     assert (again.submitted, again.job, again.merge, again.finished) == ((), "", "", (1,))
     assert again.waiting == {2: "job 101_2 running on node7"}
     assert "nothing to submit" in str(again)
 
-    put_in_queue(slurm, study, ("102", "-merge", "PENDING", ""))  # the second has failed
+    put_in_queue(slurm, study, ("102", "merge", "PENDING", ""))  # the second has failed
     again = submit_study(study, jobs=7)
     assert again.notes == ("it goes on with its 2 shards",)
     assert (again.submitted, again.job, again.merge) == ((2,), "103", "104")
@@ -132,7 +133,7 @@ def test_asked_again_it_submits_what_is_unfinished_and_not_in_the_queue(slurm, s
 def test_the_status_of_a_study_file_sums_its_shards(slurm, study):
     submit_study(study)
     run_study(study, shard="1/2", verbose=0)
-    put_in_queue(slurm, study, ("101_2", "", "PENDING", ""))
+    put_in_queue(slurm, study, ("101_2", "2", "PENDING", ""))
     lines = CliRunner().invoke(cli, ["status", "study.toml"]).stdout.splitlines()
     assert lines[0] == "study.h5: 2 parts, 8 cells: 8 done"
     assert lines[1] == "no file yet, and their cells not counted: study.shard-2-of-2.h5"
@@ -143,8 +144,25 @@ def test_the_status_of_a_study_file_sums_its_shards(slurm, study):
     assert both.startswith("2 files: 2 parts, 16 cells: 16 done")
 
 
+def test_a_study_that_only_waits_keeps_its_number_of_shards(slurm, study):
+    """Before, jobs=3 submitted the third of three shards beside two of two in the queue."""
+    waits = [(f"101_{n}", "2", "PENDING", "(PartitionConfig)") for n in (1, 2)]
+    submit_study(study)
+    put_in_queue(slurm, study, *waits, ("102", "merge", "PENDING", ""))
+    again = submit_study(study, jobs=3)
+    assert (again.shards, again.submitted, again.job, again.merge) == (2, (), "", "")
+    lines = CliRunner().invoke(cli, ["status", "study.toml"]).stdout.splitlines()
+    assert lines[0].startswith("study.h5: 2 parts")
+    assert [line.split()[-4:] for line in lines[-2:]] == [
+        ["job", f"101_{n}", "pending", "(PartitionConfig)"] for n in (1, 2)
+    ]
+    study.with_name("study.shard-1-of-3.h5").touch()
+    with pytest.raises(StudyError, match="shards of 2 and of 3, which cannot be merged; remove"):
+        submit_study(study)
+
+
 def test_jobs_are_cancelled(slurm, study):
-    put_in_queue(slurm, study, ("5_2", "", "RUNNING", "a"), ("6", "-merge", "PENDING", ""))
+    put_in_queue(slurm, study, ("5_2", "2", "RUNNING", "a"), ("6", "merge", "PENDING", ""))
     told = CliRunner().invoke(cli, ["submit", "study.toml", "--cancel"])
     assert told.stdout == "study.h5: 2 tasks cancelled; what they have done is stored\n"
     assert (slurm / "cancelled").read_text() == "5_2 6\n"
@@ -196,11 +214,20 @@ def test_mistakes_are_named_before_anything_is_submitted(slurm, study, more, mes
 
 
 def test_what_slurm_refuses_is_one_line(slurm, study):
-    refusal = "#!/bin/sh\necho 'sbatch: error: invalid partition specified: no' >&2; exit 1\n"
+    refusal = f"""#!/bin/sh
+grep -q array= "$1" && exec {slurm}/accepts "$1"
+echo 'sbatch: error: Memory specification can not be satisfied
+sbatch: error: Batch job submission failed: Requested node configuration is not available' >&2
+exit 1
+"""
+    (slurm / "sbatch").rename(slurm / "accepts")
     (slurm / "sbatch").write_text(refusal)
-    with pytest.raises(StudyError, match=r"^Slurm refused the job: .*invalid partition") as told:
+    (slurm / "sbatch").chmod(0o755)
+    named = r"^Slurm refused the job: Memory .* satisfied; Batch job .* available; change .slurm."
+    with pytest.raises(StudyError, match=named) as told:
         submit_study(study)
     assert "\n" not in str(told.value)
+    assert (slurm / "cancelled").read_text() == "101\n"  # the array, which would wait for ever
 
 
 def test_without_slurm_the_way_out_is_named(study, monkeypatch):

@@ -9,7 +9,7 @@ from mlaut.analysis.common.arguments import one_of, where, yes_or_no
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import ranked, snap, student_quantile
 from mlaut.analysis.common.result_types import Estimate, TestResult
-from mlaut.analysis.methods.frequentist.ranks import post_hoc_p, rank_differences
+from mlaut.analysis.methods.frequentist.ranks import rank_differences
 from mlaut.analysis.pairwise.effects import Effect
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, odd, pair_test
@@ -242,7 +242,7 @@ def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
 def post_hoc_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
     """Compare all pairs of strategies by the ranks of Friedman's test.
 
-    The p-values are those of Siegel and Castellan, computed by scikit-posthocs: normal, and not
+    The p-values are those of Siegel and Castellan: normal, and not
     corrected for the number of pairs.
 
     Parameters
@@ -262,7 +262,7 @@ def post_hoc_test(results: Results, *, confidence: float = 0.95) -> PairStatisti
     mean ranks over its standard error, ``sqrt(K (K + 1) / (6 N))``. Source: Garcia and Herrera
     2008, section 2.
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtr, ndtri
 
     of = paired_losses(results)
     n, k = of.ranks.shape
@@ -273,7 +273,7 @@ def post_hoc_test(results: Results, *, confidence: float = 0.95) -> PairStatisti
     effect = Effect(difference, difference - half, difference + half, "normal").within(k - 1)
     return PairStatistics(
         tables={"statistic": odd(z)},
-        p=lambda _: post_hoc_p(of, "siegel"),
+        p=lambda _: 2 * ndtr(-np.abs(z)),
         effects={"rank difference": effect},
     )
 
@@ -287,10 +287,22 @@ def _some_disagree(results: Results) -> bool:
     return correction > 0 and chi2 / correction < n * (k - 1) * (1 - 1e-12)
 
 
+def _conover_p(ranks: np.ndarray, differences: np.ndarray) -> np.ndarray:
+    """Return the p-values of differences of mean ranks; scikit-posthocs would load pictures too."""
+    from scipy.special import stdtr
+
+    n, k = ranks.shape
+    centred = ranks - (k + 1) / 2
+    degrees, total = (n - 1) * (k - 1), np.square(centred).sum()
+    between = n * np.square(centred.mean(axis=0)).sum()
+    t = np.abs(differences) / np.sqrt(2 / n * (total - between) / degrees)
+    return 2 * np.asarray(stdtr(degrees, -t))
+
+
 @pair_test(
     name="Conover test",
     null=_SAME_RANK,
-    source="Conover 1999; computed by scikit-posthocs",
+    source="Conover 1999",
     statistic_name="rank difference",
     alone=False,
     applies=_some_disagree,
@@ -298,8 +310,8 @@ def _some_disagree(results: Results) -> bool:
 def conover_test(results: Results) -> PairStatistics:
     """Compute Conover's comparison of all pairs after Friedman's test.
 
-    The p-values are not corrected for the number of pairs. scikit-posthocs computes them from
-    Student's t, with the variance of the ranks that Friedman's statistic does not explain.
+    The p-values are not corrected for the number of pairs. They are those of Student's t, with
+    the variance of the ranks that Friedman's statistic does not explain.
 
     Raises
     ------
@@ -318,8 +330,8 @@ def conover_test(results: Results) -> PairStatistics:
             "are equal: choose nemenyi_test"
         )
     of = paired_losses(results)
-    p = post_hoc_p(of, "conover")
     difference = rank_differences(of)
+    p = _conover_p(of.ranks, difference)
     return PairStatistics(
         tables={"statistic": odd(difference)},
         p=lambda _: p,
