@@ -53,10 +53,13 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return changes["run"] | changes["tuning"] | terms | flags
 
 
-def database_and_options(path: Path, begun: bool = True) -> tuple[Path, dict[str, Any]]:
+def database_and_options(
+    path: Path, begun: bool = True, dropped: bool = False
+) -> tuple[Path, dict[str, Any]]:
     """Return the path of the study's database, and the report options of its study file.
 
-    Unless `begun` is false, a study file that was not run yet is refused, with the way out.
+    Unless `begun` is false, a study file that was not run yet is refused, with the way out. With
+    ``dropped``, the strategies that the file no longer names are among the options, as ``without``.
     """
     kind = kind_of(path)
     if kind is Kind.BUNDLE:
@@ -77,7 +80,8 @@ def database_and_options(path: Path, begun: bool = True) -> tuple[Path, dict[str
         if any(file.output.parent.glob(shards)):
             way = f"join its shards: mlaut merge {file.output.with_name(shards)} -o {file.output}"
         raise StoreError(f"{file.output}: there is no study yet; {way}")
-    return file.output, report | terms | title
+    without = {"without": _dropped_from(file)} if dropped else {}
+    return file.output, report | terms | title | without
 
 
 def analysis_of(file: StudyFile) -> Analysis:
@@ -90,19 +94,15 @@ def analysis_of(file: StudyFile) -> Analysis:
     )
 
 
-def dropped_from(path: Path) -> dict[str, str]:
+def _dropped_from(file: StudyFile) -> dict[str, str]:
     """Return the strategies of a study that its study file no longer names, with that reason.
 
     No code of the study file is executed: if it has a Python file of strategies, none is returned.
     """
-    if kind_of(path) is not Kind.STUDY_FILE:
-        return {}
-    from mlaut.experiments import read_study_file
     from mlaut.experiments.study_files.study_file import choose_strategies
     from mlaut.files_io import StudyStore
 
-    file = read_study_file(path)
-    if file.strategies.file or not file.strategies.names or not file.output.exists():
+    if file.strategies.file or not file.strategies.names:
         return {}
     try:
         named = {strategy.name for strategy in choose_strategies(file)}
@@ -111,7 +111,7 @@ def dropped_from(path: Path) -> dict[str, str]:
     stored = (
         entry for entry in StudyStore(file.output).strategies if "foreign" not in entry.metadata
     )
-    reason = f"{path.name} does not name it"
+    reason = f"{file.path.name} does not name it"
     return {entry.name: reason for entry in stored if entry.name not in named}
 
 

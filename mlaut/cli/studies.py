@@ -10,7 +10,6 @@ import click
 from mlaut.cli.inputs import (
     PATH,
     database_and_options,
-    dropped_from,
     race_of,
     read_pairs,
     with_settings,
@@ -220,7 +219,8 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     from mlaut.report import make_report, write_report
     from mlaut.report.writing import FORMATS, methods_of_report, report_content
 
-    database, options = database_and_options(study)
+    database, options = database_and_options(study, dropped=True)
+    dropped = options.pop("without", {})
     if settings := given.pop("settings"):
         from mlaut.experiments.study_files.study_file import read_settings
 
@@ -230,7 +230,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
         options["columns"] = _read_columns(given["columns"])
     if (given["clusters"] or "").endswith(".csv"):
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
-    dropped = {k: x for k, x in dropped_from(study).items() if k not in options.get("only", ())}
+    dropped = {k: x for k, x in dropped.items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     result = make_report(database, **options)
     answer = report_content(result) if as_json() else {}  # some of it takes time

@@ -181,14 +181,14 @@ True or False, or the name of a metric
         AnalysisError
             A name is not in the study, or the study has no dataset for the metric.
         """
-        return cls(**studies.of_study(study, metric, strategies, datasets))
+        return studies.of_study(cls, study, metric, strategies, datasets)
 
     @classmethod
     def from_blocks(
         cls, blocks: Iterable[Block], metric: Any, *, strategies: Iterable[str] | None = None
     ) -> Results:
         """Return the scores of blocks, one for each dataset; see `from_study`."""
-        return cls(**studies.of_blocks(blocks, metric, strategies))
+        return studies.of_blocks(cls, blocks, metric, strategies)
 
     @classmethod
     def from_table(
@@ -232,8 +232,7 @@ True or False, or the name of a metric
             index is neither dataset, repeat nor fold; a value is infinite, not a real number or
             outside the metric's range; or the number of sizes is not the number of rows.
         """
-        how = (metric, greater_is_better, clusters, n_test, n_train)
-        return cls(**tables.of_table(table, *how))
+        return tables.of_table(cls, table, metric, greater_is_better, clusters, n_test, n_train)
 
     @classmethod
     def from_long(
@@ -273,8 +272,7 @@ True or False, or the name of a metric
         iris      0.1  0.2
         """
         columns = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
-        how = (metric, greater_is_better, clusters)
-        results = cls(**tables.of_long(table, value, columns, *how))
+        results = tables.of_long(cls, table, value, columns, metric, greater_is_better, clusters)
         even, text = tables.even_repeats(results) if repeat else (results, "")
         return replace(even, notes=(*even.notes, text)) if text else results
 

@@ -1,11 +1,13 @@
-"""Fields of `mlaut.analysis.Results` from a study, or from blocks of it."""
+"""`mlaut.analysis.Results` from a study, or from blocks of it."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -18,11 +20,18 @@ from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
+if TYPE_CHECKING:
+    from mlaut.analysis.results.results import Results
+
 
 def of_study(
-    study: Any, metric: Any, strategies: Iterable[str] | None, datasets: Iterable[str] | None
-) -> dict[str, Any]:
-    """Return the fields of the scores of a study; see `Results.from_study`."""
+    kind: type[Results],
+    study: Any,
+    metric: Any,
+    strategies: Iterable[str] | None,
+    datasets: Iterable[str] | None,
+) -> Results:
+    """Return the scores of a study; see `Results.from_study`."""
     study = open_study(study)
     score = find_metric(metric)
     names = list(study.datasets)
@@ -37,8 +46,10 @@ def of_study(
             by_source.setdefault(source, []).append(name)
     for source, of_source in by_source.items():
         notes.append(f"imported from {source}, not run here: {', '.join(of_source)}")
-    fields = of_blocks(blocks, score, chosen, load_block=study.block, notes=notes)
-    return fields | {"clusters": sources_of(fields["datasets"], _sealed_clusters(study))}
+    clusters = _sealed_clusters(study)
+    return of_blocks(
+        kind, blocks, score, chosen, load_block=study.block, notes=notes, clusters=clusters
+    )
 
 
 def _sealed_clusters(study: StudyStore) -> Mapping[str, Any]:
@@ -107,14 +118,16 @@ def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> It
 
 
 def of_blocks(
+    kind: type[Results],
     blocks: Iterable[Block],
     metric: Any,
     strategies: Iterable[str] | None,
     *,
     load_block: Callable[[str], Block] | None = None,
     notes: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return the fields of the scores of blocks; only one block is in memory at a time."""
+    clusters: Mapping[str, Any] | None = None,
+) -> Results:
+    """Return the scores of blocks; only one block is in memory at a time."""
     score, blocks = find_metric(metric), _only_blocks(blocks)
     if load_block is None:
         kept = {block.dataset: block for block in blocks}
@@ -133,8 +146,13 @@ def of_blocks(
             "several test sets share training rows: standard errors of scenario (a) are "
             "approximate under cross-validation"
         )
-    arrays, load = _assemble(scored, names, score), partial(_main, load_block, names)
-    return arrays | {"notes": tuple(notes), "gaps": gaps, "load_block": load}
+    return replace(
+        _assemble(kind, scored, names, score),
+        clusters=sources_of([part.dataset for part in scored], clusters or {}),
+        notes=tuple(notes),
+        gaps=gaps,
+        load_block=partial(_main, load_block, names),
+    )
 
 
 def _main(load_block: Callable[[str], Block], strategies: Sequence[str], dataset: str) -> Block:
@@ -258,8 +276,10 @@ def _strategy_names(
     return [name for name in tried if name not in never], never
 
 
-def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> dict[str, Any]:
-    """Return the fields of `Results` by name: the scores of all datasets in arrays of one shape."""
+def _assemble(
+    kind: type[Results], scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
+) -> Results:
+    """Return the scores of all datasets in arrays of one shape."""
     repeats, folds = np.max([table.n_test.shape for table in scored], axis=0)
     shape = (len(scored), len(names), repeats, folds)
     cells, losses, variances = np.full((3, *shape), np.nan)
@@ -282,17 +302,17 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
         for (s, a, b), why in table.scores.reasons.items():
             if table.strategies[s] in names:
                 reasons[i, names.index(table.strategies[s]), a, b] = why
-    return {
-        "metric": score,
-        "datasets": tuple(table.dataset for table in scored),
-        "strategies": tuple(names),
-        "cells": cells,
-        "cell_losses": losses,
-        "expected": sizes[0] > 0,
-        "reasons": reasons,
-        "variances": variances if score.average and not weighted else None,
-        "n_test": sizes[0],
-        "n_train": sizes[1],
-        "seconds": seconds,
-        "fingerprints": tuple(table.fingerprint for table in scored),
-    }
+    return kind(
+        metric=score,
+        datasets=tuple(table.dataset for table in scored),
+        strategies=tuple(names),
+        cells=cells,
+        cell_losses=losses,
+        expected=sizes[0] > 0,
+        reasons=reasons,
+        variances=variances if score.average and not weighted else None,
+        n_test=sizes[0],
+        n_train=sizes[1],
+        seconds=seconds,
+        fingerprints=tuple(table.fingerprint for table in scored),
+    )

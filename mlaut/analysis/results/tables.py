@@ -1,8 +1,10 @@
-"""Fields of `mlaut.analysis.Results` from a table of scores, with a row a dataset or a cell."""
+"""`mlaut.analysis.Results` from a table of scores, with a row a dataset or a cell."""
+
+from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,9 @@ from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
+
+if TYPE_CHECKING:
+    from mlaut.analysis.results.results import Results
 
 
 class TableMetric(MLautScore):
@@ -50,14 +55,15 @@ def as_table(given: Any) -> Any:
 
 
 def of_table(
+    kind: type[Results],
     table: pd.DataFrame,
     metric: str | MLautScore,
     greater_is_better: bool | None,
     clusters: str,
     n_test: Any = None,
     n_train: Any = None,
-) -> dict[str, Any]:
-    """Return the fields of a table of scores; see `Results.from_table`."""
+) -> Results:
+    """Return a table of scores as results; see `Results.from_table`."""
     table = as_table(table)
     if not isinstance(table, pd.DataFrame) or table.empty:
         raise AnalysisError(f"a DataFrame with rows and columns is needed, not {_what(table)}")
@@ -81,38 +87,35 @@ def of_table(
         _sizes(name, given, table.index, at, shape)
         for name, given in (("n_test", n_test), ("n_train", n_train))
     ]
-    return {
-        "metric": score,
-        "datasets": datasets,
-        "strategies": tuple(str(name) for name in table.columns),
-        "cells": cells,
-        "cell_losses": score.loss(cells),
-        "expected": expected,
-        "variances": _zero_one_variances(cells, sizes[0]) if score.zero_one else None,
-        "n_test": sizes[0],
-        "n_train": sizes[1],
-        "clusters": of_dataset if column else None,
-        "notes": ("the scores are percentages, and were divided by 100",) * percent,
-        "percent": percent,
-        "single": single,
-    }
+    return kind(
+        metric=score,
+        datasets=datasets,
+        strategies=tuple(str(name) for name in table.columns),
+        cells=cells,
+        cell_losses=score.loss(cells),
+        expected=expected,
+        variances=_zero_one_variances(cells, sizes[0]) if score.zero_one else None,
+        n_test=sizes[0],
+        n_train=sizes[1],
+        clusters=of_dataset if column else None,
+        notes=("the scores are percentages, and were divided by 100",) * percent,
+        percent=percent,
+        single=single,
+    )
 
 
-def even_repeats(results: Any, failed: Collection[tuple[int, ...]] = ()) -> tuple[Any, str]:
+def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> tuple[Results, str]:
     """Return results whose repeats are exchangeable, with the mean of those that are there.
 
     Where a strategy lacks some repeats of a dataset, all strategies count there with the mean of
     their own; the text says who lacks what. Cells that ``failed`` keep their place.
     """
     none = np.isnan(results.cells) & results.expected[:, None]
-    whole = ~none.any(axis=3) & results.expected.any(axis=2)[:, None]  # (N, K, R)
-    bad = {(i, k) for i, k, *_ in failed}
-    some = whole.any(axis=2) & none.any(axis=(2, 3))
-    some &= (
-        ~np.array([[(i, k) in bad for k in range(none.shape[1])] for i in range(len(none))])
-        if bad
-        else True
-    )
+    begun = np.asarray(results.expected.any(axis=2))  # (N, R)
+    whole: np.ndarray = ~none.any(axis=3) & begun[:, None]  # (N, K, R)
+    some: np.ndarray = whole.any(axis=2) & none.any(axis=(2, 3))
+    for i, k, *_ in failed:
+        some[i, k] = False
     at = np.flatnonzero(some.any(axis=1))
     if not len(at):
         return results, ""
@@ -123,20 +126,18 @@ def even_repeats(results: Any, failed: Collection[tuple[int, ...]] = ()) -> tupl
         for k, name in enumerate(results.strategies)
         if some[:, k].any()
         for have in [whole[some[:, k], k].sum(axis=1)]
-        for low, high, most in [
-            (have.min(), have.max(), results.expected.any(axis=2)[some[:, k]].sum(axis=1).max())
-        ]
+        for low, high, most in [(have.min(), have.max(), begun[some[:, k]].sum(axis=1).max())]
     ]
     cells, expected = results.cells.copy(), results.expected.copy()
     kept = np.where(whole[at, :, :, None], cells[at], np.nan)
-    has = whole[at].any(axis=2)[..., None] & expected[at].any(axis=1)[:, None]
+    folds = np.asarray(expected[at].any(axis=1))
+    has = np.asarray(whole[at].any(axis=2))[..., None] & folds[:, None]
     total = (
         np.where(np.isnan(kept), 0, kept).sum(axis=2)
         / np.maximum(whole[at].sum(axis=2), 1)[..., None]
     )
     cells[at] = np.nan
     cells[at, :, 0] = np.where(has, total, np.nan)
-    folds = expected[at].any(axis=1)
     expected[at] = False
     expected[at, 0] = folds
     text = f"means of the repeats that are there ({'; '.join(lacking)})"
@@ -145,10 +146,11 @@ def even_repeats(results: Any, failed: Collection[tuple[int, ...]] = ()) -> tupl
     ), text
 
 
-def never_run(results: Any) -> Any:
+def never_run(results: Results) -> Results:
     """Return results in which a cell without a score and without a reason was never run."""
     empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
-    reasons = {tuple(at): NO_RESULT for at in empty.tolist()} | dict(results.reasons)
+    places = ((i, k, r, f) for i, k, r, f in empty.tolist())
+    reasons = dict.fromkeys(places, NO_RESULT) | dict(results.reasons)
     return replace(results, reasons=reasons)
 
 
@@ -182,14 +184,15 @@ def sources_of_rows(
 
 
 def of_long(
+    kind: type[Results],
     table: pd.DataFrame,
     value: str,
     columns: Mapping[str, str | None],
     metric: str | MLautScore,
     greater_is_better: bool | None,
     clusters: str,
-) -> dict[str, Any]:
-    """Return the fields of a table with one row for each cell; see `Results.from_long`."""
+) -> Results:
+    """Return a table with one row for each cell as results; see `Results.from_long`."""
     if not isinstance(table, pd.DataFrame):
         raise AnalysisError(f"a DataFrame with a row for each cell is needed, not {_what(table)}")
     have = [str(name) for name in table.columns]
@@ -223,7 +226,7 @@ def of_long(
     if column is not None:
         labels = table.drop_duplicates(index[:-1]).set_index(index[:-1])[column]
         wide = wide.assign(**{_LABEL: labels.set_axis(labels.index.set_names(list(keys)))})
-    return of_table(wide, metric, greater_is_better, _LABEL if column else "")
+    return of_table(kind, wide, metric, greater_is_better, _LABEL if column else "")
 
 
 def check_cells(n_datasets: int, n_strategies: int) -> None:

@@ -223,11 +223,20 @@ def test_sheets_of_excel_and_titles_above_them(tmp_path):
     assert np.allclose(other.scores, 1 - WIDE)
 
 
-def test_excel_needs_its_package(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("ending", "package"), [(".xlsx", "openpyxl"), (".xls", "xlrd"), (".ods", "odf")]
+)
+def test_sheets_need_their_package(ending, package, tmp_path, monkeypatch):
     monkeypatch.setattr("mlaut.optional.find_spec", lambda _: None)
-    (tmp_path / "book.xlsx").write_bytes(b"")
-    with pytest.raises(Exception, match=r"needs openpyxl.*pip install 'mlaut\[excel\]'"):
-        read_results(tmp_path / "book.xlsx", "accuracy")
+    (tmp_path / f"book{ending}").write_bytes(b"")
+    with pytest.raises(Exception, match=rf"needs {package}.*pip install 'mlaut\[excel\]'"):
+        read_results(tmp_path / f"book{ending}", "accuracy")
+
+
+def test_sheets_of_open_document(tmp_path):
+    pytest.importorskip("odf")
+    WIDE.to_excel(tmp_path / "book.ods", engine="odf")
+    assert is_wide(read_results(tmp_path / "book.ods", "accuracy"))
 
 
 def test_numbers_with_several_units_of_one_kind_are_converted(tmp_path):
@@ -284,3 +293,77 @@ def test_a_setting_beside_other_metrics_is_not_offered_as_the_score(tmp_path):
     asked = refused(tmp_path, LONG.rename(columns={"acc": "rmse"}).assign(noise=0.5), "r2")
     assert "no column is of r2" in asked
     assert "score=noise" not in asked
+
+
+METRICS = {"Model": ["a", "b", "c"], "ACC": [0.9, 0.8, 0.7], "F1": [0.5, 0.4, 0.6]}
+
+
+@pytest.mark.parametrize(
+    "more", [{"Train (s)": [1.5, 2, 3], "Test (s)": [4, 5, 6.5]}, {"MAE": 0.5}]
+)
+def test_metrics_and_times_of_one_dataset_are_no_datasets_and_no_command_takes_them(more, tmp_path):
+    table = pd.DataFrame(METRICS).rename(columns={"Model": ""}).assign(**more)
+    asked = refused(tmp_path, table)
+    assert "`ACC` is the metric and its rows are of one dataset" in asked
+    assert "--columns" not in asked
+    timed = pd.DataFrame({"dataset": NAMES, "accuracy": ALPHA, "time_test_seconds": BETA})
+    assert "rows are of one strategy" in refused(tmp_path, timed)
+
+
+def test_rows_that_are_metrics_are_told_before_their_cells(tmp_path):
+    table = pd.DataFrame({"x": ["PSNR", "SSIM", "Time"], "s1": [30, 0.9, "3m9s"], "s2": [3, 1, 2]})
+    table = table.rename(columns={"x": ""})
+    assert "its rows (PSNR, SSIM, Time) are metrics" in refused(tmp_path, table, "psnr")
+
+
+def test_a_method_called_average_stays_unless_it_is_one(tmp_path):
+    fused = WIDE.assign(Average=[0.5, 0.93, 0.7, 0.8, 0.97, 0.6])
+    assert read(tmp_path, fused).strategies == ("alpha", "beta", "Average")
+    mean = WIDE.assign(Average=WIDE.mean(axis=1).round(4))
+    assert read(tmp_path, mean).strategies == ("alpha", "beta")
+
+
+def test_names_under_a_heading_of_times_are_names(tmp_path):
+    table = pd.DataFrame({"Time (mins)": ["Theta", "ARIMA"], "d1": [0.2, 0.3], "d2": [0.5, 0.4]})
+    results = read(tmp_path, table, "minutes", greater_is_better=False)
+    assert results.strategies == ("Theta", "ARIMA")
+
+
+def test_a_number_that_tells_strategies_apart_is_offered_as_part_of_the_name(tmp_path):
+    table = pd.concat([MODELS, MODELS - 0.01]).reset_index().assign(lg=[15, 17, 100, 100])
+    asked = refused(tmp_path, table)
+    assert "`Model` names several rows, which `lg` tells apart" in asked
+    assert "--columns strategy=Model+lg" in asked
+    results = read(tmp_path, table, columns={"strategy": ["Model", "lg"]})
+    assert results.strategies == ("alpha 15", "beta 17", "alpha 100", "beta 100")
+
+
+def test_commands_for_three_columns_of_names_use_all_of_them(tmp_path):
+    rows = [(c, r, t) for c in ("x", "y") for r, t in (("p", "u"), ("p", "v"), ("q", "u"))]
+    table = pd.DataFrame(rows, columns=["Category", "Recipe", "Tokenizer"])
+    table["acc"] = np.linspace(0.5, 0.9, 6)
+    asked = refused(tmp_path, table)
+    assert "--columns dataset=Category,strategy=Recipe+Tokenizer" in asked
+
+
+def test_two_numbers_with_a_dash_are_no_single_number(tmp_path):
+    table = pd.DataFrame({"Model": ["a", "b"], "x": ["68.5 - 82.8", "61.1 - 79.3"]})
+    assert "is no single number" in refused(tmp_path, table)
+
+
+def test_levels_of_columns_that_number_repeats_are_repeats(tmp_path):
+    runs = pd.concat([LONG.assign(seed=i, acc=LONG["acc"] + i / 100, time=2.5) for i in (0, 1)])
+    pivot = {"index": "dataset", "columns": ["model", "seed"]}
+    tables = [runs.pivot_table(**pivot, values=x) for x in ("acc", ["acc", "time"])]
+    tables[0].to_csv(tmp_path / "levels.csv")
+    for source in (*tables, tmp_path / "levels.csv"):
+        results = read_results(source, "accuracy")
+        assert results.strategies == ("alpha", "beta")
+        assert np.allclose(results.scores, WIDE + 0.005)
+        assert "means of 2 repeats (`seed`)" in results.how_read
+
+
+def test_a_metric_may_be_a_level_above_datasets():
+    runs = LONG.assign(time=2.5)
+    table = runs.pivot_table(index="model", columns="dataset", values=["acc", "time"])
+    assert is_wide(read_results(table, "accuracy"))

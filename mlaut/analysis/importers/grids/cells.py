@@ -35,7 +35,9 @@ _PRINTED = re.compile(
     rf"(?:(?:±|\+/?-|_|\^?±)\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*"
     r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Zµ]{1,4}(?:/s)?|\u00d7)?[?!#^]*"
 )
-_SEVERAL = re.compile(rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,)\s*(?:{_NUMBER}|-)")
+_SEVERAL = re.compile(
+    rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,|\s-\s)\s*(?:{_NUMBER}|-)"
+)
 _CITED = re.compile(r"(?<=\S)\s*\[\d{1,3}(?:,\s*\d{1,3})*\]$")  # a reference behind a number
 _FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|error|timeout|oom)\b")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")

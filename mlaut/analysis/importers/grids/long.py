@@ -167,13 +167,16 @@ def _other_key(
         else [tuple(texts)]
     )
     if len(pairs) != 1 or len(pairs[0]) != 2:
-        few = texts[:2]
+        parts = [("+".join(x for x in texts if x != one), one) for one in texts[::-1]]
+        if len(texts) != 3 or not g.is_key([*texts, *more]):
+            parts = [(texts[0], texts[1])] if len(texts) > 1 else []
+        both = [way for a, b in parts for way in ((a, b), (b, a))]
+        full = [g.n / (g.n_of(*a.split("+")) * g.n_of(*b.split("+"))) for a, b in both]
+        both = [both[i] for i in sorted(range(len(both)), key=lambda i: -full[i])]
         raise g.refuse(
             f"{', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear which has "
             "the names of the datasets and of the strategies",
-            *[g.asked.command(dataset=a, strategy=b) for a, b in (few, few[::-1])]
-            if len(few) == 2
-            else [],
+            *(g.asked.command(dataset=a, strategy=b) for a, b in both[:3]),
         )
     one, two = pairs[0]
     each = {

@@ -34,14 +34,16 @@ from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
+_TIMED = re.compile(r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]", re.I)
 _STATISTICS = r"min|max|median|mean|std|sd|count|\d+%|iqr|mode|var"  # of a summary
 _MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
 
 
 def read_wide(g: Sheet, keys: Keys) -> Reading:
     """Return the reading of a table with a column for each strategy, or for each dataset."""
+    _check_metrics(g, keys)
     rows, kind, why = _rows(g, keys)
-    _, repeat, fold = rows, list(keys.repeat), list(keys.fold)
+    repeat, fold = list(keys.repeat), list(keys.fold)
     others = {*rows, *repeat, *fold}
     sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
     source = g.of("source")[:1] if sources else []
@@ -78,14 +80,11 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
             g.asked.command(unused="+".join(name for name, _ in strange)),
         )
     kinds = {x: g.columns[x].kind for x in columns if g.columns[x].kind}
-    if others := [x for x in kinds if kinds[x] != kinds[next(iter(kinds))]]:
+    one = [x for x in kinds if kinds[x] == kinds[next(iter(kinds))]]
+    if far := [x for x in kinds if x not in one]:
         raise g.refuse(
-            f"`{next(iter(kinds))}` is in {kinds[next(iter(kinds))]}, and `{others[0]}` in "
-            f"{kinds[others[0]]}",
-            *(
-                g.asked.command(unused="+".join(x))
-                for x in (others, [x for x in kinds if x not in others])
-            ),
+            f"`{one[0]}` is in {kinds[one[0]]}, and `{far[0]}` in {kinds[far[0]]}",
+            *(g.asked.command(unused="+".join(names)) for names in (far, one)),
         )
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
@@ -134,6 +133,36 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     )
 
 
+def _check_metrics(g: Sheet, keys: Keys) -> None:
+    """Raise an error where columns are the metric, others and times, or where rows are metrics."""
+    if g.asked.columns.get("score"):
+        return
+    named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
+    numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
+    own = [x for x in numbers if _is(without_unit(x), g.metric)]
+    rest = [x for x in numbers if g.roles[x] == "" and not _is_metric(x) and not _TIMED.search(x)]
+    if own and not rest:
+        raise _of_one(g, own[0], numbers, "dataset" if keys.dataset else "strategy")
+    first = g.columns[next(iter(g.columns))]
+    labels = [] if first.is_number or g.asked.columns else [x for x in first.labels() if x]
+    if sum(usual_name(x) is not None for x in labels) > max(1, len(labels) / 2):
+        raise g.refuse(
+            f"its rows ({some_of(labels)}) are metrics of one dataset: give a folder with such a "
+            "table for each dataset"
+        )
+
+
+def _of_one(g: Sheet, own: str, columns: Sequence[str], kind: str) -> AnalysisError:
+    """Return the error about a table whose columns are metrics of one dataset, or strategy."""
+    few = "dataset" if kind == "strategy" else "strategy"
+    rest = [x for x in columns if not _is_metric(without_unit(x)) and not _TIMED.search(x)]
+    return g.refuse(
+        f"`{own}` is the metric and its rows are of one {few}, so there is nothing to compare: "
+        f"give a folder with such a table for each {few}" + ", or name the columns" * bool(rest),
+        *([g.asked.command(**{kind: "rows", "score": "+".join(rest[:3])})] if rest else []),
+    )
+
+
 def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     """Return the columns that name the rows, what rows are, and the evidence if no name says so."""
     said = g.asked.columns
@@ -153,16 +182,23 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             texts = [x for x in dict.fromkeys([*texts, *more_texts]) if x not in rows]
             sets = [c for n in (1, 2) for c in combinations(texts[:6], n)]
             rows = next(([*rows, *c] for c in sets if g.is_key([*rows, *c, *more])), rows)
+            apart = [x for x in g.columns if x not in rows and _is_whole(g, x)]
+            apart = [x for x in apart if g.is_key([*rows, x, *more])][:1]
+            if apart and not g.is_key([*rows, *more]):
+                raise g.refuse(
+                    f"{quoted(rows)} names several rows, which `{apart[0]}` tells apart",
+                    g.asked.command(**{kind: "+".join([*rows, *apart])}),
+                    g.asked.command(**{kind: "+".join(rows), "repeat": apart[0]}),
+                )
         if not said:
             _check_corner(g, rows, kind)
         _columns_by_value(g, rows, kind)
         return rows, kind, ""
     first = next(iter(g.columns))
-    texts = texts or (
-        [first]
-        if g.columns[first].is_number and word_of(first) in ("unnamed", "name", "id")
-        else []
-    )
+    if not texts and (
+        not g.columns[first].is_number or word_of(first) in ("unnamed", "name", "id")
+    ):
+        texts = [first]
     if not texts:
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
@@ -186,8 +222,13 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
 
 def _is_level(g: Sheet, name: str) -> bool:
     """Return whether whole numbers may tell rows of one name apart, such as a horizon."""
-    numbers = g.columns[name].numbers
-    return bool(g.roles[name] == "" and (numbers % 1 == 0).all() and g.n_of(name) <= g.n / 2)
+    return g.roles[name] == "" and _is_whole(g, name) and g.n_of(name) <= g.n / 2
+
+
+def _is_whole(g: Sheet, name: str) -> bool:
+    """Return whether a column holds whole numbers."""
+    column = g.columns[name]
+    return column.is_number and bool((column.numbers % 1 == 0).all())
 
 
 def _check_corner(g: Sheet, rows: list[str], kind: str) -> None:
@@ -291,7 +332,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         for x in numbers
         if (
             is_summary(without_unit(x))
-            and (kind == "strategy" or word_of(x) not in ("mean", "median"))
+            and (kind == "strategy" or word_of(x) not in ("mean", "median", "average", "avg"))
         )
         or (kind == "strategy" and re.match(r"(?:avg|average)\b", x.lower()))
     ]
@@ -347,14 +388,8 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     if g.asked.columns.get("score"):
         return
     bare = [without_unit(x) for x in columns]
-    own = [x for x, name in zip(columns, bare, strict=True) if g.metric and _is(name, g.metric)]
-    if own:
-        few = "dataset" if kind == "strategy" else "strategy"
-        raise g.refuse(
-            f"`{own[0]}` is the metric and its rows are of one {few}, so there is nothing to "
-            f"compare: give a folder with such a table for each {few}, or name the columns",
-            g.asked.command(**{kind: "rows", "score": "+".join(columns[:3])}),
-        )
+    if own := [x for x, name in zip(columns, bare, strict=True) if _is(name, g.metric)]:
+        raise _of_one(g, own[0], columns, kind)
     if len(columns) > 1 and {word_of(x) for x in columns} <= {*PARTS, "development"}:
         raise g.refuse(f"its columns ({', '.join(columns)}) are parts of one dataset, not datasets")
     if len(columns) > 1 and all(re.fullmatch(_STATISTICS, word_of(x)) for x in columns):
@@ -400,8 +435,9 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
 
 def _is(name: str, metric: str) -> bool:
     """Return whether a name is that of a metric and of nothing else."""
-    return word_of(name) == word_of(metric) or (
-        same_metric(name, metric) and len(re.findall(r"[a-zA-Z]{2,}", name)) == 1
+    one = len(re.findall(r"[a-zA-Z]{2,}", name)) == 1
+    return bool(metric) and (
+        word_of(name) == word_of(metric) or (one and same_metric(name, metric))
     )
 
 
@@ -473,12 +509,6 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
 def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> None:
     if empty := [i for i, x in enumerate(label) if not x]:
         raise g.refuse(f"row {empty[0]} of the table has no {kind}: name it, or drop it")
-    metrics = [x for x in label.tolist() if usual_name(x) is not None]
-    if len(metrics) > max(1, len(label) / 2) and not g.asked.columns:
-        raise g.refuse(
-            f"its rows ({some_of(label.tolist())}) are metrics of one dataset: give a folder with "
-            "such a table for each dataset"
-        )
     if not g.is_key(names):
         doubled = label[np.flatnonzero(doubled_rows(g, names))[0]]
         raise g.refuse(
