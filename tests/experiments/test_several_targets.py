@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from mlaut import Orchestrator, Study
 from mlaut.analysis import metric
-from mlaut.errors import AnalysisError, DataError, StrategyError
+from mlaut.errors import AnalysisError, DataError, StrategyError, StudyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments import verify_study
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
@@ -141,7 +141,7 @@ def test_weights_count_in_fits_and_scores(tmp_path):
     weights = np.arange(80) + 1.0
     study = make_study(tmp_path / "s.h5", group=WHO, weight=weights)
     few = {name: classifiers()[name] for name in ("logistic", "forest")}
-    study.run(few, split="kfold_by_role(2)", verbose=0)
+    study.run(few, split="kfold_by_role(2)", engine="inline", verbose=0)
     block = StudyStore(study.path).block("topics")
     assert block.split.scheme == "group_kfold(n_folds=2)"
     train, test = block.split.rows(0, 0)
@@ -176,6 +176,13 @@ def test_a_study_is_verified_reported_and_its_predictions_are_a_table(ran):
 
 def _names(dataset):
     return [f"target{k}" for k in range(4)] if dataset == "topics" else list(BODY)
+
+
+def test_predictions_of_other_programs_are_refused(ran):
+    (name,) = ran.datasets
+    rows = pd.DataFrame({"dataset": [name], "repeat": 0, "fold": 0, "row": 0, "prediction": 1})
+    with pytest.raises(StudyError, match="several targets, of which no predictions of other pro"):
+        ran.import_predictions(rows, strategy="other", source="R")
 
 
 SCRIPT = """
@@ -257,11 +264,11 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path, kind):
 def test_learners_of_one_target_are_refused_in_one_line(tmp_path, kind, strategy, told):
     study = make_study(tmp_path / "study.h5", kind)
     with pytest.raises(StrategyError) as found:
-        study.run([strategy], verbose=0)
+        study.run([strategy], engine="inline", verbose=0)
     assert told in str(found.value)
     assert "\n" not in str(found.value)
     other = MLPRegressor(max_iter=900) if kind == "numbers" else MLPClassifier(max_iter=900)
-    assert study.run([other], verbose=0).counts == {1: 1}
+    assert study.run([other], engine="inline", verbose=0).counts == {1: 1}
 
 
 def test_learners_of_several_targets_are_refused_for_one(tmp_path):
@@ -269,7 +276,7 @@ def test_learners_of_several_targets_are_refused_for_one(tmp_path):
     study.add_datasets((TEXTS, TOPICS[:, 0]), name="one")
     for learner in (ClassifierChain(LogisticRegression()), MultiOutputClassifier(SVC())):
         with pytest.raises(StrategyError, match=r"one target, which .* cannot take; give"):
-            study.run([make_pipeline(StandardScaler(), learner)], verbose=0)
+            study.run([make_pipeline(StandardScaler(), learner)], engine="inline", verbose=0)
 
 
 @pytest.mark.parametrize("split", ["stratified_group_kfold(2)", RepeatedStratifiedKFold()])
@@ -278,12 +285,12 @@ def test_splits_stratified_by_several_labels_are_refused(tmp_path, split):
     with pytest.raises(
         DataError, match=r"several labels in a row, by which .* cannot stratify; use"
     ):
-        study.run(classifiers(), split=split, verbose=0)
+        study.run(classifiers(), split=split, engine="inline", verbose=0)
 
 
 def _run_with(study, name):
     study.analysis(metric=name)
-    study.run(classifiers(), verbose=0)
+    study.run(classifiers(), engine="inline", verbose=0)
 
 
 def test_metrics_of_one_target_are_refused_before_the_run(tmp_path):
@@ -293,14 +300,14 @@ def test_metrics_of_one_target_are_refused_before_the_run(tmp_path):
             _run_with(study, name)
     assert not StudyStore(study.path).statuses()["topics"][1].any()
     study.analysis(metric="f1_samples")
-    study.run({"knn": classifiers()["knn"]}, verbose=0)
+    study.run({"knn": classifiers()["knn"]}, engine="inline", verbose=0)
     for race in (Study(tmp_path / "one.h5"),):
         race.add_datasets((TEXTS, TOPICS[:, 0]), name="one")
         race.analysis(metric="label_ranking")
         with pytest.raises(
             AnalysisError, match="is for several targets, and dataset 'one' has one"
         ):
-            race.run({"knn": classifiers()["knn"]}, verbose=0)
+            race.run({"knn": classifiers()["knn"]}, engine="inline", verbose=0)
 
 
 FORMS = {
@@ -329,6 +336,15 @@ def test_labels_come_in_many_forms(tmp_path, form):
     assert list(dataset.features) == [f"x{k}" for k in range(8)]
 
 
+def test_targets_of_an_array_are_named(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets((TEXTS, TOPICS), name="topics", target=list("abcd"))
+    assert FilesIO(study.datasets_path).dataset_info("topics").target == list("abcd")
+    for y in (TOPICS, TOPICS[:, 0]):
+        with pytest.raises(DataError, match="and 3 names of targets; name each"):
+            study.add_datasets((TEXTS, y), name="no", target=list("abc"))
+
+
 def test_columns_of_a_table_are_targets(tmp_path):
     study = Study(tmp_path / "study.h5")
     table = pd.concat([SPORT, BODY], axis=1)
@@ -353,9 +369,9 @@ def test_columns_of_a_table_are_targets(tmp_path):
 def test_an_array_has_several_targets_and_the_mapping_is_shared(tmp_path):
     study = Study(tmp_path / "study.h5")
     study.add_datasets((sp.csr_matrix(TEXTS), TOPICS), name="sparse")
-    study.run({"knn": KNeighborsClassifier(3)}, split="kfold(4)", verbose=0)
+    study.run({"knn": KNeighborsClassifier(3)}, split="kfold(4)", engine="inline", verbose=0)
     plain = make_study(tmp_path / "plain.h5")
-    plain.run({"knn": KNeighborsClassifier(3)}, split="kfold(4)", verbose=0)
+    plain.run({"knn": KNeighborsClassifier(3)}, split="kfold(4)", engine="inline", verbose=0)
     both = [StudyStore(s.path).block(*s.datasets) for s in (study, plain)]
     assert metric("hamming").evaluate(both[0]).cells.shape == (1, 1, 4)
 

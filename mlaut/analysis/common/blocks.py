@@ -30,6 +30,6 @@ def in_blocks(compute: Callable[..., Parts]) -> Callable[..., Parts]:
             for values in zip(*parts, strict=True)
         ]
         make: Any = getattr(type(parts[0]), "_make", tuple)
-        return make(whole) if len(parts) > 1 else parts[0]  # type: ignore[no-any-return]
+        return make(whole) if len(parts) > 1 else parts[0]
 
     return joined

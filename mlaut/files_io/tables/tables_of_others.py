@@ -132,7 +132,7 @@ def _without_objects(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_pair(
-    X: Any, y: Any, target: str, roles: Mapping[str, Any]
+    X: Any, y: Any, target: Any, roles: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, Any, dict[str, Any]]:
     """Return ``X, y``, as scikit-learn takes them, in the form of a dataset.
 
@@ -142,7 +142,7 @@ def of_pair(
         What `as_pandas` takes, a sparse matrix, an array of three and more dimensions, or a list of
         series of different lengths.
     y : array-like, shape (n_rows,) or (n_rows, k), or list of lists of labels
-    target : str
+    target : str, or list of names
         Name of the column of ``y``. The columns of several targets keep the names that a DataFrame
         gives them, or get numbers behind this name; a list of labels gets their names.
     roles : mapping
@@ -176,8 +176,10 @@ def of_pair(
     check_order("y", y, table)
     frame = pd.DataFrame(index=range(len(labels))) if apart else as_pandas(X)
     plain: dict[str, Any] = dict(roles)
-    columns: dict[Any, Any] = {target: labels}
-    if several is not None:
+    columns: dict[Any, Any]
+    if several is None:
+        columns = {target: labels}
+    else:
         columns = {name: several[name].to_numpy() for name in several}
         plain["target"] = list(columns)
     for role, values in roles.items():
@@ -196,7 +198,7 @@ def of_pair(
     return frame, X if apart else None, plain
 
 
-def several_targets(y: Any, name: str) -> pd.DataFrame | None:
+def several_targets(y: Any, name: str | list[Any]) -> pd.DataFrame | None:
     """Return several targets as a table with a column for each; None for one target.
 
     Examples
@@ -219,11 +221,14 @@ def several_targets(y: Any, name: str) -> pd.DataFrame | None:
     if hasattr(y, "tocsr"):
         y = y.toarray()
     shape: tuple[int, ...] = getattr(y, "shape", ())
+    if isinstance(name, list) and (len(shape) != 2 or len(name) != shape[1]):
+        raise DataError(f"targets of shape {shape} and {len(name)} names of targets; name each")
     if len(shape) != 2 or shape[1] < 2:
         return None
-    if isinstance(y, np.ndarray):
-        return pd.DataFrame(y).add_prefix(name).infer_objects()
-    return as_pandas(y)
+    table = pd.DataFrame(y).infer_objects() if isinstance(y, np.ndarray) else as_pandas(y)
+    if isinstance(name, list):
+        return table.set_axis(name, axis=1)
+    return table.add_prefix(name) if isinstance(y, np.ndarray) else table
 
 
 def with_indicators(frame: pd.DataFrame, target: Any) -> tuple[pd.DataFrame, Any]:

@@ -367,3 +367,14 @@ def test_a_metric_may_be_a_level_above_datasets():
     runs = LONG.assign(time=2.5)
     table = runs.pivot_table(index="model", columns="dataset", values=["acc", "time"])
     assert is_wide(read_results(table, "accuracy"))
+
+
+def test_several_columns_of_scores_are_those_of_a_wide_table(tmp_path):
+    table = WIDE.assign(seconds=1.5).reset_index()
+    assert is_wide(read(tmp_path, table, columns={"score": ["alpha", "beta"]}))
+
+
+def test_a_column_of_ones_is_asked_about(tmp_path):
+    asked = refused(tmp_path, WIDE.assign(flag=1).reset_index())
+    assert "`flag` may be no strategies (1 throughout)" in asked
+    assert "--columns unused=flag" in asked

@@ -305,7 +305,7 @@ def grid_of_frame(table: pd.DataFrame) -> Grid:
     """
     names = [x for x in table.columns.names if x and role_of(str(x)) in ("repeat", "fold")]
     if names and len(names) < table.columns.nlevels:
-        table = table.stack(names, future_stack=True)  # noqa: PD013 - melt has no levels
+        table = pd.DataFrame(table.stack(names, future_stack=True))  # noqa: PD013 - of levels
     whole = table.index.nlevels == 1 and pd.api.types.is_integer_dtype(table.index)
     if any(name is not None for name in table.index.names) or not whole:
         table = table.rename_axis(["" if x is None else x for x in table.index.names]).reset_index()
