@@ -56,6 +56,7 @@ def generated():
     matrix = runpy.run_path(str(tools["contact_matrix"]))
     return {
         "generated/gallery.md": runpy.run_path(str(tools["gallery"]))["page"](),
+        "generated/report-gallery.md": runpy.run_path(str(tools["report_gallery"]))["page"](),
         "generated/licences.md": runpy.run_path(str(tools["licences"]))["page"](),
         "generated/contact-matrix.md": matrix["page"](matrix["stored"]()),
         "generated/measurements.md": runpy.run_path(str(tools["measurements"]))["chapter"](),

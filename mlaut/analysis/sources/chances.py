@@ -70,8 +70,8 @@ def chances(rows: np.ndarray, seed: int = 0, n_samples: int = DRAWS) -> Chances:
     Notes
     -----
     The partition into at most ten groups is drawn by Gibbs sampling, with the means of groups and
-    strategies integrated out (Neal 2000, algorithm 3). The variance of the noise is estimated by strategy
-    (Grubbs 1948) and pulled towards the mean variance.
+    strategies integrated out (Neal 2000, algorithm 3). The variance of the noise is estimated by
+    strategy (Grubbs 1948) and pulled towards the mean variance.
 
     Examples
     --------
