@@ -1,5 +1,6 @@
 """Rows of features in any form: of a table, an array, a sparse matrix, series of any length."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -100,3 +101,22 @@ def take_rows(X: Any, rows: Any) -> Any:
     if isinstance(X, list):
         return [X[n] for n in np.arange(len(X))[rows]]
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def takes_several(scorer: Any) -> bool:
+    """Return whether a scorer of scikit-learn takes several targets.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> takes_several(get_scorer("f1_micro")), takes_several(get_scorer("matthews_corrcoef"))
+    (True, False)
+    """
+    labels = np.array([[0, 1], [1, 0], [1, 1]])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scorer._score_func(labels, labels, **scorer._kwargs)
+    except (TypeError, ValueError):
+        return False
+    return True

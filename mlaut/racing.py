@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.analysis.common.arguments import check
+from mlaut.analysis.deciding.terms import check_targets
 from mlaut.analysis.racing.forecast import RaceForecast, forecast_race, is_unlikely
 from mlaut.analysis.racing.race import drawn_order
 from mlaut.analysis.racing.study_race import Draw, StudyRace
@@ -186,6 +187,7 @@ def _begun(terms: RaceTerms, plan: Plan) -> tuple[RaceTerms, Draw]:
     if len(tasks) > 1:
         raise StudyError("a race is about datasets of one task: set task in [data]")
     default = "accuracy" if tasks == {CLASSIFICATION} else "r2"
+    check_targets([terms.metric], (planned.entry for planned in plan.datasets))
     order = drawn_order((planned.entry.name for planned in plan.datasets), terms.seed)
     draw = Draw(tuple(order), tuple(entry.name for entry in plan.entries))
     alpha, rope = float(terms.alpha), float(terms.rope)

@@ -225,6 +225,11 @@ class RaceTerms:
         return self.question in ("best", "all best")
 
 
+def as_list(target: Any) -> list[Any]:
+    """Return the names of the target columns of a dataset: of one, or of a list."""
+    return target if isinstance(target, list) else [target]
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Table, or array of rows, with a target column and metadata.
@@ -234,8 +239,9 @@ class Dataset:
     name : str
     frame : DataFrame
         All columns, including the target; beside an array, the target and columns with a role.
-    target : str
-        Name of the target column (``class_name`` in MLaut's metadata).
+    target : str or list of str
+        Name of the target column (``class_name`` in MLaut's metadata), or names of several: numbers
+        for regression, labels that a row has (1) or has not (0) for classification.
     task : str
         ``"Classification"`` or ``"Regression"``.
     metadata : mapping
@@ -270,11 +276,16 @@ class Dataset:
         """Array, or table without the target column and without columns that have a role."""
         if self.array is not None:
             return self.array
-        return self.frame.drop(columns=[self.target, *chain.from_iterable(self.roles.values())])
+        return self.frame.drop(columns=[*self.targets, *chain.from_iterable(self.roles.values())])
 
     @property
-    def labels(self) -> pd.Series:
-        """Target column."""
+    def targets(self) -> list[Any]:
+        """Names of the target columns."""
+        return as_list(self.target)
+
+    @property
+    def labels(self) -> Any:
+        """Target column, or the table of several."""
         return self.frame[self.target]
 
 
@@ -372,10 +383,12 @@ class Outcome:
     ----------
     cell : Cell
     status : Status
-    predictions : ndarray, shape (n_test,), or None
-        Positions in the sorted classes of the dataset (int32), or numbers (float64).
+    predictions : ndarray, shape (n_test,) or (n_test, k), or None
+        Positions in the sorted classes of the dataset (int32), or numbers (float64); of several
+        targets k columns, of labels 0 and 1.
     probabilities : ndarray of float32, shape (n_test, n_classes), or None
-        Probabilities of the sorted classes; a class that the strategy did not see has 0.
+        Probabilities of the sorted classes, or of each label; a class that the strategy did not see
+        has 0.
     seconds : tuple of 3 float
         Wall seconds of tuning, of the final fit, and of prediction.
     seed : int
@@ -487,14 +500,14 @@ class Block:
         Digest of the dataset's content: datasets with equal fingerprints are the same table.
     strategies : tuple of str, length S
     classes : tuple, length C
-        The sorted class labels; empty for regression.
-    truth : ndarray, shape (n_rows,)
-        Class positions (int32) or numbers (float64).
+        The sorted class labels; empty for regression. Of several labels in a row their names.
+    truth : ndarray, shape (n_rows,) or (n_rows, k)
+        Class positions (int32) or numbers (float64); of several targets k columns.
     split : Split
         R repeats with F folds each.
     status : ndarray of uint8, shape (S, R, F)
         Values of `Status`.
-    predictions : ndarray, shape (S, R, n_rows)
+    predictions : ndarray, shape (S, R, n_rows) or (S, R, n_rows, k)
         Class positions (int32, -1 where missing) or numbers (float64, NaN where missing).
     probabilities : ndarray of float32, shape (S, R, n_rows, C), or None
         NaN where a strategy predicts no probabilities; None for regression.
@@ -502,6 +515,8 @@ class Block:
         Wall seconds of tuning, fitting and predicting; NaN where a cell has none.
     weights : ndarray of float64, shape (n_rows,), or None
         Weight of each row in fits and metrics; None if all rows count the same.
+    targets : tuple
+        Names of the columns of ``truth``, if the dataset has several targets; else empty.
     whole : Block or None
         The block with the repeats that only intervals use; None if this block has them.
     """
@@ -518,6 +533,7 @@ class Block:
     probabilities: np.ndarray | None
     seconds: np.ndarray
     weights: np.ndarray | None = None
+    targets: tuple[Any, ...] = ()
     whole: Block | None = None
 
     @property
@@ -540,12 +556,14 @@ class Block:
         return done
 
 
-def not_distributions(probabilities: np.ndarray) -> np.ndarray:
+def not_distributions(probabilities: np.ndarray, several: bool = False) -> np.ndarray:
     """Return which rows are not a probability distribution over the classes.
 
     Parameters
     ----------
     probabilities : ndarray of float, shape (n_rows, n_classes)
+    several : bool, default False
+        Whether a row may have several labels, so that the sum may be any.
 
     Returns
     -------
@@ -561,7 +579,7 @@ def not_distributions(probabilities: np.ndarray) -> np.ndarray:
     """
     inside = (probabilities >= -OUTSIDE) & (probabilities <= 1 + OUTSIDE)
     sums = probabilities.sum(axis=1, dtype=float)
-    wrong: np.ndarray = ~(inside.all(axis=1) & (abs(sums - 1) <= SUM_MISSES_ONE))
+    wrong: np.ndarray = ~(inside.all(axis=1) & (several | (abs(sums - 1) <= SUM_MISSES_ONE)))
     return wrong
 
 

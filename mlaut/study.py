@@ -124,7 +124,7 @@ class Study:
         datasets: Any,
         *,
         name: str = "",
-        target: str = "target",
+        target: str | list[Any] = "target",
         task: str | None = None,
         overwrite: bool = False,
         roles: Mapping[str, Any] | None = None,
@@ -142,8 +142,8 @@ class Study:
             tables by name. Tables that are given together are stored together, or none of them.
         name : str
             Name of the dataset if ``datasets`` is a table, or a new one for a `Dataset`.
-        target : str, default "target"
-            Name of the target column of a table.
+        target : str or list, default "target"
+            Name of the target column of a table, or names of several.
         task : {"Classification", "Regression"}, optional
             Keep only the datasets of this task. The default task of a DataFrame is inferred from
             its target.

@@ -25,6 +25,7 @@ from mlaut.racing import run_race
 from mlaut.records import Status
 from mlaut.report import make_report
 from mlaut.report.drawing import figures
+from mlaut.report.screen import race_screen
 
 N_DATASETS = 12
 OWN = """
@@ -228,6 +229,19 @@ def test_a_race_in_python(tmp_path, raced):
     with pytest.raises(StudyError, match=r"\(in Python the argument race\)"):
         study.run(own["strategies"], **QUIET)
     assert study.run(own["strategies"], complete=True, **QUIET).complete
+
+
+def test_its_page_has_a_row_for_each_strategy(raced):
+    (section,) = make_report(raced / "study.h5").sections
+    screen, race = race_screen(section), section.race
+    rows = screen.groups[0].rows
+    assert {row.name for row in rows if row.verdict != "raced out"} == set(race.left)
+    assert {row.name: int(row.texts[0]) for row in rows} == race.to_frame()["datasets"].to_dict()
+    known = section.scored.losses.notna()
+    for row in rows:
+        both = known[row.name] & known[screen.first]
+        assert sum(row.wins[:3]) == (0 if row.name == screen.first else both.sum())
+    assert all(name in screen.answer for name in race.left)
 
 
 LAG = "lag = {logistic = 4}"

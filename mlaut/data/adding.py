@@ -25,7 +25,7 @@ def add_datasets(
     given: Any,
     *,
     name: str = "",
-    target: str = "target",
+    target: Any = "target",
     task: str | None = None,
     overwrite: bool = False,
     roles: Mapping[str, Any] | None = None,
@@ -61,7 +61,7 @@ def _leaves(given: Any, name: str, dataset: Callable[[Any, str], Dataset]) -> It
 
 
 def _dataset(
-    given: Any, name: str, target: str, task: str | None, roles: Mapping[str, Any] | None
+    given: Any, name: str, target: Any, task: str | None, roles: Mapping[str, Any] | None
 ) -> Dataset:
     if isinstance(given, str):
         known = {} if target == "target" else {"target": target}

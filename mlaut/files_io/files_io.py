@@ -307,14 +307,15 @@ class FilesIO:
         -------
         DataFrame
             Index (repeat, fold, row); columns ``truth`` and one per strategy, with labels or
-            numbers; missing where a strategy has no prediction.
+            numbers; missing where a strategy has no prediction. Of several targets, each has a
+            column, such as ``truth.height``.
 
         Raises
         ------
         StudyError
             The database holds no study, or not this dataset.
         """
-        from mlaut.files_io.studies.predictions import labelled
+        from mlaut.files_io.studies.predictions import columns_of
         from mlaut.files_io.studies.study import StudyStore
 
         block = StudyStore(self.path).block(dataset)
@@ -322,9 +323,9 @@ class FilesIO:
         repeats, rows = np.nonzero(folds >= 0)
         keys = [repeats, folds[repeats, rows], rows]
         index = pd.MultiIndex.from_arrays(keys, names=["repeat", "fold", "row"])
-        columns = {"truth": labelled(block.truth[rows], block)}
+        columns = columns_of("truth", block.truth[rows], block)
         for name, predicted in zip(block.strategies, block.predictions, strict=True):
-            columns[name] = labelled(predicted[repeats, rows], block)
+            columns |= columns_of(name, predicted[repeats, rows], block)
         return pd.DataFrame(columns, index=index).sort_index()
 
     # ---------------------------------------------------------------- writing

@@ -175,6 +175,7 @@ def race_screen(section: Section) -> Screen | None:
     }
     best, sure = listed(race.left), number(1 - race.terms.alpha)
     equal = ", and they are practically equal" * race.answered or ": the race has not told which"
+    verb = "is the best" if len(race.left) == 1 else f"may be best{equal}"
     words = {
         OPEN: "still in the race",
         RACED_OUT: "shown to be worse than another, and run no more",
@@ -188,9 +189,7 @@ def race_screen(section: Section) -> Screen | None:
         "tests would not be valid; mlaut run --complete runs what was left out.",
     }
     return Screen(
-        answer=f"On datasets like these, {best} is the best."
-        if len(race.left) == 1
-        else f"{best} may be best{equal}.",
+        answer=f"On datasets like these, {best} {verb}.",
         more=(f"{counted(len(known) - len(race.left), 'other')} raced out.",),
         notes=(),
         headers=(("datasets", "on how many datasets it ran"), (size, ""))[: len(shown.columns)],

@@ -125,10 +125,14 @@ def _each(section: Section) -> pd.DataFrame | None:
 
 
 def leader_of(section: Section) -> tuple[Block, str] | None:
-    """Return the predictions on the only dataset, and the strategy that leads there; or None."""
+    """Return the predictions on the only dataset, and the strategy that leads there.
+
+    None if there are several datasets, or several targets.
+    """
     if section.one is None or section.decision is None or section.scored.load_block is None:
         return None
-    return section.scored.load_block(section.scored.datasets[0]), section.decision.first[0]
+    block = section.scored.load_block(section.scored.datasets[0])
+    return None if block.targets else (block, section.decision.first[0])
 
 
 def _confusion(section: Section) -> pd.DataFrame | None:

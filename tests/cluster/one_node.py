@@ -51,7 +51,7 @@ KillWait=10
 MinJobAge=3600
 JobRequeue=1
 SlurmdParameters=config_overrides
-NodeName={host} NodeAddr=127.0.0.1 CPUs=4 RealMemory=16000 State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs=32 RealMemory=128000 State=UNKNOWN
 PartitionName=compute Nodes={host} Default=YES MaxTime=UNLIMITED DefMemPerCPU=2000 State=UP
 """
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from comparing import arrays, assert_same
@@ -175,3 +176,51 @@ def test_a_task_in_scratch_brings_its_shard_back_and_is_cancelled(slurm, tmp_pat
     status = mlaut(slurm, tmp_path, "status", "study.toml")
     assert re.search("2 parts, .* done", status)
     mlaut(slurm, tmp_path, "verify", "study.shard-1-of-2.h5")
+
+
+SMALL = """
+[data]
+collection = "starter"
+datasets = ["iris"]
+[split]
+scheme = "kfold(2)"
+[strategies]
+names = ["BaselineClassifier"]
+[run]
+n_jobs = 1
+"""
+ACTIVATE = f'''export PATH="$PWD/bin:{Path(sys.executable).parent}:$PATH"'''
+APPTAINER = """#!/bin/sh
+echo "image $*"
+while [ "$1" != mlaut ]; do shift; done
+exec "$@"
+"""
+
+
+def test_the_example_of_the_page_runs(slurm, tmp_path):
+    """With an account, lines of setup, scratch, and a stand-in for Apptainer."""
+    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    example = next(x for x in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "setup" in x)
+    commands = re.findall(r"^mlaut [^#\n]*", page.partition("```toml")[0], re.MULTILINE)
+    (tmp_path / "study.toml").write_text(SMALL + example)
+    for name, text in {"venv/bin/activate": ACTIVATE, "bin/apptainer": APPTAINER}.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+        file.chmod(0o755)
+    here = slurm | {"TMPDIR": str(tmp_path / "there"), "BASH_FUNC_module%%": "() { echo $*; }"}
+    (tmp_path / "there").mkdir()
+    told = [mlaut(here, tmp_path, *commands.pop(0).split()[1:])]
+    until((tmp_path / "study.h5").exists)
+    until(lambda: not queue(here, tmp_path))
+    told += [mlaut(here, tmp_path, *command.split()[1:]) for command in commands]
+    submitted, status, again, cancelled, report = told
+    assert "submitted 2 shards as job" in submitted
+    assert "2 cells: 2 done" in status
+    assert "nothing to submit" in again
+    assert "0 tasks cancelled" in cancelled
+    assert "accuracy of 1 strategy on 1 dataset" in report
+    (first, *_) = sorted((tmp_path / "study.slurm").glob("*_1.log"))
+    assert "load python" in first.read_text()
+    assert f"{tmp_path}/mlaut.sif mlaut run" in first.read_text()
+    assert not [*(tmp_path / "there").iterdir()]

@@ -12,7 +12,6 @@ from sklearn.ensemble import IsolationForest, RandomForestClassifier, VotingClas
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -173,7 +172,6 @@ HIDDEN = r"asks BaseEstimator before ClassifierMixin; write class MixinLast\(Cla
         (make_pipeline(StandardScaler(), KMeans()), "StandardScaler-KMeans is a clusterer"),
         (IsolationForest(), "IsolationForest is a detector of outliers"),
         (GaussianMixture(), "GaussianMixture is a density estimator"),
-        (ClassifierChain(SVC()), "is for several targets, and a dataset has one"),
     ],
     ids=str,
 )

@@ -12,13 +12,11 @@ from sklearn.model_selection import (
     RandomizedSearchCV,
     TunedThresholdClassifierCV,
 )
-from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mlaut.errors import StrategyError
-from mlaut.estimators import Generic_Estimator, as_strategies
+from mlaut.estimators import Generic_Estimator
 from mlaut.estimators.preparing.weights import weight_argument
 
 PIPELINE = make_pipeline(StandardScaler(), Ridge())
@@ -63,11 +61,6 @@ def test_a_strategy_hands_weights_to_the_last_step():
     found = Generic_Estimator(PIPELINE).fit(X, y, sample_weight=weights).predict(X)
     PIPELINE.fit(X, y, ridge__sample_weight=weights)
     assert (found == PIPELINE.predict(X)).all()
-
-
-def test_an_estimator_for_several_targets_is_refused_before_the_run():
-    with pytest.raises(StrategyError, match="is for several targets, and a data"):
-        as_strategies(ClassifierChain(LogisticRegression()))
 
 
 def test_a_stack_without_a_last_estimator_is_a_strategy():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from mlaut.estimators import MlautEstimator, properties
@@ -30,6 +31,20 @@ class Traced(GaussianNB):
         with Path(self.trace).open("a") as file:
             file.write(f"{len(y)}\n")
         return super().fit(X, y, sample_weight)
+
+
+class SlowRidge(Ridge):
+    """Ridge that adds a line to a file at each fit, and takes its time."""
+
+    def __init__(self, trace="/dev/null", seconds=0.0):
+        super().__init__()
+        self.trace, self.seconds = trace, seconds
+
+    def fit(self, X, y):
+        time.sleep(self.seconds)
+        with Path(self.trace).open("a") as file:
+            file.write("fit\n")
+        return super().fit(X, y)
 
 
 class Busy(Traced):

@@ -171,7 +171,7 @@ def test_series_of_different_lengths_reach_learners_as_a_list(tmp_path):
         how = {"split": "kfold_by_role(2)", "engine": study.path.stem, "verbose": 0}
         assert study.run(few, save_models=True, **how).counts == {1: 4}
     assert_same(*map(stored, studies))
-    again = studies[0]._orchestrator("kfold_by_role(2)", True).predict_all(trusted=True)
+    again = Orchestrator(*studies[0]._prepared("kfold_by_role(2)", True)).predict_all(trusted=True)
     assert (again["prediction"] == again["truth"]).mean() > 0.7
     with pytest.raises(
         StrategyError, match=r"'series' is series of 5 to 12 points, which Flatten-S"

@@ -20,7 +20,7 @@ from mlaut.files_io.safe_files.changes import change_path
 from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5
 from mlaut.files_io.safe_files.lock import lock_path
 from mlaut.files_io.safe_files.texts import get_json, put_json
-from mlaut.files_io.tables.datasets import infer_task
+from mlaut.files_io.tables.datasets import VERSION, infer_task
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Split
 
 
@@ -401,11 +401,18 @@ BAD = {
         table().assign(l=[Decimal("1.5")] * 6), meta("d")),
     r"dataset 'd': its metadata 'what' is a set; use texts": (table(), meta("d", what={1})),
     r"dataset 'd': a table is needed, not a builtins.dict; pass a DataFrame": ({}, meta("d")),
-    r"dataset 'd': targets 'x', 'y'; a dataset has one target": (
-        table(), meta("d", class_name=["x", "y"])),
-    r"dataset 'd': target 'y': a list in a row; several labels, several targets and survival": (
+    r"dataset 'd': target 'x': .* beside other targets, and of several targets each is a label": (
+        table(), meta("d", class_name=["x", "y"], task="Classification")),
+    r"dataset 'd': targets \['x', 'x'\]: one is named twice": (
+        table(), meta("d", class_name=["x", "x"])),
+    r"dataset 'd': no column 'z' to be the target": (table(), meta("d", class_name=["x", "z"])),
+    r"dataset 'd': lists of the labels \[1\]; a classification needs two at least": (
         table().assign(y=[[1]] * 6), meta("d")),
-    r"dataset 'd': target 'y': a void in a row; several labels, several targets and survival": (
+    r"dataset 'd': lists of labels that have no order; make them texts": (
+        table().assign(y=[[1, "a"]] * 6), meta("d")),
+    r"dataset 'd': the label 'x' of 'y' is also a column; rename one": (
+        table().assign(y=[["x", "a"]] * 6), meta("d")),
+    r"dataset 'd': target 'y': a void in a row; give one label or number": (
         table().assign(y=list(np.zeros(6, dtype=[("event", bool), ("time", float)]))), meta("d")),
     r"a dataset needs a text as its name, not ''": (table(), meta("")),
     r"dataset 'd': target 'y': 2 values are missing, the first in row 1; drop these rows": (
@@ -612,8 +619,8 @@ def test_a_description_with_values_of_other_types_is_damage(io, wrong):
 def test_newer_versions_are_told(io):
     io.save_datasets(datasets("a"), "g")
     with rewrite_h5(io.path) as file:
-        file["g/a"].attrs["encoding-version"] = 4
-    with pytest.raises(StoreError, match=r"dataset 'a' has version 4.*update MLaut"):
+        file["g/a"].attrs["encoding-version"] = VERSION + 1
+    with pytest.raises(StoreError, match=rf"dataset 'a' has version {VERSION + 1}.*update MLaut"):
         io.dataset_info("g/a")
 
 

@@ -260,3 +260,12 @@ def test_the_screen_says_strategy_as_the_table_does(tmp_path):
     assert re.search(r"\nclassifier +verdict.*\n-{10} +-", str(report))
     (file,) = write_report(make_report(scores, "accuracy"), tmp_path / "report.html")
     assert '<th scope="col">strategy</th>' in file.read_text(encoding="utf-8")
+
+
+def test_what_a_row_says_is_not_said_again_above_it():
+    scores = table(20, {"A": 0.0, "B": 0.05, "baseline": 0.3})
+    scores.iloc[:4, 1] = np.nan
+    section = make_report(scores, "accuracy").sections[0]
+    told = " ".join(section.decision.headline()[1:])
+    assert "for reference only" in told
+    assert screen_of(section).notes == ("4 of 20 datasets left out: not run by all.",)

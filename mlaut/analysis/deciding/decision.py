@@ -63,7 +63,7 @@ _OWN = ("training seconds", "failures", "datasets")  # columns that copies do no
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
 _HARDLY = 0.005  # below it a strategy is not kept by a test of few datasets, which shows little
-_LIKELIEST = 0.5  # probability to be the best from which one strategy is advised
+_LIKELIEST = 0.5  # probability to be the best, as printed, above which one strategy is advised
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -458,7 +458,7 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     if draft.control:
         return verdicts
     alone = not (verdicts.drop(draft.leader) == OPEN).any()
-    likely = draft.frame["P(best)"][draft.leader] >= _LIKELIEST and len(draft.first) == 1
+    likely = round(draft.frame["P(best)"][draft.leader], 2) > _LIKELIEST and len(draft.first) == 1
     verdicts[draft.leader] = USE if alone or likely else OPEN
     return yardsticks(verdicts)
 

@@ -450,7 +450,8 @@ def _drawn(
         return _undecided(results, losses, "its rows have weights; use folds", **about)
     draws, pairs = draws_of_dataset(results, 0, 0), Pairs.of(results.strategies)
     counts = np.unique(block.truth[block.split.folds[0] >= 0], return_counts=True)[1]
-    fewest = int(counts.min()) if block.classes else len(block.truth)
+    one_class = block.classes and not block.targets
+    fewest = int(counts.min()) if one_class else len(block.truth)
     if fewest < FEWEST_OF_CLASS:
         few = _FEW.format(n=fewest, least=FEWEST_OF_CLASS)
         return _undecided(results, losses, few, **about)

@@ -21,7 +21,7 @@ from mlaut.analysis.results.missing import TREATMENTS
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError, StudyError, nearest
-from mlaut.files_io import StudyStore
+from mlaut.files_io import SplitEntry, StudyStore
 from mlaut.records import TASKS, Analysis, Status
 
 # R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
@@ -96,6 +96,13 @@ def _check_metrics(analysis: Analysis, _: Sequence[str], tasks: Collection[str])
                 f"rope is in units of the metric, and {known.name} has another unit on each "
                 "dataset: leave it out, or choose another metric"
             )
+
+
+def check_targets(metrics: Iterable[str], entries: Iterable[SplitEntry]) -> None:
+    """Raise `AnalysisError` for a metric of one target where a dataset has several, or reverse."""
+    for entry in entries:
+        for name in filter(None, metrics):
+            find_metric(name).check_targets(entry.name, entry.task, bool(entry.targets))
 
 
 def _check_numbers(analysis: Analysis, *_: Any) -> None:
@@ -319,6 +326,7 @@ def store_analysis(
             kept = before.analysis.clusters
         analysis = replace(analysis, clusters=kept)
     check_analysis(analysis, strategies, tasks)
+    check_targets((analysis.metric, *analysis.secondary), study.load_splits().values())
     if not analysis.test and analysis.metric:
         analysis = replace(analysis, test=default_test(find_metric(analysis.metric)))
     if before is None or (before.analysis, before.title) != (analysis, title):

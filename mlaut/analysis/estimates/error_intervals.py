@@ -20,6 +20,7 @@ from mlaut.analysis.results.given import of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metrics import over_targets
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
 from mlaut.records import CLASSIFICATION, REGRESSION, UNUSED, Block, Split
@@ -83,6 +84,8 @@ class Sample:
     least : float, default 0
         Smallest variance of the values of rows: for differences of losses of 0 and 1, as if one row
         differed, since learners that agree on some rows do not on all.
+    several : bool, default False
+        Whether the losses are means over several targets.
     """
 
     split: Split
@@ -93,6 +96,7 @@ class Sample:
     classes: np.ndarray | None = None
     weights: np.ndarray | None = None
     least: float = 0.0
+    several: bool = False
 
     @classmethod
     def of_points(cls, points: np.ndarray, split: Split, **about: Any) -> Self:
@@ -444,13 +448,15 @@ def metric_of_points(metric: MLautScore, split: Split, pairs: bool = False) -> M
 
 def sample_of(metric: MLautScore, block: Block, pairs: bool = False) -> Sample:
     """Return the losses of the strategies of a block, or those whose differences are wanted."""
-    of_points, split = metric_of_points(metric, block.split, pairs), block.split
+    split, several = block.split, bool(block.targets)  # no mean of roots is a root
+    of_points = metric_of_points(metric, split, pairs or several)
     if of_points is None or (block.weights is not None and not of_points.average):
         return Sample(split, metric.evaluate(block).losses, bounds=metric.loss_bounds)
+    metric.check_targets(block.dataset, block.task, several)
     if of_points.average and block.weights is None:
         about = {"bounds": of_points.loss_bounds, "zero_one": of_points.zero_one}
         return Sample.of_points(of_points.point_losses(block), split, **about)
-    points = np.full(block.predictions.shape, np.nan)
+    points = np.full(block.predictions.shape[:3], np.nan)
     truth, outputs = of_points.inputs(block)
     for repeat, fold in np.ndindex(split.n_repeats, split.n_folds):
         rows = split.folds[repeat] == fold
@@ -461,9 +467,9 @@ def sample_of(metric: MLautScore, block: Block, pairs: bool = False) -> Sample:
         given = outputs[:, repeat][:, rows]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             if block.weights is None:
-                parts = of_points.influence(truth[rows], given)
+                parts = over_targets(of_points.influence, truth[rows], given)
             else:
-                parts = _weighted(of_points.points(truth[rows], given), block.weights[rows])
+                parts = _weighted(of_points.points_of_rows(truth[rows], given), block.weights[rows])
         points[:, repeat, rows] = of_points.loss(parts)
     tested = np.array(split.test_sizes) > 0
     none = ~block.done.all(axis=(1, 2), where=tested)
@@ -472,7 +478,8 @@ def sample_of(metric: MLautScore, block: Block, pairs: bool = False) -> Sample:
     points[none] = np.nan
     bounds = of_points.loss_bounds
     by_class = block.truth if of_points.has_influence and not of_points.pooled else None
-    return Sample.of_points(points, split, bounds=bounds, classes=by_class, weights=block.weights)
+    about = {"bounds": bounds, "classes": by_class, "several": several}
+    return Sample.of_points(points, split, weights=block.weights, **about)
 
 
 def _weighted(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -490,7 +497,7 @@ def interval_of(
     pairs: bool = False,
 ) -> tuple[Interval, Method]:
     """Return the intervals of a sample (`sample_of`) or of its pairs, and their method."""
-    of_roots = metric.name == "rmse" and not pairs
+    of_roots = metric.name == "rmse" and not pairs and not sample.several
     delta = (metric.has_influence and not of_roots) or sample.weights is not None
     if method is None and (pairs or delta) and kind_of(sample.split) in _ANY_SETS:
         # measured: it covers differences, where the others are too short; and in small folds the
@@ -521,6 +528,7 @@ def too_short(method: Method, metric: MLautScore, block: Block, sample: Sample) 
     scheme, labels = block.split.scheme, metric.uses == "labels" and sample.points is None
     dealt = "stratif" in scheme or "group" not in scheme
     stratified = bool(block.classes) and dealt and "stratify=False" not in scheme
+    stratified &= not block.targets
     given = block.predictions[:, block.split.folds >= 0]
     classes = range(len(block.classes) if method.of_test_sets and labels and stratified else 0)
     shares = np.max([(given == k).mean(axis=1) for k in classes] or [np.zeros(len(given))], axis=0)

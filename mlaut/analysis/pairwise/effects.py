@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.numerics import student_quantile, wilson
 
 NONCENTRAL = "noncentral t"
@@ -70,6 +71,7 @@ class LateEffect:
         return self.compute()
 
 
+@in_blocks
 def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the mean difference with Student's t interval (MLaut 2019, Table 6: raw effect).
 
@@ -84,6 +86,7 @@ def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
     return Effect(mean, mean - half, mean + half, "Student's t")
 
 
+@in_blocks
 def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return Cohen's d for paired samples, ``mean / sd`` (MLaut 2019, Table 6: normalised effect).
 
@@ -152,6 +155,7 @@ def _density(x: np.ndarray) -> np.ndarray:
     return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
 
+@in_blocks
 def share_better(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the share of datasets where the first is better; ties count one half.
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import check
+from mlaut.analysis.common.blocks import blocks
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, rank_losses, snap
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -96,8 +97,11 @@ class PairedLosses:
         Rounding noise is removed, because the tests compare exactly. Noise is relative to the two
         losses of each difference, so ties do not depend on other datasets or strategies.
         """
-        raw = self.losses[:, self.pairs.first] - self.losses[:, self.pairs.second]
-        return _read_only(snap(raw, self._pair_scale))
+        differences = np.empty((len(self.losses), len(self.pairs.first)))
+        for block in blocks(differences):
+            raw = self.losses[:, self.pairs.first[block]] - self.losses[:, self.pairs.second[block]]
+            differences[:, block] = snap(raw, self._pair_scale(block))
+        return _read_only(differences)
 
     @cached_property
     def snapped(self) -> np.ndarray:
@@ -113,17 +117,21 @@ class PairedLosses:
         """
         return _read_only(rank_losses(self.losses, self.scale))
 
-    @property
-    def _pair_scale(self) -> np.ndarray:
-        return np.maximum(self.scale[:, self.pairs.first], self.scale[:, self.pairs.second])
+    def _pair_scale(self, block: slice) -> np.ndarray:
+        first, second = self.pairs.first[block], self.pairs.second[block]
+        return np.maximum(self.scale[:, first], self.scale[:, second])
 
     def with_margin(self, rope: float) -> np.ndarray:
         """Return the differences; sizes within noise of ``rope`` become exactly ``rope``."""
         d = self.differences
         if not rope:
             return d
-        on_margin = (np.abs(np.abs(d) - rope) <= RELATIVE_NOISE * self._pair_scale) & (d != 0)
-        return np.where(on_margin, np.copysign(rope, d), d)
+        d = d.copy()
+        for part, block in ((d[:, block], block) for block in blocks(d)):
+            noise = RELATIVE_NOISE * self._pair_scale(block)
+            on_margin = (np.abs(np.abs(part) - rope) <= noise) & (part != 0)
+            part[on_margin] = np.copysign(rope, part[on_margin])
+        return d
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:

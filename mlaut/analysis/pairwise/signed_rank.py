@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.numerics import (
     EXACT_UP_TO,
     ranked,
@@ -145,6 +146,7 @@ def _placement_variance(d: np.ndarray, signed: SignedRanks) -> np.ndarray:
     return np.where(n > 1, 4 * squares / np.maximum(n - 1, 1) / np.maximum(n, 1), 0.0)
 
 
+@in_blocks
 def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the median of all means of two differences, zeros included, with its interval.
 

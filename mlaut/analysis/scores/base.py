@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mlaut.errors import AnalysisError
-from mlaut.records import CLASSIFICATION, Block, Status, not_distributions
+from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status, not_distributions
 
 IN_TARGET_UNITS = "it is in the unit of each dataset's target"
 
@@ -16,6 +16,13 @@ IN_TARGET_UNITS = "it is in the unit of each dataset's target"
 _OF_TARGET = ("rmse", "mse", "mae", "absoluteerror", "squarederror", "maxerror", "poissondeviance")
 # Errors that are divided by a quantity in the same unit have no unit: relative, scaled, percent.
 _UNITLESS = re.compile(r"relative|percent|scaled|normali[sz]ed|log|(nr|rr|n)mse$|(n|r)mae$")
+
+_OF_SEVERAL = {
+    CLASSIFICATION: "hamming, misclassification (of all labels of a row), f1_micro, f1_macro, "
+    "f1_samples or label_ranking",
+    REGRESSION: "mse, mae, rmse or r2",
+}
+_OF_ONE = {CLASSIFICATION: "accuracy", REGRESSION: "r2"}
 
 NOT_PROBABILITIES = "not in [0, 1] with the sum 1"
 
@@ -72,6 +79,9 @@ class MLautScore:
     pooled : bool, default False
         Whether ``influence`` is that of all test sets of a repeat together. A ratio or a root of a
         test set of a few rows is biased, and that of all of them is not.
+    targets : {"one", "several", "any"}, default "one"
+        Whether the metric is for datasets with one target or with several, which are further
+        dimensions of its arguments. An average over test points is that over targets, too.
     variants : mapping of str to dict
         Arguments of the metrics that have its name with an ending, by the ending.
 
@@ -100,6 +110,7 @@ class MLautScore:
     incomparable: str = ""
     takes_weights: bool = False
     pooled: bool = False
+    targets: str = "one"
     variants: ClassVar[Mapping[str, dict[str, Any]]] = {"": {}}
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
@@ -107,12 +118,12 @@ class MLautScore:
 
         Parameters
         ----------
-        truth : ndarray, shape (n,)
-        predictions : ndarray, shape (..., n), or (..., n, C) for probabilities
+        truth : ndarray, shape (n,), or (n, k) of several targets
+        predictions : ndarray, shape (..., n), or (..., n, C) for probabilities and several targets
 
         Returns
         -------
-        ndarray, shape (..., n)
+        ndarray, shape (..., n); of several targets also (..., n, k)
         """
         raise NotImplementedError
 
@@ -183,6 +194,24 @@ class MLautScore:
         upper = self.bounds[1]
         return upper - scores if np.isfinite(upper) else -scores
 
+    def check_targets(self, dataset: str, task: str, several: bool) -> None:
+        """Raise `AnalysisError` if the metric is not for the number of targets of a dataset."""
+        if self.task in (None, task) and self.targets not in (
+            "any",
+            ["one", "several"][several],
+        ):
+            others = _OF_SEVERAL[task] if several else _OF_ONE[task]
+            has = f"{'several' if several else 'one'} target{'s' * several}"
+            raise AnalysisError(
+                f"{self.name} is for {self.targets} target{'s' * (not several)}, and dataset "
+                f"{dataset!r} has {has}: choose {others}"
+            )
+
+    def points_of_rows(self, truth: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        """Return the points of the rows, each the mean over several targets: shape (..., n)."""
+        points = np.asarray(self.points(truth, outputs), dtype=float)
+        return points.mean(axis=-1) if truth.ndim > 1 and points.ndim == outputs.ndim else points
+
     def check(self, block: Block) -> None:
         """Raise `AnalysisError` if the metric is not defined for the dataset of a block."""
 
@@ -213,6 +242,7 @@ class MLautScore:
                 f"{self.name} is for {self.task}, and dataset {block.dataset!r} is "
                 f"{block.task}: choose the datasets, or another metric"
             )
+        self.check_targets(block.dataset, block.task, bool(block.targets))
         self.check(block)
         if block.weights is not None and not self.weighted:
             raise AnalysisError(
@@ -228,7 +258,8 @@ class MLautScore:
                 given = outputs[:, repeat][:, rows]
                 if self.uses == "probabilities":
                     usable[:, repeat, fold] &= ~np.isnan(given).any(axis=(1, 2))
-                    rows_of_all = not_distributions(given.reshape(-1, given.shape[-1]))
+                    flat = given.reshape(-1, given.shape[-1])
+                    rows_of_all = not_distributions(flat, several=bool(block.targets))
                     bad = rows_of_all.reshape(given.shape[:2]).any(axis=1)
                     wrong[:, repeat, fold] = usable[:, repeat, fold] & bad
                     usable[:, repeat, fold] &= ~bad
@@ -261,7 +292,7 @@ class MLautScore:
                 given = () if weights is None else (weights,)
                 scores = self.cells(truth, outputs, classes, *given)
                 return scores, self.loss(scores), none
-            points = np.asarray(self.points(truth, outputs), dtype=float)
+            points = self.points_of_rows(truth, outputs)
             if weights is not None:
                 mean = np.average(points, axis=-1, weights=weights)
                 return mean, np.average(self.loss(points), axis=-1, weights=weights), none
@@ -312,19 +343,20 @@ class MLautScore:
                 "test points count each point once: choose a method of scenario (b) or (c)"
             )
         truth, outputs = self.inputs(block)
-        points = np.asarray(self.loss(self.points(truth, outputs)), dtype=float)
+        points = np.asarray(self.loss(self.points_of_rows(truth, outputs)), dtype=float)
         tested = np.zeros(points.shape, dtype=bool)
         for fold in range(block.split.n_folds):
             tested |= block.done[:, :, fold, None] & (block.split.folds == fold)
         if self.uses == "probabilities":
-            bad = not_distributions(outputs.reshape(-1, outputs.shape[-1]))
+            flat = outputs.reshape(-1, outputs.shape[-1])
+            bad = not_distributions(flat, several=bool(block.targets))
             tested &= ~bad.reshape(tested.shape)
         return np.where(tested, points, np.nan)
 
     def inputs(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Return truth and predictions in the form that ``points`` and ``calculate`` take."""
         truth, predictions = block.truth, block.predictions
-        if block.task == CLASSIFICATION and not self.encoded:
+        if block.task == CLASSIFICATION and not self.encoded and not block.targets:
             labels = labels_array(block.classes)
             truth, predictions = labels[truth], labels[np.maximum(predictions, 0)]
         if self.uses == "labels":

@@ -37,16 +37,27 @@ def named(name: str, *others: str) -> Callable[[M], M]:
 # ---------------------------------- means over test points (Table 1), for scenarios (a) to (c)
 
 
+def over_targets(
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray], truth: np.ndarray, outputs: np.ndarray
+) -> np.ndarray:
+    """Return the mean over targets of what a function returns of each; of one target that."""
+    if truth.ndim == 1:
+        return score(truth, outputs)
+    each = [score(truth[:, k], outputs[..., k]) for k in range(truth.shape[1])]
+    return np.asarray(np.mean(each, axis=0))
+
+
 class _ZeroOne(MLautScore):
     task = CLASSIFICATION
     bounds = (0.0, 1.0)
     encoded = True
     zero_one = True
+    targets = "any"
 
 
-@named("accuracy")
+@named("accuracy", "subset_accuracy")
 class ScoreAccuracy(_ZeroOne):
-    """Share of test points whose class is predicted correctly.
+    """Share of test points whose class, or each of several labels, is predicted correctly.
 
     Examples
     --------
@@ -58,17 +69,43 @@ class ScoreAccuracy(_ZeroOne):
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Return 1 where the class is right, else 0."""
-        return predictions == truth
+        right: np.ndarray = predictions == truth
+        return np.asarray(right.all(axis=-1)) if truth.ndim > 1 else right
 
 
-@named("misclassification", "mmce", "error")
+@named("misclassification", "mmce", "error", "subset_error")
 class LossMisclassification(_ZeroOne):
-    """Share of test points whose class is predicted wrongly: the mean misclassification error."""
+    """Share of test points whose class is predicted wrongly: the mean misclassification error.
+
+    Of several labels in a row, a row is wrong if any label is.
+    """
 
     greater_is_better = False
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Return 1 where the class is wrong, else 0."""
+        wrong: np.ndarray = predictions != truth
+        return np.asarray(wrong.any(axis=-1)) if truth.ndim > 1 else wrong
+
+
+@named("hamming", "hamming_loss")
+class LossHamming(MLautScore):
+    """Share of the labels that are predicted wrongly, of all labels of all test points.
+
+    Examples
+    --------
+    >>> LossHamming().calculate(np.array([[0, 1], [1, 1]]), np.array([[0, 1], [0, 1]]))
+    0.25
+    """
+
+    task = CLASSIFICATION
+    greater_is_better = False
+    bounds = (0.0, 1.0)
+    encoded = True
+    targets = "any"
+
+    def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+        """Return 1 where a label is wrong, else 0."""
         return predictions != truth
 
 
@@ -78,6 +115,7 @@ class _RegressionLoss(MLautScore):
     bounds = (0.0, np.inf)
     undefined = "the loss is not finite"
     incomparable = IN_TARGET_UNITS
+    targets = "any"
 
 
 @named("mse", "squared")
@@ -205,6 +243,13 @@ def _count(
     return _Counts(hits, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2))[:, None])
 
 
+def _count_labels(truth: np.ndarray, outputs: np.ndarray, weights: np.ndarray | None) -> _Counts:
+    """Return the counts of each label that a row has or has not."""
+    each = np.ones(len(truth)) if weights is None else weights
+    sums = [np.einsum("...nk,n->...k", of, each) for of in (truth * outputs, truth, outputs)]
+    return _Counts(sums[0], sums[1][None], sums[2], np.full((len(outputs), 1), each.sum()))
+
+
 class _ConfusionScore(MLautScore):
     """Score that depends on the confusion table alone; ``formula`` computes it from the counts."""
 
@@ -220,7 +265,7 @@ class _ConfusionScore(MLautScore):
         raise NotImplementedError
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
-        """Score one test set of class positions."""
+        """Score one test set of class positions, or of labels."""
         classes = range(int(max(np.max(truth), np.max(predictions), 1)) + 1)
         return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], classes)[0])
 
@@ -232,11 +277,17 @@ class _ConfusionScore(MLautScore):
         weights: np.ndarray | None = None,
     ) -> np.ndarray:
         """Score one test set for many strategies by their confusion tables."""
+        if truth.ndim > 1:
+            return self.of_labels(_count_labels(truth, outputs, weights))
         return self.value(_count(truth, outputs, len(classes), weights), classes)
 
     def value(self, counts: _Counts, _: Sequence[Any]) -> np.ndarray:
         """Return the scores of S strategies from their counts."""
         return self.formula(counts)
+
+    def of_labels(self, counts: _Counts) -> np.ndarray:
+        """Return the scores of S strategies from the counts of labels."""
+        raise NotImplementedError
 
 
 class _OneClassScore(_ConfusionScore):
@@ -249,7 +300,7 @@ class _OneClassScore(_ConfusionScore):
     average : {"binary", "macro"}, default "binary"
         ``"binary"`` is for datasets with two classes. ``"macro"`` is for any number of classes: it
         takes each class in turn as positive and returns the mean over the classes that occur in the
-        truth or the predictions of the test set.
+        truth or the predictions of the test set; of several labels in a row the mean over all.
     zero_division : float, default 0.0
         The value of 0/0. With NaN the cell counts as missing, and the caller chooses its treatment.
     """
@@ -263,6 +314,7 @@ class _OneClassScore(_ConfusionScore):
         if average not in ("binary", "macro"):
             raise AnalysisError(f"average {average!r} is not known; one of 'binary', 'macro'")
         self.positive, self.macro, self.zero_division = positive, average == "macro", zero_division
+        self.targets = "any" if self.macro else "one"
         if self.macro:
             self.name = f"{self.name}_macro"
 
@@ -287,13 +339,21 @@ class _OneClassScore(_ConfusionScore):
 
     def value(self, counts: _Counts, classes: Sequence[Any]) -> np.ndarray:
         """Return the ratio for the positive class, or its mean over classes."""
-        above, below = self.formula(counts)
-        value = np.full(above.shape, self.zero_division, dtype=float)
-        np.divide(above, below, out=value, where=below > 0)
+        value = self._ratios(counts)
         if not self.macro:
             return value[:, -1 if self.positive is None else list(classes).index(self.positive)]
         occurs = counts.true + counts.predicted > 0
         return np.where(occurs, value, 0).sum(axis=1) / occurs.sum(axis=1)
+
+    def of_labels(self, counts: _Counts) -> np.ndarray:
+        """Return the mean over the labels, as scikit-learn does."""
+        return self._ratios(counts).mean(axis=1)
+
+    def _ratios(self, counts: _Counts) -> np.ndarray:
+        above, below = np.broadcast_arrays(*self.formula(counts))
+        value = np.full(above.shape, self.zero_division, dtype=float)
+        np.divide(above, below, out=value, where=below > 0)
+        return value
 
 
 @named("sensitivity", "recall")
@@ -483,11 +543,40 @@ def _right(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
     return right
 
 
+@named("label_ranking", "label_ranking_average_precision")
+class ScoreLabelRanking(MLautScore):
+    """Mean precision of the true labels of a row among those at least as probable.
+
+    It is scikit-learn's ``label_ranking_average_precision_score`` of the stored probabilities.
+    """
+
+    task = CLASSIFICATION
+    greater_is_better = True
+    bounds = (0.0, 1.0)
+    uses = "probabilities"
+    encoded = True
+    takes_weights = True
+    targets = "several"
+
+    def cells(
+        self, truth: np.ndarray, outputs: np.ndarray, _: Any, weights: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Score one test set for many strategies."""
+        from sklearn.metrics import label_ranking_average_precision_score as score
+
+        return np.array([score(truth, output, sample_weight=weights) for output in outputs])
+
+    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
+        """Score one test set."""
+        return float(self.cells(truth, predictions[None], ())[0])
+
+
 class _RegressionAggregate(MLautScore):
-    """Aggregate of a regression: ``calculate`` with optional weights."""
+    """Aggregate of a regression: ``calculate`` with optional weights, the mean over targets."""
 
     task = REGRESSION
     takes_weights = True
+    targets = "any"
 
     def calculate(
         self, truth: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
@@ -499,6 +588,8 @@ class _RegressionAggregate(MLautScore):
         self, truth: np.ndarray, outputs: np.ndarray, _: Any, weights: np.ndarray | None = None
     ) -> np.ndarray:
         """Score one test set for many strategies."""
+        if truth.ndim > 1:
+            return over_targets(lambda t, o: self.cells(t, o, _, weights), truth, outputs)
         return np.array([self.calculate(truth, output, weights) for output in outputs])
 
 

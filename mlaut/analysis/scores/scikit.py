@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from mlaut.analysis.common.arguments import shown
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_units, labels_array
 from mlaut.analysis.scores.metrics import LossAbsolute, LossSquared
+from mlaut.arrays import takes_several
 from mlaut.errors import AnalysisError
 from mlaut.records import CLASSIFICATION, REGRESSION
 
@@ -88,6 +89,7 @@ class _Negative(MLautScore):
         self.of, self.name, self.task = loss, name, loss.task
         self.bounds = (-np.inf, 0.0)
         self.undefined, self.incomparable = loss.undefined, loss.incomparable
+        self.targets = loss.targets
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         return -self.of.points(truth, predictions)
@@ -108,6 +110,11 @@ class _ScikitScore(MLautScore):
             self.task = REGRESSION if regression else CLASSIFICATION
             # classes are positions, so that pos_label=1 means the last of two sorted classes
             self.encoded = True
+            self.targets = "any" if takes_several(self.scorer) else "one"
+        else:
+            self.targets = "any"  # a function may take what its user knows
+        if self.name.endswith("_samples"):
+            self.targets = "several"
         self.uses = "probabilities" if self._needs_probabilities() else "labels"
         self.undefined = f"scikit-learn's {self.name!r} is not defined for this test set"
 
@@ -159,6 +166,8 @@ class _ScikitScore(MLautScore):
             classes: Sequence[Any] = range(predictions.shape[-1])
         elif self.task == REGRESSION or (self.task is None and np.asarray(truth).dtype.kind == "f"):
             classes = ()
+        elif truth.ndim > 1:
+            classes = range(truth.shape[1])
         else:
             classes = sorted({*truth.tolist(), *predictions.tolist()})
         return float(self.cells(truth, predictions[None], classes)[0])
@@ -170,7 +179,9 @@ class _ScikitScore(MLautScore):
         classes: Sequence[Any],
         weights: np.ndarray | None = None,
     ) -> np.ndarray:
-        labels = np.arange(len(classes)) if self.encoded else labels_array(classes)
+        labels: Any = np.arange(len(classes)) if self.encoded else labels_array(classes)
+        if truth.ndim > 1 and len(classes):
+            labels = [np.array([0, 1])] * truth.shape[1]  # as of scikit-learn's models
         given = "probabilities" if self.uses == "probabilities" else "labels"
         try:
             values = [

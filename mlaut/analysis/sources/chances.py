@@ -77,7 +77,7 @@ def chances(rows: np.ndarray, seed: int = 0, n_samples: int = DRAWS) -> Chances:
     --------
     >>> rng = np.random.default_rng(0)
     >>> chances(rng.normal([0, 0.1, 9], 1, size=(20, 3))).of_best().round(1)
-    array([0.5, 0.5, 0. ])
+    array([0.6, 0.4, 0. ])
     """
     unique, copy, count = np.unique(
         rows.astype(float), axis=1, return_inverse=True, return_counts=True

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.draws import hashed
 from mlaut.analysis.common.numerics import ranked
 
@@ -113,13 +114,21 @@ def joint_test(
     >>> joint.adjusted.round(3), joint.top()
     (array([0.188, 0.031, 0.031]), array([ True,  True, False]))
     """
+    statistic, smallest, single = _unit_sums(differences, source, weights, shift)
+    most = most if len(single) <= _MANY else most >> 2
+    joint = joint_of(statistic, smallest, _blocks(single, seed, most))
+    return replace(joint, drawn=most if single.shape[1] > most.bit_length() else 0)
+
+
+@in_blocks
+def _unit_sums(
+    differences: np.ndarray, source: np.ndarray, weights: str, shift: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return statistic and smallest statistic of pairs, and their sums of sources of length 1."""
     sums = source_sums(signed_ranks(differences, shift), source, weights)
     size = np.sqrt(np.square(sums).sum(axis=1, keepdims=True))
     unit = np.divide(sums, size, out=np.zeros_like(sums), where=size > 0)
-    most = most if len(unit) <= _MANY else most >> 2
-    blocks = _blocks(unit, seed, most)
-    joint = joint_of(unit.sum(axis=1), -np.abs(unit).sum(axis=1), blocks)
-    return replace(joint, drawn=most if unit.shape[1] > most.bit_length() else 0)
+    return unit.sum(axis=1), -np.abs(unit).sum(axis=1), unit.astype(np.float32)
 
 
 def signed_ranks(differences: np.ndarray, shift: float = 0.0) -> np.ndarray:
@@ -162,10 +171,10 @@ def flips(
     return np.where(minus, np.float32(-1), np.float32(1))
 
 
-def _blocks(unit: np.ndarray, seed: int, most: int) -> Iterator[np.ndarray]:
+def _blocks(single: np.ndarray, seed: int, most: int) -> Iterator[np.ndarray]:
     """Yield the statistics of all pairs under some flips at a time, shape (P, flips)."""
-    g, single = unit.shape[1], unit.astype(np.float32)
-    width = _BLOCK * (1 if len(unit) <= _MANY else 4) // len(unit)
+    g = single.shape[1]
+    width = _BLOCK * (1 if len(single) <= _MANY else 4) // len(single)
     width = max(1, min(width, _SIGNS // g))
     for start in range(0, min(most, 1 << min(g - 1, most.bit_length())), width):
         yield single @ flips(g, seed, most, start, start + width).T

@@ -421,7 +421,7 @@ def make_split(
             f"{scheme} cannot keep groups together; use a scheme that does, for example "
             "'group_kfold(5)'"
         )
-    stratified = scheme.stratify and task == CLASSIFICATION
+    stratified = scheme.stratify and task == CLASSIFICATION and truth.ndim == 1
     repeats = []
     for repeat in range(scheme.n_repeats):
         generator = np.random.default_rng(_entropy(seed, key, repeat))

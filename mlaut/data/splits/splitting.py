@@ -13,6 +13,7 @@ from mlaut.errors import DataError, nearest
 from mlaut.files_io import FilesIO, SplitEntry
 from mlaut.files_io.tables.datasets import DatasetInfo
 from mlaut.files_io.tables.roles import role_values
+from mlaut.records import CLASSIFICATION
 
 OWN = "own"
 
@@ -63,10 +64,24 @@ def schemes_of(
         if key in given:
             chosen = None if may_be_own and not given[key] else drawn[key]
             roles = {*info.roles, *(["group"] if groups else [])}
+            if isinstance(info.target, list) and info.task == CLASSIFICATION:
+                chosen = _of_labels(chosen, info.name)
             if isinstance(chosen, ByRole):
                 chosen = chosen.of(info.task, roles)
             schemes[info.name] = chosen
     return schemes
+
+
+def _of_labels(scheme: Any, name: str) -> Any:
+    """Return a scheme for rows with several labels, by which rows cannot be stratified."""
+    if isinstance(scheme, HoldOut | KFold | ByRole):
+        return replace(scheme, stratify=False)  # as its text says
+    if getattr(scheme, "stratify", False) or "Stratified" in type(scheme).__name__:
+        raise DataError(
+            f"dataset {name!r} has several labels in a row, by which {text_of(scheme)} cannot "
+            "stratify; use 'kfold', 'holdout' or 'group_kfold'"
+        )
+    return scheme
 
 
 def dataset_infos(hdf5_in: FilesIO, paths: Iterable[str] | None) -> list[DatasetInfo]:
@@ -146,6 +161,7 @@ def split_entry(
         split=split,
         weights=values.get("weight"),
         shape=info.shape,
+        targets=tuple(dataset.targets) if truth.ndim > 1 else (),
     )
     return entry, list(leaks(split, values))
 

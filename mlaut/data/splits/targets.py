@@ -11,24 +11,27 @@ from mlaut.files_io.tables.datasets import check_target, task_named
 from mlaut.records import CLASSIFICATION
 
 
-def encode_target(labels: pd.Series, task: str) -> tuple[np.ndarray, tuple[Any, ...]]:
+def encode_target(
+    labels: pd.Series | pd.DataFrame, task: str
+) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Return the truth and the classes of a dataset.
 
     Parameters
     ----------
-    labels : Series
+    labels : Series or DataFrame
         Target column: texts, numbers, booleans or categories for classification, numbers for
-        regression.
+        regression. Several columns: numbers, or 0 and 1 for classification.
     task : str
         ``"Classification"`` or ``"Regression"``.
 
     Returns
     -------
-    truth : ndarray, shape (n_rows,)
-        int32 positions in ``classes``, or float64 numbers.
+    truth : ndarray, shape (n_rows,) or (n_rows, k)
+        int32 positions in ``classes`` (of several columns 0 or 1), or float64 numbers.
     classes : tuple
-        The labels that occur, sorted by value (also if the categories have another order), as
-        plain Python values; empty for regression.
+        The names of several columns of a classification; else the labels that occur, sorted by
+        value (also if the categories have another order), as plain Python values; empty for
+        regression.
 
     Raises
     ------
@@ -46,6 +49,10 @@ def encode_target(labels: pd.Series, task: str) -> tuple[np.ndarray, tuple[Any, 
     """
     task = task_named(task)
     check_target(labels, task)
+    if isinstance(labels, pd.DataFrame):
+        if task == CLASSIFICATION:
+            return labels.to_numpy(dtype=np.int32), tuple(labels)
+        return np.column_stack([_encode_numbers(labels[name]) for name in labels]), ()
     if task == CLASSIFICATION:
         return _encode_classes(labels)
     return _encode_numbers(labels), ()

@@ -1,4 +1,4 @@
-"""Features that are no table: which estimators take them, and a step that makes a table of them."""
+"""Which estimators take features that are no table, or several targets; a step that flattens."""
 
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from mlaut.arrays import row_shape
 from mlaut.estimators.libraries.library import LIBRARIES
 from mlaut.estimators.preparing.preprocessing import Preprocessor
+from mlaut.records import CLASSIFICATION
 
 _OF_TABLES = ("sklearn", "mlaut", *LIBRARIES)  # packages whose tags say what they take
 
@@ -114,6 +115,37 @@ def takes_sparse(model: Any) -> bool:
     core = _core_of(model)
     known = get_tags(Ridge()).input_tags.sparse or not type(core).__module__.startswith("sklearn.")
     return bool(get_tags(core).input_tags.sparse or not known)
+
+
+_UNTAGGED = ("MLPRegressor", "StackingClassifier")  # take several, which their tags do not say
+
+
+def takes_targets(model: Any, task: str) -> str:
+    """Return the targets that a model takes, by its tags: ``"one"``, ``"several"`` or ``"any"``.
+
+    Models of other packages are taken to take any, and fail if they do not.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVR
+    >>> takes_targets(SVR(), "Regression"), takes_targets(Ridge(), "Regression")
+    ('one', 'any')
+    """
+    if isinstance(model, Pipeline):
+        return takes_targets(model.steps[-1][1], task)
+    try:
+        tags = get_tags(model)
+    except Exception:  # of an object without tags
+        return "any"
+    if not tags.target_tags.single_output:
+        return "several"
+    labels = tags.classifier_tags if task == CLASSIFICATION else None
+    if tags.target_tags.multi_output or (labels is not None and labels.multi_label):
+        return "any"
+    if (inner := _core_of(model)) is not model:
+        return takes_targets(inner, task)
+    known = type(model).__module__.partition(".")[0] in ("sklearn", "mlaut")
+    return "one" if known and type(model).__name__ not in _UNTAGGED else "any"
 
 
 def _passes_on(step: Any) -> bool:

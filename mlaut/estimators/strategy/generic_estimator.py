@@ -155,11 +155,6 @@ def _tasks_of(estimator: Any) -> list[str]:
         kinds = {CLASSIFICATION: is_classifier(estimator), REGRESSION: is_regressor(estimator)}
     except Exception:  # the estimator does not implement scikit-learn's tags
         kinds = {}
-    if _takes_several_targets(estimator):
-        raise StrategyError(
-            f"{name_of(estimator)} is for several targets, and a dataset has one; give an "
-            "estimator for one target"
-        )
     tasks = [task for task, fits in kinds.items() if fits]
     if not tasks:
         why = _hidden_kind(estimator) or (
@@ -204,14 +199,6 @@ def _hidden_kind(estimator: Any) -> str:
                     f"{mixin.__name__}, BaseEstimator)"
                 )
     return ""
-
-
-def _takes_several_targets(estimator: Any) -> bool:
-    """Return whether an estimator is for tables of targets only."""
-    try:
-        return not get_tags(estimator).target_tags.single_output
-    except Exception:  # the estimator does not implement scikit-learn's tags
-        return False
 
 
 def _check_tags(estimator: Any) -> None:

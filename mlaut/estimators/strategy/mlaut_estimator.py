@@ -14,14 +14,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from mlaut.arrays import takes_several
 from mlaut.errors import DataError, StrategyError
-from mlaut.estimators.libraries.arrays import takes_arrays, takes_sparse, takes_unequal
+from mlaut.estimators.libraries.arrays import (
+    takes_arrays,
+    takes_sparse,
+    takes_targets,
+    takes_unequal,
+)
 from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.libraries.native import category_arguments
 from mlaut.estimators.libraries.parameters import (
@@ -309,6 +316,25 @@ class MlautEstimator(BaseEstimator):
                 return "give X.toarray(), or the estimator the tag input_tags.sparse"
             scales = getattr(self.preprocessing, "normalize_features", False)
             return "give it preprocessing=None" if scales else ""
+
+    def way_with_targets(self, task: str, *, several: bool) -> str:
+        """Return how the strategy can take several targets, or one; empty if it takes them."""
+        with looked_at(self.name):
+            core = self._core(self._reference_shape())
+            takes = takes_targets(core, task)
+            scoring = getattr(core, "scoring", None)
+            if several and takes == "one":
+                kind = "Classifier" if task == CLASSIFICATION else "Regressor"
+                return f"wrap the estimator, as in MultiOutput{kind}(...)"
+            if not several and takes == "several":
+                return "give an estimator for one target"
+            if several and isinstance(scoring := getattr(scoring, "name", scoring), str):
+                return (
+                    ""
+                    if takes_several(get_scorer(scoring))
+                    else f"tune by another score than {scoring}"
+                )
+            return ""
 
     def needs_groups(self) -> bool:
         """Return whether folds among the parameters need the group of each row."""

@@ -99,6 +99,8 @@ class OnPositions:
 
     def __call__(self, estimator: Any, X: Any, y: Any, **given: Any) -> float:
         """Return the score of a fitted classifier."""
+        if np.ndim(y) > 1:  # labels that a row has or has not are positions already
+            return float(get_scorer(self.name)(estimator, X, y, **given))
         places = _Positions(estimator)
         return float(get_scorer(self.name)(places, X, places.of(y), **given))
 

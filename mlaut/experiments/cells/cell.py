@@ -227,7 +227,7 @@ def _fit_and_predict(
     ended = perf_counter()
     tuning = tuning_record(model.asked)
     details = _details_of(tuning) if tuning else {}
-    trace = _trace(model, tested, table.classes, len(test), seed) if tuning else None
+    trace = _trace(model, tested, table, len(test), seed) if tuning else None
     traced = 0.0  # wall seconds of the fits of incumbents
     if trace and trace.incumbents:
         details["incumbent_seconds"] = traced = search_in(model.asked).incumbent_seconds_
@@ -243,8 +243,8 @@ def _fit_and_predict(
     return Outcome(
         cell=cell,
         status=Status.DONE,
-        predictions=checked_predictions(predicted, table.classes, len(test)),
-        probabilities=checked_probabilities(model.asked, tested, table.classes),
+        predictions=checked_predictions(predicted, table.classes, len(test), table.n_targets),
+        probabilities=checked_probabilities(model.asked, tested, table.classes, table.n_targets),
         seconds=(tuned, searched - tuned, ended - fitted),
         details=details,
         trace=pack_trace(trace) if trace else b"",
@@ -263,9 +263,7 @@ def _limited_search(
     )
 
 
-def _trace(
-    model: FoldModel, tested: Any, classes: tuple[Any, ...], n_test: int, seed: int
-) -> Trace | None:
+def _trace(model: FoldModel, tested: Any, table: FoldTable, n_test: int, seed: int) -> Trace | None:
     """Return the trace of the search, with what its incumbents predict where they were fitted."""
     search, trace = search_in(model.asked), trace_of(model.asked, seed)
     fitted = getattr(search, "incumbents_", None)
@@ -274,8 +272,10 @@ def _trace(
     chosen, predicted = search.best_estimator_, {}
     for candidate, search.best_estimator_ in fitted.items():
         predicted[candidate] = (
-            checked_predictions(model.asked.predict(tested), classes, n_test),
-            checked_probabilities(model.asked, tested, classes),
+            checked_predictions(
+                model.asked.predict(tested), table.classes, n_test, table.n_targets
+            ),
+            checked_probabilities(model.asked, tested, table.classes, table.n_targets),
         )
     search.best_estimator_ = chosen
     del search.incumbents_  # a saved model does not need them

@@ -49,7 +49,7 @@ class FoldTable:
     Attributes
     ----------
     features : DataFrame, or array or sparse matrix, shape (n_rows, ...)
-    labels : ndarray, shape (n_rows,)
+    labels : ndarray, shape (n_rows,) or (n_rows, k)
         Class labels, or numbers for regression; in a worker process none.
     classes : tuple
         Sorted class labels of the whole dataset; empty for regression.
@@ -70,13 +70,20 @@ class FoldTable:
     def of(cls, dataset: Dataset, classes: tuple[Any, ...]) -> FoldTable:
         """Return the features and labels of a dataset."""
         labels = dataset.labels.to_numpy()
-        if classes:
+        if labels.ndim > 1:
+            labels = labels.astype(np.int64 if classes else np.float64)
+        elif classes:
             labels = np.asarray(classes)[positions(dataset.labels, classes)]
         values = role_values(dataset, ["weight", "group", "time"])
         groups = np.unique(values["group"], return_inverse=True)[1] if "group" in values else None
         return cls(
             dataset.features, labels, classes, values.get("weight"), groups, values.get("time")
         )
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets, if there are several; else 0."""
+        return self.labels.shape[1] if self.labels.ndim > 1 else 0
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
@@ -215,7 +222,7 @@ class FoldModel:
         with routed:
             if self.asked is not self.model:
                 self.asked.fit(features, labels, **arguments)
-            elif self._table.classes:
+            elif self._table.classes and not self._table.n_targets:
                 self.model = self.asked = fit_classifier(self.model, features, labels, **arguments)
             else:
                 self.model.fit(features, labels, **arguments)

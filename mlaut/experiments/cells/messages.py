@@ -96,9 +96,9 @@ class Inbox:
 # -------------------------------------------------------------------- outcomes
 
 
-def largest_outcome(n_test: int, n_classes: int) -> int:
+def largest_outcome(n_test: int, n_classes: int, n_targets: int = 0) -> int:
     """Return the largest number of bytes that the outcome of a cell may have."""
-    return n_test * (8 + 4 * n_classes) * (1 + MOST_INCUMBENTS) + _BYTES_OF_TEXT
+    return n_test * (8 * (n_targets or 1) + 4 * n_classes) * (1 + MOST_INCUMBENTS) + _BYTES_OF_TEXT
 
 
 def encode_outcome(outcome: Outcome) -> bytes:
@@ -110,7 +110,13 @@ def encode_outcome(outcome: Outcome) -> bytes:
 
 
 def decode_outcome(
-    content: bytes, cell: Cell, seed: int, n_test: int, n_classes: int, longest: float = math.inf
+    content: bytes,
+    cell: Cell,
+    seed: int,
+    n_test: int,
+    n_classes: int,
+    longest: float = math.inf,
+    n_targets: int = 0,
 ) -> Outcome:
     """Return the outcome of a cell from its bytes.
 
@@ -128,6 +134,8 @@ def decode_outcome(
         Number of classes of its dataset; 0 for regression.
     longest : float, optional
         Seconds since the cell began, by the clock of the process that receives.
+    n_targets : int, default 0
+        Number of targets of the dataset, if it has several; else 0.
 
     Raises
     ------
@@ -156,7 +164,7 @@ def decode_outcome(
         raise
     except Exception as error:  # invalid bytes may raise anything
         raise GarbledError("sent something else than an outcome") from error
-    _check_arrays(outcome, n_test, n_classes)
+    _check_arrays(outcome, n_test, n_classes, n_targets)
     _check_times(outcome, longest)
     return replace(outcome, reason=str(outcome.reason)[:_LONGEST_REASON])
 
@@ -214,13 +222,15 @@ def _check_times(outcome: Outcome, longest: float) -> None:
         raise GarbledError("sent times that its cell did not take")
 
 
-def _check_arrays(outcome: Outcome, n_test: int, n_classes: int) -> None:
+def _check_arrays(outcome: Outcome, n_test: int, n_classes: int, n_targets: int) -> None:
     """Raise a GarbledError for arrays that do not fit the cell or hold invalid values."""
     predicted, probabilities = outcome.predictions, outcome.probabilities
     if outcome.status is Status.DONE and predicted is not None:
         dtype = prediction_type(CLASSIFICATION if n_classes else REGRESSION)[0]
-        fits = (predicted.dtype, predicted.shape) == (dtype, (n_test,))
-        low, high = (0, n_classes - 1) if n_classes else (-np.inf, np.inf)
+        shape = (n_test, n_targets) if n_targets else (n_test,)
+        fits = (predicted.dtype, predicted.shape) == (dtype, shape)
+        greatest = 1 if n_targets else n_classes - 1
+        low, high = (0, greatest) if n_classes else (-np.inf, np.inf)
         fits = fits and bool(np.isfinite(predicted).all())
         fits = fits and bool(((low <= predicted) & (predicted <= high)).all())
     else:
@@ -228,6 +238,6 @@ def _check_arrays(outcome: Outcome, n_test: int, n_classes: int) -> None:
     if fits and probabilities is not None:
         expected = np.dtype("<f4"), (n_test, n_classes)
         fits = (probabilities.dtype, probabilities.shape) == expected
-        fits = fits and not not_distributions(probabilities).any()
+        fits = fits and not not_distributions(probabilities, n_targets > 0).any()
     if not fits:
         raise GarbledError("sent arrays that do not fit its cell")

@@ -12,21 +12,25 @@ from mlaut.files_io.outcomes.journal import LARGEST_RECORD
 from mlaut.records import not_distributions
 
 
-def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -> np.ndarray:
+def checked_predictions(
+    predicted: Any, classes: tuple[Any, ...], n_test: int, n_targets: int = 0
+) -> np.ndarray:
     """Return predictions in the form in which they are stored.
 
     Parameters
     ----------
-    predicted : array-like, shape (n_test,) or (n_test, 1)
+    predicted : array-like, shape (n_test,) or (n_test, 1); of several targets (n_test, k)
         Value that ``predict`` returned.
     classes : tuple
         Sorted labels of the dataset; empty for regression.
     n_test : int
         Number of test rows.
+    n_targets : int, default 0
+        Number k of targets, if there are several.
 
     Returns
     -------
-    ndarray, shape (n_test,)
+    ndarray, shape (n_test,) or (n_test, k)
         int32 positions in ``classes``, or float64 numbers.
 
     Raises
@@ -44,23 +48,31 @@ def checked_predictions(predicted: Any, classes: tuple[Any, ...], n_test: int) -
     mlaut.errors.StrategyError: predict returned 1 values of 2 that are NaN or infinite
     """
     _refuse_masked(predicted, "predict")
-    values = np.asarray(predicted)
+    values = np.asarray(predicted.toarray() if hasattr(predicted, "tocsr") else predicted)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
-    if values.shape != (n_test,):
+    if n_targets and values.shape != (n_test, n_targets):
+        raise StrategyError(
+            f"predict returned shape {values.shape} for {n_test} test rows and {n_targets} targets"
+        )
+    if not n_targets and values.shape != (n_test,):
         what = f"shape {values.shape}" if values.ndim else f"a {type(predicted).__name__}"
         way_out = "" if values.ndim else "; return an array with a value for each row"
         raise StrategyError(f"predict returned {what} for {n_test} test rows{way_out}")
     if classes:
-        return positions(values, classes)
+        return positions(values, (0, 1) if n_targets else classes).reshape(values.shape)
     numbers = _numbers(values, "predict")
     if not np.isfinite(numbers).all():
         bad = int((~np.isfinite(numbers)).sum())
-        raise StrategyError(f"predict returned {bad} values of {n_test} that are NaN or infinite")
+        raise StrategyError(
+            f"predict returned {bad} values of {numbers.size} that are NaN or infinite"
+        )
     return numbers
 
 
-def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray | None:
+def checked_probabilities(
+    model: Any, table: Any, classes: tuple[Any, ...], n_targets: int = 0
+) -> np.ndarray | None:
     """Return the probabilities of all classes of the dataset.
 
     Parameters
@@ -71,6 +83,8 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
         Test rows.
     classes : tuple
         Sorted labels of the dataset; empty for regression.
+    n_targets : int, default 0
+        Number of labels that a row may have, if it may have several.
 
     Returns
     -------
@@ -87,11 +101,13 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
     if not classes or not hasattr(model, "predict_proba"):
         return None
     n_test = table.shape[0] if hasattr(table, "shape") else len(table)
-    if (size := largest_outcome(n_test, len(classes))) > LARGEST_RECORD:
+    if (size := largest_outcome(n_test, len(classes), n_targets)) > LARGEST_RECORD:
         raise StrategyError(
             f"predict_proba for {n_test} test rows and {len(classes)} classes needs {size} "
             f"bytes, and a cell may have {LARGEST_RECORD}; split into more folds"
         )
+    if n_targets:
+        return _of_labels(model, model.predict_proba(table), (n_test, n_targets))
     seen = _classes_seen(model, table, classes)
     probabilities = np.zeros((n_test, len(classes)), dtype=np.float32)
     if len(seen) == 1:  # some models of scikit-learn return two columns for one class
@@ -109,6 +125,31 @@ def checked_probabilities(model: Any, table: Any, classes: tuple[Any, ...]) -> n
     _refuse_rows(array, ~np.isfinite(array).all(axis=1), "that are NaN or infinite")
     _refuse_rows(array, not_distributions(array), "that are not in [0, 1] with the sum 1")
     probabilities[:, seen] = array.clip(0, 1)
+    return probabilities
+
+
+def _of_labels(model: Any, answer: Any, shape: tuple[int, int]) -> np.ndarray:
+    """Return the probability of each label of each row: shape (n_test, k).
+
+    scikit-learn's models return either that, or for each label an array with a column for each of
+    its values in training, which ``classes_`` lists.
+    """
+    if isinstance(answer, list):
+        seen = getattr(model, "classes_", [(0, 1)] * len(answer))
+        columns = [
+            np.asarray(given)[:, list(of_label).index(1)] if 1 in of_label else np.zeros(len(given))
+            for given, of_label in zip(answer, seen, strict=True)
+        ]
+        answer = np.column_stack(columns)
+    array = np.asarray(answer.toarray() if hasattr(answer, "tocsr") else answer)
+    if array.shape != shape:
+        raise StrategyError(
+            f"predict_proba returned shape {array.shape} for {shape[0]} test rows and {shape[1]} "
+            "labels"
+        )
+    array = _numbers(array, "predict_proba")
+    _refuse_rows(array, not_distributions(array, several=True), "that are not in [0, 1]")
+    probabilities: np.ndarray = array.clip(0, 1).astype(np.float32)
     return probabilities
 
 

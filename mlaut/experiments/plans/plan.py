@@ -307,6 +307,7 @@ def plan_run(
             *plan.refusals,
             *_without_weights(infos, requested, strategies),
             *_of_tables(infos, requested, strategies),
+            *_of_targets(infos, requested, strategies),
         ),
         notes=_with_groups(
             _with_scores(plan.notes, strategies, metric), infos, requested, strategies
@@ -476,6 +477,32 @@ def _of_tables(
         yield StrategyError(
             f"dataset {info.name!r} is {kind}, which {', '.join(names)} cannot take as it is; "
             f"{way}, or leave it out"
+        )
+
+
+def _of_targets(
+    infos: Sequence[DatasetInfo],
+    requested: Mapping[str, Sequence[str]],
+    strategies: Sequence[MlautEstimator],
+) -> Iterator[StrategyError]:
+    """Yield an error for each reason why strategies do not take the targets of a dataset."""
+    refused: dict[tuple[bool, str], dict[str, DatasetInfo]] = {}
+    for strategy in strategies:
+        given = zip(infos, requested.values(), strict=True)
+        first = {
+            (info.task, isinstance(info.target, list)): info
+            for info, names in reversed([*given])
+            if strategy.name in names
+        }
+        for (task, several), info in first.items():
+            if way := strategy.way_with_targets(task, several=several):
+                refused.setdefault((several, way), {})[strategy.name] = info
+    for (several, way), names in refused.items():
+        info = next(iter(names.values()))
+        has = f"{len(info.target)} targets" if several else "one target"
+        yield StrategyError(
+            f"dataset {info.name!r} has {has}, which {', '.join(names)} cannot take; {way}, or "
+            "leave it out"
         )
 
 

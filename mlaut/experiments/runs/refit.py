@@ -196,7 +196,7 @@ def difference(block: Block, outcome: Outcome) -> str:
         return f"{outcome.status.word}: {outcome.reason}"
     s, test = block.strategies.index(cell.strategy), block.split.folds[cell.repeat] == cell.fold
     before = block.predictions[s, cell.repeat, test]
-    differ = int((before != outcome.predictions).sum())
+    differ = int((before != outcome.predictions).reshape(len(before), -1).any(axis=1).sum())
     differences = [f"{differ} of {len(before)} predictions differ"] if differ else []
     if block.probabilities is not None and outcome.probabilities is not None:
         gap = np.abs(block.probabilities[s, cell.repeat, test] - outcome.probabilities).max()
@@ -392,7 +392,12 @@ def predict_again(
             cell = {key: record[key] for key in ("dataset", "strategy", "repeat", "fold")}
             with in_session(settings.get(record["strategy"], {})):
                 predicted = model.predict(take_rows(dataset.features, test))
-            part = {**cell, "row": test, "truth": truth[test], "prediction": predicted}
+            part = {**cell, "row": test}
+            if entry.targets:
+                for k, one in enumerate(entry.targets):
+                    part |= {f"truth.{one}": truth[test, k], f"prediction.{one}": predicted[:, k]}
+            else:
+                part |= {"truth": truth[test], "prediction": predicted}
             parts.append(pd.DataFrame(part))
     if not parts:
         raise StudyError(

@@ -74,7 +74,7 @@ def _sampled(group: Group, n_rows: int) -> Group:
     train, test = entry.split.rows(repeat, fold)
     rng = np.random.default_rng(0)
     train, test = rng.permutation(train), rng.permutation(test)[:_TESTED]
-    if entry.task == CLASSIFICATION:
+    if entry.task == CLASSIFICATION and not entry.targets:
         train = train[np.argsort(_rank_in_class(entry.truth[train]), kind="stable")]
         n_rows = max(n_rows, _OF_CLASS * len(entry.classes))
     folds = np.full((1, entry.split.n_rows), UNUSED, dtype=np.int16)

@@ -16,17 +16,17 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 @dataclass(frozen=True)
 class QueuedTask:
-    """Task of a job in the queue: its shard of so many (0 of 0 for the merge), state and node."""
+    """Task of a job: its shard of so many (0 of 0 for the merge), state, and node or reason."""
 
     job: str
     shard: int
     count: int
     state: str
-    node: str
+    where: str
 
     def __str__(self) -> str:
-        at = f" on {self.node}" if self.node else ""
-        return f"job {self.job} {self.state.lower()}{at}"
+        on = "on " if self.where[:1].isalnum() else ""  # a reason is in parentheses
+        return f"job {self.job} {self.state.lower()} {on}{self.where}".rstrip()
 
 
 def job_name(output: Path) -> str:
@@ -39,14 +39,14 @@ def queued(output: Path) -> list[QueuedTask]:
     """Return the tasks of a study that wait or run; none on a machine without Slurm."""
     if shutil.which("squeue") is None:
         return []
-    text = asked("squeue", "-h", "-r", "-o", "%i|%j|%T|%N", f"--user={os.getuid()}")
+    text = asked("squeue", "-h", "-r", "-o", "%i|%j|%T|%R", f"--user={os.getuid()}")
     tasks = []
     for line in text.splitlines():
-        job, called, state, node = line.strip().rsplit("|", 3)
+        job, called, state, where = line.strip().rsplit("|", 3)
         name, _, part = called.rpartition("-")
         if name == job_name(output) and state != "COMPLETING":
             count = int(part) if part.isdigit() else 0
-            tasks.append(QueuedTask(job, count and int(job.partition("_")[2]), count, state, node))
+            tasks.append(QueuedTask(job, count and int(job.partition("_")[2]), count, state, where))
     return tasks
 
 

@@ -143,19 +143,18 @@ def _submit(
     finished = [number for number in rest if _is_finished(jobs.shard(number), number, jobs, wanted)]
     todo = [number for number in rest if number not in finished]
     merging = [task.job for task in tasks if not task.shard]
-    try:
-        job = jobs.submit_tasks(todo) if todo else ""
-    except StudyError:  # Slurm keeps in its queue some jobs that it says it refused
-        refused = {task.job for task in queued(jobs.output)} - {task.job for task in tasks}
-        if refused:
-            asked("scancel", *sorted(refused))
-        raise
+    job = jobs.submit_tasks(todo) if todo else ""
     merge = ""
-    if todo or (not merging and open_shards(jobs.output)):
+    if todo or (not merging and open_shards(jobs.output, tasks)):
+        before = [task.job for task in tasks if task.shard]
+        try:
+            merge = jobs.submit_merge([job, *before] if job else before)
+        except StudyError:  # an array that no node can ever run is accepted, and this job is not
+            if job:
+                asked("scancel", job)
+            raise
         if merging:  # it waits for the tasks of before alone
             asked("scancel", *merging)
-        before = [task.job for task in tasks if task.shard]
-        merge = jobs.submit_merge([job, *before] if job else before)
     return Submission(
         jobs.output, jobs.count, tuple(todo), job, merge, tuple(finished), waiting, notes
     )

@@ -40,6 +40,7 @@ class DatasetRef:
     name: str
     fingerprint: str
     classes: tuple[Any, ...]
+    n_targets: int = 0  # of several targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +340,9 @@ def make_batches(
             continue
         entry, name, cells = group
         yield Batch(
-            dataset=DatasetRef(path, entry.path, entry.name, entry.fingerprint, entry.classes),
+            dataset=DatasetRef(
+                path, entry.path, entry.name, entry.fingerprint, entry.classes, len(entry.targets)
+            ),
             name=name,
             strategy=packed[name],
             cells=cells,

@@ -61,6 +61,14 @@ class _Due(NamedTuple):
     def n_classes(self) -> int:
         return len(self.batch.dataset.classes)
 
+    @property
+    def n_targets(self) -> int:
+        return self.batch.dataset.n_targets
+
+    @property
+    def largest(self) -> int:
+        return messages.largest_outcome(self.n_test, self.n_classes, self.n_targets)
+
 
 class GuardedProcess:
     """One worker process and the cells that it runs, of one batch or of several in turn.
@@ -165,7 +173,7 @@ class GuardedProcess:
         self._oom_kills = oom_kills()
         self._last = len(self._due)
         self._due += [_Due(batch, place, n) for place, n in enumerate(batch.test_sizes)]
-        largest = max(messages.largest_outcome(due.n_test, due.n_classes) for due in self._due) + 1
+        largest = max(due.largest for due in self._due) + 1
         self._largest = max(self._largest, largest)
         try:
             # Without the path of the database, which has all labels.
@@ -310,7 +318,7 @@ class GuardedProcess:
         longest = time.monotonic() - begun
         try:
             return messages.decode_outcome(
-                content, due.cell, due.seed, due.n_test, due.n_classes, longest
+                content, due.cell, due.seed, due.n_test, due.n_classes, longest, due.n_targets
             )
         except messages.GarbledError as garbled:
             return self._failed(Status.CRASHED, f"its strategy {garbled}", "", place)

@@ -71,7 +71,7 @@ class Lent(NamedTuple):
     places : list of int
         First byte of the labels of each cell.
     kind : str
-        Type of these labels: positions of classes, or numbers.
+        Type of these labels: positions of classes, or numbers; in several columns as ``(2,)<f8``.
     """
 
     table: int
@@ -107,8 +107,10 @@ class SharedTables:
                 memory = _new_memory()
                 stack.callback(os.close, memory)
                 for part, place in zip(parts, places, strict=False):
-                    _write(memory, part.view(np.uint8).data, place)
-            yield Lent(table, memory, places, labels.dtype.str)
+                    _write(memory, part.reshape(-1).view(np.uint8).data, place)
+            # of several targets, numpy reads the number of columns in the type
+            kind = f"{labels.shape[1:]}{labels.dtype.str}".removeprefix("()")
+            yield Lent(table, memory, places, kind)
 
     def _of(self, ref: DatasetRef) -> tuple[int, np.ndarray]:
         """Return a new descriptor of the memory of a dataset, and its labels as they are sent.
@@ -152,6 +154,8 @@ def _no_memory_in_one_line(ref: DatasetRef) -> Iterator[None]:
 
 def _as_sent(table: FoldTable) -> np.ndarray:
     """Return the labels of a table as they are sent: positions of classes in few bytes each."""
+    if table.labels.ndim > 1 and table.classes:
+        return table.labels.astype(np.uint8)
     if not table.classes:
         return np.ascontiguousarray(table.labels)
     kind = np.min_scalar_type(len(table.classes))
@@ -182,9 +186,9 @@ class TrainingLabels:
     def of(self, cell: Cell, n_train: int) -> np.ndarray:
         """Return the labels of a cell, which no other cell of the process shares."""
         labels: np.ndarray = np.empty(n_train, self.kind)
-        os.preadv(self.memory, [labels.view(np.uint8).data], self.places[cell])
+        os.preadv(self.memory, [labels.reshape(-1).view(np.uint8).data], self.places[cell])
         if self.classes:
-            labels = np.asarray(self.classes)[labels]
+            labels = labels.astype(np.int64) if labels.ndim > 1 else np.array(self.classes)[labels]
         return labels
 
     def only_of(self, cell: Cell, n_train: int) -> np.ndarray:

@@ -268,7 +268,7 @@ class _InCopies:
             self._post.forget()
             return encode_outcome(run(cell))
 
-        largest = largest_outcome(n_test, len(batch.dataset.classes))
+        largest = largest_outcome(n_test, len(batch.dataset.classes), batch.dataset.n_targets)
         status, content = run_in_copy(work, largest, self._post.descriptors)
         if status or not content:
             self._post.add(DIED, STATUS.pack(status))

@@ -147,7 +147,10 @@ def _packed(dataset: str, outcomes: Sequence[Outcome]) -> bytes:
         ),
         "traces": np.frombuffer(b"".join(outcome.trace for outcome in outcomes), np.uint8),
     }
-    names = {"strategies": list(strategies), "fields": USAGE}
+    names: dict[str, Any] = {"strategies": list(strategies), "fields": USAGE}
+    for outcome in outcomes:
+        if outcome.predictions is not None and outcome.predictions.ndim > 1:
+            names["targets"] = outcome.predictions.shape[1]
     return pack({"dataset": dataset, **names, "told": shared}, arrays)
 
 
@@ -196,8 +199,11 @@ def _opened(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if (cells < least).any() or (cells[:, :5] >= below).any():
         raise ValueError("a cell of unknown strategy or status")
     rows, classes = cells[:, _ROWS].astype(np.int64), cells[:, _CLASSES].astype(np.int64)
+    targets = record.setdefault("targets", 0)
+    if type(targets) is not int or not 0 <= targets < 2**31:
+        raise ValueError(f"{targets!r} targets")
     lengths = {
-        "predictions": rows[rows > 0].sum(),
+        "predictions": rows[rows > 0].sum() * (targets or 1),
         "probabilities": (rows * classes)[(rows > 0) & (classes > 0)].sum(),
         "traces": cells[:, _TRACE].sum(dtype=np.int64),
     }
@@ -225,8 +231,11 @@ def unpack_outcomes(payload: bytes) -> list[Outcome]:
     for (s, repeat, fold, status, text, n, n_classes, length), numbers, seed in rows:
         predictions = probabilities = None
         if n >= 0:
-            predictions = arrays["predictions"][at : at + n]
-            at += n
+            end = at + n * (record["targets"] or 1)
+            predictions = arrays["predictions"][at:end]
+            if record["targets"]:
+                predictions = predictions.reshape(n, record["targets"])
+            at = end
             if n_classes >= 0:
                 end = of_classes + n * n_classes
                 probabilities = arrays["probabilities"][of_classes:end].reshape(n, n_classes)

@@ -58,8 +58,8 @@ class SplitEntry:
         Fingerprint of the content of the dataset.
     classes : tuple
         Sorted class labels, plain Python values; empty for regression.
-    truth : ndarray, shape (n_rows,)
-        Class positions (int32) or numbers (float64).
+    truth : ndarray, shape (n_rows,) or (n_rows, k)
+        Class positions (int32) or numbers (float64); of several targets k columns.
     split : Split
     weights : ndarray of float64, shape (n_rows,), or None
         Weight of each row in fits and metrics; None where all rows count the same.
@@ -67,6 +67,8 @@ class SplitEntry:
         Former names, the first one first.
     shape : tuple of int
         Shape of a row of features that are no table; empty for a table.
+    targets : tuple
+        Names of several targets, the columns of ``truth``; empty for one target.
     """
 
     name: str
@@ -79,6 +81,7 @@ class SplitEntry:
     weights: np.ndarray | None = None
     named: tuple[str, ...] = ()
     shape: tuple[int, ...] = ()
+    targets: tuple[Any, ...] = ()
 
     @property
     def first_name(self) -> str:
@@ -237,7 +240,8 @@ def check_outcome(outcome: Outcome, entry: SplitEntry, strategies: Collection[st
     if outcome.predictions is None:
         return
     n_test = split.test_sizes[cell.repeat][cell.fold]
-    shapes = {"predictions": (n_test,), "probabilities": (n_test, len(entry.classes))}
+    of_row = entry.truth.shape[1:]
+    shapes = {"predictions": (n_test, *of_row), "probabilities": (n_test, len(entry.classes))}
     for name, shape in shapes.items():
         array = getattr(outcome, name)
         if array is not None and array.shape != shape:

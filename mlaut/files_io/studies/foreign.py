@@ -208,6 +208,11 @@ def _outcomes(
             )
         entry = entries[dataset]
         split = entry.split
+        if entry.targets:
+            raise StudyError(
+                f"dataset {dataset!r} has several targets, of which no predictions of other "
+                "programs are taken; run the learner as a strategy"
+            )
         if repeat not in range(split.n_repeats) or fold not in range(split.n_folds):
             raise StudyError(
                 f"{dataset}: repeat {repeat}, fold {fold}: the study has {split.n_repeats} repeats "

@@ -1,6 +1,7 @@
 """Predictions of a study as a table."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -71,13 +72,20 @@ def _of_strategy(block: Block, s: int) -> pd.DataFrame:
         "repeat": repeats,
         "fold": folds[repeats, rows],
         "row": rows,
-        "truth": labelled(block.truth[rows], block),
-        "prediction": labelled(block.predictions[s, repeats, rows], block),
+        **columns_of("truth", block.truth[rows], block),
+        **columns_of("prediction", block.predictions[s, repeats, rows], block),
     }
     if block.probabilities is not None:
         confidence = block.probabilities[s, repeats, rows].T
         columns |= {f"confidence.{c}": p for c, p in zip(block.classes, confidence, strict=True)}
     return pd.DataFrame(columns)
+
+
+def columns_of(name: str, stored: np.ndarray, block: Block) -> dict[str, Any]:
+    """Return stored values as columns of a table: one, or one for each of several targets."""
+    if not block.targets:
+        return {name: labelled(stored, block)}
+    return {f"{name}.{one}": stored[:, k] for k, one in enumerate(block.targets)}
 
 
 def labelled(stored: np.ndarray, block: Block) -> pd.api.extensions.ExtensionArray | np.ndarray:

@@ -275,6 +275,7 @@ class StudyArrays:
             probabilities=values.get("probabilities"),
             seconds=values["seconds"],
             weights=entry.weights,
+            targets=entry.targets,
         )
         return block, torn
 
@@ -497,7 +498,7 @@ def array_layout(entry: SplitEntry, n_strategies: int, n_usage: int | None = Non
         "seed": (cells, np.dtype("<u4"), 0),
         "seconds": ((*cells, 3), np.dtype("<f8"), np.nan),
         "usage": ((*cells, n_usage), np.dtype("<f8"), np.nan),
-        "predictions": (rows, *prediction_type(entry.task)),
+        "predictions": ((*rows, *entry.truth.shape[1:]), *prediction_type(entry.task)),
     }
     if entry.task == CLASSIFICATION:
         layout["probabilities"] = ((*rows, len(entry.classes)), np.dtype("<f4"), np.nan)

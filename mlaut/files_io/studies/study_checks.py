@@ -74,7 +74,7 @@ def _split_problems(entry: SplitEntry) -> Iterator[str]:
         if any(a == b for a, b in pairwise(entry.classes)):
             yield "a class occurs twice"
         unseen = set(range(len(entry.classes))) - set(np.unique(entry.truth).tolist())
-        if unseen:
+        if unseen and not entry.targets:
             yield f"{len(unseen)} of its classes have no row"
     elif not np.isfinite(entry.truth).all():
         yield "its truth is not finite"
@@ -93,7 +93,7 @@ def _value_problems(block: Block, foreign: Collection[str]) -> Iterator[str]:
     tested = tested_rows(block.split.folds, block.done)
     predictions = block.predictions[tested]
     if block.task == CLASSIFICATION:
-        wrong = (predictions < 0) | (predictions >= len(block.classes))
+        wrong = (predictions < 0) | (predictions >= (2 if block.targets else len(block.classes)))
     else:
         wrong = ~np.isfinite(predictions)
     if wrong.any():
@@ -114,7 +114,8 @@ def _probability_problems(block: Block, tested: np.ndarray) -> Iterator[str]:
         return
     for name, of_strategy, rows in zip(block.strategies, block.probabilities, tested, strict=True):
         values = of_strategy[rows]
-        odd = not_distributions(values[~np.isnan(values).all(axis=1)])
+        given = values[~np.isnan(values).all(axis=1)]
+        odd = not_distributions(given, several=bool(block.targets))
         if odd.any():
             yield (
                 f"{name!r} gave {int(odd.sum())} rows of probabilities that are not in [0, 1] "

@@ -30,6 +30,7 @@ from mlaut.files_io.safe_files.texts import (
 )
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_json
 from mlaut.files_io.studies.study_arrays import StudyArrays
+from mlaut.files_io.tables.fingerprints import plain_names
 from mlaut.identity import without_rooms
 from mlaut.records import CLASSIFICATION, TASKS, Split
 
@@ -160,6 +161,7 @@ def put_entry(file: h5py.File, entry: SplitEntry) -> None:
     }
     about |= {"named": list(entry.named)} if entry.named else {}
     about |= {"shape": list(entry.shape)} if entry.shape else {}
+    about |= {"targets": plain_names(list(entry.targets))} if entry.targets else {}
     put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
 
 
@@ -208,6 +210,7 @@ def _entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         weights=values.get("weights"),
         named=tuple(about.get("named", ())),
         shape=tuple(map(int, about.get("shape", ()))),
+        targets=tuple(about.get("targets", ())),
     )
     _check_entry(entry)
     return entry
@@ -243,7 +246,9 @@ def _check_form(dataset: str, task: str, stored: Mapping[str, h5py.Dataset]) -> 
         and truth.dtype == prediction_type(task)[0]
         and (weights is truth or weights.dtype == np.float64)
         and folds.ndim == 2
-        and truth.shape == weights.shape == folds.shape[1:]
+        and truth.shape[:1] == weights.shape[:1] == folds.shape[1:]
+        and truth.ndim <= 2
+        and (weights is truth or weights.ndim == 1)
     )
     if not valid:
         raise _contradicts(dataset)
@@ -256,8 +261,14 @@ def _check_entry(entry: SplitEntry) -> None:
     )
     if valid and weights is not None:
         valid = bool((np.isfinite(weights) & (weights >= 0)).all())
+    columns = list(truth.shape[1:])
+    valid = valid and columns == [len(entry.targets)] * len(columns)
+    if valid and entry.targets:
+        valid = _all(entry.targets, str | int | float)  # type: ignore[arg-type]
+        valid = valid and entry.classes in ((), entry.targets)
     if valid and entry.task == CLASSIFICATION:
-        valid = not truth.size or (truth.min() >= 0 and truth.max() < len(entry.classes))
+        below = 2 if entry.targets else len(entry.classes)
+        valid = not truth.size or (truth.min() >= 0 and truth.max() < below)
     if not valid:
         raise _contradicts(entry.name)
 

@@ -32,15 +32,19 @@ from mlaut.files_io.tables.arrays import (
     get_array,
     put_array,
 )
-from mlaut.files_io.tables.fingerprints import column_fingerprints, dataset_fingerprint
+from mlaut.files_io.tables.fingerprints import (
+    column_fingerprints,
+    dataset_fingerprint,
+    plain_names,
+)
 from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.tables.roles import checked_roles, described_roles, plain_roles
-from mlaut.files_io.tables.tables_of_others import as_pandas
+from mlaut.files_io.tables.tables_of_others import as_pandas, with_indicators
 from mlaut.markup import counted
-from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split
+from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split, as_list
 
 ENCODING = "mlaut-dataset"
-VERSION = 4  # with series of different lengths; with another array 3, with roles 2, else 1
+VERSION = 4  # with series of different lengths or several targets; another array 3, roles 2, else 1
 MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
 
 
@@ -55,13 +59,13 @@ class DatasetInfo:
         Path in its database, as `FilesIO.load_dataset` takes it.
     task : str
         ``"Classification"`` or ``"Regression"``.
-    target : str
-        Name of the target column.
+    target : str or list of str
+        Name of the target column, or names of several.
     n_rows, n_features : int
         Number of rows, and of columns that are neither the target nor have a role; in an array,
         of the values of a row.
     n_classes : int or None
-        Number of distinct target values; None for regression.
+        Number of distinct target values, or of the labels that a row may have; None for regression.
     fingerprint : str
         SHA-256 of table, target, task and roles.
     metadata : mapping
@@ -125,17 +129,18 @@ def task_named(task: str) -> str:
     raise DataError(f"no task {task!r}{nearest(task, TASKS) or f'; there are {TASKS}'}")
 
 
-def infer_task(labels: pd.Series) -> str:
-    """Return the task that a target column suggests.
+def infer_task(labels: pd.Series | pd.DataFrame) -> str:
+    """Return the task that a target column suggests, or several.
 
     Texts, categories and truth values are classes. So are whole numbers (in a column of integers
     or of floats) with at most 20 different values. All other numbers, and durations, suggest
-    regression. If that is wrong, name the task of the dataset.
+    regression. Several columns are labels if each value is 0 or 1, and else regression. If that is
+    wrong, name the task of the dataset.
 
     Parameters
     ----------
-    labels : Series
-        Target column; missing values are ignored.
+    labels : Series or DataFrame
+        Target column, or several; missing values are ignored.
 
     Returns
     -------
@@ -149,11 +154,19 @@ def infer_task(labels: pd.Series) -> str:
     >>> infer_task(pd.Series([1.5, 2, 3])), infer_task(pd.Series(range(100)))
     ('Regression', 'Regression')
     """
+    if isinstance(labels, pd.DataFrame):
+        return CLASSIFICATION if all(_is_label(labels[one]) for one in labels) else REGRESSION
     if not pd.api.types.is_numeric_dtype(labels) or pd.api.types.is_bool_dtype(labels):
         return CLASSIFICATION
     values = labels.dropna().to_numpy(dtype=float)
     whole = bool(np.all(values == np.round(values)))
     return CLASSIFICATION if whole and len(np.unique(values)) <= MOST_CLASSES else REGRESSION
+
+
+def _is_label(values: pd.Series) -> bool:
+    """Return whether the values of a column say whether rows have a label: each is 0 or 1."""
+    numbers = pd.api.types.is_numeric_dtype(values)
+    return numbers and bool(values.dropna().astype(float).isin([0, 1]).all())
 
 
 # ------------------------------------------------------------------- the checks
@@ -174,21 +187,25 @@ def checked(dataset: Dataset) -> Dataset:
         raise DataError(f"a dataset needs a text as its name, not {name!r}")
     try:
         frame = as_pandas(frame)
+        frame, target = with_indicators(frame, target)
         array = None if dataset.array is None else checked_array(dataset.array, len(frame))
         _check_frame(frame, target, alone=array is None)
-        _check_texts(chain([name], frame.columns, frame[target].unique()))
+        _check_texts(
+            chain([name], frame.columns, *(frame[one].unique() for one in as_list(target)))
+        )
         _check_split(dataset.split, len(frame))
         task = task_named(dataset.task) if dataset.task else infer_task(frame[target])
         check_target(frame[target], task)
         metadata = _plain_json(dataset.metadata)
         roles = checked_roles(frame, target, dataset.roles, alone=array is None)
-        if not dataset.task and task == REGRESSION:
+        if not dataset.task and task == REGRESSION and not isinstance(target, list):
             _refuse_survival(frame.drop(columns=list(chain.from_iterable(roles.values()))), target)
         fingerprint = dataset_fingerprint(frame, target, task, roles, array)
     except (DataError, UnicodeEncodeError) as error:
         text = str(error) if isinstance(error, DataError) else _no_text(error.object)
         raise DataError(f"dataset {name!r}: {text}") from None
     made: dict[str, Any] = {"frame": frame, "array": array, "task": task, "roles": roles}
+    made["target"] = target
     return replace(dataset, metadata=metadata, fingerprint=fingerprint, **made)
 
 
@@ -196,24 +213,22 @@ def _check_frame(frame: pd.DataFrame, target: Any, *, alone: bool) -> None:
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DataError(f"two columns are called {twice.tolist()[0]!r}; rename one")
-    if isinstance(target, list):
-        raise DataError(
-            f"targets {', '.join(map(repr, target))}; a dataset has one target: name one, and give "
-            "the others the role ignore"
-        )
-    if target not in frame.columns:
-        last = ", ".join(map(repr, frame.columns[-3:]))
-        hint = nearest(target, frame.columns) or f"; name it: the last columns are {last}"
-        raise DataError(f"no column {target!r} to be the target{hint}")
-    first = next(iter(frame[target].dropna()), None)
-    if isinstance(first, list | tuple | set | frozenset | np.ndarray | np.void):
-        raise DataError(
-            f"target {target!r}: a {type(first).__name__} in a row; several labels, several "
-            "targets and survival times are not taken: give one label or number a row"
-        )
+    for one in as_list(target):
+        if one not in frame.columns:
+            last = ", ".join(map(repr, frame.columns[-3:]))
+            hint = nearest(one, frame.columns) or f"; name it: the last columns are {last}"
+            raise DataError(f"no column {one!r} to be the target{hint}")
+        first = next(iter(frame[one].dropna()), None)
+        if isinstance(first, list | tuple | set | frozenset | np.ndarray | np.void):
+            raise DataError(
+                f"target {one!r}: a {type(first).__name__} in a row; give one label or number a "
+                "row, or lists of labels (survival times are not taken)"
+            )
+    if len(set(as_list(target))) < len(as_list(target)):
+        raise DataError(f"targets {target}: one is named twice; name each once")
     if not len(frame):
         raise DataError("the table has no rows; check where it was read")
-    if alone and frame.shape[1] == 1:
+    if alone and frame.shape[1] == len(as_list(target)):
         raise DataError(f"no column beside the target {target!r}; a strategy needs features")
 
 
@@ -255,14 +270,27 @@ _EVENT = re.compile(
 )
 
 
-def check_target(labels: pd.Series, task: str) -> None:
+def check_target(labels: pd.Series | pd.DataFrame, task: str) -> None:
     """Check that a target has a value in each row, and two classes or finite numbers only.
+
+    Several targets of a classification are labels: 0 or 1 in each row.
 
     Raises
     ------
     DataError
         The target is not such a column; the message names it.
     """
+    if isinstance(labels, pd.DataFrame):
+        for name in labels:
+            check_target(labels[name], REGRESSION)
+            if task == CLASSIFICATION and not _is_label(labels[name]):
+                odd = next(label for label in labels[name].tolist() if label not in (0, 1))
+                raise DataError(
+                    f"target {name!r}: {odd!r} beside other targets, and of several targets each "
+                    "is a label, 0 or 1 (True or False); give one target, or numbers and the task "
+                    "Regression"
+                )
+        return
     missing = np.flatnonzero(labels.isna().to_numpy())
     infinite = missing[:0]
     if task != CLASSIFICATION and labels.dtype.kind == "f":
@@ -320,14 +348,15 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     if dataset.array is not None:
         put_array(group, dataset.array)
     classification = dataset.task == CLASSIFICATION
-    target = dataset.target
+    target, several = dataset.target, isinstance(dataset.target, list)
+    n_classes = len(target) if several else int(dataset.labels.nunique())
     about = {
         "name": dataset.name,
         "task": dataset.task,
-        "target": _plain(target) if isinstance(target, np.generic) else target,
+        "target": plain_names(target),
         "n_rows": len(dataset.frame),
         "n_features": prod(row_shape(dataset.features)),
-        "n_classes": int(dataset.labels.nunique()) if classification else None,
+        "n_classes": n_classes if classification else None,
         "fingerprint": dataset.fingerprint,
         "metadata": dataset.metadata,
     }
@@ -341,17 +370,21 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
         about["split"] = dataset.split.scheme
         group.create_dataset("split", data=dataset.split.folds.astype("<i2"), compression="gzip")
     put_json(group, "about", about)
-    version = VERSION if series else 3 if dataset.array is not None else 2 if dataset.roles else 1
+    version = 3 if dataset.array is not None else 2 if dataset.roles else 1
+    version = VERSION if series or several else version
     group.attrs.update({"encoding-type": ENCODING, "encoding-version": version})
-    for key, value in (("class_name", target), ("task", dataset.task)):
-        group.attrs[key] = str(value)
+    group.attrs["class_name"] = ", ".join(map(str, dataset.targets))
+    group.attrs["task"] = str(dataset.task)
     group.attrs["fingerprint"] = dataset.fingerprint
     group.attrs["repeated_rows"] = _repeated_rows(dataset)
 
 
 def _repeated_rows(dataset: Dataset) -> int:
     if dataset.array is not None:
-        return count_repeated(dataset.array, pd.factorize(dataset.labels)[0])
+        labels = dataset.frame[dataset.targets]
+        return count_repeated(
+            dataset.array, labels.groupby(dataset.targets, observed=True).ngroup().to_numpy()
+        )
     apart = list(chain.from_iterable(dataset.roles.values()))
     rows = dataset.frame.drop(columns=apart)
     # Equal rows are equal in each column: a column of different numbers leaves few to compare.
@@ -415,7 +448,7 @@ def _broken(group: h5py.Group, name: str, what: str) -> StoreError:
 def get_columns(group: h5py.Group, names: Collection[Any]) -> Dataset:
     """Read the target and some other columns of a dataset, without a check of their content."""
     info = get_info(group)
-    frame = read_columns(_table(group, info), [info.target, *names], info.name)
+    frame = read_columns(_table(group, info), [*as_list(info.target), *names], info.name)
     return _dataset(group, info, frame)
 
 

@@ -74,7 +74,14 @@ def dataset_fingerprint(
     """
     columns = [[role, [_plain(name) for name in names]] for role, names in (roles or {}).items()]
     more = [] if array is None else [{"array": array_fingerprint(array)}]
-    return _digest(fingerprint(frame), _plain(target), task, *([columns] if columns else []), *more)
+    return _digest(
+        fingerprint(frame), plain_names(target), task, *([columns] if columns else []), *more
+    )
+
+
+def plain_names(target: Any) -> Any:
+    """Return the name of a target, or the names of several, as plain JSON values."""
+    return [_plain(one) for one in target] if isinstance(target, list) else _plain(target)
 
 
 def _plain(label: Any) -> Any:

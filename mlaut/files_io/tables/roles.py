@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.errors import DataError, nearest
-from mlaut.records import ROLES, Dataset
+from mlaut.records import ROLES, Dataset, as_list
 
 _ONE_COLUMN = ("weight", "group", "time")
 
@@ -70,7 +70,7 @@ def checked_roles(
         have no order, or no feature is left.
     """
     plain = plain_roles(roles)
-    role_of: dict[Any, str] = {target: "target"}
+    role_of: dict[Any, str] = dict.fromkeys(as_list(target), "target")
     for role, columns in plain.items():
         if role in _ONE_COLUMN and len(columns) > 1:
             raise DataError(f"role {role!r} is for one column, and {len(columns)} are given")

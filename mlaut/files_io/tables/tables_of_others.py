@@ -30,7 +30,8 @@ def is_pair(obj: Any) -> bool:
         return False
     if not (is_table(obj[0]) or is_list_of_arrays(obj[0]) or isinstance(obj[0], Series)):
         return False
-    return isinstance(obj[1], list | np.ndarray | pd.Series) or hasattr(obj[1], "to_numpy")
+    of_y = isinstance(obj[1], list | np.ndarray) or hasattr(obj[1], "tocsr")
+    return of_y or hasattr(obj[1], "to_numpy")
 
 
 def as_pandas(table: Any) -> pd.DataFrame:
@@ -131,7 +132,7 @@ def _without_objects(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_pair(
-    X: Any, y: Any, target: str, roles: Mapping[str, Any]
+    X: Any, y: Any, target: Any, roles: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, Any, dict[str, Any]]:
     """Return ``X, y``, as scikit-learn takes them, in the form of a dataset.
 
@@ -140,9 +141,10 @@ def of_pair(
     X : table or array
         What `as_pandas` takes, a sparse matrix, an array of three and more dimensions, or a list of
         series of different lengths.
-    y : array-like, shape (n_rows,)
-    target : str
-        Name of the column of ``y``.
+    y : array-like, shape (n_rows,) or (n_rows, k), or list of lists of labels
+    target : str, or list of names
+        Name of the column of ``y``. The columns of several targets keep the names that a DataFrame
+        gives them, or get numbers behind this name; a list of labels gets their names.
     roles : mapping
         Columns by role; an array of a value for each row becomes a column of the role's name.
 
@@ -153,11 +155,12 @@ def of_pair(
     array : ndarray, sparse matrix, or None
         Features that are no table.
     roles : dict
+        With ``"target"``, the names of the columns, if there are several.
 
     Raises
     ------
     DataError
-        The numbers of rows differ, there are several targets, or a column has that name.
+        The numbers of rows differ, or a column has that name.
 
     Examples
     --------
@@ -167,9 +170,18 @@ def of_pair(
     """
     X = Series.of(X) if is_list_of_arrays(X) else X
     apart = is_array(X)
-    labels = one_target(y, X if hasattr(X, "shape") else as_pandas(X))
+    table = X if hasattr(X, "shape") else as_pandas(X)
+    several = several_targets(y, target)
+    labels = one_target(y, table) if several is None else several
+    check_order("y", y, table)
     frame = pd.DataFrame(index=range(len(labels))) if apart else as_pandas(X)
-    plain, columns = dict(roles), {target: labels}
+    plain: dict[str, Any] = dict(roles)
+    columns: dict[Any, Any]
+    if several is None:
+        columns = {target: labels}
+    else:
+        columns = {name: several[name].to_numpy() for name in several}
+        plain["target"] = list(columns)
     for role, values in roles.items():
         if isinstance(values, np.ndarray | pd.Series):
             check_order(role, values, X)
@@ -177,12 +189,80 @@ def of_pair(
             plain[role] = role
     for name, values in columns.items():
         if name in frame.columns:
-            what = "target" if name == target else "column"
+            what = "target" if name in plain.get("target", [target]) else "column"
             raise DataError(f"the table has a column {name!r} already; name the {what} differently")
         if len(values) != len(frame):
             raise DataError(f"{len(frame)} rows and {len(values)} values of {name}")
-        frame = frame.assign(**{name: pd.Series(values, index=frame.index).infer_objects()})
+    made: Any = {n: pd.Series(values, frame.index).infer_objects() for n, values in columns.items()}
+    frame = pd.concat([frame, pd.DataFrame(made, frame.index)], axis=1)
     return frame, X if apart else None, plain
+
+
+def several_targets(y: Any, name: str | list[Any]) -> pd.DataFrame | None:
+    """Return several targets as a table with a column for each; None for one target.
+
+    Examples
+    --------
+    >>> several_targets([["sad", "calm"], ["happy"], []], "y")
+       calm  happy  sad
+    0     1      0    1
+    1     0      1    0
+    2     0      0    0
+    >>> several_targets(np.array([[1.5, 2.5]]), "y").columns.tolist()
+    ['y0', 'y1']
+    """
+    if isinstance(y, list) and _are_lists(y):
+        return _indicators(y)
+    if isinstance(y, list | pd.Series):
+        try:
+            y = np.asarray(y)
+        except ValueError:
+            return None
+    if hasattr(y, "tocsr"):
+        y = y.toarray()
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if isinstance(name, list) and (len(shape) != 2 or len(name) != shape[1]):
+        raise DataError(f"targets of shape {shape} and {len(name)} names of targets; name each")
+    if len(shape) != 2 or shape[1] < 2:
+        return None
+    table = pd.DataFrame(y).infer_objects() if isinstance(y, np.ndarray) else as_pandas(y)
+    if isinstance(name, list):
+        return table.set_axis(name, axis=1)
+    return table.add_prefix(name) if isinstance(y, np.ndarray) else table
+
+
+def with_indicators(frame: pd.DataFrame, target: Any) -> tuple[pd.DataFrame, Any]:
+    """Return a table and its target, of which a column of lists became a column for each label."""
+    if isinstance(target, list) and len(target) == 1:
+        target = target[0]
+    if isinstance(target, list) or target not in frame or not _are_lists(frame[target]):
+        return frame, target
+    labels, rest = _indicators(frame[target]), frame.drop(columns=target)
+    if twice := [name for name in labels if name in rest]:
+        raise DataError(f"the label {twice[0]!r} of {target!r} is also a column; rename one")
+    return pd.concat([rest, labels.set_index(rest.index)], axis=1), list(labels)
+
+
+def _are_lists(values: Any) -> bool:
+    """Return whether each row has a list of labels: of texts, or lists of several lengths."""
+    if not len(values) or not all(isinstance(x, list | tuple | set | frozenset) for x in values):
+        return False
+    texts = any(isinstance(label, str) for row in values for label in row)
+    return texts or len(set(map(len, values))) > 1 or isinstance(values, pd.Series)
+
+
+def _indicators(rows: Any) -> pd.DataFrame:
+    try:
+        names = sorted({label for row in rows for label in row})
+    except TypeError:
+        raise DataError("lists of labels that have no order; make them texts") from None
+    if len(names) < 2:
+        raise DataError(f"lists of the labels {names}; a classification needs two at least")
+    where = {label: column for column, label in enumerate(names)}
+    values = np.zeros((len(rows), len(names)), dtype=np.int8)
+    for number, row in enumerate(rows):
+        values[number, [where[label] for label in row]] = 1
+    return pd.DataFrame(values, columns=names)
 
 
 def one_target(labels: Any, table: Any) -> np.ndarray:
@@ -203,8 +283,7 @@ def one_target(labels: Any, table: Any) -> np.ndarray:
         values = np.asarray(labels)
     except ValueError:  # lists of several lengths
         raise DataError(
-            "targets are lists of several lengths; several labels in a row are not taken: pass one "
-            "label for each row"
+            "targets are lists of several lengths; pass one label for each row"
         ) from None
     if values.dtype.names:
         raise DataError(
@@ -215,8 +294,8 @@ def one_target(labels: Any, table: Any) -> np.ndarray:
         values = values[:, 0]
     if values.ndim != 1:
         raise DataError(
-            f"targets of shape {values.shape}; a dataset has one target, and several targets or "
-            "labels in a row are not taken: pass one column of them"
+            f"targets of shape {values.shape}; here one target is taken: pass one column of them "
+            "(a study takes several: mlaut.Study.add_datasets)"
         )
     n_rows = table.shape[0] if hasattr(table, "shape") else len(table)
     if len(values) != n_rows:

@@ -39,6 +39,8 @@ def _add_predictions(study: ReadOnce, inside: dict[str, Any], packer: Packer) ->
     room = _MOST_COUNTS
     for block in study.parts():
         record = inside["datasets"][block.dataset]
+        if block.targets:
+            continue
         record["facts"] |= _of_classes(block) if block.classes else {}
         size = len(block.classes) ** 2 + 3 * _BINS
         room -= size * len(block.strategies)

@@ -203,8 +203,8 @@ def _copied(
             order.sort()
         frame = dataset.frame.iloc[order].reset_index(drop=True)
         if number == COPIES:
-            labels = frame[dataset.target].iloc[rng.permutation(len(frame))]
-            frame = frame.assign(**{dataset.target: labels.to_numpy()})
+            labels = frame[dataset.targets].iloc[rng.permutation(len(frame))]
+            frame = frame.assign(**labels.set_index(frame.index))
         name = f"copy {number} of {entry.name}"
         print_ = dataset_fingerprint(frame, dataset.target, dataset.task, dataset.roles)
         copy = replace(dataset, name=name, frame=frame, metadata={}, fingerprint=print_)

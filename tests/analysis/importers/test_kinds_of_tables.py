@@ -223,11 +223,20 @@ def test_sheets_of_excel_and_titles_above_them(tmp_path):
     assert np.allclose(other.scores, 1 - WIDE)
 
 
-def test_excel_needs_its_package(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("ending", "package"), [(".xlsx", "openpyxl"), (".xls", "xlrd"), (".ods", "odf")]
+)
+def test_sheets_need_their_package(ending, package, tmp_path, monkeypatch):
     monkeypatch.setattr("mlaut.optional.find_spec", lambda _: None)
-    (tmp_path / "book.xlsx").write_bytes(b"")
-    with pytest.raises(Exception, match=r"needs openpyxl.*pip install 'mlaut\[excel\]'"):
-        read_results(tmp_path / "book.xlsx", "accuracy")
+    (tmp_path / f"book{ending}").write_bytes(b"")
+    with pytest.raises(Exception, match=rf"needs {package}.*pip install 'mlaut\[excel\]'"):
+        read_results(tmp_path / f"book{ending}", "accuracy")
+
+
+def test_sheets_of_open_document(tmp_path):
+    pytest.importorskip("odf")
+    WIDE.to_excel(tmp_path / "book.ods", engine="odf")
+    assert is_wide(read_results(tmp_path / "book.ods", "accuracy"))
 
 
 def test_numbers_with_several_units_of_one_kind_are_converted(tmp_path):
@@ -340,3 +349,32 @@ def test_commands_for_three_columns_of_names_use_all_of_them(tmp_path):
 def test_two_numbers_with_a_dash_are_no_single_number(tmp_path):
     table = pd.DataFrame({"Model": ["a", "b"], "x": ["68.5 - 82.8", "61.1 - 79.3"]})
     assert "is no single number" in refused(tmp_path, table)
+
+
+def test_levels_of_columns_that_number_repeats_are_repeats(tmp_path):
+    runs = pd.concat([LONG.assign(seed=i, acc=LONG["acc"] + i / 100, time=2.5) for i in (0, 1)])
+    pivot = {"index": "dataset", "columns": ["model", "seed"]}
+    tables = [runs.pivot_table(**pivot, values=x) for x in ("acc", ["acc", "time"])]
+    tables[0].to_csv(tmp_path / "levels.csv")
+    for source in (*tables, tmp_path / "levels.csv"):
+        results = read_results(source, "accuracy")
+        assert results.strategies == ("alpha", "beta")
+        assert np.allclose(results.scores, WIDE + 0.005)
+        assert "means of 2 repeats (`seed`)" in results.how_read
+
+
+def test_a_metric_may_be_a_level_above_datasets():
+    runs = LONG.assign(time=2.5)
+    table = runs.pivot_table(index="model", columns="dataset", values=["acc", "time"])
+    assert is_wide(read_results(table, "accuracy"))
+
+
+def test_several_columns_of_scores_are_those_of_a_wide_table(tmp_path):
+    table = WIDE.assign(seconds=1.5).reset_index()
+    assert is_wide(read(tmp_path, table, columns={"score": ["alpha", "beta"]}))
+
+
+def test_a_column_of_ones_is_asked_about(tmp_path):
+    asked = refused(tmp_path, WIDE.assign(flag=1).reset_index())
+    assert "`flag` may be no strategies (1 throughout)" in asked
+    assert "--columns unused=flag" in asked

@@ -8,7 +8,11 @@ import pytest
 from everything import analysis
 
 from mlaut.analysis import Pairwise, Results, TestResult, compare
+from mlaut.analysis.common import blocks
 from mlaut.analysis.comparing.compare import PAIR_TESTS
+from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
+from mlaut.analysis.methods.frequentist.paired_tests import sign_test, t_test, wilcoxon_test
+from mlaut.analysis.methods.frequentist.ranks import joint_signed_rank_test
 from mlaut.analysis.pairwise.effects import Effect
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, odd, pair_test
@@ -162,3 +166,28 @@ def test_an_advantage_above_0_means_that_the_first_is_better(name):
             low, high = (advantages[f"{effect} {end}"] for end in ("low", "high"))
             assert (low <= advantages[effect]).all()
             assert (advantages[effect] <= high).all()
+
+
+def test_pairs_in_blocks_have_the_numbers_of_all_at_once(monkeypatch):
+    generator = np.random.default_rng(3)
+    losses = generator.uniform(size=(12, 7)).round(2)
+    losses[:, 3] = losses[:, 2]
+    table = pd.DataFrame(losses, columns=list("ABCDEFG"))
+
+    def numbers():
+        results = Results.from_table(table, greater_is_better=False)
+        made = [
+            t_test(results),
+            wilcoxon_test(results, zeros="zsplit", alternative="better"),
+            sign_test(results),
+            joint_signed_rank_test(results),
+            bayesian_sign_test(results, rope=0.05),
+            bayesian_signed_rank_test(results, rope=0.05, n_samples=300),
+        ]
+        return {(pairs.name, name): pairs.table(name) for pairs in made for name in pairs.tables}
+
+    whole = numbers()
+    monkeypatch.setattr(blocks, "_BLOCK", 60)
+    assert len(blocks.blocks(np.empty((12, 21)))) == 5
+    for key, found in numbers().items():
+        np.testing.assert_allclose(found, whole[key], rtol=1e-12, err_msg=str(key))

@@ -146,15 +146,15 @@ def test_the_status_of_a_study_file_sums_its_shards(slurm, study):
 
 def test_a_study_that_only_waits_keeps_its_number_of_shards(slurm, study):
     """Before, jobs=3 submitted the third of three shards beside two of two in the queue."""
-    waits = [(f"101_{n}", "2", "PENDING", "") for n in (1, 2)]
+    waits = [(f"101_{n}", "2", "PENDING", "(PartitionConfig)") for n in (1, 2)]
     submit_study(study)
     put_in_queue(slurm, study, *waits, ("102", "merge", "PENDING", ""))
     again = submit_study(study, jobs=3)
     assert (again.shards, again.submitted, again.job, again.merge) == (2, (), "", "")
     lines = CliRunner().invoke(cli, ["status", "study.toml"]).stdout.splitlines()
     assert lines[0].startswith("study.h5: 2 parts")
-    assert [line.split()[-3:] for line in lines[-2:]] == [
-        ["job", f"101_{n}", "pending"] for n in (1, 2)
+    assert [line.split()[-4:] for line in lines[-2:]] == [
+        ["job", f"101_{n}", "pending", "(PartitionConfig)"] for n in (1, 2)
     ]
     study.with_name("study.shard-1-of-3.h5").touch()
     with pytest.raises(StudyError, match="shards of 2 and of 3, which cannot be merged; remove"):
@@ -214,19 +214,20 @@ def test_mistakes_are_named_before_anything_is_submitted(slurm, study, more, mes
 
 
 def test_what_slurm_refuses_is_one_line(slurm, study):
-    name = job_name(study.with_suffix(".h5"))
     refusal = f"""#!/bin/sh
+grep -q array= "$1" && exec {slurm}/accepts "$1"
 echo 'sbatch: error: Memory specification can not be satisfied
 sbatch: error: Batch job submission failed: Requested node configuration is not available' >&2
-echo '7_1|{name}-2|PENDING|' >> {slurm}/queue
 exit 1
 """
+    (slurm / "sbatch").rename(slurm / "accepts")
     (slurm / "sbatch").write_text(refusal)
+    (slurm / "sbatch").chmod(0o755)
     named = r"^Slurm refused the job: Memory .* satisfied; Batch job .* available; change .slurm."
     with pytest.raises(StudyError, match=named) as told:
         submit_study(study)
     assert "\n" not in str(told.value)
-    assert (slurm / "cancelled").read_text() == "7_1\n"  # Slurm kept it in its queue all the same
+    assert (slurm / "cancelled").read_text() == "101\n"  # the array, which would wait for ever
 
 
 def test_without_slurm_the_way_out_is_named(study, monkeypatch):

@@ -19,6 +19,7 @@ from mlaut.analysis.importers.grids.markup import (
     markdown_tables,
     rst_tables,
 )
+from mlaut.analysis.importers.grids.names import role_of
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_text, strict_json
@@ -263,6 +264,9 @@ def _of_delimited(path: Path) -> Grid:
             text = _text_of(path)
             return Grid("", framed(_separated(text)))
         if twins := _twins(rows[0] if rows else []):
+            index = next((i for i, row in enumerate(rows[:5]) if row[0] and not any(row[1:])), 0)
+            if index > 1 and all(row[0] for row in rows[:index]):  # levels of pandas, with names
+                return grid_of_frame(pd.read_csv(path, header=list(range(index)), index_col=0))
             raise AnalysisError(f"{path}: two columns are called {twins[0]!r}")
     table = read_table(path, missing=("",))  # a dataset may be called NA
     if any(table.index.names):
@@ -295,7 +299,13 @@ def _tidy(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def grid_of_frame(table: pd.DataFrame) -> Grid:
-    """Return a DataFrame as a grid: levels of its index that name rows are columns."""
+    """Return a DataFrame as a grid: levels of its index that name rows are columns.
+
+    So are levels of its columns that number repeats or folds.
+    """
+    names = [x for x in table.columns.names if x and role_of(str(x)) in ("repeat", "fold")]
+    if names and len(names) < table.columns.nlevels:
+        table = pd.DataFrame(table.stack(names, future_stack=True))  # noqa: PD013 - of levels
     whole = table.index.nlevels == 1 and pd.api.types.is_integer_dtype(table.index)
     if any(name is not None for name in table.index.names) or not whole:
         table = table.rename_axis(["" if x is None else x for x in table.index.names]).reset_index()
@@ -303,8 +313,8 @@ def grid_of_frame(table: pd.DataFrame) -> Grid:
 
 
 def _of_excel(path: Path) -> list[Grid]:
-    if path.suffix.lower() == ".xlsx":
-        need("openpyxl", extra="excel", purpose="A table of Excel")
+    package = {".xlsx": "openpyxl", ".xls": "xlrd", ".ods": "odf"}[path.suffix.lower()]
+    need(package, extra="excel", purpose=f"A table with the ending {path.suffix.lower()}")
     try:
         sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
     except Exception as error:  # parsers raise many types of errors on a damaged file

@@ -49,7 +49,8 @@ def keys_of(g: Sheet) -> Keys:
         dataset, strategy = [], []
     said = g.asked.columns
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
-    long = bool(dataset and strategy) or (bool(said.get("score")) and not columns_are)
+    one = len(said.get("score", ())) == 1  # several are columns of a wide table
+    long = bool(dataset and strategy) or (one and not columns_are)
     rows = [*dataset, *strategy]
     if not long and rows and scores and not columns_are:
         long = bool(texts or g.unnamed) and not g.is_key([*rows, *repeat, *fold])

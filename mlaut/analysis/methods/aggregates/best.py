@@ -123,13 +123,14 @@ def probability_of_best(
     Notes
     -----
     The true means are drawn from their posterior under a Dirichlet process: strategies fall into
-    groups of equal ones, and those of the best group share the first place. Strategies that are far
-    behind the leader are left out of the model, so that they change nothing for the others, and
-    copies count as one. In simulations the leader was the best at least as often as its probability
-    states, except where all strategies are equal: then a few of them have more than 1 / K, by up to
-    .1. The random numbers are hashes of seed, draw and place, so the page of a report draws the
-    same numbers. Source: Ferguson (1973); Neal (2000), algorithm 3. The preselection and the model
-    of the noise are MLaut's own; docs/measured-levels.md states how often claims are right.
+    groups of like ones, whose differences are learned and may be 0. Strategies that are far behind
+    the leader are left out of the model, so that they change nothing for the others, and copies
+    count as one. Where true means differ, the leader was the best about as often as its probability
+    states, or more often. Of exactly equal ones it says too much: .51 of the first of three, .20 of
+    the first of ten. The random numbers are hashes of seed, draw and place, so the page of a report
+    draws the same numbers. Source: Ferguson (1973); Neal (2000), algorithm 3. The preselection and
+    the model of the noise are MLaut's own; docs/measured-levels.md states how often claims are
+    right.
 
     Examples
     --------
@@ -138,9 +139,9 @@ def probability_of_best(
     >>> probability_of_best(results, top=2).frame.round(2)
               P(best)  P(top 2)  expected rank  low  high
     strategy
-    A            0.82       1.0           1.18  1.0   1.5
-    B            0.17       1.0           1.83  1.5   2.0
-    C            0.00       0.0           2.99  3.0   3.0
+    A             0.9       1.0            1.1  1.0   2.0
+    B             0.1       1.0            1.9  1.0   2.0
+    C             0.0       0.0            3.0  3.0   3.0
     """
     check_sources(results)
     results = results.in_order

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.methods.bayes.dirichlet import (
@@ -176,7 +177,13 @@ def signed_rank_probabilities(
     >>> probabilities.round(2), shares.round(3)
     (array([[0.97, 0.  , 0.02]]), array([[0.731, 0.152, 0.118]]))
     """
-    d, prior = _columns(differences), _checked_weight(prior)
+    return _sampled(_columns(differences), rope, _checked_weight(prior), n_samples, seed)
+
+
+@in_blocks
+def _sampled(
+    d: np.ndarray, rope: float, prior: float, n_samples: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     sums = SignedRankSums(d, rope)
     counts = np.zeros((d.shape[1], 3))
     for block in weight_blocks(len(d), prior, n_samples, seed):

@@ -5,9 +5,12 @@ difference means that the first is better. ``alternative="better"`` is the alter
 that the first is better than the second.
 """
 
+from typing import Any
+
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.numerics import student_quantile, trinomial_sf
 from mlaut.analysis.pairwise.effects import (
     NONCENTRAL,
@@ -118,6 +121,7 @@ def _p_of_t(t: np.ndarray, df: int, side: str) -> np.ndarray:
     return stdtr(df, t if side == "less" else -t)
 
 
+@in_blocks
 def _t_statistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return t of each pair, and whether its differences are the same on all datasets."""
     mean, sd = d.mean(axis=0), d.std(axis=0, ddof=1)
@@ -175,23 +179,35 @@ def wilcoxon_test(
     """
     losses = paired_losses(results)
     d = losses.differences
-    signed = SignedRanks.of(d, zeros)
-    zero = (d == 0).sum(axis=0)
+    plus, minus, zero, *biserial = _ranked_once(d, zeros, confidence)
     return PairStatistics(
         tables={
-            "statistic": odd(signed.plus - signed.minus),
-            "W+": (signed.plus, signed.minus),
-            "W-": (signed.minus, signed.plus),
+            "statistic": odd(plus - minus),
+            "W+": (plus, minus),
+            "W-": (minus, plus),
             "ties": even(zero),
         },
-        p=lambda side: signed_rank_p(signed, side, method),
+        p=lambda side: _signed_rank_p(d, zeros, side, method)[0],
         effects={
-            "rank-biserial correlation": rank_biserial(d, signed, confidence),
+            "rank-biserial correlation": Effect(*biserial),
             "Hodges-Lehmann shift": LateEffect(lambda: hodges_lehmann(d, confidence), INVERTED),
         },
         notes=(f"differences of 0: {ZERO_RULES[zeros]}",) if zero.any() else (),
         pair_notes=losses.pairs.notes(zero == len(d), EQUAL),
     )
+
+
+@in_blocks
+def _ranked_once(d: np.ndarray, zeros: str, confidence: float) -> tuple[Any, ...]:
+    """Return W+, W-, the number of zeros and the rank-biserial correlation of each pair."""
+    signed = SignedRanks.of(d, zeros)
+    zero = (d == 0).sum(axis=0)
+    return signed.plus, signed.minus, zero, *rank_biserial(d, signed, confidence)
+
+
+@in_blocks
+def _signed_rank_p(d: np.ndarray, zeros: str, side: str, method: str) -> tuple[np.ndarray]:
+    return (signed_rank_p(SignedRanks.of(d, zeros), side, method),)
 
 
 @pair_test(
