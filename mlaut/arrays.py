@@ -69,7 +69,7 @@ class Series:
 
 def is_list_of_arrays(X: Any) -> bool:
     """Return whether rows are a list of arrays, or an array of objects that holds them."""
-    held = isinstance(X, list) or (isinstance(X, np.ndarray) and X.dtype.hasobject)
+    held = isinstance(X, list) or (isinstance(X, np.ndarray) and X.dtype.hasobject and X.ndim == 1)
     return held and len(X) > 0 and all(getattr(one, "ndim", 0) > 0 for one in X)
 
 

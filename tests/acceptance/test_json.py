@@ -97,7 +97,6 @@ CALLS = [
     "run bundle --add BernoulliNaiveBayes -o mine.h5 -j 1 --input data.h5",
     "merge bundle mine.h5 -o all.h5",
     "import all.h5 others.csv --strategy others --source R",
-    "study same study.h5 all.h5",
     "study models study.toml -j 1",
     "study compact study.h5",
     "study rename study.h5 --dataset iris flowers",

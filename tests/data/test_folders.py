@@ -49,7 +49,6 @@ def test_a_table_in_memory():
     [
         (["a", "a", "a"], "dataset 'd': target 'y': one class only, 'a'"),
         (["a", None, "b"], "dataset 'd': target 'y': 1 value is missing, the first in row 1"),
-        ([[1], [2], [3]], "dataset 'd': target 'y': a list in a row; several labels"),
     ],
     ids=str,
 )

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 
 from mlaut.arrays import row_shape
 from mlaut.estimators.libraries.library import LIBRARIES
+from mlaut.estimators.looking import has
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.records import CLASSIFICATION
 
@@ -156,6 +157,6 @@ def _core_of(model: Any) -> Any:
     """Return what gets the rows first: the estimator in a search, or in a wrapper of MLaut."""
     if isinstance(model, TransformedTargetRegressor):
         return _core_of(model.regressor)
-    inner = getattr(model, "estimator", None)
-    passed = hasattr(model, "cv") or type(model).__module__.startswith("mlaut.")
+    inner = model.estimator if has(model, "estimator") else None
+    passed = has(model, "cv") or type(model).__module__.startswith("mlaut.")
     return _core_of(inner) if passed and inner is not None else model

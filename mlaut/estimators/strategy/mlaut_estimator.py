@@ -322,7 +322,7 @@ class MlautEstimator(BaseEstimator):
         with looked_at(self.name):
             core = self._core(self._reference_shape())
             takes = takes_targets(core, task)
-            scoring = getattr(core, "scoring", None)
+            scoring = core.scoring if has(core, "scoring") else None
             if several and takes == "one":
                 kind = "Classifier" if task == CLASSIFICATION else "Regressor"
                 return f"wrap the estimator, as in MultiOutput{kind}(...)"

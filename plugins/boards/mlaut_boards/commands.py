@@ -15,7 +15,6 @@ from mlaut.plugins import (
     Answer,
     Kind,
     database_and_options,
-    environment_differences,
     kind_of,
     read_pairs,
     records,
@@ -379,6 +378,7 @@ def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
     from mlaut import Study
     from mlaut.analysis import read_results
     from mlaut.files_io import StudyStore
+    from mlaut.plugins import environment_differences
     from mlaut_boards.rerun import same_results
 
     paths = [database_and_options(path)[0] for path in (old, new)]
