@@ -638,7 +638,9 @@ class Study:
         of_file = not self._seed_given and len(seeds) == 1  # a study file has one for splits
         seed = seeds.pop() if of_file else self.seed
         how, kept = {"stratify": stratify, "seed": seed}, list["SplitEntry"]()
-        if paths:
+        if stored and split and not self._store.strategies:  # that of a run that was refused
+            split_told(datasets, study, paths, scheme=split, overwrite=True, **how)
+        elif paths:
             split_told(datasets, study, paths, scheme=split, kept=kept, **how)
         known = ", ".join(dict.fromkeys(entry.split.scheme for entry in kept))
         if paths and len(kept) == len(paths):

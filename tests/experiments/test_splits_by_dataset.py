@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import mlaut
 from mlaut.data import LeakWarning, make_split
-from mlaut.errors import DataError, StudyError, UnusableWarning
+from mlaut.errors import DataError, StrategyError, StudyError, UnusableWarning
 from mlaut.experiments import plan_study, run_study
 from mlaut.files_io import StudyStore
 from mlaut.records import CLASSIFICATION
@@ -169,3 +170,11 @@ def test_a_study_file_names_the_schemes_of_datasets(tmp_path):
         path.write_text(FILE.replace('grouped = "group_kfold(4)"', wrong))
         with pytest.raises(DataError, match=said.replace("?", r"\?")):
             plan_study(path)
+
+
+def test_a_run_that_is_refused_leaves_the_split_open(tmp_path):
+    study = mlaut.Study(tmp_path / "study.h5")
+    study.add_datasets((np.zeros((12, 3, 2)), np.arange(12) % 2), name="series")
+    with pytest.raises(StrategyError, match="cannot take as it is"):
+        study.run([LogisticRegression()], verbose=0)
+    assert study.run("BaselineClassifier", split="kfold(3)", verbose=0).n_done == 3
