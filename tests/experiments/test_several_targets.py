@@ -178,6 +178,12 @@ def _names(dataset):
     return [f"target{k}" for k in range(4)] if dataset == "topics" else list(BODY)
 
 
+def test_predictions_have_a_column_for_each_target(ran):
+    (dataset,) = ran.datasets
+    columns = [c for c in ran.predictions(dataset) if c.startswith("prediction.")]
+    assert columns == [f"prediction.{one}" for one in _names(dataset)]
+
+
 def test_predictions_of_other_programs_are_refused(ran):
     (name,) = ran.datasets
     rows = pd.DataFrame({"dataset": [name], "repeat": 0, "fold": 0, "row": 0, "prediction": 1})
@@ -321,6 +327,12 @@ FORMS = {
     ),
     "sets": ([{int(k) for k in np.flatnonzero(row)} for row in TOPICS], [0, 1, 2, 3]),
 }
+
+
+def test_a_list_of_one_target_is_that_target(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(BODY, target=["Waist"], name="body")
+    assert FilesIO(study.datasets_path).dataset_info("body").target == "Waist"
 
 
 @pytest.mark.parametrize("form", FORMS)

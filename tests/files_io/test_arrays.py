@@ -11,7 +11,12 @@ from mlaut.arrays import Series
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.tables import arrays
-from mlaut.files_io.tables.arrays import Mapped, array_fingerprint, count_repeated
+from mlaut.files_io.tables.arrays import (
+    Mapped,
+    array_fingerprint,
+    checked_array,
+    count_repeated,
+)
 from mlaut.records import Dataset
 
 RNG = np.random.default_rng(0)
@@ -211,3 +216,7 @@ def test_lists_of_arrays_of_one_shape_are_an_array_or_a_table(tmp_path):
 def test_series_that_occur_twice_are_counted(io):
     X = Series.of([np.ones((1, 2)), np.ones((1, 3)), np.ones((1, 2)), np.zeros((1, 2))])
     assert count_repeated(X, np.zeros(4)) == 2
+
+
+def test_arrays_of_a_dataset_may_be_a_list():
+    assert checked_array([np.zeros((1, 3)), np.zeros((1, 2))], 2).lengths.tolist() == [3, 2]

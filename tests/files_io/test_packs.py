@@ -166,3 +166,13 @@ def test_parts_that_do_not_fit_are_refused(columns):
         check_pack(changed(**columns))
     with pytest.raises(refused):
         unpack_outcomes(changed(**columns))
+
+
+def test_predictions_of_several_targets_come_back_in_their_shape():
+    two = np.array([[0, 1], [1, 1], [0, 0]], dtype=np.int32)
+    (payload,) = pack_outcomes([Outcome(Cell("topics", "tree", 0, 0), Status.DONE, two)])
+    (outcome,) = unpack_outcomes(payload)
+    assert np.array_equal(outcome.predictions, two)
+    record, arrays = unpack(payload)
+    with pytest.raises(ValueError, match="-1 targets"):
+        check_pack(pack({**record, "targets": -1}, arrays))

@@ -113,6 +113,11 @@ def test_a_split_is_read_once_for_each_seal_of_its_file(study, monkeypatch):
         first.truth[0] = 1
     study.save_splits([entry("iris", fingerprint="other")], replace=True)
     assert study.load_split("iris").fingerprint == "other"
+    monkeypatch.setattr(seal, "_MOST_READ", 0)  # what was read is forgotten where it is too much
+    read.clear()
+    for _ in range(2):
+        study.load_split("iris"), study.load_split("cpu")
+    assert read == ["cpu", "iris", "cpu"]
 
 
 def test_same_structure_again_leaves_the_file_alone(study):

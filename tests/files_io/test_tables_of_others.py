@@ -225,3 +225,5 @@ def test_what_holds_no_dataset_is_refused(tmp_path):
         Study(tmp_path / "s.h5").add_datasets(7, name="d")
     with pytest.raises(DataError, match="a table has no name; pass name="):
         Study(tmp_path / "s.h5").add_datasets(TABLE, target="y")
+    with pytest.raises(DataError, match="a int holds no dataset; pass a table"):
+        Study(tmp_path / "s.h5").add_datasets((7, [1, 2]), name="d")
