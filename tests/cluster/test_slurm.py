@@ -146,7 +146,7 @@ def test_a_study_that_is_killed_cancelled_and_out_of_time_equals_a_plain_run(slu
 
     told = mlaut(slurm, tmp_path, "submit", "study.toml", "--mem", "6GB", "--time", "20m")
     assert "it goes on" not in told
-    assert "2 of 3 shards finished" in told
+    assert re.search("[12] of 3 shards finished", told)
     until((tmp_path / "study.h5").exists)
     until(lambda: not queue(slurm, tmp_path))
     assert "nothing to submit" in mlaut(slurm, tmp_path, "submit", "study.toml")
@@ -197,7 +197,7 @@ exec "$@"
 """
 
 
-def test_the_example_of_the_page_runs(slurm, tmp_path):
+def test_the_example_of_the_page_runs(slurm, tmp_path, tmp_path_factory):
     """With an account, lines of setup, scratch, and a stand-in for Apptainer."""
     page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
     example = next(x for x in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "setup" in x)
@@ -208,8 +208,8 @@ def test_the_example_of_the_page_runs(slurm, tmp_path):
         file.parent.mkdir(parents=True)
         file.write_text(text)
         file.chmod(0o755)
-    here = slurm | {"TMPDIR": str(tmp_path / "there"), "BASH_FUNC_module%%": "() { echo $*; }"}
-    (tmp_path / "there").mkdir()
+    there = tmp_path_factory.mktemp("t")
+    here = slurm | {"TMPDIR": str(there), "BASH_FUNC_module%%": "() { echo $*; }"}
     told = [mlaut(here, tmp_path, *commands.pop(0).split()[1:])]
     until((tmp_path / "study.h5").exists)
     until(lambda: not queue(here, tmp_path))
@@ -223,4 +223,4 @@ def test_the_example_of_the_page_runs(slurm, tmp_path):
     (first, *_) = sorted((tmp_path / "study.slurm").glob("*_1.log"))
     assert "load python" in first.read_text()
     assert f"{tmp_path}/mlaut.sif mlaut run" in first.read_text()
-    assert not [*(tmp_path / "there").iterdir()]
+    assert not [*there.iterdir()]

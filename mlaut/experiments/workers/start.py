@@ -1,12 +1,15 @@
 """Start processes with the fork server, which has the libraries of a cell already loaded."""
 
+import atexit
 import contextlib
 import errno
 import fcntl
 import multiprocessing
 import os
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +23,7 @@ from mlaut.optional import changed
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
 _SERVER_TRIES = 3  # of a fork server that ends while it loads
+_LONGEST_FOLDER = 70  # bytes; a folder and a socket in it add 31
 _REQUEST_SECONDS = 2.0  # for the descriptors of a process to start; they come at once
 
 _birth = threading.Lock()
@@ -117,8 +121,17 @@ def refuse_garbage() -> None:
 def _as_parent() -> Iterator[None]:
     """Prepare this process for a start of the fork server or, by it, of a process."""
     with _birth, _main_hidden(), _children_allowed(), _one_thread():
+        _make_sockets_short()
         forkserver.set_forkserver_preload(["mlaut.experiments.workers.preloaded"])
         yield
+
+
+def _make_sockets_short() -> None:
+    """Put sockets into ``/tmp`` where TMPDIR is long, as a job's may be: they end at 107 bytes."""
+    config = vars(multiprocessing.current_process())["_config"]
+    if "tempdir" not in config and len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER:
+        config["tempdir"] = tempfile.mkdtemp(prefix="pymp-", dir="/tmp")
+        atexit.register(shutil.rmtree, config["tempdir"], ignore_errors=True)
 
 
 @contextlib.contextmanager

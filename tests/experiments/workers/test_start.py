@@ -48,3 +48,17 @@ def test_a_server_that_ended_is_started_again():
     second = multiprocessing.forkserver._forkserver._forkserver_pid
     assert second not in (None, first)
     assert Path(f"/proc/{second}").exists()
+
+
+def test_a_long_folder_for_temporary_files_hinders_no_worker(tmp_path):
+    folder = tmp_path / ("long" * 20)
+    folder.mkdir()
+    program = "from mlaut.experiments.workers.pool import Team; Team(1).close(); print('started')"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.stdout == "started\n", done.stderr
