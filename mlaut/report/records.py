@@ -38,7 +38,7 @@ class ReportTable:
         Returns the form for reading of the section and the table: a `ShownTable`, or a table whose
         columns need no other headers; default the table itself. A form without a row is not shown.
     of_failures : bool, default False
-        Whether the page shows the table under "Cells without a result".
+        Whether the page shows the table under "Failures and warnings".
     """
 
     name: str

@@ -160,9 +160,11 @@ def race_screen(section: Section) -> Screen | None:
     known, frame = race.to_frame(), margins(scored, first)
     alone = USE if race.answered and len(race.left) == 1 else OPEN
     frame["verdict"] = [alone if name in race.left else RACED_OUT for name in frame.index]
-    lack = (known["datasets"] - scored.losses.notna().sum()).clip(lower=0).astype(int)
-    frame = frame.assign(failures=lack, ran=known["datasets"], **{"average rank": np.nan})
+    has = scored.losses.notna().sum()
+    lack = (known["datasets"] - has).clip(lower=0).astype(int)
+    frame = frame.assign(failures=lack, ran=has + lack, **{"average rank": np.nan})
     frame = frame.sort_values(["verdict", "ran"], key=_race_order, kind="stable")
+    frame = frame.loc[[first, *frame.index.drop(first)]]
     terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
     table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
     strips = Strips.of(table, scored)
