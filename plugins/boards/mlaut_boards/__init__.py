@@ -5,7 +5,14 @@ new records of boards that grow, exports to boards, skill scores, and whether a 
 scores.
 """
 
-from mlaut_boards.rerun import same_results
-from mlaut_boards.skill import paired_items, skill_table
+from importlib import import_module
+from typing import Any
 
-__all__ = ["paired_items", "same_results", "skill_table"]
+_ROOMS = {"paired_items": "skill", "same_results": "rerun", "skill_table": "skill"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a function, imported when it is first asked for: ``mlaut --help`` asks for none."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"mlaut_boards.{_ROOMS[name]}"), name)
