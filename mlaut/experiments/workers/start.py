@@ -23,7 +23,7 @@ from mlaut.optional import changed
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
 _SERVER_TRIES = 3  # of a fork server that ends while it loads
-_LONGEST_FOLDER = 70  # bytes; a folder and a socket in it add 31
+_LONGEST_FOLDER = 75  # bytes; a folder and a socket in it add 32
 _REQUEST_SECONDS = 2.0  # for the descriptors of a process to start; they come at once
 
 _birth = threading.Lock()
@@ -130,8 +130,9 @@ def _make_sockets_short() -> None:
     """Put sockets into ``/tmp`` where TMPDIR is long, as a job's may be: they end at 107 bytes."""
     config = vars(multiprocessing.current_process())["_config"]
     if "tempdir" not in config and len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER:
-        config["tempdir"] = tempfile.mkdtemp(prefix="pymp-", dir="/tmp")
-        atexit.register(shutil.rmtree, config["tempdir"], ignore_errors=True)
+        with contextlib.suppress(OSError):  # the socket will report what is wrong
+            config["tempdir"] = tempfile.mkdtemp(prefix="pymp-", dir="/tmp")
+            atexit.register(shutil.rmtree, config["tempdir"], ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+import numpy as np
+
 _NOTED = "changed names: "
 _MOST_NOTED = 100  # an attribute holds 64 kB
 
@@ -66,3 +68,12 @@ def noted_names(file: Any, what: str) -> dict[str, str | None]:
     except (TypeError, ValueError):  # of another program
         return {}
     return noted if isinstance(noted, dict) else {}
+
+
+def plain_names(target: Any) -> Any:
+    """Return the name of a target, or the names of several, as plain JSON values."""
+    return [_plain(one) for one in target] if isinstance(target, list) else _plain(target)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label

@@ -15,7 +15,7 @@ import numpy as np
 
 from mlaut.errors import MlautError, StoreError, StudyError, nearest
 from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry, prediction_type
-from mlaut.files_io.safe_files.names import from_h5, note_names, to_h5
+from mlaut.files_io.safe_files.names import from_h5, note_names, plain_names, to_h5
 from mlaut.files_io.safe_files.old_files import check_not_old
 from mlaut.files_io.safe_files.plain_files import MEMORY, TEXT
 from mlaut.files_io.safe_files.seal import LIST, read_once
@@ -30,7 +30,6 @@ from mlaut.files_io.safe_files.texts import (
 )
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_json
 from mlaut.files_io.studies.study_arrays import StudyArrays
-from mlaut.files_io.tables.fingerprints import plain_names
 from mlaut.identity import without_rooms
 from mlaut.records import CLASSIFICATION, TASKS, Split
 

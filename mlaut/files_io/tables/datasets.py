@@ -21,7 +21,7 @@ import pandas as pd
 
 from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError, StoreError, nearest, shortened
-from mlaut.files_io.safe_files.names import from_h5
+from mlaut.files_io.safe_files.names import from_h5, plain_names
 from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import get_json, put_json
 from mlaut.files_io.safe_files.untrusted import read_whole
@@ -35,7 +35,6 @@ from mlaut.files_io.tables.arrays import (
 from mlaut.files_io.tables.fingerprints import (
     column_fingerprints,
     dataset_fingerprint,
-    plain_names,
 )
 from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.tables.roles import checked_roles, described_roles, plain_roles

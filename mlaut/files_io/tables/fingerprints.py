@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut.files_io.safe_files.names import plain_names
 from mlaut.files_io.tables.arrays import array_fingerprint
 from mlaut.files_io.tables.encodings import Element, encode_columns
 
@@ -57,7 +58,7 @@ def fingerprint(frame: pd.DataFrame) -> str:
 def column_fingerprints(frame: pd.DataFrame) -> list[tuple[Any, str]]:
     """Return the name and the digest of each column, which show where two tables differ."""
     digests = (_element_digest(element).hex() for element in encode_columns(frame))
-    return list(zip(map(_plain, frame.columns), digests, strict=True))
+    return list(zip(map(plain_names, frame.columns), digests, strict=True))
 
 
 def dataset_fingerprint(
@@ -72,20 +73,13 @@ def dataset_fingerprint(
     A dataset without roles has the same fingerprint as before there were roles. Features that are
     no table (``array``) count with their shape, their type and their values.
     """
-    columns = [[role, [_plain(name) for name in names]] for role, names in (roles or {}).items()]
+    columns = [
+        [role, [plain_names(name) for name in names]] for role, names in (roles or {}).items()
+    ]
     more = [] if array is None else [{"array": array_fingerprint(array)}]
     return _digest(
         fingerprint(frame), plain_names(target), task, *([columns] if columns else []), *more
     )
-
-
-def plain_names(target: Any) -> Any:
-    """Return the name of a target, or the names of several, as plain JSON values."""
-    return [_plain(one) for one in target] if isinstance(target, list) else _plain(target)
-
-
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def _digest(*content: Any) -> str:
