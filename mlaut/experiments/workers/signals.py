@@ -28,8 +28,32 @@ def stopping_at_once() -> Iterator[None]:
         kind = interrupt_of([number])
         raise kind(f"{kind.word}; make the same call again to go on")
 
-    with _handled_by(stop):
+    with _handled_by(stop), _heard_in_callbacks(again=True):
         yield
+
+
+@contextlib.contextmanager
+def _heard_in_callbacks(again: bool) -> Iterator[None]:
+    """Print no traceback of an interrupt that Python drops, as in the callback of a weak reference.
+
+    It comes again, if asked for, when the callback has ended.
+    """
+    before = sys.unraisablehook
+
+    def told(dropped: Any) -> None:
+        if not isinstance(dropped.exc_value, KeyboardInterrupt):
+            before(dropped)
+        elif again:
+            late = isinstance(dropped.exc_value, TimeIsOver)
+            number = signal.SIGUSR1 if late else signal.SIGINT
+            here = threading.main_thread().ident
+            threading.Timer(0.05, signal.pthread_kill, [here, number]).start()
+
+    sys.unraisablehook = told
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 @contextlib.contextmanager
@@ -65,7 +89,7 @@ def interrupted_once() -> Iterator[list[int]]:
             raise KeyboardInterrupt
         sys.stderr.write("mlaut: stopping; the finished cells are being stored\n")
 
-    with _handled_by(interrupt):
+    with _handled_by(interrupt), _heard_in_callbacks(again=False):
         yield seen
 
 
