@@ -39,9 +39,6 @@ _TODAY = {
     "load_result save_result": "to_frame() of the result, and pandas or pickle",
     "probability_of_improvement": "mlaut.analysis.elo_ratings",
     "RandomForestClassifier_large_grid": "RandomForestClassifier with param_grid={...}",
-    "lacoste_comparison lacoste_sign_test lacoste_signed_rank_test": (
-        "table_tests.py, in examples/studies/lacoste2012"
-    ),
     "aligned_ranks_test": "mlaut.analysis.friedman_test, or methods.frequentist.quade_test",
     "MLautScore": "mlaut.analysis.MLautScore",
     "ScoreAccuracy": "mlaut.analysis.scores.ScoreAccuracy",

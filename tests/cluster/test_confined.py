@@ -1,4 +1,4 @@
-"""What a container does to a run: nothing to write but its folder, little shared memory, a limit.
+"""Runs go on as in a container: with a root that is read only, little shared memory and a limit.
 
 No engine is needed: a mount namespace and a control group are what an engine would make.
 """

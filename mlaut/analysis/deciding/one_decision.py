@@ -347,7 +347,7 @@ def decide_one(
     A strategy is to be avoided if the main test shows another to be better, after the correction
     for all pairs: with probability ``1 - alpha`` no such claim is false. The others may be the
     best; the leader has the best mean of them. It is to be used if no other may be the best, or if
-    its probability to be the best is at least one half.
+    its probability to be the best is above one half, as printed.
     """
     results = one.results
     names, metric, given = list(results.strategies), results.metric, chosen.analysis
@@ -389,7 +389,7 @@ def decide_one(
     else:
         baseline = np.array([any(part in name.lower() for part in YARDSTICKS) for name in names])
         verdicts[baseline & ~top] = YARDSTICK
-        likely = chances[first].sum() >= _LIKELIEST
+        likely = round(chances[first].sum(), 2) > _LIKELIEST
         verdicts[first] = USE if top.sum() == len(first) or likely else OPEN
     if analysis.rope and REGION in tests:
         equal = _equal(tests[REGION], first[0], analysis.alpha)

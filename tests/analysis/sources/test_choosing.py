@@ -30,7 +30,7 @@ def test_equal_strategies_are_not_told_apart(k):
 
 
 def test_what_is_said_comes_true_where_means_differ_a_little():
-    """What is said is at most 10 points too low, and not too high, where means differ a little."""
+    """Chances are at most 10 points too low, and not too high, where means differ a little."""
     said, right = [], []
     for seed in range(60):
         truth = np.random.default_rng([1, seed]).normal(0, 0.3, 4)
