@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -17,7 +18,7 @@ from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
 from mlaut.data.tables.images import image_folders
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
-from mlaut.errors import DataError, nearest, nearest_of
+from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of
 from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.tables import (
     IN_FOLDERS,
@@ -182,6 +183,13 @@ def folder_tables(
         for name, row in ((row["name"], row) for row in rows)
     }
     together = {name: Unread(partial(_load_parts, parts, roles)) for name, parts in parted.items()}
+    if twice := [row["file"] for row in rows if row["name"] in together]:
+        warnings.warn(
+            f"{folder}: left out: {', '.join(twice)}, since there are training and test parts of "
+            f"that name; {MANIFEST} chooses other files",
+            UnusableWarning,
+            stacklevel=3,
+        )
     return dict(sorted({**alone, **together}.items())) if together else alone
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mlaut import Study
 from mlaut.data import load_folder
-from mlaut.errors import DataError
+from mlaut.errors import DataError, UnusableWarning
 from mlaut.files_io import FilesIO
 
 TRAINING = "x,colour,class\n1,red,a\n2,blue,b\n3,red,a\n"
@@ -57,6 +57,13 @@ def test_a_training_and_a_test_part_are_one_dataset_with_its_split(tmp_path):
     assert wine.frame["x"].tolist() == [1, 2, 3, 4, 5]
     assert codes(wine) == [[-1, -1, -1, 0, 0]]
     assert wine.split.scheme == "the test part of its files"
+
+
+def test_a_file_beside_parts_of_its_name_is_told(tmp_path):
+    tables(tmp_path, iris_train__csv=TRAINING, iris_test__csv=TEST, iris__csv=TRAINING)
+    with pytest.warns(UnusableWarning, match=r"left out: iris.csv, since there are training and"):
+        (iris,) = load_folder(tmp_path)
+    assert codes(iris) == [[-1, -1, -1, 0, 0]]
 
 
 def test_files_without_a_training_part_are_datasets_of_their_own(tmp_path):
