@@ -63,7 +63,7 @@ branches: $(VENV)/tested  ## that tests reach every branch of files_io and exper
 	mkdir $(VENV)/branches
 	COVERAGE_FILE=$(VENV)/branches/data $(BIN)/python -m coverage run --branch \
 	  --source=mlaut.files_io,mlaut.experiments.plans -m pytest -n auto --dist worksteal \
-	  -m "not slow" -k "not (its_twin or writers_lose or parts_make or any_table or any_flipped or disk_that_is or interrupt_in_any)" \
+	  -m "not slow" -k "not (its_twin or writers_lose or parts_make or any_table or any_flipped or disk_that_is)" \
 	  mlaut/files_io tests/files_io tests/acceptance/test_old_studies.py tests/experiments/plans \
 	  tests/experiments/test_arrays.py tests/experiments/test_several_targets.py tests/experiments/workers/test_allotted.py
 	COVERAGE_FILE=$(VENV)/branches/data $(BIN)/python -m coverage combine -q

@@ -30,7 +30,7 @@ import numpy as np
 from mlaut.errors import StoreError
 from mlaut.files_io.safe_files import changes
 from mlaut.files_io.safe_files.handles import open_own, refuse_other_handles
-from mlaut.files_io.safe_files.hdf5_output import Bytes, FileObject, output_h5, write_all
+from mlaut.files_io.safe_files.hdf5_output import Bytes, object_h5, output_h5, write_all
 from mlaut.files_io.safe_files.lock import locked
 from mlaut.files_io.safe_files.plain_files import check_plain
 from mlaut.files_io.safe_files.seal import BLOCK, check_seal, list_open, make_seal, sealed_size
@@ -68,7 +68,7 @@ def _checked(path: Path, handle: int, change: changes.Change | None) -> Iterator
     else:
         content = changes.Overlay.of(handle, change)
         check_seal(path, content, None)
-        opened = open_own(FileObject(content, str(path)), "r")
+        opened = object_h5(content, "r", str(path))
     with opened as file:
         check_links(file, path)
         yield file

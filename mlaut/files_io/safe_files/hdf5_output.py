@@ -1,12 +1,14 @@
 """File objects through which HDF5 reads and writes a descriptor.
 
 HDF5 cannot close a file that it cannot write: on a full disk it reports each of its objects on
-standard error, raises errors that look like damage, and may end the process. So HDF5 writes through
-`output_h5`, which accepts every byte, and raises the first error of the system after HDF5 has
-closed the file.
+standard error, raises errors that look like damage, and may end the process. An interrupt
+(Ctrl-C) in what it calls leaves its file open, and comes back as some other error, or not at all.
+So HDF5 reads and writes through `object_h5`, which accepts every byte, and raises the first error
+of the system, and an interrupt, after HDF5 has closed the file.
 """
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -71,32 +73,60 @@ def write_all(handle: int, content: bytes | memoryview, offset: int) -> None:
 
 
 @contextlib.contextmanager
-def output_h5(content: Any, empty: bool) -> Iterator[h5py.File]:
-    """Open bytes as an HDF5 file for writing.
+def object_h5(
+    content: Any, mode: str, name: str = "database", **options: Any
+) -> Iterator[h5py.File]:
+    """Open bytes as an HDF5 file.
 
     Parameters
     ----------
     content : Bytes, or an object with its methods
-    empty : bool
-        Whether to begin with an empty file, with space for a seal.
+    mode : str
+        Mode of `h5py.File`.
+    name : str, default "database"
+        Name of the file in messages of h5py.
+    **options
+        Of `h5py.File`.
 
     Raises
     ------
-    OSError
-        First error of the system, raised when the block has ended. It replaces any error of the
-        block, which is probably its consequence.
+    OSError, KeyboardInterrupt
+        First error of the system, or interrupt, raised when the block has ended. It replaces any
+        error of the block, which is probably its consequence.
     """
-    output = FileObject(content)
-    options: dict[str, Any] = {"mode": "w", "userblock_size": BLOCK} if empty else {"mode": "r+"}
+    opened = FileObject(content, name)
     try:
-        with open_own(output, **options) as file:
+        with open_own(opened, mode, **options) as file:
             yield file
     except Exception as error:
-        if output.error is not None:
-            raise output.error from error
+        if opened.error is not None:
+            raise opened.error from error
         raise
-    if output.error is not None:
-        raise output.error
+    if opened.error is not None:
+        raise opened.error
+
+
+def output_h5(content: Any, empty: bool) -> contextlib.AbstractContextManager[h5py.File]:
+    """Return `object_h5` for writing; an empty file begins with space for a seal."""
+    if empty:
+        return object_h5(content, "w", userblock_size=BLOCK)
+    return object_h5(content, "r+")
+
+
+def interrupted_later(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of `FileObject` that keeps an interrupt, and does its work again."""
+
+    @functools.wraps(method)
+    def whole(file: "FileObject", *arguments: Any) -> Any:
+        position = file.position
+        try:
+            return method(file, *arguments)
+        except KeyboardInterrupt:
+            # Without its traceback, which leads to h5py's property list, and that to this file.
+            file.error, file.position = KeyboardInterrupt(), position
+            return method(file, *arguments)
+
+    return whole
 
 
 class FileObject:
@@ -110,30 +140,33 @@ class FileObject:
     """
 
     def __init__(self, content: Any, name: str = "database") -> None:
-        self.error: OSError | None = None
+        self.error: OSError | KeyboardInterrupt | None = None
         self._content = content
         self._name = name
-        self._position = 0
+        self.position = 0
 
     def __repr__(self) -> str:
         return self._name
 
+    @interrupted_later
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Move the position, and return it."""
-        begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position}.get(whence, self._content.size)
-        self._position = offset + begin
-        return self._position
+        begin = {os.SEEK_SET: 0, os.SEEK_CUR: self.position}.get(whence, self._content.size)
+        self.position = offset + begin
+        return self.position
 
     def tell(self) -> int:
         """Return the position."""
-        return self._position
+        return self.position
 
+    @interrupted_later
     def read(self, size: int) -> bytes:
         """Return the next bytes."""
-        content = self._content.read(size, self._position)
-        self._position += len(content)
+        content = self._content.read(size, self.position)
+        self.position += len(content)
         return content
 
+    @interrupted_later
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer with the next bytes, and with zeros behind the end, and return its length.
 
@@ -146,15 +179,17 @@ class FileObject:
             rest = rest[len(piece) :]
         return len(buffer)
 
+    @interrupted_later
     def write(self, content: Any) -> int:
         """Accept bytes; the first error of the system is kept."""
-        self._try(self._content.write, content, self._position)
-        self._position += len(content)
+        self._try(self._content.write, content, self.position)
+        self.position += len(content)
         return len(content)
 
+    @interrupted_later
     def truncate(self, size: int | None = None) -> int:
         """Set the size; the first error of the system is kept."""
-        new_size = self._position if size is None else size
+        new_size = self.position if size is None else size
         self._try(self._content.truncate, new_size)
         return new_size
 
@@ -163,7 +198,7 @@ class FileObject:
             if self.error is None:
                 change(*arguments)
         except OSError as error:
-            self.error = error
+            self.error = error.with_traceback(None)  # as in `interrupted_later`
 
     def flush(self) -> None:
         """Do nothing: whoever opened the descriptor syncs it."""

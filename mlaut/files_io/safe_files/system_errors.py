@@ -68,7 +68,8 @@ def explain(error: OSError, path: Path, doing: str) -> StoreError:
 def explained(path: Path, doing: str) -> Iterator[None]:
     """Turn an OSError of the block into a StoreError that explains it; others pass unchanged.
 
-    An interrupt (Ctrl-C) in what HDF5 calls becomes a SystemError on its way; it is raised again.
+    An interrupt (Ctrl-C) at the begin of what HDF5 calls becomes another error on its way; it is
+    raised again.
     """
     try:
         yield
@@ -81,6 +82,8 @@ def explained(path: Path, doing: str) -> Iterator[None]:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
+    if re.search(r"driver \w+ request failed", str(error)):  # `FileObject` raises nothing else
+        return isinstance(error, RuntimeError)
     while isinstance(error, SystemError):
         error = error.__cause__
     return isinstance(error, KeyboardInterrupt)
