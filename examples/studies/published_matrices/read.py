@@ -193,7 +193,7 @@ def hierarchical(results: ma.Results, pairs: Sequence[tuple[str, str]], rope: fl
     """Ask the hierarchical test, which takes seconds a pair, about some pairs."""
     found = pd.Series(np.nan, index=ma.t_test(results).to_frame().index, dtype=object)
     for first, second in pairs:
-        result = bayes.hierarchical_test(results, first, second, rope=rope)
+        result = bayes.hierarchical_test(results, pair=(first, second), rope=rope)
         p = [pd.Series([value]) for value in result.probabilities.values()]
         found.loc[(first, second)] = by_probability(*p).iloc[0]
     name = f"Bayesian hierarchical, rope {rope:g}"

@@ -39,7 +39,7 @@ RIGHT = {
     "correlated_t_probabilities": {"differences": X, "rope": 0.01, "test_to_train": 0.5},
     "correlated_t_test": {"differences": X, "rope": 0.01, "strategies": PAIR, "metric": "loss"},
     "critical_difference": {"n_strategies": 4, "n_datasets": 9, "alpha": 0.05, "test": "nemenyi"},
-    "cv_differences": {"first": "A", "second": "B"},
+    "cv_differences": {"pair": ["A", "B"]},
     "cv_interval": {"values": X, "confidence": 0.9, "test_to_train": 0.5, "span": 1.0},
     "cv_p_values": {"differences": X, **MEASURED},
     "cv_statistic": {"differences": X, **MEASURED},
@@ -65,7 +65,7 @@ RIGHT = {
         "df": np.full(3, 9.0),
         "rope": 0.01,
     },
-    "hierarchical_test": {"first": "A", "second": "B"},
+    "hierarchical_test": {"pair": ["A", "B"]},
     "joint_errors": {"wrong": WRONG[0]},
     "lacoste_comparison": {
         "only_first_wrong": [3, 5],
