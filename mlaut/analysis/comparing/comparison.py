@@ -44,9 +44,8 @@ class Comparison(Numbers, Shown):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each pair; columns are pairs of a test and one of its numbers."""
-        every = {**self.pairs, **self.bayesian}
         index = self.leading_pairs.to_frame().index
-        frames = {name: pairs.to_frame().reindex(index) for name, pairs in every.items()}
+        frames = {name: pairs.to_frame().reindex(index) for name, pairs in self.tests.items()}
         return pd.concat(frames, axis=1)
 
     def decision(self, **terms: Any) -> Decision:
