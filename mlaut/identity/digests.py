@@ -20,15 +20,13 @@ import numpy as np
 from mlaut.identity.describer import Describer, Description
 
 
-def describe(value: Any, *, former: bool = False) -> Description:
+def describe(value: Any) -> Description:
     """Return the description of an object.
 
     Parameters
     ----------
     value : object
         Any value that `canonical` accepts.
-    former : bool, default False
-        Whether to describe it as studies stored it once.
 
     Raises
     ------
@@ -41,7 +39,7 @@ def describe(value: Any, *, former: bool = False) -> Description:
     >>> sorted(describe(SVC(C=3)).libraries), describe(SVC(C=3)).unseen
     (['sklearn'], ())
     """
-    return Describer(former).describe(value)
+    return Describer().describe(value)
 
 
 def digest(value: Any) -> str:
