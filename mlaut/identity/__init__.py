@@ -55,6 +55,26 @@ def without_modules(value: Any, modules: Collection[str]) -> Any:
     return plain
 
 
+def names_in(value: Any) -> Iterator[str]:
+    """Yield the names of the user's code in an identity.
+
+    Examples
+    --------
+    >>> list(names_in({"class": "mine.Slow", "own": {"mine.Slow": {}}, "reads": {"mine.N": 1}}))
+    ['mine.Slow', 'mine.N']
+    """
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key in _NAMING and isinstance(item, Mapping):
+                yield from item
+            elif key == "function" and len(value) > 1 and isinstance(item, str):  # it has code
+                yield item
+            yield from names_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from names_in(item)
+
+
 _NAMED = {"class", "function"}  # keys of an identity whose value is a name
 _NAMING = {"own", "reads"}  # keys of an identity whose value has names as keys
 

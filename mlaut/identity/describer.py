@@ -107,9 +107,16 @@ def python_version() -> str:
 
 
 class Describer:
-    """Builder of the description of one object and of everything that user code in it reads."""
+    """Builder of the description of one object and of everything that user code in it reads.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    former : bool, default False
+        Whether the description is as studies stored it once, which knew no file of `keep_space`.
+    """
+
+    def __init__(self, former: bool = False) -> None:
+        self._former = former
         self._reads: dict[str, Any] = {}
         self._waiting: list[tuple[str, Any]] = []
         self._unseen: set[str] = set()
@@ -279,7 +286,8 @@ class Describer:
 
     def _user_class_form(self, cls: type) -> dict[str, Any]:
         """Return the form of a user's class, without inherited members."""
-        space = syntax.space_of(cls)
+        without = self._former and cls.__module__ not in sys.modules
+        space: Mapping[str, Any] = {} if without else syntax.space_of(cls)
         node, functions = syntax.class_node(cls, space), dict(functions_of(cls))
         self._modules.add(cls.__module__)
         others: dict[str, Any] = {}
@@ -318,7 +326,7 @@ class Describer:
     def _follow(self, names: NamesRead, space: Mapping[str, Any], inside: Set[str]) -> None:
         """Queue the values that code reads from its module and from its own imports."""
         self._modules.add(where := str(space.get("__name__", "")))
-        if where not in sys.modules:
+        if where not in sys.modules and not self._former:
             self._files[where] = str(space.get("__file__", ""))
         bound: dict[str, tuple[str, Any]] = {}
         for statement in names.imports:

@@ -20,13 +20,15 @@ import numpy as np
 from mlaut.identity.describer import Describer, Description
 
 
-def describe(value: Any) -> Description:
+def describe(value: Any, *, former: bool = False) -> Description:
     """Return the description of an object.
 
     Parameters
     ----------
     value : object
         Any value that `canonical` accepts.
+    former : bool, default False
+        Whether to describe it as studies stored it once.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def describe(value: Any) -> Description:
     >>> sorted(describe(SVC(C=3)).libraries), describe(SVC(C=3)).unseen
     (['sklearn'], ())
     """
-    return Describer().describe(value)
+    return Describer(former).describe(value)
 
 
 def digest(value: Any) -> str:

@@ -20,13 +20,14 @@ from studies import assert_same_block, broken_off, entry, outcome, strategy
 
 from mlaut.analysis import Results
 from mlaut.errors import StoreError, StudyError, StudyLockedError
-from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io import FilesIO, StrategyEntry, StudyStore
 from mlaut.files_io.outcomes.traces import pack_trace
 from mlaut.files_io.safe_files import seal
 from mlaut.files_io.safe_files.hdf5 import accept_changes, change_h5, rewrite_h5
 from mlaut.files_io.safe_files.texts import put_json, put_labels
 from mlaut.files_io.studies import study_layout
 from mlaut.files_io.studies.study_layout import arrays_of, damage_explained
+from mlaut.identity.digests import digest
 from mlaut.records import REGRESSION, Status, Trace
 
 
@@ -674,6 +675,15 @@ def test_weights_of_rows_are_kept_and_checked(tmp_path):
             file["splits/iris/weights"] = wrong
         with pytest.raises(StoreError, match="the split of dataset 'iris' contradicts itself"):
             study.load_split("iris")
+
+
+def test_a_strategy_of_a_version_with_other_modules_is_the_same_today(study):
+    identity = {"class": "mlaut.estimators.strategy.wrappers.Balanced", "C": [1]}
+    study.allocate([StrategyEntry("old", digest(identity), identity)])
+    today = {"class": "mlaut.estimators.Balanced", "C": [1]}
+    assert study.strategies[-1] == StrategyEntry("old", digest(today), today)
+    study.allocate([StrategyEntry("old", digest(today), today)])
+    assert [one.name for one in study.strategies] == ["tree", "svc", "old"]
 
 
 def test_a_regression_without_stored_classes_has_none(study):

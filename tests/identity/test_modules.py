@@ -3,13 +3,17 @@
 import importlib
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from mlaut.errors import StrategyError
 from mlaut.estimators import as_strategies
+from mlaut.experiments.plans.entries import changed_parameters, strategy_entries
 from mlaut.experiments.study_files.study_file import own_strategies
 from mlaut.identity import without_modules
+from mlaut.identity.digests import digest
 
 MINE = """
 from pathlib import Path
@@ -66,6 +70,31 @@ def test_a_file_is_the_same_code_however_it_is_loaded(file):
     file.write_text(MINE.replace("POWER = 2", "POWER = 3"))
     changed = [one.fingerprint() for one in as_strategies(own_strategies(file))]
     assert [a == b for a, b in zip(of_import, changed, strict=True)] == [False, True]
+
+
+@pytest.mark.parametrize("stored_by", ["file", "import"])
+def test_studies_with_names_of_modules_go_on(file, stored_by):
+    file.write_text(MINE.replace(", DATA\n", "\n"))
+    from_file, from_import = as_strategies(own_strategies(file)), imported()
+    stored = []
+    for one in from_file if stored_by == "file" else from_import:
+        former = replace(one.identified(former=True), modules=frozenset()).identity
+        stored.append(replace(strategy_entries([one])[0], identity=former))
+    stored = [replace(one, fingerprint=digest(one.identity)) for one in stored]
+    study = SimpleNamespace(strategies=stored)
+    name = {"file": "<run_path>", "import": "its_mine"}[stored_by]
+    assert f"{name}.helper" in stored[0].identity["reads"]
+    same = from_file if stored_by == "file" else from_import
+    now = strategy_entries(same, study)
+    assert [one.is_same(other) for one, other in zip(now, stored, strict=True)] == [True, True]
+    assert now[0].identity == stored[0].identity  # the study keeps what it has
+    other = from_import if stored_by == "file" else from_file
+    assert strategy_entries(other, study)[0].is_same(stored[0])
+    file.write_text(MINE.replace(", DATA\n", "\n").replace("** POWER", "** POWER + 1"))
+    changed = strategy_entries(as_strategies(own_strategies(file)), study)[0]
+    assert not changed.is_same(stored[0])
+    (what,) = changed_parameters(stored[0], changed)
+    assert what.startswith("reads.helper.syntax: ")
 
 
 def test_names_of_two_modules_stay_apart():

@@ -216,7 +216,7 @@ class MlautEstimator(BaseEstimator):
         """
         return self.identified().identity
 
-    def identified(self) -> Description:
+    def identified(self, *, former: bool = False) -> Description:
         """Return the identity together with the places where a change of code goes unnoticed.
 
         Raises
@@ -226,7 +226,7 @@ class MlautEstimator(BaseEstimator):
             import, than here.
         """
         with looked_at(self.name):
-            described = describe(self.made_of())
+            described = describe(self.made_of(), former=former)
         if described.edited:
             names = ", ".join(sorted(described.edited))
             raise StrategyError(

@@ -9,6 +9,8 @@ from mlaut.estimators.libraries.session import SETTINGS
 from mlaut.estimators.looking import looked_at
 from mlaut.estimators.strategy.scoring import tuned_by
 from mlaut.files_io import StrategyEntry, StudyStore
+from mlaut.identity import names_in, without_modules
+from mlaut.identity.describer import Description
 from mlaut.identity.digests import digest
 
 
@@ -84,8 +86,35 @@ def _entry(strategy: MlautEstimator, stored: StrategyEntry | None) -> StrategyEn
         metadata["unseen"] = list(identified.unseen)
     if stored is not None and "named" in stored.metadata:
         metadata["named"] = stored.metadata["named"]
-    identity = identified.identity
+    identity = _former(stored, strategy, identified) or identified.identity
     return StrategyEntry(strategy.name, digest(identity), identity, metadata)
+
+
+def _former(
+    stored: StrategyEntry | None, strategy: MlautEstimator, now: Description
+) -> Mapping[str, Any]:
+    """Return the stored identity of the same strategy, if it is of a former form; else nothing.
+
+    It has names of modules, and is kept: cells of a strategy have one identity.
+    """
+    if stored is None or not now.modules or stored.fingerprint == digest(now.identity):
+        return {}
+    for described in (now, strategy.identified(former=True)):
+        for modules in (now.modules, _modules_of(stored.identity, described.identity)):
+            if digest(without_modules(stored.identity, modules)) == digest(described.identity):
+                return stored.identity
+    return {}
+
+
+def _modules_of(former: Mapping[str, Any], now: Mapping[str, Any]) -> set[str]:
+    """Return the modules in the names of a former identity, by the names without them."""
+    names = set(names_in(now))
+    return {
+        named.removesuffix(f".{name}")
+        for named in names_in(former)
+        for name in names
+        if named.endswith(f".{name}")
+    }
 
 
 def described_change(old: StrategyEntry, new: StrategyEntry) -> str:
@@ -96,7 +125,8 @@ def described_change(old: StrategyEntry, new: StrategyEntry) -> str:
 
 def changed_parameters(old: StrategyEntry, new: StrategyEntry) -> list[str]:
     """Return the differences between two identities, each as ``parameter: old -> new``."""
-    before, after = _flat(old.identity), _flat(new.identity)
+    modules = _modules_of(old.identity, new.identity)
+    before, after = _flat(without_modules(old.identity, modules)), _flat(new.identity)
     return [
         f"{_as_written(key)}: {_short(key, before)} -> {_short(key, after)}"
         for key in sorted(before | after)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.files_io.outcomes.study_records import OF_OUTCOME, USAGE, check_types
+from mlaut.files_io.outcomes.study_records import OF_OUTCOME, UNNAMED, USAGE, check_types
 from mlaut.files_io.safe_files.untrusted import read_json
 from mlaut.records import Cell, Outcome, Status
 
@@ -178,7 +178,7 @@ def _opened(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     record, arrays = unpack(payload)
     cells, numbers, seeds = arrays["cells"], arrays["numbers"], arrays["seeds"]
     n = len(cells)
-    fields, shared = record["fields"], record["told"]
+    fields, shared = record.setdefault("fields", list(UNNAMED)), record["told"]
     reasons = (entry["reason"] for entry in shared)
     texts = [record["dataset"], *record["strategies"], *reasons, *fields]
     if not all(isinstance(text, str) for text in texts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from mlaut.records import CLASSIFICATION, Outcome, Split, Status, TooLarge
 # `experiments.cells.cell.run_cell`.
 USAGE = ("started", "elapsed", "peak_memory")  # POSIX seconds, wall seconds of a cell, bytes
 _WHOLE = {"peak_memory"}  # fields of USAGE that are whole numbers
+UNNAMED = USAGE[:3]  # fields of packs that do not name them
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(USAGE, int | float),
     "dataset": str,
@@ -287,19 +289,26 @@ def logged(outcome: Outcome, checksum: int) -> Iterator[tuple[str, str]]:
         yield TRACES, json.dumps({**at, "trace": text, "checksum": checksum})
 
 
+# A reason of studies whose skipped cells have it as a text alone.
+_TOO_LARGE = re.compile(
+    r"[\d,]+ training (rows|values)(?: \([^)]*\))?, more than its limit of ([\d,]+)"
+)
+
+
 def general_reason(record: Mapping[str, Any]) -> str:
     """Return the reason of a record without the size of its dataset.
 
     Examples
     --------
-    >>> rule = {"kind": "rows", "limit": 30}
-    >>> general_reason({"reason": "40 training rows, ...", "too_large": rule})
+    >>> general_reason({"reason": "40 training rows, more than its limit of 30"})
     'more training rows than its limit of 30 (size_limit=None lifts it)'
     >>> general_reason({"reason": "no memory"})
     'no memory'
     """
     above = record.get("too_large", {})
     kind, limit = above.get("kind"), above.get("limit")
+    if not above and (text := _TOO_LARGE.match(record["reason"])):
+        kind, limit = text[1], int(text[2].replace(",", ""))
     has_limit = isinstance(kind, str) and isinstance(limit, int)
     return TooLarge(str(kind), 0, limit).rule if has_limit else str(record["reason"])
 

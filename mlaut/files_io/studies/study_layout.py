@@ -30,6 +30,7 @@ from mlaut.files_io.safe_files.texts import (
 )
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_json
 from mlaut.files_io.studies.study_arrays import StudyArrays
+from mlaut.identity import without_rooms
 from mlaut.records import CLASSIFICATION, TASKS, Split
 
 FORMAT_VERSION = 2
@@ -99,7 +100,17 @@ def strategies_of(file: h5py.File) -> tuple[StrategyEntry, ...]:
         texts, tables = (entry.name, entry.fingerprint), (entry.identity, entry.metadata)
         if not (_all(texts, str) and _all(tables, dict) and _all(entry.named, str)):
             raise ValueError("a strategy has no name, fingerprint, identity or metadata")
-    return tuple(entries)
+    return tuple(map(_today, entries))
+
+
+def _today(entry: StrategyEntry) -> StrategyEntry:
+    """Return an entry whose identity names MLaut's classes as this version does."""
+    identity = without_rooms(entry.identity)
+    if identity == entry.identity:
+        return entry
+    from mlaut.identity.digests import digest
+
+    return replace(entry, identity=identity, fingerprint=digest(identity))
 
 
 def runs_of(file: h5py.File) -> tuple[dict[str, Any], ...]:

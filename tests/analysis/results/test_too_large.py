@@ -65,7 +65,17 @@ def test_each_status_means_the_same_everywhere():
     }
 
 
-def test_a_size_that_makes_no_sense_leaves_the_reason():
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"reason": str(TooLarge("rows", 40, 30)), "too_large": {"kind": "rows", "limit": 30}},
+        {"reason": "40 training rows, more than its limit of 30 (size_limit=None lifts it)"},
+    ],
+)
+def test_reasons_of_both_versions_are_read(record):
+    assert general_reason(record) == (
+        "more training rows than its limit of 30 (size_limit=None lifts it)"
+    )
     assert general_reason({"reason": "too slow", "too_large": {"kind": 3}}) == "too slow"
 
 

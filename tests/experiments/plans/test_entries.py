@@ -1,5 +1,6 @@
 """Strategies as studies know them."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from mlaut.experiments.plans.entries import (
     strategy_entries,
 )
 from mlaut.files_io import SplitEntry, StudyStore
+from mlaut.identity.digests import digest
 from mlaut.records import CLASSIFICATION, Split
 
 
@@ -109,3 +111,26 @@ def test_a_parameter_is_named_as_set_params_takes_it():
         assert changed_parameters(old, new) == [f"{name}: 1.0 -> 2.0"]
     old, new = strategy_entries([tuned(), tuned(scoring="f1_macro")])
     assert changed_parameters(old, new) == ["scoring: None -> f1_macro"]
+
+
+class Own(GaussianNB):
+    """A strategy of the user, whose identity once had the name of the module."""
+
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("module", [__name__, "<run_path>"])
+def test_a_stored_identity_with_the_name_of_a_module_is_kept(study, module):
+    (one,) = as_strategies({"own": Own()})
+    (now,) = strategy_entries([one])
+    text = json.dumps(replace(one.identified(former=True), modules=frozenset()).identity)
+    assert f"{__name__}.Own" in text
+    assert __name__ not in json.dumps(now.identity)
+    former = json.loads(text.replace(f"{__name__}.", f"{module}."))
+    study.allocate([replace(now, identity=former, fingerprint=digest(former))])
+    (kept,) = strategy_entries([one], study)
+    assert (kept.identity, kept.fingerprint) == (former, digest(former))
+    (changed,) = strategy_entries(as_strategies({"own": Own(var_smoothing=0.5)}), study)
+    assert changed.identity != former
+    assert __name__ not in json.dumps(changed.identity)
