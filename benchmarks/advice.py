@@ -327,7 +327,7 @@ def judge_forecasts(seconds: float, folder: Path | None) -> Tally:
     for turn in until(seconds):
         rng = np.random.default_rng([46, turn])
         if turn % 2:
-            _, (losses, source) = every[turn // 2 % len(every)]
+            board, (losses, source) = every[turn // 2 % len(every)]
             k = min(int(rng.choice([3, 4, 8, 12])), losses.shape[1])
             table = losses.iloc[:, rng.choice(losses.shape[1], k, replace=False)].dropna()
             ranks = rankdata(table, axis=1)
@@ -351,9 +351,10 @@ def judge_forecasts(seconds: float, folder: Path | None) -> Tally:
         said = chance_to_tell(rows[:n], n)
         came = bool(ttest_1samp(d, 0).pvalue <= ALPHA)
         low = next(edge for edge in (0.5, 0.35, 0.2, 0.1, 0) if said >= edge)
-        tally.add(where, f"from {low:g}", said=said, came=came)
-        tally.add(where, "all", said=said, came=came)
-        tally.add(where, f"{k} strategies", said=said, came=came)
+        for cell in ("all", f"from {low:g}", f"{k} strategies", f"{k} strategies, from {low:g}"):
+            tally.add(where, cell, said=said, came=came)
+        if turn % 2:
+            tally.add(board, f"from {low:g}", said=said, came=came)
     return tally
 
 

@@ -246,7 +246,9 @@ def test_what_would_decide_is_told():
     assert "A from B" in text or "B from A" in text
 
 
-@pytest.mark.parametrize(("shift", "told"), [(0.01, "times the rows"), (0.2, "way to compare agrees on what to use")])
+@pytest.mark.parametrize(
+    ("shift", "told"), [(0.01, "times the rows"), (0.2, "way to compare agrees on what to use")]
+)
 def test_folds_of_unknown_size_are_said_to_be_taken_as_cross_validation(shift, told):
     found = compare(folds_of(names={"A": 0.0, "B": shift})).decision()
     text = " ".join(found.certainty())
