@@ -856,5 +856,5 @@ def test_a_network_of_several_targets_is_saved_loaded_and_rescaled(iris, tmp_pat
     line = KerasRegressor(Architecture((8,), rescaled=True), epochs=1, random_state=0)
     off = line.fit(X, several).predict(X) - several
     assert np.abs(off.mean(axis=0)) == pytest.approx([0, 0], abs=1e-3)
-    with pytest.raises(StrategyError, match="gives numbers up to .*, not probabilities"):
+    with pytest.raises(StrategyError, match=r"gives numbers up to .*, not probabilities"):
         KerasClassifier(four_units, epochs=1).fit(X, X > 0)

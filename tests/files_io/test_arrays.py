@@ -116,7 +116,7 @@ def test_an_array_that_is_stored_as_a_table_is_told(io, form, way):
     io.save_datasets([Dataset("d", pd.concat([table, LABELS], axis=1), "y", "")])
     with pytest.raises(StoreError, match=rf"a table of the same values \(to go on .* pass {way}"):
         io.save_datasets([Dataset("d", LABELS, "y", "", array=X)])
-    with pytest.raises(StoreError, match="without columns 'x0'.* rows of a table are now of"):
+    with pytest.raises(StoreError, match=r"without columns 'x0'.* rows of a table are now of"):
         io.save_datasets([Dataset("d", LABELS, "y", "", array=X * 2)])
 
 

@@ -546,11 +546,11 @@ def _to_the_table_of(old: Dataset, new: Dataset) -> str:
     X = new.array
     if old.array is not None or X is None or isinstance(X, Series):
         return ""
+    same = {*new.frame} <= {*old.frame} and new.frame.equals(old.frame[list(new.frame)])
     flat = X.toarray() if is_sparse(X) else X.reshape(len(X), -1)
-    if {*new.frame} <= {*old.frame} and new.frame.equals(old.frame[list(new.frame)]):
-        if np.array_equal(old.features.to_numpy(), flat):
-            return "X.toarray()" if is_sparse(X) else "X.reshape(len(X), -1)"
-    return ""
+    if not (same and np.array_equal(old.features.to_numpy(), flat)):
+        return ""
+    return "X.toarray()" if is_sparse(X) else "X.reshape(len(X), -1)"
 
 
 def _changed_array(old: Any, new: Any) -> Iterator[str]:
