@@ -28,14 +28,15 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         The grid can be read in several ways, or in none; the message has the commands that choose.
     """
     g = Sheet(grid, asked)
-    _drop_index(g)
     g.drop(g.of("unused"))
+    _drop_index(g)
     _choose_part(g)
     _choose_metric_rows(g)
     keys = keys_of(g)
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
     units = ", ".join(sorted({x.unified for x in g.columns.values() if x.unified}))
-    return replace(reading, names={**reading.names, "unit": units})
+    bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
+    return replace(reading, names={**reading.names, "unit": units, "bound": bound})
 
 
 def _drop_index(g: Sheet) -> None:
@@ -48,14 +49,9 @@ def _drop_index(g: Sheet) -> None:
             del g.columns[name]
     if g.n < 2:
         return
+    _check_single(g)
     for name in list(g.columns):
         column = g.columns[name]
-        if not column.is_number and column.strange:
-            cell = next(iter(column.strange.values()))
-            several = _COMMA.fullmatch(cell) is None
-            what = "is no single number" if several else "may be 1.2 or 1200: write a point"
-            ways = [g.asked.command(unused=name)] if several else []
-            raise g.refuse(f"{cell!r} in column {name!r} {what}", *ways)
         chosen = any(name in names for names in g.asked.columns.values())
         if g.roles[name] == "metric" or chosen:
             continue
@@ -64,6 +60,20 @@ def _drop_index(g: Sheet) -> None:
             if g.roles[name] in ("dataset", "strategy") and label:
                 continue
             g.drop([name], f"{label} throughout" if label else "empty")
+
+
+def _check_single(g: Sheet) -> None:
+    """Raise an error where cells have several numbers, or one that may be 1.2 or 1200."""
+    odd = {
+        x: c.strange[min(c.strange)] for x, c in g.columns.items() if not c.is_number and c.strange
+    }
+    for name, cell in odd.items():
+        if _COMMA.fullmatch(cell):
+            raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
+        rest = any(x.is_number for x in g.columns.values())
+        ways = [g.asked.command(unused="+".join(odd))] if rest else []
+        end = "" if rest else ", and no other column has any: keep one number in each cell"
+        raise g.refuse(f"{cell!r} in column {name!r} is no single number{end}", *ways)
 
 
 def _choose_part(g: Sheet) -> None:
