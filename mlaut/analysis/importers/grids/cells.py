@@ -20,7 +20,7 @@ _NO_RESULT, _FAILURES = frozenset(WORDS["no_result"]), frozenset(WORDS["failures
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)|\\href\{[^}]*\}")
 _IMAGE_OR_NOTE = re.compile(
-    r"<sup>.*?</sup>|\[\^[^\]]*\]|\\(?:cite|footnote|label|ref)\w*\{[^}]*\}"
+    r"(?<!br>)<sup>.*?</sup>|\[\^[^\]]*\]|\\(?:cite|footnote|label|ref)\w*\{[^}]*\}"
 )
 _GONE = re.compile(
     r"</?[a-zA-Z][^<>]*>|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
@@ -124,8 +124,9 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """The kind of measure of the units behind the numbers; empty without known units."""
-        each = [] if self.units is None else self.units.tolist()
+        """The kind of measure of the units in the name or behind the numbers; empty without."""
+        each = re.findall(r"[(\[]([a-zµ/]+)[)\]]$", self.name.lower())
+        each += [] if self.units is None else self.units.tolist()
         return next((_SCALES[x][0] for x in each if x in _SCALES), "")
 
     @property

@@ -5,14 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
-from mlaut.analysis.importers.grids.names import (
-    PARTS,
-    same_metric,
-    word_of,
-)
+from mlaut.analysis.importers.grids.names import PARTS, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Asked, Reading, Sheet
 from mlaut.analysis.importers.grids.wide import read_wide
 
@@ -31,6 +28,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     g.drop(g.of("unused"))
     _drop_index(g)
     _choose_part(g)
+    _split_corner(g)
     _choose_metric_rows(g)
     keys = keys_of(g)
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
@@ -87,6 +85,18 @@ def _choose_part(g: Sheet) -> None:
         others = ", ".join(kinds[1:])
         g.drop([name], f"{kinds[0]} throughout" if len(kinds) == 1 else f"its {kinds[0]} rows are")
         g.keep(rows, f"rows of {others}")
+
+
+def _split_corner(g: Sheet) -> None:
+    """Split a first column called ``Task/Metric`` into tasks and their metrics."""
+    first = next(iter(g.columns))
+    names = [x.strip() for x in first.split("/")]
+    if len(names) == 2 and role_of(names[1]) == "metric" and not g.asked.columns:
+        parts = [x.rpartition("/")[::2] if "/" in x else (x, "") for x in g.columns[first].labels()]
+        cells = np.array(parts, dtype=object).T
+        each = {name: Column(name, texts=x) for name, x in zip(names, cells, strict=True)}
+        g.columns = each | {x: column for x, column in g.columns.items() if x != first}
+        g.roles |= {names[0]: "dataset", names[1]: "metric"}
 
 
 def _choose_metric_rows(g: Sheet) -> None:
