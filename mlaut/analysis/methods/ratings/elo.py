@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import position
+from mlaut.analysis.common.arguments import one_of, position
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results.given import of_results
@@ -11,16 +11,6 @@ from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 NOT_FOUGHT = 2  # the mark of a duel in which a loss is missing
-
-
-def needed_cells(results: Results, missing: str) -> None:
-    """Raise an error for too few datasets or strategies, or for missing cells if not allowed."""
-    if missing not in ("raise", "left out"):
-        raise AnalysisError(f"missing = {missing!r} is not known; one of 'raise', 'left out'")
-    if missing == "raise":
-        results.complete(datasets=2, strategies=2)
-    elif min(len(results.datasets), len(results.strategies)) < 2:
-        raise AnalysisError("duels need at least two datasets and two strategies")
 
 
 def duels(results: Results) -> np.ndarray:
@@ -123,7 +113,10 @@ def elo_ratings(
     B         1072.2 -1319.8  3619.2   0.4
     C         1000.0 -1319.8  1149.7   0.2
     """
-    needed_cells(results, missing)
+    if one_of("missing", missing, ("raise", "left out")) == "raise":
+        results.complete(datasets=2, strategies=2)
+    elif min(len(results.datasets), len(results.strategies)) < 2:
+        raise AnalysisError("duels need at least two datasets and two strategies")
     if not np.isfinite(anchor_rating):
         raise AnalysisError(f"anchor_rating = {anchor_rating} is not finite")
     at = None if anchor is None else position("strategy", anchor, results.strategies)
