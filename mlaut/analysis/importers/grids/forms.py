@@ -260,7 +260,7 @@ def _filled_down(table: pd.DataFrame) -> pd.DataFrame:
         return table
     if second.map(lambda cell: cell is not None and _is_score(plain(cell))).mean() > 0.5:
         return table
-    table.isetitem(0, first.ffill())
+    table.isetitem(0, first.ffill().to_numpy())
     return table
 
 
