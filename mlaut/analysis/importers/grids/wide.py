@@ -73,14 +73,14 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         raise g.refuse(
             f"cells that are neither numbers nor known words: column {cells}: mend them, or leave "
             "columns out",
-            g.asked.command(unused="+".join(name for name, _ in strange)),
+            {"unused": [name for name, _ in strange]},
         )
     kinds = {x: g.columns[x].kind for x in columns if g.columns[x].kind}
     one = [x for x in kinds if kinds[x] == kinds[next(iter(kinds))]]
     if far := [x for x in kinds if x not in one]:
         raise g.refuse(
             f"`{one[0]}` is in {kinds[one[0]]}, and `{far[0]}` in {kinds[far[0]]}",
-            *(g.asked.command(unused="+".join(names)) for names in (far, one)),
+            *({"unused": names} for names in (far, one)),
         )
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
@@ -152,7 +152,7 @@ def _of_one(g: Sheet, own: str, columns: Sequence[str], kind: str) -> AnalysisEr
     """Return the error about a table whose columns are metrics of one dataset, or strategy."""
     few = "dataset" if kind == "strategy" else "strategy"
     rest = [x for x in columns if _may_score(g, x)]
-    ways = [g.asked.command(**{kind: "rows", "score": "+".join(rest[:3])})] if len(rest) > 1 else []
+    ways = [{kind: "rows", "score": rest[:3]}] if len(rest) > 1 else []
     return g.refuse(
         f"`{own}` is the metric and its rows are of one {few}, so there is nothing to compare: "
         f"give a folder with such a table for each {few}" + ", or name the columns" * bool(ways),
@@ -190,8 +190,8 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             if apart and not g.is_key([*rows, *more]):
                 raise g.refuse(
                     f"{quoted(rows)} names several rows, which `{apart[0]}` tells apart",
-                    g.asked.command(**{kind: "+".join([*rows, *apart])}),
-                    g.asked.command(**{kind: "+".join(rows), "repeat": apart[0]}),
+                    {kind: [*rows, *apart]},
+                    {kind: rows, "repeat": apart[0]},
                 )
         if not said:
             _check_corner(g, rows, kind)
@@ -206,7 +206,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
             f"column 'dataset'; it has {some_of(g.columns)}",
-            *([g.asked.command(dataset=first)] if g.is_key([first]) else []),
+            *([{"dataset": first}] if g.is_key([first]) else []),
         )
     rows = next(
         (list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n) if g.is_key([*c, *more])),
@@ -246,8 +246,8 @@ def _check_corner(g: Sheet, rows: list[str], kind: str) -> None:
     if corner and liked not in ("", kind) and across != liked:
         raise g.refuse(
             f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names",
-            g.asked.command(**{liked: rows[0]}),
-            g.asked.command(**{kind: rows[0]}),
+            {liked: rows[0]},
+            {kind: rows[0]},
         )
 
 
@@ -299,7 +299,7 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
         f"({k} datasets, {n} strategies){both}"
     )
     name = "+".join(rows)
-    raise g.refuse(text, g.asked.command(dataset=name), g.asked.command(strategy=name))
+    raise g.refuse(text, {"dataset": name}, {"strategy": name})
 
 
 def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
@@ -317,10 +317,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         if doubtful:
             raise g.refuse(
                 f"{quoted(doubtful)} may be no scores by the name, and look like the others",
-                g.asked.command(unused="+".join(doubtful)),
-                g.asked.command(
-                    score="+".join(x for x in numbers if x not in sizes or x in doubtful)
-                ),
+                {"unused": doubtful},
+                {"score": [x for x in numbers if x not in sizes or x in doubtful]},
             )
     every = all(g.columns[x].unit for x in numbers)  # a table of times
     if len(sizes) < len(numbers) or (kind == "strategy" and not every):
@@ -363,7 +361,7 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
         raise g.refuse(
             f"`{apart[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}, and `{other}` is "
             f"within 0 and {1 if most <= 1 else 100}, as {g.metric} is",
-            g.asked.command(unused="+".join(apart)),
+            {"unused": apart},
         )
     for name, why in odd.items():
         g.drop([name], why)
@@ -373,8 +371,8 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
         rest = "+".join(x for x in numbers if x in g.columns)
         raise g.refuse(
             f"{quoted(list(unclear))} may be no {noun} ({next(iter(unclear.values()))})",
-            g.asked.command(unused=names),
-            g.asked.command(score=rest),
+            {"unused": names},
+            {"score": rest},
         )
     numbers = [x for x in numbers if x in g.columns]
     g.drop(average_columns([g.columns[x] for x in numbers]), "an average of the others")
@@ -405,7 +403,7 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
         raise g.refuse(
             f"columns {columns[0]} to {columns[-1]} look like runs of one strategy; if they are "
             "not",
-            g.asked.command(score="+".join(columns)),
+            {"score": columns},
         )
     if g.levels is not None and len(columns) == len(g.levels) - 1:
         each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
@@ -417,7 +415,7 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
             raise g.refuse(
                 f"its names have two levels, such as `{columns[0]}`, and only one is of "
                 f"{'strategies' if kind == 'dataset' else 'datasets'}: choose columns",
-                g.asked.command(score="+".join(chosen)),
+                {"score": chosen},
             )
 
 
@@ -436,8 +434,7 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
     ]
     if odd:
         raise g.refuse(
-            f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}",
-            g.asked.command(unused="+".join(odd)),
+            f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", {"unused": odd}
         )
 
 
@@ -490,7 +487,7 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     if ask:
         raise g.refuse(
             f"its columns are of several metrics ({', '.join(ask)}), so say which one",
-            *(g.asked.command(metric=x) for x in ask[:3]),
+            *({"metric": x} for x in ask[:3]),
         )
     for what, names in others.items():
         g.drop([short[x] for x in names], f"of {what}")
