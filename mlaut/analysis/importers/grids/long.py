@@ -282,12 +282,12 @@ def _as_part(
         f"strategies {' and '.join(map(repr, pairs))}, or does it belong to the datasets, or are "
         "they repeats"
     )
-    ways = [
+    raise g.refuse(
+        text,
         {"dataset": dataset, "strategy": names},
         {"dataset": [*dataset, *chosen], "strategy": strategy},
         {"dataset": dataset, "strategy": strategy, "repeat": chosen},
-    ]
-    raise g.refuse(text, *ways)
+    )
 
 
 def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:

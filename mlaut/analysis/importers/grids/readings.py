@@ -69,7 +69,7 @@ def _check_single(g: Sheet) -> None:
         if _COMMA.fullmatch(cell):
             raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
         rest = any(x.is_number for x in g.columns.values())
-        ways = [{"unused": odd}] if rest else []
+        ways = [{"unused": [*odd]}] if rest else []
         end = "" if rest else ", and no other column has any: keep one number in each cell"
         raise g.refuse(f"{cell!r} in column {name!r} is no single number{end}", *ways)
 
