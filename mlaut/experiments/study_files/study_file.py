@@ -593,8 +593,12 @@ def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any)
     warn_left_out(unusable)
     schemes: dict[str, list[str]] = {}
     for name, entry in study.load_splits().items():
-        if name in names and name not in before:
-            schemes.setdefault(entry.split.scheme, []).append(name)
+        new, old = entry.split, before[name].split if name in before else None
+        if name in names and old is None:
+            schemes.setdefault(new.scheme, []).append(name)
+        elif old is not None and (new.scheme, new.seed) != (old.scheme, old.seed):
+            told = f"{new.scheme} for {name} in place of {old.scheme}"
+            sys.stderr.write(f"mlaut: split: {printable(told, '')}, with which nothing was run\n")
     if len(schemes) > 1:
         told = "; ".join(f"{scheme} for {_some(of)}" for scheme, of in schemes.items())
         sys.stderr.write(f"mlaut: split: {printable(told, '')}\n")

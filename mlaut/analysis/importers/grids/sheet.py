@@ -22,6 +22,7 @@ from mlaut.errors import AnalysisError, nearest
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
 _LOOKED_AT = 300  # names
+_LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
 
 
@@ -46,7 +47,11 @@ class Asked:
 
     def command(self, metric: str = "", **columns: str) -> str:
         """Return the command that reads the table so, ready to be pasted."""
-        given = {role: "+".join(names) for role, names in self.columns.items()} | columns
+        given = {role: "+".join(names) for role, names in self.columns.items()}
+        more = given.get("unused", "")
+        if more and columns.get("unused"):  # what is left out stays so
+            columns["unused"] = f"{more}+{columns['unused']}"
+        given |= columns
         words = ["mlaut report", shlex.quote(self.where)]
         if metric or self.metric:
             words.append(f"--metric {shlex.quote(metric or self.metric)}")
@@ -249,7 +254,7 @@ class Sheet:
 
     def refuse(self, text: str, *commands: str) -> AnalysisError:
         """Return the error that asks, with the commands that answer."""
-        ways = "; or ".join(commands)
+        ways = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
         return AnalysisError(f"{self.where}: {text}" + (f": {ways}" if ways else ""))
 
 
