@@ -230,13 +230,11 @@ class _Evidence:
         better = shown_better(primary, names, analysis.alpha, case.control)
         chances = probability_of_best(case.results)
         top = _top(case.results, analysis, better, chances.frame["P(best)"][names].to_numpy())
-        leaders = names if case.control is None else [case.control]
+        leaders = [case.control] if case.control else []
         if case.control is None and top.any():
             ranks = frame["average rank"][names].to_numpy()
             at = leading(np.where(top, ranks, np.inf), case.means().to_numpy(), names)
             leaders = [names[place] for place in at]
-        elif case.control is None:
-            leaders = []
         return cls(primary, better, top, chances, tuple(leaders))
 
 
@@ -564,7 +562,7 @@ def checks(
     for how, pairs in others.items():
         if draft.leader not in pairs.strategies:
             continue
-        worse = {names[at] for at in np.flatnonzero(worse_by(pairs, names, alpha, control))}
+        worse = {*np.array(names)[worse_by(pairs, names, alpha, control)].tolist()}
         lacking = (claimed & {*pairs.strategies}) - worse
         more = set() if control else {*draft.best} & worse
         also, without = ([n for n in draft.frame.index if n in group] for group in (lacking, more))
