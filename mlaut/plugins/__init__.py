@@ -64,8 +64,7 @@ __getattr__, __dir__, __all__ = attach(
         ),
         # work that candidates share in tuning
         "mlaut.sharing.interface": (
-            *("Candidate", "CannotShareError", "Fold", "Shared", "Sharer", "per_table"),
-            *("same_parts", "stand_in", "stand_in_of_means"),
+            *("Candidate", "CannotShareError", "Fold", "Shared", "Sharer"),
         ),
         "mlaut.sharing.private": ("_safe_indexing", "take"),
         # bundles

@@ -103,9 +103,5 @@ from mlaut.sharing.interface import CannotShareError as CannotShareError
 from mlaut.sharing.interface import Fold as Fold
 from mlaut.sharing.interface import Shared as Shared
 from mlaut.sharing.interface import Sharer as Sharer
-from mlaut.sharing.interface import per_table as per_table
-from mlaut.sharing.interface import same_parts as same_parts
-from mlaut.sharing.interface import stand_in as stand_in
-from mlaut.sharing.interface import stand_in_of_means as stand_in_of_means
 from mlaut.sharing.private import _safe_indexing as _safe_indexing
 from mlaut.sharing.private import take as take

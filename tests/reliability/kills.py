@@ -62,6 +62,9 @@ class Reporting:
     def __init__(self, engine, step, report):
         self._engine, self._step, self._report = engine, step, report
 
+    def of(self, options):
+        return self
+
     def run(self, groups):
         self._report(self._step)
         for outcomes in self._engine.run(groups):

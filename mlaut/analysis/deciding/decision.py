@@ -56,14 +56,15 @@ _CHECKED = ("signed rank", "sign", "t", "Nemenyi")  # trinomial is nearly the si
 _BY_SIGNS = ("trinomial", "sign", "Nemenyi")  # tests that need no scale that datasets share
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
 _LAST = (
-    *("won", "tied", "lost", "difference", "ratio", "reason", "training seconds"),
+    *("won", "tied", "lost", "difference", "difference low", "difference high", "p", "ratio"),
+    *("reason", "training seconds"),
     *("failures", "datasets", "P(best)", "groups", "ranks"),
 )
 _OWN = ("training seconds", "failures", "datasets")  # columns that copies do not share
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
 _HARDLY = 0.005  # below it a strategy is not kept by a test of few datasets, which shows little
-_LIKELIEST = 0.5  # probability to be the best, as printed, above which one strategy is advised
+LIKELIEST = 0.5  # probability to be the best, as printed, above which one strategy is advised
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -172,7 +173,7 @@ def decide_study(
         return _seen_from(draft, case, draft.first)
     tests = _other_tests(case)
     draft = _judged(_seen_from(draft, case, [draft.leader]), case, evidence, tests)
-    draft = replace(draft, checks=_checks(draft, compared, {**tests, **(others or {})}))
+    draft = replace(draft, checks=checks(draft, case.names, {**tests, **(others or {})}))
     return _with_prospects(draft, case, evidence)
 
 
@@ -251,7 +252,7 @@ def _counted(case: _Case) -> Decision:
     return Decision(
         chosen=case.chosen,
         scorer=results.metric,
-        frame=_in_order(frame),
+        frame=in_order(frame),
         leader="",
         first=tuple(case.names[at] for at in first),
         n_first=int((by_unit[:, first[0]] <= by_unit.min(axis=1)).sum()),
@@ -266,10 +267,10 @@ def _counted(case: _Case) -> Decision:
 
 def _with_evidence(draft: Decision, case: _Case, evidence: _Evidence) -> Decision:
     """Return the decision with its leader, the probabilities, and the groups of the tests."""
-    frame = _with_groups(draft.frame, evidence.primary, case.chosen.analysis.alpha)
+    frame = with_groups(draft.frame, evidence.primary, case.chosen.analysis.alpha)
     return replace(
         draft,
-        frame=_in_order(frame.assign(**{"P(best)": evidence.chances.frame["P(best)"]})),
+        frame=in_order(frame.assign(**{"P(best)": evidence.chances.frame["P(best)"]})),
         leader=evidence.leaders[0] if evidence.leaders else "",
         first=evidence.leaders or draft.first,
         n_shown=int(evidence.better.sum()),
@@ -281,7 +282,7 @@ def _seen_from(draft: Decision, case: _Case, first: Sequence[str]) -> Decision:
     """Return the decision with wins and differences against the first strategy, if it is one."""
     if len(first) != 1:
         return draft
-    return replace(draft, frame=_in_order(draft.frame.join(margins(case.known, first[0]))))
+    return replace(draft, frame=in_order(draft.frame.join(margins(case.known, first[0]))))
 
 
 def _judged(
@@ -302,7 +303,7 @@ def _judged(
     by_mean = _by_mean(gap, case.chosen.analysis.alpha)
     draft = replace(draft, frame=frame, by_mean=by_mean)
     why = reasons(draft, against.texts(draft, case), gap)
-    return replace(draft, frame=_in_order(frame.assign(reason=why)))
+    return replace(draft, frame=in_order(frame.assign(reason=why)))
 
 
 def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decision:
@@ -313,7 +314,7 @@ def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decisi
     others = [name for name in draft.frame.index if name not in apart]
     return replace(
         draft,
-        time_shares=_time_shares(case.known, leader),
+        time_shares=time_shares(case.known, leader),
         bounds=_bounds(case.results, alpha, evidence.better),
         **_smallest_change(draft, case.results),
         outlook=outlook(case.results, leader, near, alpha, others),
@@ -332,7 +333,7 @@ def _with_copies(draft: Decision, case: _Case) -> Decision:
     chances = draft.chances and probability_of_best(case.results)
     if chances:
         frame["P(best)"] = chances.frame["P(best)"]
-    shares = _time_shares(case.known, draft.leader) if draft.leader else {}
+    shares = time_shares(case.known, draft.leader) if draft.leader else {}
     draft = replace(draft, frame=frame, chances=chances, time_shares=shares)
     return replace(draft, gaps=case.results.gaps)
 
@@ -458,7 +459,7 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     if draft.control:
         return verdicts
     alone = not (verdicts.drop(draft.leader) == OPEN).any()
-    likely = round(draft.frame["P(best)"][draft.leader], 2) > _LIKELIEST and len(draft.first) == 1
+    likely = round(draft.frame["P(best)"][draft.leader], 2) > LIKELIEST and len(draft.first) == 1
     verdicts[draft.leader] = USE if alone or likely else OPEN
     return yardsticks(verdicts)
 
@@ -495,6 +496,11 @@ def _table(compared: Compared, known: Results) -> pd.DataFrame:
     if "(c)" in compared.estimates:
         mean = compared.estimates["(c)"].frame["value"]
         table[f"mean {results.metric.name}"] = mean.reindex(table.index)
+    return with_cells(table, known)
+
+
+def with_cells(table: pd.DataFrame, known: Results) -> pd.DataFrame:
+    """Return the table with times, and the numbers of datasets with a failure and a result."""
     seconds = training_seconds(known)
     if seconds is not None:
         table["training seconds"] = seconds.mean().reindex(table.index)
@@ -512,7 +518,7 @@ def training_seconds(results: Results) -> pd.DataFrame | None:
     return pd.DataFrame(seconds, list(results.datasets), list(results.strategies))
 
 
-def _time_shares(results: Results, leader: str) -> dict[str, float]:
+def time_shares(results: Results, leader: str) -> dict[str, float]:
     """Return the training time of each other strategy divided by the leader's, if it is known."""
     seconds = training_seconds(results)
     if seconds is None:
@@ -536,7 +542,7 @@ def _failures(scored: Results) -> tuple[pd.Series, pd.Series]:
     return pd.Series(failed, names), pd.Series((~none.any(axis=(2, 3))).sum(axis=0), names)
 
 
-def _with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.DataFrame:
+def with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.DataFrame:
     """Return the table with the letters of groups, or with sets of ranks."""
     better = shown_better(primary, list(frame.index), alpha)
     if len(frame) > _MOST_LETTERED:
@@ -544,7 +550,7 @@ def _with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.Dat
     return frame.assign(groups=letter_groups(~(better | better.T)))
 
 
-def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
+def in_order(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the table with its columns in order."""
     last = [name for name in _LAST if name in frame]
     first = [name for name in frame if name not in ("verdict", *last)]
@@ -554,15 +560,15 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 # ----------------------------------------------------------------------- checks
 
 
-def _checks(
-    draft: Decision, compared: Compared, others: Mapping[str, Pairwise]
+def checks(
+    draft: Decision, names: Sequence[str], others: Mapping[str, Pairwise]
 ) -> tuple[Check, ...]:
     """Return the answers to the question by other tests, treatments and metrics."""
-    analysis, names = draft.chosen.analysis, list(compared.results.strategies)
+    analysis = draft.chosen.analysis
     control = draft.leader if draft.control else None
     claims = (AVOID, USE) if control else (AVOID, LIKELY, YARDSTICK)
     claimed = {name for verdict in claims for name in draft.named(verdict)}
-    checks = []
+    found = []
     for how, pairs in others.items():
         both = [name for name in names if name in pairs.strategies]
         if draft.leader not in both:
@@ -572,8 +578,8 @@ def _checks(
         more = set() if control else set(draft.best) & set(both) - kept
         also, without = ([n for n in draft.frame.index if n in group] for group in (lacking, more))
         leads = control is not None or draft.leader in kept
-        checks.append(Check(how, tuple(also), tuple(without), leads, control is not None))
-    return tuple(checks)
+        found.append(Check(how, tuple(also), tuple(without), leads, control is not None))
+    return tuple(found)
 
 
 def _other_tests(case: _Case) -> dict[str, Pairwise]:

@@ -76,7 +76,7 @@ def shown_better(
     """
     chosen = _asked(names, control)
     if "p_value" not in pairs.tables:
-        return _surest(_table(pairs, _ROW_BETTER, names), chosen, alpha)
+        return surest(_table(pairs, _ROW_BETTER, names), chosen, alpha)
     p = _table(pairs, "p_value", names)
     if control is not None and "p (unadjusted)" in pairs.tables:
         place = list(names).index(control)
@@ -99,7 +99,7 @@ def shown_equal(results: Results, leader: str, rope: float, alpha: float) -> np.
     losses, at = paired_losses(results).losses, results.strategies.index(leader)
     p = signed_rank_probabilities(losses - losses[:, [at]], rope)[0][:, 1]
     p[at] = np.nan
-    equal: np.ndarray = _surest(p, np.ones(len(p), dtype=bool), alpha)
+    equal: np.ndarray = surest(p, np.ones(len(p), dtype=bool), alpha)
     return equal
 
 
@@ -112,7 +112,7 @@ def _asked(names: Sequence[str], control: str | None) -> np.ndarray:
     return pairs
 
 
-def _surest(p: np.ndarray, pairs: np.ndarray, alpha: float) -> np.ndarray:
+def surest(p: np.ndarray, pairs: np.ndarray, alpha: float) -> np.ndarray:
     """Return the most probable claims, so many that at most alpha are expected to be false."""
     places = np.argwhere(pairs & ~np.isnan(p))
     sure = p[tuple(places.T)]

@@ -5,7 +5,6 @@ from mlaut.lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "contingency": ("contingency_table", "cumulative_gain"),
         "metrics": (
             *("LossAbsolute", "LossBrier", "LossCost", "LossLog", "LossMisclassification"),
             *("LossQuantile", "LossRMSE", "LossSquared", "ScoreAUC", "ScoreAccuracy"),

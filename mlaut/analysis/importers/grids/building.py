@@ -139,6 +139,8 @@ def _sentence(
         )
     if isinstance(results.metric, TableMetric) and results.metric.incomparable.startswith(_APART):
         parts.append(results.metric.incomparable)
+    if bound := names.get("bound"):
+        parts.append(f"bounds such as {bound!r} count as their numbers")
     if reading.unused:
         parts.append(f"not used: {', '.join(reading.unused)}")
     return f"Read: {'; '.join(parts)}."

@@ -19,6 +19,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.markup import counted
 
 _MOST_OPTIONS = 6  # columns in a message
+_FOLDER = "give a folder with such a table for each, or name columns with --columns"
 
 
 def read_long(g: Sheet, keys: Keys) -> Reading:
@@ -51,10 +52,8 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
     for key, other in ((dataset, strategy), (strategy, dataset)):
         if g.n_of(*key) == g.n > 2 and g.n_of(*other) > 1:
-            raise g.refuse(
-                f"each {quoted(key)} has one row, so nothing can be compared: name the columns",
-                g.asked.command(**{"strategy" if key == dataset else "dataset": "+".join(key)}),
-            )
+            ways = [g.asked.command(strategy="+".join(key))] if key == dataset else []
+            raise g.refuse(f"each {quoted(key)} has one row, so nothing can be compared", *ways)
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
@@ -140,6 +139,7 @@ def _other_key(
         if not g.columns[x].is_number and x not in known and g.roles[x] in ("", "source")
     ]
     texts = [x for x in texts if not known or not g.fixes(known, x)]
+    texts = [x for x in texts if all(g.columns[x].labels())] or texts  # names are in each row
     like: dict[str, list[str]] = {}  # columns with the same things by other names
     for x in texts:
         twin = next((y for y in like if g.fixes([x], y) and g.fixes([y], x)), x)
@@ -155,12 +155,16 @@ def _other_key(
             if not free:
                 left = [x for x in g.columns if not g.columns[x].is_number and x not in known]
                 ways = [g.asked.command(**{role: x}) for x in left if not g.fixes(known, x)][:2]
-                raise g.refuse(f"no column names the {need}; it has {', '.join(g.columns)}", *ways)
+                raise g.refuse(
+                    f"no column names the {need}, so its rows are of one: {_FOLDER}", *ways
+                )
             ways = [g.asked.command(**{role: x}) for x in (keyed or free)[:3]]
             raise g.refuse(
                 f"several columns may name the {need} ({', '.join(keyed or free)})", *ways
             )
         return (dataset, found) if dataset else (found, strategy)
+    if len(texts) == 1:
+        raise g.refuse(f"only {quoted(texts)} names rows, which are of one dataset: {_FOLDER}")
     pairs = (
         [p for p in combinations(texts, 2) if g.is_key([*p, *more])]
         if len(texts) > 2

@@ -22,6 +22,7 @@ from mlaut.errors import AnalysisError, nearest
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
 _LOOKED_AT = 300  # names
+_LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
 
 
@@ -37,16 +38,24 @@ class Asked:
     columns : mapping of str to tuple of str
         Columns by role, of those in `ROLES`.
     clusters : str
+    table : str
+        Number or heading of the table of a file that has several.
     """
 
     where: str
     metric: str = ""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     clusters: str = ""
+    table: str = ""
 
     def command(self, metric: str = "", **columns: str) -> str:
         """Return the command that reads the table so, ready to be pasted."""
-        given = {role: "+".join(names) for role, names in self.columns.items()} | columns
+        given = {"table": self.table} if self.table else {}
+        given |= {role: "+".join(names) for role, names in self.columns.items()}
+        more = given.get("unused", "")
+        if more and columns.get("unused"):  # what is left out stays so
+            columns["unused"] = f"{more}+{columns['unused']}"
+        given |= columns
         words = ["mlaut report", shlex.quote(self.where)]
         if metric or self.metric:
             words.append(f"--metric {shlex.quote(metric or self.metric)}")
@@ -103,8 +112,9 @@ class Sheet:
         table = grid.table
         self.levels = table.columns if table.columns.nlevels > 1 else None
         if self.levels is not None:
-            joined = [" / ".join(dict.fromkeys(filter(None, map(str, x)))) for x in table.columns]
-            table = table.set_axis(joined, axis=1)
+            levels = [list(dict.fromkeys(filter(None, map(str, x)))) for x in table.columns]
+            own = [[x for x in names if role_of(x) != "dataset"] or names for names in levels]
+            table = table.set_axis([" / ".join(names) for names in own], axis=1)
         empty = [i for i, name in enumerate(table.columns) if not str(name)]
         names = [str(name) or "unnamed" for name in table.columns]
         for n, i in enumerate(empty[1:], 2):
@@ -249,7 +259,7 @@ class Sheet:
 
     def refuse(self, text: str, *commands: str) -> AnalysisError:
         """Return the error that asks, with the commands that answer."""
-        ways = "; or ".join(commands)
+        ways = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
         return AnalysisError(f"{self.where}: {text}" + (f": {ways}" if ways else ""))
 
 

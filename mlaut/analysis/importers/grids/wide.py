@@ -56,15 +56,11 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     shown = [renamed.get(x, x) for x in columns]
     other = "strategy" if kind == "dataset" else "dataset"
     _check_columns(g, columns, kind)
-    if kind == "strategy" and columns and all(map(_is_metric, shown)):
+    metrics = columns and (all(map(_is_metric, shown)) or all(map(usual_name, columns)))
+    if metrics and (kind == "strategy" or len(columns) > 1):
         raise g.refuse(
-            f"its columns ({some_of(columns)}) are metrics of one dataset, so strategies "
-            "cannot be compared over datasets: give a folder with such a table for each dataset"
-        )
-    if kind == "dataset" and len(columns) > 1 and all(map(_is_metric, shown)):
-        raise g.refuse(
-            f"its columns ({some_of(columns)}) are metrics of one strategy, and two or more "
-            "are compared"
+            f"its columns ({some_of(columns)}) are metrics of one {other}, so there is nothing to "
+            f"compare: give a folder with such a table for each {other}"
         )
     _check_measures(g, columns, kind)
     if not columns:
@@ -140,7 +136,7 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
     own = [x for x in numbers if _is(without_unit(x), g.metric)]
-    rest = [x for x in numbers if g.roles[x] == "" and not _is_metric(x) and not _TIMED.search(x)]
+    rest = [x for x in numbers if _may_score(g, x)]
     if own and not rest:
         raise _of_one(g, own[0], numbers, "dataset" if keys.dataset else "strategy")
     first = g.columns[next(iter(g.columns))]
@@ -155,12 +151,19 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
 def _of_one(g: Sheet, own: str, columns: Sequence[str], kind: str) -> AnalysisError:
     """Return the error about a table whose columns are metrics of one dataset, or strategy."""
     few = "dataset" if kind == "strategy" else "strategy"
-    rest = [x for x in columns if not _is_metric(without_unit(x)) and not _TIMED.search(x)]
+    rest = [x for x in columns if _may_score(g, x)]
+    ways = [g.asked.command(**{kind: "rows", "score": "+".join(rest[:3])})] if len(rest) > 1 else []
     return g.refuse(
         f"`{own}` is the metric and its rows are of one {few}, so there is nothing to compare: "
-        f"give a folder with such a table for each {few}" + ", or name the columns" * bool(rest),
-        *([g.asked.command(**{kind: "rows", "score": "+".join(rest[:3])})] if rest else []),
+        f"give a folder with such a table for each {few}" + ", or name the columns" * bool(ways),
+        *ways,
     )
+
+
+def _may_score(g: Sheet, name: str) -> bool:
+    """Return whether a column is no other metric, no time, and no setting by its name or units."""
+    plain = g.roles[name] == "" and not g.columns[name].unit and not _TIMED.search(name)
+    return plain and not _is_metric(without_unit(name))
 
 
 def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
@@ -379,8 +382,9 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
 
 
 def _is_metric(name: str) -> bool:
-    at = re.fullmatch(r"[a-zA-Z]+@\d+", name)  # such as R@5
-    return usual_name(name) is not None or direction(name) is not None or at is not None
+    at = re.fullmatch(r"[a-zA-Z]+@(?:\d+|k)", name)  # such as R@5
+    known = direction(name) is not None and re.fullmatch(r"[\w ]+", name, re.ASCII)
+    return usual_name(name) is not None or bool(known) or at is not None
 
 
 def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
@@ -390,7 +394,10 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
     bare = [without_unit(x) for x in columns]
     if own := [x for x, name in zip(columns, bare, strict=True) if _is(name, g.metric)]:
         raise _of_one(g, own[0], columns, kind)
-    if len(columns) > 1 and {word_of(x) for x in columns} <= {*PARTS, "development"}:
+    words = [
+        {word_of(x)} if word_of(x) in PARTS else set(re.split(r"[\W_]+", x.lower())) for x in bare
+    ]
+    if len(columns) > 1 and all(x <= {*PARTS, "development"} for x in words):
         raise g.refuse(f"its columns ({', '.join(columns)}) are parts of one dataset, not datasets")
     if len(columns) > 1 and all(re.fullmatch(_STATISTICS, word_of(x)) for x in columns):
         raise g.refuse(f"its columns ({some_of(columns)}) summarise scores that are not in it")
@@ -416,15 +423,16 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
 
 def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
     """Raise an error where the names of some datasets have another metric than the wanted one."""
-    wanted = usual_name(g.metric) if g.metric else None
-    each = {x: m for x in columns if (m := measure_in(x)) and kind == "strategy"}
-    if wanted is None or g.asked.columns.get("score"):
+    if not g.metric or kind == "dataset" or g.asked.columns.get("score"):
         return
+    last = {x: x.split()[-1] if len(x.split()) > 1 else "" for x in columns}
+    ends = any(x and same_metric(x, g.metric) for x in last.values())  # then others' ends tell too
+    each = {x: m for x in columns if (m := measure_in(x) or last[x] * ends)}
     shared = any(same_metric(m, g.metric) for m in each.values())
     odd = [
         x
         for x, m in each.items()
-        if (shared and not same_metric(m, g.metric)) or _greater(m) != wanted.greater
+        if (shared and not same_metric(m, g.metric)) or {_greater(m), _greater(g.metric)} == {0, 1}
     ]
     if odd:
         raise g.refuse(

@@ -218,11 +218,7 @@ def correlated_t_datasets(
         values = {"expected difference": mean, "low": low, "high": high}
         return values | {"P(first better)": first, EQUIVALENT: equal, "P(second better)": second}
 
-    return ResultTable(
-        name="Bayesian correlated t-test on each dataset",
-        frame=frame_by_dataset(results, fold_differences(results), columns),
-        source=_SOURCE,
-        metric=results.metric.loss_name,
-        scenario="(b)",
-        notes=(*results.notes_text(), f"region of practical equivalence: +-{rope:g}"),
-    )
+    frame = frame_by_dataset(results, fold_differences(results), columns)
+    notes = [f"region of practical equivalence: +-{rope:g}"]
+    name = "Bayesian correlated t-test on each dataset"
+    return results.table(name, frame, _SOURCE, scenario="(b)", notes=notes)

@@ -12,8 +12,7 @@ __getattr__, __dir__, __all__ = attach(
         ),
         "table_tests": ("lacoste_comparison", "lacoste_sign_test", "lacoste_signed_rank_test"),
         "pair_probabilities": (
-            *("PairProbabilities", "error_counts", "poisson_binomial_from_probabilities"),
-            *("poisson_binomial_pairs", "poisson_binomial_test", "probabilities_by_dataset"),
+            *("error_counts", "poisson_binomial_from_probabilities", "poisson_binomial_test"),
         ),
         "poisson_binomial": (
             *("poisson_binomial_pmf", "poisson_binomial_probability", "poisson_binomial_share"),

@@ -141,13 +141,9 @@ def elo_ratings(
     columns |= {"wins": won / np.maximum(won + lost, 1)}
     index = pd.Index(results.strategies, name="strategy")
     frame = pd.DataFrame(columns, index=index).sort_values("Elo", ascending=False, kind="stable")
-    return ResultTable(
-        name="Elo ratings" + (f" ({anchor} = {anchor_rating:g})" if anchor else ""),
-        frame=frame,
-        source="Erickson et al. 2025 (TabArena); Elo 1978; Hesterberg 2015",
-        metric=results.metric.loss_name,
-        notes=_notes(results, wins, seed),
-    )
+    name = "Elo ratings" + (f" ({anchor} = {anchor_rating:g})" if anchor else "")
+    source = "Erickson et al. 2025 (TabArena); Elo 1978; Hesterberg 2015"
+    return results.table(name, frame, source, notes=_notes(results, wins, seed))
 
 
 def _expanded_tail(confidence: float, n: int) -> float:
@@ -203,7 +199,7 @@ def _fitted(wins: np.ndarray, start: np.ndarray) -> np.ndarray:
     return strengths
 
 
-def _notes(results: Results, wins: np.ndarray, seed: int) -> tuple[str, ...]:
+def _notes(results: Results, wins: np.ndarray, seed: int) -> list[str]:
     """Return notes on the samples, and on ratings that the likelihood does not bound."""
     from scipy.sparse.csgraph import connected_components
 
@@ -227,4 +223,4 @@ def _notes(results: Results, wins: np.ndarray, seed: int) -> tuple[str, ...]:
         )
     if len(results.datasets) < _FEW:
         notes.append(f"on fewer than {_FEW} datasets the intervals cover less than they say")
-    return (*results.notes_text(), *notes)
+    return notes
