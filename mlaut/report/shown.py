@@ -146,6 +146,11 @@ class ShownTable:
         return (*self.labels, *(column.header for column in self.columns))
 
     @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.rows) * len(self.columns)
+
+    @property
     def texts(self) -> list[tuple[str, ...]]:
         """Texts of each row."""
         return [(*labels, *(cell.text for cell in cells)) for labels, cells in self.rows]
