@@ -187,7 +187,9 @@ def _strengths(won: np.ndarray, fought: np.ndarray, weights: np.ndarray) -> np.n
         )
 
 
-def _near(won: np.ndarray, fought: np.ndarray, start: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+def _near(
+    won: np.ndarray, fought: np.ndarray, start: np.ndarray, inverse: np.ndarray
+) -> np.ndarray:
     """Return the strengths of samples from a start and its inverse curvature: (samples, K)."""
     strengths = np.repeat(start, len(won), axis=0)
     size = np.full(len(won), np.inf)
