@@ -23,13 +23,8 @@ from mlaut.records import Block, Status
 
 _OF_DATASETS = ("expected", "n_test", "n_train")  # arrays of shape (N, R, F)
 _OF_CELLS = (
-    "cells",
-    "cell_losses",
-    "variances",
-    "seconds",
-    "imputed",
-    "contaminated",
-    "spreads",
+    *("cells", "cell_losses", "variances", "seconds"),
+    *("imputed", "contaminated", "spreads"),
 )
 _ARRAYS = (*_OF_CELLS, *_OF_DATASETS)
 
