@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlaut.analysis.importers.grids.columns import average_columns
+from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
@@ -66,6 +66,7 @@ def keys_of(g: Sheet) -> Keys:
             known = [x for x in numbers if usual_name(x) is not None]
             if g.metric and known:  # a setting beside other metrics is no score
                 raise g.refuse(text, *({"metric": word_of(x)} for x in known[:2]))
+            left = [x for x in left if same_metric(measure_in(x) or x, g.metric)] or left
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
             raise g.refuse(text, *({"score": x} for x in (left or numbers)[:2]))

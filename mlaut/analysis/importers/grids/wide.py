@@ -35,7 +35,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
 _TIMED = re.compile(r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]", re.I)
-_STATISTICS = r"min|max|median|mean|std|sd|count|\d+%|iqr|mode|var"  # of a summary
+_STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
@@ -354,7 +354,7 @@ _METRICS = (
 _METRICS += "for each {0}"
 _ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of all columns are so
     (_is_part, "are parts of one dataset, not datasets"),
-    (lambda x: re.fullmatch(_STATISTICS, word_of(x)), "summarise scores that are not in it"),
+    (lambda x: re.search(_STATISTICS, word_of(x)), "summarise scores that are not in it"),
     (usual_name, _METRICS),
 )
 
@@ -379,8 +379,9 @@ def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) ->
         sizes = [len(level) for level in each if len(level) > 1]
         numbered = kind == "strategy" and all(str(x).isdigit() for x in each[-1])  # severities
         if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
-            inner = sorted(map(str, each[-1]))[0]
-            chosen = [x for x in columns if x.endswith(inner)]
+            names = sorted(map(str, set.union(*each)), key=lambda x: not _is(x, g.metric))
+            inner = names[0] if _is(names[0], g.metric) else sorted(map(str, each[-1]))[0]
+            chosen = [x for x in columns if inner in x.split(" / ")]
             raise g.refuse(
                 f"its names have two levels, such as `{columns[0]}`, and only one is of "
                 f"{'strategies' if kind == 'dataset' else 'datasets'}: choose columns",
@@ -410,7 +411,7 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
 
 def _is(name: str, metric: str) -> bool:
     """Return whether a name is that of a metric and of nothing else."""
-    one = len(re.findall(r"[a-zA-Z]{2,}", name)) == 1
+    one = len({*re.findall(r"[a-z]{2,}", name.lower())} - {*PARTS}) == 1
     return bool(metric) and (
         word_of(name) == word_of(metric) or (one and same_metric(name, metric))
     )
