@@ -228,3 +228,36 @@ def test_columns_of_the_metric_are_offered_first(tmp_path):
     asked = refused(tmp_path, long, "rmse", name="t.md")
     assert "'score=1h / RMSE'; or" in asked
     assert "MAPE" not in asked
+
+
+def test_the_longest_name_of_a_strategy_counts_beside_a_measure_that_is_not_known(tmp_path):
+    names = [
+        "Set",
+        "kit Zeta",
+        "acid Zeta",
+        "kit+acid Zeta",
+        "kit RMSE",
+        "acid RMSE",
+        "kit+acid RMSE",
+    ]
+    table = wide(names, ["u", 0.7, 0.8, 0.9, 1.7, 1.5, 1.3], ["v", 0.6, 0.7, 0.8, 1.9, 1.8, 1.6])
+    results = read(tmp_path, table, "rmse", name="t.md", columns={"dataset": "Set"})
+    assert results.strategies == ("kit", "acid", "kit+acid")
+    assert "`kit+acid Zeta` (of zeta)" in results.how_read
+
+
+def test_models_run_by_several_programs_are_asked_about(tmp_path):
+    table = wide(["model", "fp16", "gptq-int4"], ["llama-7b", 18.8, 25.5], ["gpt-j", 12.5, 29.5])
+    asked = refused(tmp_path, table, "tokens", name="t.md", greater_is_better=True)
+    assert "columns look like strategies too" in asked
+    assert "dataset=model; or" in asked
+
+
+def test_logarithms_of_other_columns_are_no_strategies(tmp_path):
+    table = pd.DataFrame(
+        {"dataset": ["u", "v", "w"], "a": [5.5, 54.5, 57.7], "b": [55.2, 48, 50.3]}
+    )
+    table = table.assign(**{"log(a)": np.log10(table.a), "log(b)": np.log10(table.b)})
+    results = read(tmp_path, table, "seconds", greater_is_better=False)
+    assert results.strategies == ("a", "b")
+    assert "`log(a)` (a logarithm of another)" in results.how_read

@@ -311,7 +311,7 @@ def _split(name: str, side: int) -> tuple[str, str] | None:
 
 def _with_base(name: str, bases: Collection[str], side: int) -> tuple[str, str] | None:
     """Return the measure and the strategy in a name with a known strategy beside some measure."""
-    for base in bases:
+    for base in sorted(bases, key=lambda x: (-len(x), x)):  # the longest name of a strategy counts
         ends = name.endswith(base) if side == 0 else name.startswith(base)
         measure = (name.removesuffix(base) if side == 0 else name.removeprefix(base)).strip(_SIGNS)
         if ends and measure:

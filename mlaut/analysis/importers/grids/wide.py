@@ -228,11 +228,11 @@ def _check_corner(g: Sheet, rows: list[str], kind: str) -> None:
     across = likes([x for x in g.columns if g.columns[x].is_number])
     corner = len(rows) == 1 and rows[0] == next(iter(g.columns))
     if corner and liked not in ("", kind) and across != liked:
-        raise g.refuse(
-            f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names",
-            {liked: rows[0]},
-            {kind: rows[0]},
-        )
+        text = f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names"
+        raise g.refuse(text, {liked: rows[0]}, {kind: rows[0]})
+    if across == kind == "strategy":  # models by several programs, perhaps
+        text = f"`{rows[0]}` names rows, and columns look like strategies too"
+        raise g.refuse(text, {"dataset": rows}, {"strategy": rows})
 
 
 def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
@@ -290,6 +290,9 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         g.drop(sizes)
     g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
     numbers = [x for x in numbers if x in g.columns]
+    logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
+    g.drop([x for x in logs if _is_log(g, x, [*rows, *numbers])], "a logarithm of another")
+    numbers = [x for x in numbers if x in g.columns]
     averages = average_columns(
         [g.columns[x] for x in numbers], named=True, strict=kind == "dataset"
     )
@@ -307,6 +310,14 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         return
     for at in block_averages(numbers, matrix_of([g.columns[x] for x in numbers]).T):
         g.drop([numbers[at]], "an average of some others")
+
+
+def _is_log(g: Sheet, name: str, others: Sequence[str]) -> bool:
+    """Return whether a column is the logarithm of another one, to any base."""
+    own = g.columns[name].numbers
+    given = [g.columns[x].numbers for x in others if g.columns[x].is_number and x != name]
+    logs = [np.log(x) for x in given if (x > 0).all()]
+    return any(np.allclose(own * x[0], x * own[0], rtol=1e-4, atol=1e-6) for x in logs)
 
 
 def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
