@@ -261,3 +261,11 @@ def test_logarithms_of_other_columns_are_no_strategies(tmp_path):
     results = read(tmp_path, table, "seconds", greater_is_better=False)
     assert results.strategies == ("a", "b")
     assert "`log(a)` (a logarithm of another)" in results.how_read
+
+
+def test_what_is_left_out_is_told_in_the_order_of_the_table(tmp_path):
+    table = pd.DataFrame({"dataset": list("uvwxyz"), "a": [0.5, 0.6, 0.7, 0.8, 0.9, 0.4], "b": 0.3})
+    flags = {f"flag_{i}": [0, 1, 0, 1, 1, i % 2] for i in range(6)}
+    told = read(tmp_path, table.assign(b=table.a - 0.1, c=table.a / 2, **flags)).how_read
+    places = [told.index(f"`{name}`") for name in flags]
+    assert places == sorted(places)

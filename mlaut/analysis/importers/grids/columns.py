@@ -193,7 +193,7 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     unclear: dict[str, str] = {}
     known = {x.name: x.numbers[np.abs(x.numbers) < _LARGEST] for x in columns}
     known = {name: values for name, values in known.items() if len(values)}
-    whole = {name for name, values in known.items() if (values % 1 == 0).all()}
+    whole = [name for name, values in known.items() if (values % 1 == 0).all()]
     parts = [name for name in known if name not in whole]
     if len(parts) < 2 or len(parts) < 0.5 * len(known):
         return odd, unclear

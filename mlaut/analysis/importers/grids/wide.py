@@ -47,13 +47,11 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     rows, kind, why = _rows(g, keys)
     _columns_by_value(g, rows, kind)
     repeat, fold = list(keys.repeat), list(keys.fold)
-    others = {*rows, *repeat, *fold}
     sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
     source = g.of("source")[:1] if sources else []
-    g.drop(
-        [x for x in g.columns if x not in others and not g.columns[x].is_number and x not in source]
-    )
-    columns = [x for x in g.columns if x not in others and x not in source]
+    others = {*rows, *repeat, *fold, *source}
+    g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
+    columns = [x for x in g.columns if x not in others]
     columns, renamed = _measured(g, columns)
     columns = _without_odd(g, rows, columns, kind)
     shown = [renamed.get(x, x) for x in columns]
@@ -93,11 +91,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     across = np.tile(np.array(shown, dtype=object), g.n)
     down = np.repeat(label, k)
     each = {"repeat": repeat, "fold": fold}
-    levels = {
-        part: np.repeat(g.label(names), k)
-        for part, names in each.items()
-        if names and g.n_of(*names) > 1
-    }
+    levels = {part: np.repeat(g.label(x), k) for part, x in each.items() if x and g.n_of(*x) > 1}
     names = {
         kind: f"rows, named by {quoted(rows)}{why}",
         other: "columns",
@@ -482,9 +476,8 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     """Leave out the rows that are averages, ranks or wins."""
     label = [str(x) for x in g.label(rows)]
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
-    by_value |= set(
-        block_averages(label, matrix_of([x for x in g.columns.values() if x.is_number]))
-    )
+    numbers = matrix_of([x for x in g.columns.values() if x.is_number])
+    by_value |= set(block_averages(label, numbers))
     out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
