@@ -33,7 +33,6 @@ from mlaut.analysis.deciding.verdicts import (
     shown_better,
     shown_equal,
     verdicts_against,
-    verdicts_of_best,
     worse_by,
     yardsticks,
 )
@@ -300,7 +299,8 @@ def _judged(
         verdicts = verdicts_against(evidence.better, place)
         verdicts[~against.clear & (np.arange(len(verdicts)) != place)] = UNDECIDED
     else:
-        verdicts = verdicts_of_best(evidence.top, against.clear, against.mixed)
+        known = [evidence.top, against.clear, against.mixed]
+        verdicts = np.select(known, np.array([OPEN, AVOID, UNDECIDED], dtype=object), LIKELY)
     terms = case.chosen.analysis
     if terms.rope:
         verdicts[shown_equal(case.results, draft.leader, terms.rope, terms.alpha)] = EQUAL
