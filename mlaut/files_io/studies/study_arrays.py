@@ -157,9 +157,9 @@ class StudyArrays:
         """
         return _whole(self._read("status"), self._read("checksum"))
 
-    def numbers(self) -> dict[str, np.ndarray]:
+    def numbers(self, status: np.ndarray) -> dict[str, np.ndarray]:
         """Return seed, seconds and usage as `StudyStore.numbers`; 0 and NaN for missing cells."""
-        missing = self.status()[0] == Status.MISSING
+        missing = status == Status.MISSING
         numbers = {name: self._read(name) for name in ("seed", "seconds", "usage")}
         numbers["usage"] = self._usage(numbers["usage"], USAGE)
         for name, values in numbers.items():
@@ -183,7 +183,7 @@ class StudyArrays:
         values = {**values, "usage": self._usage(values["usage"], fields)}
         return {**values, "checksum": _checksums(self.entry.split, values)}
 
-    @property
+    @cached_property
     def fields(self) -> list[str]:
         """Names of the numbers that ``usage`` holds in this file."""
         item = self.group["usage"]
