@@ -123,7 +123,8 @@ class StudyArrays:
 
     def append_records(self, log: str, records: Iterable[Mapping[str, Any]]) -> None:
         """Store records of stored cells in a log: they hold what the arrays cannot."""
-        stored, texts = self._read("checksum"), []
+        records, texts = list(records), list[str]()
+        stored = self._read("checksum") if records else np.empty(0)
         for record in records:
             at = self.names.index(record["strategy"]), record["repeat"], record["fold"]
             texts.append(json.dumps({**record, "checksum": int(stored[at])}))
@@ -136,6 +137,8 @@ class StudyArrays:
         out.
         """
         records: list[dict[str, Any]] = get_log(self.group, log)
+        if not records:
+            return []
         stored, valid = self._read("checksum"), []
         position = {name: s for s, name in enumerate(self.names)}
         for record in records:
