@@ -299,12 +299,9 @@ class OneDecision(Decision):
         )
         if "difference" in self.frame:
             texts.append(f"Difference: of this row minus {self.first[0]}.")
-        texts.append(
-            f"In brackets: {_percent(self)} intervals, each for itself; verdicts hold for all "
-            "pairs together."
-            if self.decided
-            else f"In brackets: {_percent(self)} intervals."
-        )
+        so = ", each for itself; verdicts hold for all pairs together" if self.decided else ""
+        known = "low" in self.frame and self.frame["low"].notna().any()
+        texts += [f"In brackets: {_percent(self)} intervals{so}."] * bool(known)
         texts += ["Seconds to tune and fit once, the mean over folds."] * self.slow
         return " ".join(texts)
 
