@@ -12,9 +12,10 @@ FROM ${BASE} AS build
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 python3-venv \
- && rm -rf /var/lib/apt/lists/*
+ && apt-get clean && rm -rf /var/lib/apt/lists/*
 COPY setup.py pyproject.toml README.md LICENSE docker/constraints.txt /src/
 COPY mlaut /src/mlaut
+COPY plugins/sharing /src/plugins/sharing
 ARG EXTRAS=cluster
 ARG CONSTRAINTS=/src/constraints.txt
 # pip builds in an isolated environment by default, for which it ignores certificates and constraints;
@@ -23,7 +24,7 @@ RUN --mount=type=secret,id=certificate \
     if [ -f /run/secrets/certificate ]; then export PIP_CERT=/run/secrets/certificate; fi \
  && python3 -m venv /opt/mlaut \
  && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" setuptools wheel \
- && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" --no-build-isolation "/src[${EXTRAS}]" \
+ && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" --no-build-isolation "/src[${EXTRAS}]" /src/plugins/sharing \
  && /opt/mlaut/bin/pip uninstall --yes pip wheel \
  && find /opt/mlaut -depth -type d -name tests -exec rm -r {} +
 # What is left out above is needed by no run: the tests of packages (150 MB) and pip. Compiled modules stay,
@@ -33,7 +34,7 @@ FROM ${BASE}
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 libgomp1 \
- && rm -rf /var/lib/apt/lists/* \
+ && apt-get clean && rm -rf /var/lib/apt/lists/* \
  && useradd --create-home --uid 1000 mlaut \
  && install -d -o mlaut -g mlaut /work
 COPY --from=build /opt/mlaut /opt/mlaut

@@ -1,21 +1,23 @@
 """Judge the advice of decisions: on the other half of real boards, and where the truth is known.
 
-    python benchmarks/advice.py boards|levels|forecasts|tables SECONDS OUTPUT.csv [FOLDER]
+    python benchmarks/advice.py boards|levels|decisions|forecasts|tables SECONDS OUTPUT.csv [FOLDER]
 
 `boards` draws eight strategies and a part of the datasets of a board, and judges on all other
 datasets what is claimed and chosen, beside autorank, Nemenyi's test (scikit-posthocs), Wilcoxon's
 with Holm's correction, and baycomp (`pip install autorank baycomp scikit-posthocs`). Boards are the
 published benchmarks that come with MLaut, and tables of FOLDER (an optional column ``source``).
-`levels` simulates strategies with equal means (skewed ones of unequal spread differ in ranks), and
-`forecasts` the first two of strategies that differ or not, and those of boards. `tables` looks for
-a change of the verdicts by a permutation, float32, percent and a copy. All turns have seeds of
-their own: the numbers of studies in the output say what was run.
+`levels` and `decisions` simulate strategies with equal means (skewed ones of unequal spread differ
+in ranks), and `forecasts` the first two of strategies that differ or not, and those of boards.
+`tables` looks for a change of the verdicts by a permutation, float32, percent and a copy, with
+sources in half of the tables and a region in a third. All turns have seeds of their own: the
+numbers of studies in the output say what was run.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -270,9 +272,8 @@ def sizes(g: int) -> np.ndarray:
     return np.repeat(np.arange(g), [*few, few.sum()])
 
 
-def judge_levels(seconds: float, _: Path | None) -> Tally:
-    """Count false claims and wrong verdicts on equal strategies."""
-    tally = Tally()
+def equal_studies(seconds: float, seed: int) -> Iterator[tuple[str, str, np.ndarray, Any, bool]]:
+    """Yield truth, place, losses and sources of studies, and whether datasets share a source."""
     cells: list[tuple[str, str, np.ndarray, float]] = [
         (truth, f"{g} sources, correlation {rho}", sizes(g), rho)
         for truth in TRUTHS
@@ -283,14 +284,26 @@ def judge_levels(seconds: float, _: Path | None) -> Tally:
     ]
     for turn in until(seconds):
         truth, where, source, rho = cells[turn % len(cells)]
-        losses = equal_losses(np.random.default_rng([45, turn]), truth, source, rho)
-        first, second = np.triu_indices(STRATEGIES, 1)
-        shift = 0.5 if len(source) > source.max() + 1 else 0.0
-        joint = joint_test(losses[:, first] - losses[:, second], source, shift=shift)
+        losses = equal_losses(np.random.default_rng([seed, turn]), truth, source, rho)
+        yield truth, where, losses, source, len(source) > source.max() + 1
+
+
+def judge_levels(seconds: float, _: Path | None) -> Tally:
+    """Count false claims on equal strategies."""
+    tally = Tally()
+    first, second = np.triu_indices(STRATEGIES, 1)
+    for truth, where, losses, source, shared in equal_studies(seconds, 45):
+        pairs = losses[:, first] - losses[:, second]
+        joint = joint_test(pairs, source, shift=0.5 if shared else 0.0)
         tally.add(truth, where, **{"any wrong pair": (joint.adjusted <= ALPHA).any()})
-        if turn // len(cells) % 25:
-            continue
-        _, chosen, decision = ours(pd.DataFrame(losses), source if shift else None)
+    return tally
+
+
+def judge_decisions(seconds: float, _: Path | None) -> Tally:
+    """Count wrong verdicts on equal strategies, from end to end."""
+    tally = Tally()
+    for truth, _where, losses, source, shared in equal_studies(seconds, 48):
+        _, chosen, decision = ours(pd.DataFrame(losses), source if shared else None)
         avoided = {*decision.named("avoid")}
         tally.add(
             truth,
@@ -299,6 +312,7 @@ def judge_levels(seconds: float, _: Path | None) -> Tally:
                 "one is to avoid": bool(avoided),
                 "one is to avoid, with a size of the mean": bool(avoided & {*decision.by_mean}),
                 "a given best one is ruled out": 0 not in chosen,
+                "one is advised": bool(decision.named("use")),
             },
         )
     return tally
@@ -313,7 +327,7 @@ def judge_forecasts(seconds: float, folder: Path | None) -> Tally:
     for turn in until(seconds):
         rng = np.random.default_rng([46, turn])
         if turn % 2:
-            _, (losses, source) = every[turn // 2 % len(every)]
+            board, (losses, source) = every[turn // 2 % len(every)]
             k = min(int(rng.choice([3, 4, 8, 12])), losses.shape[1])
             table = losses.iloc[:, rng.choice(losses.shape[1], k, replace=False)].dropna()
             ranks = rankdata(table, axis=1)
@@ -337,9 +351,10 @@ def judge_forecasts(seconds: float, folder: Path | None) -> Tally:
         said = chance_to_tell(rows[:n], n)
         came = bool(ttest_1samp(d, 0).pvalue <= ALPHA)
         low = next(edge for edge in (0.5, 0.35, 0.2, 0.1, 0) if said >= edge)
-        tally.add(where, f"from {low:g}", said=said, came=came)
-        tally.add(where, "all", said=said, came=came)
-        tally.add(where, f"{k} strategies", said=said, came=came)
+        for cell in ("all", f"from {low:g}", f"{k} strategies", f"{k} strategies, from {low:g}"):
+            tally.add(where, cell, said=said, came=came)
+        if turn % 2:
+            tally.add(board, f"from {low:g}", said=said, came=came)
     return tally
 
 
@@ -371,22 +386,32 @@ def judge_tables(seconds: float, _: Path | None) -> Tally:
         scores = np.round(scores, int(rng.choice([2, 3, 15])))
         names = [f"m{at}" for at in range(k)]
         table = pd.DataFrame(scores, [f"d{at}" for at in range(n)], names)
-        first = _verdicts(table)
-        for how, other in changed(table, rng).items():
-            tally.add(how, "", changed=_verdicts(other).get("verdicts") != first["verdicts"])
+        how: dict[str, Any] = {"rope": 0.01 * (turn % 3 == 1)}
+        if turn % 2:
+            how["clusters"] = {name: f"s{at // 2}" for at, name in enumerate(table.index)}
+        first = _verdicts(table, **how)
+        for form, other in changed(table, rng).items():
+            rope = how["rope"] * (100 if form == "percent" else 1)
+            differ = _verdicts(other, **{**how, "rope": rope}) != first
+            tally.add(form, "", changed=differ)
+            if differ:
+                print(
+                    f"turn {turn}, {form}: {first} and {_verdicts(other, **{**how, 'rope': rope})}"
+                )
     return tally
 
 
-def _verdicts(table: pd.DataFrame) -> dict[str, Any]:
-    decision = compare(table, metric="accuracy", n_samples=0).decision()
+def _verdicts(table: pd.DataFrame, **how: Any) -> tuple[dict[str, str], set[str]]:
+    """Return the verdicts, and who is first."""
+    decision = compare(table, metric="accuracy", n_samples=0, **how).decision()
     verdicts = decision.frame["verdict"].drop("copy", errors="ignore").sort_index().to_dict()
-    first = {one for name in decision.first for one in decision.copies_of(name)} - {"copy"}
-    return {"verdicts": (verdicts, first)}
+    return verdicts, {x for name in decision.first for x in decision.copies_of(name)} - {"copy"}
 
 
 JUDGES = {
     "boards": judge_boards,
     "levels": judge_levels,
+    "decisions": judge_decisions,
     "forecasts": judge_forecasts,
     "tables": judge_tables,
 }

@@ -46,6 +46,10 @@ class TakesAll:
         self.cells = cells
         self.taken = 0
 
+    def of(self, _):
+        """Return this engine, which has no limits."""
+        return self
+
     def run(self, groups) -> Iterator[list[Outcome]]:
         """Take batches."""
         queue = BatchQueue(groups)

@@ -1,7 +1,7 @@
 """Measure how often a race errs at any time if nothing differs, in percent (Markdown).
 
 Run it as ``OMP_NUM_THREADS=1 python benchmarks/race_levels.py 2000 9 sign 121 best "all pairs"
-equal adversary lag``. The arguments are number of races, number of strategies, kind of evidence,
+equal adversary``. The arguments are number of races, number of strategies, kind of evidence,
 number of datasets, and kinds of errors. Each race looks after every dataset. This takes some
 minutes of CPU.
 """
@@ -13,11 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from mlaut.analysis.racing.course import rounds_of
 from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean
 
 LOOKS = (10, 30, 121, 500)
-LAGS = (1, 4, 20)  # of races that lag, for each third strategy
 _AT_ONCE = 250  # races; their arrays take less than a gigabyte
 Draw = Callable[[np.random.Generator, int, int], np.ndarray]
 
@@ -113,28 +111,6 @@ class _Evidence:
         return np.logaddexp(log_mean(rivals, axis=2), log_mean(self.leader_logs)) - np.log(2)
 
 
-def dropped_with_lags(
-    losses: np.ndarray, kind: str, lags: np.ndarray, alpha: float = 0.05
-) -> np.ndarray:
-    """Return the same as `dropped_after` for races in which strategies lag."""
-    n, races, k = losses.shape
-    levels = {}
-    for lag in np.unique(lags).tolist():
-        at = np.flatnonzero(lags <= lag)
-        levels[lag] = at, _Evidence(kind, (n, races, len(at)))
-    least = np.log(np.sum([lags <= lag for lag in levels], axis=0) / alpha)
-    left, runs = np.full((races, k), np.inf), np.zeros((races, k), dtype=int)
-    for one in rounds_of(lags.tolist(), [n]):
-        racing = np.isinf(left) & (np.isinf(left).sum(axis=1, keepdims=True) > 1)
-        turn = racing & (lags == one.lag)
-        runs += turn
-        at, evidence = levels[one.lag]
-        present = (runs[:, at] > one.dataset) & turn.any(axis=1, keepdims=True)
-        out = evidence.see(differences(losses[one.dataset][:, at]), present) >= least[at]
-        left[:, at] = np.where(present & out & racing[:, at], one.dataset + 1, left[:, at])
-    return left
-
-
 def differences(row: np.ndarray) -> np.ndarray:
     """Return the differences of all ordered pairs of losses; rounding differences are ties."""
     d = row[..., :, None] - row[..., None, :]
@@ -207,17 +183,6 @@ def first_claim(steps: Iterable[np.ndarray], shape: tuple[int, int, int], pairs:
     return found
 
 
-def lag_errors(times: int, k: int, kind: str, draw: Draw, n: int) -> np.ndarray:
-    """Return by lag after how many datasets each race dropped a strategy of that lag.
-
-    Each race looks after every round, also while most strategies are far behind.
-    """
-    lags = np.resize(LAGS, k)
-    watched = k // 2 // len(LAGS) * len(LAGS) + np.arange(len(LAGS))
-    found = [dropped_with_lags(drawn, kind, lags) for drawn in batches(times, k, draw, n)]
-    return np.concatenate(found)[:, watched].T
-
-
 def equal_errors(times: int, k: int, kind: str, n: int) -> np.ndarray:
     """Return when practical equality was first claimed for strategies on the edge of the region.
 
@@ -258,17 +223,15 @@ def main(times: int, k: int, kind: str, n: int, questions: Sequence[str]) -> Non
     heads = " | ".join(map(str, looks(n)))
     print(f"| {times} races, {k} strategies, {kind}: error within | {heads} |")
     print("| --- " * (1 + len(looks(n))) + "|")
-    of_losses = {"best": best_errors, "all pairs": pair_errors, "lag": lag_errors}
+    of_losses = {"best": best_errors, "all pairs": pair_errors}
     others = {"adversary": adversary_errors, "equal": equal_errors}
     for question in questions:
         if question in others:
             print(row(question, others[question](times, k, kind, n), n), flush=True)
             continue
         for name, draw in LOSSES.items():
-            found = np.atleast_2d(of_losses[question](times, k, kind, draw, n))
-            for lag, one in zip(LAGS, found, strict=False):
-                of = f" {lag}" * (question == "lag")
-                print(row(f"{question}{of}, {name}", one, n), flush=True)
+            found = of_losses[question](times, k, kind, draw, n)
+            print(row(f"{question}, {name}", found, n), flush=True)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,6 @@ SECONDS = pd.Series(
 """Seconds a dataset of Kazakov and Kiraly (2019, Table 8), which has no network of this name: that
 of 4 layers with dropout stands in."""
 ROPES = (0.0, 0.01, 0.02, 0.03, 0.05)
-LAGS = (1, 5, 20)
 LOOKS = (10, 20, 40, 80)
 
 
@@ -152,18 +151,6 @@ def costs(n: int) -> None:
         line(k, rope, mean([one.share_of_cells for one in races]), cost, left, answered)
 
 
-def lags(n: int) -> None:
-    """Print the same for all strategies by the lag of the most expensive one."""
-    table("lag of SVC", "rope", "cells", "cost", "left", "answered")
-    drawn = list(draws(benchmark("mlaut2018"), 9, n))
-    for lag, rope in product(LAGS, (0.0, 0.05)):
-        races = [race(one, order=one.datasets, rope=rope, lag={"SVC": lag}) for one in drawn]
-        cost = mean([share_of_cost(one) for one in races])
-        left = mean([len(one.left) for one in races], 1)
-        answered = f"{100 * np.mean([one.answered for one in races]):.0f} %"
-        line(lag, rope, mean([one.share_of_cells for one in races]), cost, left, answered)
-
-
 def departures(n: int) -> None:
     """Print which share of the strategies has left a race, by number of datasets."""
     table("matrix", "strategies", "evidence", *(f"{look} datasets" for look in LOOKS), "all")
@@ -218,7 +205,7 @@ def times_of(losses: np.ndarray, kind: str) -> np.ndarray:
     return times
 
 
-PARTS = {part.__name__: part for part in (savings, costs, lags, departures, mixtures)}
+PARTS = {part.__name__: part for part in (savings, costs, departures, mixtures)}
 
 
 def main(n: int, parts: Sequence[str]) -> None:

@@ -17,9 +17,7 @@ by a mean over all places, so that they have few weights.
 def _ended(layers, shape):
     import keras
 
-    last = keras.layers.Dense(
-        shape.n_classes or 1, activation="softmax" if shape.n_classes else "linear"
-    )
+    last = keras.layers.Dense(shape.n_outputs, activation=shape.activation)
     return keras.Sequential([keras.layers.Input(shape.row), *layers, last])
 
 

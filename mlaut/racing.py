@@ -116,11 +116,11 @@ class _RunningRace(StudyRace):
         check(alpha=terms.alpha)
         before = StudyRace.of(study)
         super().__init__(study, terms, _continued(before, terms, draw) if before else draw)
-        names = self.draw.strategies
-        turns = {lag: tuple(names[place] for place in self.places(lag)) for lag in set(self.lags)}
-        self.turns: Sequence[tuple[str, tuple[str, ...]]] = [
-            (self.draw.order[turn.dataset], turns[turn.lag]) for turn in self.rounds
-        ]
+
+    @property
+    def order(self) -> Sequence[str]:
+        """Datasets in the order of the race, each a round."""
+        return self.draw.order
 
     def racing(self, n: int) -> frozenset[str]:
         """Return the strategies that are in the race after ``n`` rounds; none if it has ended."""
@@ -220,11 +220,8 @@ def _continued(before: StudyRace, terms: RaceTerms, now: Draw) -> Draw:
             f"{', '.join(sorted(lacks)[:3])} are no longer chosen: choose them again"
         )
     added = drawn_order(set(now.order) - set(draw.order), terms.seed)
-    batches = (*(draw.batches or (len(draw.order),)), len(added)) if added else draw.batches
-    return replace(draw, order=(*draw.order, *added), batches=batches)
+    return replace(draw, order=(*draw.order, *added))
 
 
 def _text(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    return str(value) if value != {} else "none"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -181,9 +181,6 @@ class RaceTerms:
         Default: accuracy for classification, R2 for regression.
     failures : str, default "last"
         Treatment of failures; ``"last"``: a failure is worse than any loss.
-    lag : mapping of str to int
-        Strategies that lag. With ``{SVC = 20}``, for example, SVC is run on one dataset while the
-        others are run on 20, so that time is spent first where it decides more.
     ahead : int, default 1
         Number of rounds that may begin before a round has ended, so that no worker waits.
     ahead_cells : int, default 0
@@ -207,7 +204,6 @@ class RaceTerms:
     rope: float = 0.0
     metric: str = ""
     failures: str = "last"
-    lag: Mapping[str, int] = field(default_factory=dict)
     ahead: int = 1
     ahead_cells: int = 0
     seed: int = 0

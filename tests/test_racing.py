@@ -245,44 +245,15 @@ def test_its_page_has_a_row_for_each_strategy(raced):
     assert all(name in screen.answer for name in race.left)
 
 
-LAG = "lag = {logistic = 4}"
-
-
 @pytest.mark.slow
-def test_a_strategy_that_lags_is_run_behind_the_others(folder):
-    """Killed after any round and on several workers, it decides the same; so it does completed."""
-    with pytest.raises(RunInterrupted):
-        run_race(write_study(folder, LAG), engine=Interrupted(22), verbose=0)
-    begun = StudyRace.of(StudyStore(folder / "study.h5")).now()
-    assert begun.course.runs.tolist()[0] > 2 * begun.course.runs.tolist()[3]
-    assert re.search(r"After \d+ of 12 datasets \(logistic \d\), at level", begun.sentence())
-    assert "q (e-BH)" not in begun.pairs.tables
-    summary = run_race(folder / "study.toml", engine=Interrupted(1000), verbose=0)
-    other = folder.with_name("other")
-    other.mkdir()
-    shutil.copytree(folder / "tables", other / "tables")
-    shutil.copy(folder / "own.py", other)
-    assert run_race(write_study(other, LAG), engine="local", n_jobs=2, verbose=0).race
-    same(contents(folder), contents(other))
-    found = StudyRace.of(StudyStore(folder / "study.h5")).now()
-    assert "guess" in found.departures
-    assert found.sentence() in summary.race
-    run_race(folder / "study.toml", complete=True, **QUIET)
-    assert study_status(folder / "study.h5").complete
-    assert StudyRace.of(StudyStore(folder / "study.h5")).now().decisions == found.decisions
-
-
-@pytest.mark.slow
-def test_datasets_that_are_added_come_behind_those_of_a_strategy_that_lags(folder):
-    run_race(write_study(folder, LAG), **QUIET)
+def test_datasets_that_are_added_come_behind_the_others(folder):
+    run_race(write_study(folder), **QUIET)
     before = StudyRace.of(StudyStore(folder / "study.h5"))
     write_tables(folder / "tables", [50, 51])
     run_race(folder / "study.toml", **QUIET)
     after = StudyRace.of(StudyStore(folder / "study.h5"))
-    assert after.draw.batches == (N_DATASETS, 2)
-    assert after.rounds[: len(before.rounds)] == before.rounds
+    assert after.draw.order[:N_DATASETS] == before.draw.order
     assert after.now().decisions[: len(before.now().decisions)] == before.now().decisions
-    assert after.now().course.runs.tolist()[3] == N_DATASETS + 2
 
 
 def test_a_race_ends_when_an_answer_is_unlikely(folder, raced):
@@ -347,7 +318,6 @@ def test_new_datasets_come_behind_the_old_ones(raced, tmp_path):
         ('kind = "mean"', "the kind of the race was stored"),
         ("rule = 2", "the rule of the race was stored before its first result as 1, and is now 2"),
         ("seed = 7", "the seed of the race was stored before its first result as 0, and is now 7"),
-        (LAG, "the lag of the race was stored before its first result as none, and is now"),
         (None, "its datasets are run as a race; restore the section [race] (in Python the"),
     ],
 )
@@ -399,8 +369,7 @@ def test_counted_failures_are_not_tried_again(raced, how):
         ("seed = -1", "seed"),
         ('max_cost = "much"', "max_cost"),
         ('stop_if = "P < 20 %"', "stop_if = 'P < 20 %': write a probability below 1, for example"),
-        ("lag = {logistic = 0}", "lag of logistic is 0, and must be a whole number from 1"),
-        ("lag = {tree = 2}", "strategy 'tree' is not in these results"),
+        ("lag = {logistic = 4}", "unknown key 'lag' in [race]"),
         ("alhpa = 0.1", "unknown key 'alhpa' in [race]; did you mean 'alpha'?"),
     ],
 )

@@ -100,5 +100,5 @@ def test_differences_need_two_strategies_and_one_shape(tmp_path):
     results = Results.from_study(summary.study, "accuracy")
     with pytest.raises(AnalysisError, match="there are 3: give pair="):
         cv_differences(results)
-    chosen = cv_differences(results, "stump", "tree")
-    np.testing.assert_allclose(chosen, -cv_differences(results, "tree", "stump"))
+    chosen = cv_differences(results, pair=("stump", "tree"))
+    np.testing.assert_allclose(chosen, -cv_differences(results, pair=("tree", "stump")))

@@ -161,10 +161,10 @@ def options(name: str, results: Results) -> dict[str, Any]:
     own = {
         "bonferroni_dunn_test": {"control": first},
         "correlated_t_datasets": {"rope": 0.01},
-        "cv_differences": {"first": first, "second": second},
+        "cv_differences": {"pair": [first, second]},
         "cv_test_datasets": {"df": 3},
         "error_counts": {"first": first, "second": second},
-        "hierarchical_test": {"first": first, "second": second},
+        "hierarchical_test": {"pair": [first, second]},
         "mcnemar_test": {"dataset": results.datasets[0]},
         "under_treatments": {"comparison": analysis.wilcoxon_test},
     }

@@ -30,13 +30,13 @@ OF_RESULTS = {
     "conover_test": {},
     "correlated_t_datasets": {"rope": 0.01},
     "critical_difference_diagram": {},
-    "cv_differences": {"first": "A", "second": "B"},
+    "cv_differences": {"pair": ["A", "B"]},
     "cv_test_datasets": {"df": 3},
     "dataset_estimates": {"method": "wilson"},
     "elo_ratings": {"n_samples": 20, "anchor": "A"},
     "error_counts": {"first": "A", "second": "B"},
     "friedman_test": {},
-    "hierarchical_test": {"first": "A", "second": "B"},
+    "hierarchical_test": {"pair": ["A", "B"]},
     "interquartile_means": {"n_samples": 20},
     "kendalls_w": {},
     "mcnemar_test": {"dataset": "d0"},
@@ -169,7 +169,7 @@ def shows_itself(value):
         value.scenario = "(d)"
     assert "<table" in value._repr_html_()
     assert isinstance(value.to_frame(), pd.DataFrame)
-    assert value.to_latex().startswith("\\begin{tabular}")
+    assert value.to_latex().startswith("\\begin{tab")
     assert value.sentence().endswith(".") or isinstance(value, analysis.Estimate)
     if isinstance(value, analysis.TestResult | analysis.Pairwise | analysis.ResultTable):
         assert value.name
@@ -212,7 +212,7 @@ class TestOfResults:
             one_line(error.value)
         elif name in {"cv_differences", "hierarchical_test"}:
             with pytest.raises(MissingCellsError) as error:
-                getattr(analysis, name)(results, "A", "C")
+                getattr(analysis, name)(results, pair=("A", "C"))
             one_line(error.value, "missing=")
         else:
             with pytest.raises(MissingCellsError) as error:

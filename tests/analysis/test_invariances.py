@@ -33,7 +33,6 @@ class Case:
     order: bool = True
 
 
-PAIRS = {"first": "A", "second": "B"}
 ABOUT = pd.DataFrame(
     {"rows": np.arange(N) ** 2.0, "classes": np.arange(N) % 3}, [f"d{i:02}" for i in range(N)]
 )

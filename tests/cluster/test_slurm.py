@@ -224,3 +224,22 @@ def test_the_example_of_the_page_runs(slurm, tmp_path, tmp_path_factory):
     assert "load python" in first.read_text()
     assert f"{tmp_path}/mlaut.sif mlaut run" in first.read_text()
     assert not [*there.iterdir()]
+
+
+def test_jobs_of_workers_come_when_cells_wait(slurm, tmp_path):
+    """The example of the page: Dask makes the jobs; nothing listens but on loopback, with TLS."""
+    for package in ("dask_jobqueue", "cryptography"):
+        pytest.importorskip(package, reason="needs mlaut[slurm]")
+    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r'```toml\n(\[run\]\nengine = "dask".*?)```', page, re.DOTALL)
+    asked = 'jobs = 2\ntime = "5m"\nmemory = "3GB"\ninterface = "lo"\n'
+    for name, more in {"here": "[run]\nn_jobs = 2\n", "jobs": f"{example}[slurm]\n{asked}"}.items():
+        (tmp_path / name).mkdir()
+        study = SMALL.partition("[run]")[0].replace('"iris"', '"iris", "zoo"') + more
+        (tmp_path / name / "study.toml").write_text(study)
+        told = mlaut(slurm, tmp_path / name, "run", "study.toml", "-q")
+    assert "4 of 4 cells" in told
+    assert_same(*(arrays(StudyStore(tmp_path / name / "study.h5")) for name in ("here", "jobs")))
+    script = "\n".join(log.read_text() for log in (tmp_path / "jobs" / ".dask").glob("*.err"))
+    assert "tls://127.0.0.1" in script
+    until(lambda: not call(slurm, tmp_path, "squeue", "-h"))

@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, train_test_split
 
-from mlaut import Study
+from mlaut import Orchestrator, Study
 from mlaut.errors import DataError, DivergedError, OptionalPackageError, StrategyError
 from mlaut.estimators import (
     DataShape,
@@ -42,6 +42,7 @@ needs_keras = pytest.mark.skipif(
     find_spec("keras") is None, reason="keras is not installed: pip install 'mlaut[keras]'"
 )
 
+SLOW = pytest.mark.slow
 SMALL = Architecture((8,))
 D = 0.5
 
@@ -520,8 +521,8 @@ def logits(shape):
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        (four_units, r"gives 4 numbers a row where 3 are needed; end it with Dense\(shape.n_cl"),
-        (logits, r"not probabilities; end it with .*softmax"),
+        (four_units, r"gives 4 numbers a row where 3 are needed; end it with Dense"),
+        (logits, r"not probabilities; end it with .*shape.activation"),
         (lambda _: None, "gave a NoneType, not a keras model; let it return the model"),
         ("dense", "network is a str, not a function; give a function"),
         (None, "loaded from a file and cannot be trained again"),
@@ -806,3 +807,54 @@ def test_fifty_cells_in_a_row_in_one_worker_do_not_grow(tmp_path):
     # Compiling for another table takes memory. Cells of one must not: 15 networks kept were 80 MiB.
     assert max(peaks[20:25]) - max(peaks[5:10]) < 60
     assert max(peaks[45:]) - max(peaks[30:35]) < 60
+
+
+# ---- several outputs
+
+
+@needs_keras
+@pytest.mark.parametrize(
+    "kind", ["labels", "numbers", *(pytest.param(k, marks=SLOW) for k in ("images", "listed"))]
+)
+def test_a_network_has_an_output_for_each_target(tmp_path, kind):
+    X = np.random.default_rng(0).normal(size=(240, 4))
+    y = X[:, :3] if kind == "numbers" else (X[:, :3] > 0).astype(int)
+    task = REGRESSION if kind == "numbers" else CLASSIFICATION
+    given = keras_network(by_keras, epochs=60, learning_rate=0.02, task=task)
+    if kind == "images":
+        network = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "networks.py"))
+        X, given = X.reshape(240, 2, 2), keras_network(network["image_network"], epochs=1)
+    elif kind == "listed":
+        given = listed.NN_4_layer_thin_dropout_lr001(params={"epochs": 2})
+    study = Study(tmp_path / "study.h5", seed=1)
+    study.add_datasets((X, y), name="several")
+    study.run([given], engine="inline", verbose=0, save_models=True)
+    block = StudyStore(study.path).block("several")
+    assert [*block.status.ravel()] == [Status.DONE], block.reasons
+    assert block.predictions.shape == (1, 1, 240, 3)
+    test = block.split.rows(0, 0)[1]
+    if kind == "numbers":
+        assert np.abs(block.predictions[0, 0, test] - y[test]).mean() < 0.3
+    else:
+        shares = block.probabilities[0, 0, test]
+        assert np.array_equal(block.predictions[0, 0, test], shares > 0.5)
+        assert kind != "labels" or (block.predictions[0, 0, test] == y[test]).mean() > 0.9
+    again = Orchestrator(*study._prepared("", True)).predict_all(trusted=True).sort_values("row")
+    assert np.array_equal(again.filter(like="prediction."), block.predictions[0, 0, np.sort(test)])
+
+
+@needs_keras
+@pytest.mark.slow
+def test_a_network_of_several_targets_is_saved_loaded_and_rescaled(iris, tmp_path):
+    X, several = iris[0], iris[0][:, :2] * [1.0, 100.0]
+    loaded = []
+    for model, y in ((small(), several > 0), (small(REGRESSION), several)):
+        fitted = model.fit(X, y)
+        loaded.append(type(model).load(fitted.save(tmp_path / f"{len(loaded)}.keras")))
+        np.testing.assert_array_equal(loaded[-1].predict(X), fitted.predict(X))
+        assert fitted.predict(X).shape == (150, 2)
+    line = KerasRegressor(Architecture((8,), rescaled=True), epochs=1, random_state=0)
+    off = line.fit(X, several).predict(X) - several
+    assert np.abs(off.mean(axis=0)) == pytest.approx([0, 0], abs=1e-3)
+    with pytest.raises(StrategyError, match=r"gives numbers up to .*, not probabilities"):
+        KerasClassifier(four_units, epochs=1).fit(X, X > 0)

@@ -11,7 +11,7 @@ import mlaut
 from mlaut.data import LeakWarning, make_split
 from mlaut.errors import DataError, StrategyError, StudyError, UnusableWarning
 from mlaut.experiments import plan_study, run_study
-from mlaut.files_io import StudyStore
+from mlaut.files_io import FilesIO, StudyStore
 from mlaut.records import CLASSIFICATION
 
 N = 60
@@ -178,3 +178,17 @@ def test_a_run_that_is_refused_leaves_the_split_open(tmp_path):
     with pytest.raises(StrategyError, match="cannot take as it is"):
         study.run([LogisticRegression()], verbose=0)
     assert study.run("BaselineClassifier", split="kfold(3)", verbose=0).n_done == 3
+
+
+def test_a_stored_split_that_nothing_used_is_not_replaced_in_silence(tmp_path, capsys):
+    study = mlaut.Study(tmp_path / "study.h5")
+    study.add_datasets((np.arange(24.0).reshape(12, 2), np.arange(12) % 2), name="table")
+    mine = [(np.arange(4, 12), np.arange(4))]
+    mlaut.Data().split_datasets(FilesIO(study.datasets_path), FilesIO(study.path, "a"), scheme=mine)
+    how = {"engine": "inline", "verbose": 0}
+    study.run("BaselineClassifier", split="kfold(3)", **how)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mlaut: split: kfold(n_folds=3), in place of 1 pair, ")
+    assert line.endswith(", with which nothing was run, for table")
+    study.run("BaselineClassifier", split="repeated_kfold(3, 2)", **how)
+    assert not capsys.readouterr().err  # what has run is kept

@@ -106,6 +106,20 @@ def test_what_changed_is_told(io):
             io.save_datasets([Dataset("d", LABELS, "y", "", array=other)])
 
 
+@pytest.mark.parametrize(
+    ("form", "way"), [("sparse", r"X.toarray\(\)"), ("images", r"X.reshape\(len\(X\), -1\)")]
+)
+def test_an_array_that_is_stored_as_a_table_is_told(io, form, way):
+    X = SHAPED[form]
+    flat = X.toarray() if form == "sparse" else X.reshape(len(X), -1)
+    table = pd.DataFrame(flat).add_prefix("x")
+    io.save_datasets([Dataset("d", pd.concat([table, LABELS], axis=1), "y", "")])
+    with pytest.raises(StoreError, match=rf"a table of the same values \(to go on .* pass {way}"):
+        io.save_datasets([Dataset("d", LABELS, "y", "", array=X)])
+    with pytest.raises(StoreError, match=r"without columns 'x0'.* rows of a table are now of"):
+        io.save_datasets([Dataset("d", LABELS, "y", "", array=X * 2)])
+
+
 @pytest.mark.parametrize("name", ["images", "sparse"])
 def test_damage_is_told(io, name):
     big = np.repeat(RNG.integers(0, 9, (500, 4, 50)), 2, axis=1)

@@ -115,7 +115,7 @@ def survive(
     (files / "t").mkdir(parents=True)
     table, array, series = kills.tables()
     table.frame.to_csv(files / "t" / f"{table.name}.csv", index=False)
-    np.savez(files / "t" / f"{array.name}.npz", X=array.array, y=array.labels.to_numpy(dtype=str))
+    np.savez(files / "t" / f"{array.name}.npz", X=array.array, y=array.labels.to_numpy())
     rows = zip(series.array[:], series.labels, strict=True)
     lines = [f"{','.join(map(str, one[0].tolist()))}:{label}\n" for one, label in rows]
     head = "@timeStamps false\n@classLabel true no yes\n@data\n"

@@ -12,11 +12,14 @@ class Guess(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
+        self.n_labels_ = y.shape[1] if np.ndim(y) > 1 else 0
         return self
 
     def predict_proba(self, X):
-        draws = np.random.default_rng(self.random_state).random((len(X), len(self.classes_)))
-        return draws / draws.sum(axis=1, keepdims=True)
+        shape = len(X), self.n_labels_ or len(self.classes_)
+        draws = np.random.default_rng(self.random_state).random(shape)
+        return draws if self.n_labels_ else draws / draws.sum(axis=1, keepdims=True)
 
     def predict(self, X):
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        return (shares > 0.5) * 1 if self.n_labels_ else self.classes_[shares.argmax(axis=1)]

@@ -62,6 +62,9 @@ class Reporting:
     def __init__(self, engine, step, report):
         self._engine, self._step, self._report = engine, step, report
 
+    def of(self, options):
+        return self
+
     def run(self, groups):
         self._report(self._step)
         for outcomes in self._engine.run(groups):
@@ -114,7 +117,7 @@ def plain(name: str) -> Generic_Estimator:
 
 
 def tables(n_rows: int = 60) -> list[Dataset]:
-    """Three small datasets: a table, an array, and series of different lengths."""
+    """Three small datasets: a table, an array with several labels, and series of any length."""
     made = []
     for k, name in enumerate(("first", "second", "third")):
         generator = np.random.default_rng(k)
@@ -122,8 +125,9 @@ def tables(n_rows: int = 60) -> list[Dataset]:
         y = np.where(X[:, 0] + generator.normal(size=n_rows) > 0, "yes", "no")
         series = [row[None, : 1 + n % 3] for n, row in enumerate(X)]
         table = pd.DataFrame(X, columns=["a", "b", "c"])
-        frame, array, _ = of_pair([table, X[:, None], series][k], y, "y", {})
-        made.append(Dataset(name, frame, "y", "Classification", array=array))
+        labels = (X[:, :2] > 0) * 1 if k == 1 else y
+        frame, array, named = of_pair([table, X[:, None], series][k], labels, "y", {})
+        made.append(Dataset(name, frame, named.get("target", "y"), "Classification", array=array))
     return made
 
 

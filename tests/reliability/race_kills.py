@@ -3,7 +3,7 @@
     python tests/reliability/race_kills.py --kills 200 [--seed 0]
 
 A life of a race is run until it ends, and killed on the way, with rounds that overlap by one or, in
-every other life, by cells and with a strategy that lags. At the end of each life the order, the
+every other life, by cells. At the end of each life the order, the
 decisions and all arrays are compared with those of a life that nobody killed.
 """
 
@@ -38,7 +38,7 @@ n_jobs = 2
 alpha = 0.05
 """
 _WRITES = 30  # changes of the files before a kill; a race of 12 datasets makes about 60
-RACES = ("", "lag = {GaussianNaiveBayes = 3}\nahead_cells = 8\n")
+RACES = ("", "ahead_cells = 8\n")
 
 
 def write_study(folder: Path, n_datasets: int, race: str) -> None:

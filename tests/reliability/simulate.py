@@ -218,6 +218,9 @@ class SeededEngine:
         self._path, self._crashing, self._report, self._ask = path, crashing, report, ask
         self._rng = None if order is None else random.Random(order)
 
+    def of(self, options):
+        return self
+
     def run(self, groups):
         taken, inner = [], KeepingEngine(self._again)
         reported: set[str] = set()

@@ -84,6 +84,8 @@ def publish(folder: Path) -> None:
 def predictions(folder: Path) -> None:
     study = StudyStore(folder / "study.h5")
     for name, entry in study.load_splits().items():
+        if entry.targets:  # no program's predictions of several are taken
+            continue
         rows = [(f, row) for f in range(2) for row in entry.split.rows(0, f)[1].tolist()]
         table = pd.DataFrame(rows, columns=["fold", "row"]).assign(dataset=name, repeat=0)
         table["prediction"] = [entry.classes[row % 2] for row in table["row"]]

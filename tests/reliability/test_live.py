@@ -98,6 +98,9 @@ class Then:
     def __init__(self, deed):
         self.deed = deed
 
+    def of(self, options):
+        return self
+
     def run(self, groups):
         for n, outcomes in enumerate(InlineEngine().run(groups)):
             yield outcomes

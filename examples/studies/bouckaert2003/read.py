@@ -64,7 +64,7 @@ def pair_differences(studies: Mapping[str, ma.Results]) -> dict[str, np.ndarray]
     for study, results in studies.items():
         for pair in combinations(results.strategies, 2):
             name = study if pair == PAIR else f"{study}: {', '.join(pair)}"
-            found[name] = cross_validation.cv_differences(results, *pair)
+            found[name] = cross_validation.cv_differences(results, pair=pair)
     return found
 
 

@@ -27,7 +27,8 @@ from scipy.special import ndtr
 
 import mlaut.analysis as ma
 from mlaut.analysis import pairwise
-from mlaut.analysis.methods import bayes, cross_validation, frequentist, lacoste, planning
+from mlaut.analysis.methods import bayes, cross_validation, frequentist, planning
+from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_pairs
 from mlaut.errors import AnalysisError
 
 FIRST, SECOND, SAME, OPEN = "first", "second", "equivalent", "undecided"
@@ -141,11 +142,12 @@ def bayesian(results: ma.Results, rope: float, draws: int) -> Iterator[Method]:
     ranked = ma.bayesian_signed_rank_test(results, rope=rope, n_samples=draws)
     yield Method.of(ranked, f"Bayesian signed rank{told}", "none")
     if not rope:
-        pairs = lacoste.poisson_binomial_pairs(probabilities_on_datasets(results))
+        better, metric = probabilities_on_datasets(results), results.metric.loss_name
+        pairs = poisson_binomial_pairs(better, results.strategies, metric)
         yield Method.of(pairs, "Poisson binomial", "none")
 
 
-def probabilities_on_datasets(results: ma.Results) -> lacoste.PairProbabilities:
+def probabilities_on_datasets(results: ma.Results) -> np.ndarray:
     """Say with which probability each strategy is the better one on each dataset.
 
     Test points are not published, so that the correlated t-test stands in for Theorem 4.1.
@@ -156,14 +158,7 @@ def probabilities_on_datasets(results: ma.Results) -> lacoste.PairProbabilities:
     first, second = np.triu_indices(k, 1)
     better[first, second] = frame["P(first better)"].to_numpy().reshape(n, -1).T
     better[second, first] = 1 - better[first, second]
-    return lacoste.PairProbabilities(
-        strategies=results.strategies,
-        datasets=results.datasets,
-        better=better,
-        n_points=np.zeros(n, dtype=int),
-        metric=results.metric.loss_name,
-        method="Bayesian correlated t-test",
-    )
+    return better
 
 
 def claims(results: ma.Results, draws: int) -> Iterator[Method]:
@@ -198,7 +193,7 @@ def hierarchical(results: ma.Results, pairs: Sequence[tuple[str, str]], rope: fl
     """Ask the hierarchical test, which takes seconds a pair, about some pairs."""
     found = pd.Series(np.nan, index=ma.t_test(results).to_frame().index, dtype=object)
     for first, second in pairs:
-        result = bayes.hierarchical_test(results, first, second, rope=rope)
+        result = bayes.hierarchical_test(results, pair=(first, second), rope=rope)
         p = [pd.Series([value]) for value in result.probabilities.values()]
         found.loc[(first, second)] = by_probability(*p).iloc[0]
     name = f"Bayesian hierarchical, rope {rope:g}"

@@ -274,17 +274,6 @@ def _seed(name: str, value: Any) -> Any:
     return value if isinstance(value, np.random.SeedSequence) else count(name, value)
 
 
-def one_or_more(rule: Rule) -> Rule:
-    """Return a rule that allows one value, or a sequence of values, that ``rule`` allows."""
-
-    def of_each(name: str, values: Any) -> Any:
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            return rule(name, values)
-        return each(rule)(name, values)
-
-    return of_each
-
-
 def each(rule: Rule) -> Rule:
     """Return a rule that requires a list of values that ``rule`` allows."""
 
@@ -356,15 +345,14 @@ def _function(name: str, value: Any) -> Any:
     return value
 
 
-def mapping_of(rule: Rule | None = None) -> Rule:
+def mapping_of(rule: Rule) -> Rule:
     """Return a rule that requires a mapping, of values that ``rule`` allows."""
 
     def of_each(name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise AnalysisError(f"{name} must be a dict by name, not {type(value).__name__}")
-        if rule is not None:
-            for key, item in value.items():
-                rule(f"{name}[{shown(key)}]", item)
+        for key, item in value.items():
+            rule(f"{name}[{shown(key)}]", item)
         return value
 
     return of_each
@@ -419,7 +407,6 @@ _RULES: dict[str, Rule] = {
     "chances": instance("RankProbabilities", "what probability_of_best returns"),
     "comparison": _function,
     "pairs": instance("Pairwise", "the result of a test of all pairs"),
-    "probabilities": instance("PairProbabilities", "what probabilities_by_dataset returns"),
     "ax": optional(instance("Axes", "axes of matplotlib")),
     "figsize": optional(_size),
     "table": _table,

@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED, USE
 from mlaut.analysis.deciding.words import be, listed, unit
@@ -12,6 +10,7 @@ from mlaut.analysis.deciding.words import be, listed, unit
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
 _DOUBTS = ("does not confirm", "do not confirm")
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
+_SLIM = 0.1  # a smaller chance comes true within five points on each board, a larger one does not
 
 
 def planned(table: VerdictTable) -> str:
@@ -70,7 +69,7 @@ def _on_what(table: VerdictTable, differ: Sequence[Check]) -> list[str]:
 
 
 def prospects(table: VerdictTable) -> str:
-    """Return what more datasets would probably settle, and whether folds help more."""
+    """Return whether more datasets would settle hardly anything, and whether folds help more."""
     n, units = table.n_sources or table.n, unit(table)
     if not table.decided:
         more = table.least - n
@@ -83,20 +82,11 @@ def prospects(table: VerdictTable) -> str:
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}
         enough = table.leader and settled and n > table.least
         return f"More {units} are not needed for these verdicts." if enough else ""
-    text = (
-        f"With {n} more {units} like these, the chance to tell {table.leader} from {seen.rival} is "
-        f"{_about(seen.chance)}."
-    )
-    if not np.isnan(seen.folds):
-        helps = "folds or repeats" if seen.folds > 1 / 2 else units
-        text += f" More {helps} would help most."
-    return text
-
-
-def _about(chance: float) -> str:
-    """Return a forecast as text, to five points: it is not known more exactly."""
-    percent = 5 * round(20 * chance)
-    return "below 5 %" if percent < 5 else "above 95 %" if percent > 95 else f"about {percent} %"
+    pair = f"to tell {table.leader} from {seen.rival}"
+    slim = f"With {n} more {units} like these, the chance {pair} is below 10 %."
+    helps = "folds or repeats" if seen.folds > 1 / 2 else units
+    known = f"More {helps} would help most {pair}." if seen.folds == seen.folds else ""
+    return " ".join(filter(None, (slim if seen.chance < _SLIM else "", known)))
 
 
 def differs(check: Check) -> str:

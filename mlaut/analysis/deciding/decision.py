@@ -34,6 +34,7 @@ from mlaut.analysis.deciding.verdicts import (
     shown_equal,
     verdicts_against,
     verdicts_of_best,
+    worse_by,
     yardsticks,
 )
 from mlaut.analysis.methods.aggregates.best import RankProbabilities, probability_of_best
@@ -56,14 +57,15 @@ _CHECKED = ("signed rank", "sign", "t", "Nemenyi")  # trinomial is nearly the si
 _BY_SIGNS = ("trinomial", "sign", "Nemenyi")  # tests that need no scale that datasets share
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
 _LAST = (
-    *("won", "tied", "lost", "difference", "ratio", "reason", "training seconds"),
+    *("won", "tied", "lost", "difference", "difference low", "difference high", "p", "ratio"),
+    *("reason", "training seconds"),
     *("failures", "datasets", "P(best)", "groups", "ranks"),
 )
 _OWN = ("training seconds", "failures", "datasets")  # columns that copies do not share
 _FEW_VALUES = 3  # scores of a dataset, below which two datasets have the same by chance
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
 _HARDLY = 0.005  # below it a strategy is not kept by a test of few datasets, which shows little
-_LIKELIEST = 0.5  # probability to be the best, as printed, above which one strategy is advised
+LIKELIEST = 0.5  # probability to be the best, as printed, above which one strategy is advised
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -172,7 +174,7 @@ def decide_study(
         return _seen_from(draft, case, draft.first)
     tests = _other_tests(case)
     draft = _judged(_seen_from(draft, case, [draft.leader]), case, evidence, tests)
-    draft = replace(draft, checks=_checks(draft, compared, {**tests, **(others or {})}))
+    draft = replace(draft, checks=checks(draft, case.names, {**tests, **(others or {})}))
     return _with_prospects(draft, case, evidence)
 
 
@@ -228,13 +230,11 @@ class _Evidence:
         better = shown_better(primary, names, analysis.alpha, case.control)
         chances = probability_of_best(case.results)
         top = _top(case.results, analysis, better, chances.frame["P(best)"][names].to_numpy())
-        leaders = names if case.control is None else [case.control]
+        leaders = [case.control] if case.control else []
         if case.control is None and top.any():
             ranks = frame["average rank"][names].to_numpy()
             at = leading(np.where(top, ranks, np.inf), case.means().to_numpy(), names)
             leaders = [names[place] for place in at]
-        elif case.control is None:
-            leaders = []
         return cls(primary, better, top, chances, tuple(leaders))
 
 
@@ -251,7 +251,7 @@ def _counted(case: _Case) -> Decision:
     return Decision(
         chosen=case.chosen,
         scorer=results.metric,
-        frame=_in_order(frame),
+        frame=in_order(frame),
         leader="",
         first=tuple(case.names[at] for at in first),
         n_first=int((by_unit[:, first[0]] <= by_unit.min(axis=1)).sum()),
@@ -266,10 +266,10 @@ def _counted(case: _Case) -> Decision:
 
 def _with_evidence(draft: Decision, case: _Case, evidence: _Evidence) -> Decision:
     """Return the decision with its leader, the probabilities, and the groups of the tests."""
-    frame = _with_groups(draft.frame, evidence.primary, case.chosen.analysis.alpha)
+    frame = with_groups(draft.frame, evidence.primary, case.chosen.analysis.alpha)
     return replace(
         draft,
-        frame=_in_order(frame.assign(**{"P(best)": evidence.chances.frame["P(best)"]})),
+        frame=in_order(frame.assign(**{"P(best)": evidence.chances.frame["P(best)"]})),
         leader=evidence.leaders[0] if evidence.leaders else "",
         first=evidence.leaders or draft.first,
         n_shown=int(evidence.better.sum()),
@@ -281,7 +281,7 @@ def _seen_from(draft: Decision, case: _Case, first: Sequence[str]) -> Decision:
     """Return the decision with wins and differences against the first strategy, if it is one."""
     if len(first) != 1:
         return draft
-    return replace(draft, frame=_in_order(draft.frame.join(margins(case.known, first[0]))))
+    return replace(draft, frame=in_order(draft.frame.join(margins(case.known, first[0]))))
 
 
 def _judged(
@@ -302,7 +302,7 @@ def _judged(
     by_mean = _by_mean(gap, case.chosen.analysis.alpha)
     draft = replace(draft, frame=frame, by_mean=by_mean)
     why = reasons(draft, against.texts(draft, case), gap)
-    return replace(draft, frame=_in_order(frame.assign(reason=why)))
+    return replace(draft, frame=in_order(frame.assign(reason=why)))
 
 
 def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decision:
@@ -313,7 +313,7 @@ def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decisi
     others = [name for name in draft.frame.index if name not in apart]
     return replace(
         draft,
-        time_shares=_time_shares(case.known, leader),
+        time_shares=time_shares(case.known, leader),
         bounds=_bounds(case.results, alpha, evidence.better),
         **_smallest_change(draft, case.results),
         outlook=outlook(case.results, leader, near, alpha, others),
@@ -337,7 +337,7 @@ def _with_copies(draft: Decision, case: _Case) -> Decision:
     chances = draft.chances and probability_of_best(case.results)
     if chances:
         frame["P(best)"] = chances.frame["P(best)"]
-    shares = _time_shares(case.known, draft.leader) if draft.leader else {}
+    shares = time_shares(case.known, draft.leader) if draft.leader else {}
     draft = replace(draft, frame=frame, chances=chances, time_shares=shares)
     return replace(draft, gaps=case.results.gaps)
 
@@ -437,23 +437,15 @@ def _against(
 ) -> _Against:
     """Return what other tests and the mean say of the claims of the primary test."""
     names, analysis, control = case.names, case.chosen.analysis, case.control
-    place = None if control is None else names.index(control)
-
-    def shows(better: np.ndarray) -> np.ndarray:
-        either = better.any(axis=0) if place is None else better[place] | better[:, place]
-        return np.asarray(either)
-
-    each = {
-        how: shows(shown_better(pairs, names, analysis.alpha, control))
-        for how, pairs in tests.items()
-    }
+    every = {"": evidence.primary, **tests}
+    each = {how: worse_by(pairs, names, analysis.alpha, control) for how, pairs in every.items()}
+    claimed = each.pop("")
     size = losses(draft)[names].to_numpy()
-    if place is not None:
-        size = np.where(evidence.better[:, place], -size, size)
+    if control is not None:
+        size = np.where(evidence.better[:, names.index(control)], -size, size)
     failures = draft.frame["failures"][names].to_numpy()  # they are a size of their own
     with np.errstate(invalid="ignore"):  # NaN where the size is not known
         mixed = (size <= analysis.rope) & (failures == 0)
-    claimed = shows(evidence.better)
     confirmed = 2 * sum(each.values(), np.zeros(len(names))) >= len(each)
     return _Against(claimed, confirmed, each.get(RELATED, np.ones_like(claimed)), mixed)
 
@@ -463,7 +455,7 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     if draft.control:
         return verdicts
     alone = not (verdicts.drop(draft.leader) == OPEN).any()
-    likely = round(draft.frame["P(best)"][draft.leader], 2) > _LIKELIEST and len(draft.first) == 1
+    likely = round(draft.frame["P(best)"][draft.leader], 2) > LIKELIEST and len(draft.first) == 1
     verdicts[draft.leader] = USE if alone or likely else OPEN
     return yardsticks(verdicts)
 
@@ -500,6 +492,11 @@ def _table(compared: Compared, known: Results) -> pd.DataFrame:
     if "(c)" in compared.estimates:
         mean = compared.estimates["(c)"].frame["value"]
         table[f"mean {results.metric.name}"] = mean.reindex(table.index)
+    return with_cells(table, known)
+
+
+def with_cells(table: pd.DataFrame, known: Results) -> pd.DataFrame:
+    """Return the table with times, and the numbers of datasets with a failure and a result."""
     seconds = training_seconds(known)
     if seconds is not None:
         table["training seconds"] = seconds.mean().reindex(table.index)
@@ -517,7 +514,7 @@ def training_seconds(results: Results) -> pd.DataFrame | None:
     return pd.DataFrame(seconds, list(results.datasets), list(results.strategies))
 
 
-def _time_shares(results: Results, leader: str) -> dict[str, float]:
+def time_shares(results: Results, leader: str) -> dict[str, float]:
     """Return the training time of each other strategy divided by the leader's, if it is known."""
     seconds = training_seconds(results)
     if seconds is None:
@@ -541,7 +538,7 @@ def _failures(scored: Results) -> tuple[pd.Series, pd.Series]:
     return pd.Series(failed, names), pd.Series((~none.any(axis=(2, 3))).sum(axis=0), names)
 
 
-def _with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.DataFrame:
+def with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.DataFrame:
     """Return the table with the letters of groups, or with sets of ranks."""
     better = shown_better(primary, list(frame.index), alpha)
     if len(frame) > _MOST_LETTERED:
@@ -549,7 +546,7 @@ def _with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.Dat
     return frame.assign(groups=letter_groups(~(better | better.T)))
 
 
-def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
+def in_order(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the table with its columns in order."""
     last = [name for name in _LAST if name in frame]
     first = [name for name in frame if name not in ("verdict", *last)]
@@ -559,26 +556,24 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 # ----------------------------------------------------------------------- checks
 
 
-def _checks(
-    draft: Decision, compared: Compared, others: Mapping[str, Pairwise]
+def checks(
+    draft: Decision, names: Sequence[str], others: Mapping[str, Pairwise]
 ) -> tuple[Check, ...]:
     """Return the answers to the question by other tests, treatments and metrics."""
-    analysis, names = draft.chosen.analysis, list(compared.results.strategies)
-    control = draft.leader if draft.control else None
+    alpha, control = draft.chosen.analysis.alpha, draft.leader if draft.control else None
     claims = (AVOID, USE) if control else (AVOID, LIKELY, YARDSTICK)
     claimed = {name for verdict in claims for name in draft.named(verdict)}
-    checks = []
+    found = []
     for how, pairs in others.items():
-        both = [name for name in names if name in pairs.strategies]
-        if draft.leader not in both:
+        if draft.leader not in pairs.strategies:
             continue
-        kept = _kept(shown_better(pairs, both, analysis.alpha, control), both, control)
-        lacking = claimed & set(both) - kept if control else claimed & kept
-        more = set() if control else set(draft.best) & set(both) - kept
+        worse = {*np.array(names)[worse_by(pairs, names, alpha, control)].tolist()}
+        lacking = (claimed & {*pairs.strategies}) - worse
+        more = set() if control else {*draft.best} & worse
         also, without = ([n for n in draft.frame.index if n in group] for group in (lacking, more))
-        leads = control is not None or draft.leader in kept
-        checks.append(Check(how, tuple(also), tuple(without), leads, control is not None))
-    return tuple(checks)
+        leads = control is not None or draft.leader not in worse
+        found.append(Check(how, tuple(also), tuple(without), leads, control is not None))
+    return tuple(found)
 
 
 def _other_tests(case: _Case) -> dict[str, Pairwise]:
@@ -625,10 +620,3 @@ def _smallest_change(draft: Decision, results: Results) -> dict[str, Any]:
     units = results.datasets if results.clusters is None else sorted(set(results.clusters))
     without = tuple(units[row] for row in rows)
     return {"without": without, "then": results.strategies[then]} if rows else {}
-
-
-def _kept(better: np.ndarray, names: list[str], control: str | None) -> set[str]:
-    """Return the strategies that are not shown to be worse, or that differ from the control."""
-    at = None if control is None else names.index(control)
-    kept = ~np.any(better, axis=0) if at is None else better[at] | better[:, at]
-    return {name for name, ok in zip(names, kept, strict=True) if ok}

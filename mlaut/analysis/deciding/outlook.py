@@ -32,8 +32,9 @@ def chance_to_tell(rows: np.ndarray, more: int, alpha: float = 0.05) -> float:
     -----
     This is a posterior predictive probability. The true difference, in standard deviations of the
     differences, has a normal prior about 0. Its variance is estimated from the means of all
-    strategies, and drawn towards 0.06. So it was right within seven points on published tables and
-    in simulations (docs/measured-levels.md). The standard deviation is taken as the observed one.
+    strategies, and drawn towards 0.06. The standard deviation is taken as the observed one. A
+    chance below 0.1 comes true within five points on every published table; a larger one only on
+    average over tables (docs/measured-levels.md).
 
     Examples
     --------

@@ -144,6 +144,11 @@ class VerdictTable:
         return self.scorer.name
 
     @property
+    def where(self) -> str:
+        """Return what the answer is about."""
+        return "On datasets like these"
+
+    @property
     def decided(self) -> bool:
         """Return whether there are enough datasets to decide."""
         return (self.n_sources or self.n) >= self.least
@@ -190,10 +195,14 @@ class VerdictTable:
         return tuple(map(str, self.frame.index[self.frame["verdict"] == verdict]))
 
     @property
+    def ahead(self) -> tuple[str, ...]:
+        """The leader with its copies, and those that are first with it."""
+        return tuple(dict.fromkeys(x for name in self.first for x in self.copies_of(name)))
+
+    @property
     def best(self) -> tuple[str, ...]:
         """Strategies that may be the best, with the leader first."""
         if self.control or not self.leader:
             return ()
-        near = {*self.named(USE), *self.named(OPEN)}
-        ahead = dict.fromkeys((*self.copies_of(self.leader), *self.first))
-        return (*ahead, *(name for name in map(str, self.frame.index) if name in near - {*ahead}))
+        near = {*self.named(USE), *self.named(OPEN)} - {*self.ahead}
+        return (*self.ahead, *(name for name in map(str, self.frame.index) if name in near))

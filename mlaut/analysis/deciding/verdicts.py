@@ -76,7 +76,7 @@ def shown_better(
     """
     chosen = _asked(names, control)
     if "p_value" not in pairs.tables:
-        return _surest(_table(pairs, _ROW_BETTER, names), chosen, alpha)
+        return surest(_table(pairs, _ROW_BETTER, names), chosen, alpha)
     p = _table(pairs, "p_value", names)
     if control is not None and "p (unadjusted)" in pairs.tables:
         place = list(names).index(control)
@@ -90,6 +90,15 @@ def shown_better(
     return shown
 
 
+def worse_by(
+    pairs: Pairwise, names: Sequence[str], alpha: float, control: str | None = None
+) -> np.ndarray:
+    """Return which are shown to be worse than another, or to differ from the control: (K,)."""
+    better = shown_better(pairs, names, alpha, control)
+    place = None if control is None else list(names).index(control)
+    return np.asarray(better.any(axis=0) if place is None else better[place] | better[:, place])
+
+
 def shown_equal(results: Results, leader: str, rope: float, alpha: float) -> np.ndarray:
     """Return which strategies are practically equal to the leader: bool, shape (K,).
 
@@ -99,7 +108,7 @@ def shown_equal(results: Results, leader: str, rope: float, alpha: float) -> np.
     losses, at = paired_losses(results).losses, results.strategies.index(leader)
     p = signed_rank_probabilities(losses - losses[:, [at]], rope)[0][:, 1]
     p[at] = np.nan
-    equal: np.ndarray = _surest(p, np.ones(len(p), dtype=bool), alpha)
+    equal: np.ndarray = surest(p, np.ones(len(p), dtype=bool), alpha)
     return equal
 
 
@@ -112,7 +121,7 @@ def _asked(names: Sequence[str], control: str | None) -> np.ndarray:
     return pairs
 
 
-def _surest(p: np.ndarray, pairs: np.ndarray, alpha: float) -> np.ndarray:
+def surest(p: np.ndarray, pairs: np.ndarray, alpha: float) -> np.ndarray:
     """Return the most probable claims, so many that at most alpha are expected to be false."""
     places = np.argwhere(pairs & ~np.isnan(p))
     sure = p[tuple(places.T)]

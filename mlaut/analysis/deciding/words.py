@@ -50,14 +50,14 @@ def answer(table: VerdictTable) -> str:
         return _too_few(table)
     if not table.leader:
         none = "No choice is safe: each strategy is shown to be worse than another."
-        return f"{none} {_NOW}, {_first(table)}."
+        return f"{none} {advice(table)}."
     parts = [_choice(table)]
     if equal := table.named(EQUAL):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         same = listed(_described(table, equal), MOST_CHOSEN)
         parts.append(f"{same} {be(equal)} practically as good ({rope})")
-    ahead = {one for name in table.first for one in table.copies_of(name)}
-    if near := _described(table, [name for name in table.named(OPEN) if name not in ahead]):
+    near = [name for name in table.named(OPEN) if name not in table.ahead]
+    if near := _described(table, near):
         few = listed(near) if len(near) <= MOST_CHOSEN else f"{len(near)} others"
         parts.append(f"{few} {OPEN}")
     for verdict in (UNDECIDED, LIKELY):
@@ -77,7 +77,7 @@ def _too_few(table: VerdictTable) -> str:
     n = table.n_sources or table.n
     few = f"Too few {unit(table)} to be sure ({n}, and it takes {table.least})"
     if len(table.first) > 1:
-        return f"{few}: {listed(table.first)} are first together. {_NOW}, {_first(table)}."
+        return f"{few}: {listed(table.first)} are first together. {advice(table)}."
     name = table.first[0]
     others = table.frame.drop(index=name)
     every = "both" if n == 2 else f"all {n}"
@@ -86,18 +86,18 @@ def _too_few(table: VerdictTable) -> str:
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
     text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
-    return f"{text}. Other datasets may have another order. {_NOW}, {_first(table)}."
+    return f"{text}. Other datasets may have another order. {advice(table)}."
 
 
-def _first(table: VerdictTable) -> str:
-    """Return the advice to use what is first by rank, or one of several."""
-    names = list(table.first)
-    return f"use {names[0]}" if len(names) == 1 else f"use one of {listed(names, MOST_CHOSEN)}"
+def advice(table: VerdictTable) -> str:
+    """Return the advice to use what is first by rank, or one of several, if one must."""
+    one_of = "one of " * (len(table.first) > 1)
+    return f"{_NOW}, use {one_of}{listed(table.first, MOST_CHOSEN)}"
 
 
 def _choice(table: VerdictTable) -> str:
     """Return the start of the answer: which strategy to use, or which leads without being sure."""
-    use, where = _described(table, table.named(USE)), "On datasets like these"
+    use, where = _described(table, table.named(USE)), table.where
     start = where if table.firm else _NOW
     if table.control:
         if not use:
@@ -106,9 +106,9 @@ def _choice(table: VerdictTable) -> str:
         one = "one of " if len(use) > 1 else ""
         use = [f"{one}{listed(use, MOST_CHOSEN)} in place of {table.leader}"]
         return f"{start}, use {listed(use)}"
-    others = {*table.best} - {*table.copies_of(table.leader)}
-    chance = table.frame["P(best)"][list(table.copies_of(table.leader))].sum()
-    sure = f" (chance to be the best {probability(float(chance))})" if others else ""
+    chance = float(table.frame["P(best)"][list(table.ahead)].sum())
+    alone = {*table.best} == {*table.ahead}
+    sure = "" if alone else f" (chance to be the best {probability(chance)})"
     if use:
         return f"{start}, use {listed(use)}{sure}"
     first = _described(table, table.first)

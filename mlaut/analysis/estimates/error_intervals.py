@@ -697,11 +697,11 @@ def error_intervals(
             notes[f"{name} ({chosen.source}): {estimand(chosen, block.split)}"] = None
         columns = turned(ends, results, as_scores)._asdict() | {"method": name, "note": short}
         frames[dataset] = pd.DataFrame(columns, index=pd.Index(results.strategies))
-    return ResultTable(
-        name="Error of each learner on each dataset",
-        frame=pd.concat(frames, names=["dataset", "strategy"]),
-        source="Schulz-Kuempel et al. 2024",
-        metric=metric.name if as_scores else metric.loss_name,
+    return results.table(
+        "Error of each learner on each dataset",
+        pd.concat(frames, names=["dataset", "strategy"]),
+        "Schulz-Kuempel et al. 2024",
         scenario="(b)",
-        notes=(*results.notes_text(), *notes),
+        notes=notes,
+        as_scores=as_scores,
     )

@@ -97,7 +97,7 @@ def dataset_estimates(
     """
     if method == "bounded" and results.metric.zero_one and results.n_test is not None:
         method = "wilson"
-    notes = list(results.notes_text())
+    notes: list[str] = []
     if method == "bootstrap":
         from mlaut.analysis.estimates.bootstrap import bootstrap_datasets
 
@@ -280,7 +280,6 @@ def mean_estimates(
         interval = estimate(results, method, confidence)
     by_sets = scenario == "(a)" and method != "bootstrap" and _of_seen(results)[2]
     notes = [
-        *results.notes_text(),
         *results.notes_on_means(),
         *((_OF_TEST_SETS,) if by_sets else ()),
         *_small_sample_notes(interval, scenario, method, results.n_sources),
@@ -429,11 +428,5 @@ def _table(
     kind = "3" if results.metric.average else "4"
     if method == "bounded" and not np.isfinite(results.metric.bounds).any():
         method = "t"
-    return ResultTable(
-        name=f"{name} ({method} intervals)",
-        frame=frame,
-        source=f"MLaut 2019, Table {kind}",
-        metric=results.metric.name if as_scores else results.metric.loss_name,
-        scenario=scenario,
-        notes=tuple(notes),
-    )
+    name, source = f"{name} ({method} intervals)", f"MLaut 2019, Table {kind}"
+    return results.table(name, frame, source, scenario=scenario, notes=notes, as_scores=as_scores)

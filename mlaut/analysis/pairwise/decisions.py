@@ -103,7 +103,7 @@ def decide(
     ----------
     better : DataFrame, shape (K, K)
         Probability that the row is better than the column, as in the table ``"P(row better)"`` of
-        `poisson_binomial_pairs`; or what a Bayesian test of all pairs returns, also as a method of
+        `poisson_binomial_test`; or what a Bayesian test of all pairs returns, also as a method of
         `AnalyseResults`. A claim also counts as false if the two are
         practically equivalent.
     false_share : float, optional

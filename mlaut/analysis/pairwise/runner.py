@@ -122,10 +122,10 @@ class PairTest:
         """Return the numbers of all pairs as tables by strategy."""
         pairs, alternative = Pairs.of(results.strategies), given.get("alternative", "two-sided")
         one_of("alternative", alternative, _SIDES)
-        both = _with_p_values(tests, _SIDES[alternative]) | _effect_tables(tests.effects)
+        both = _with_p_values(tests, _SIDES[alternative])
         tables: dict[str, Any] = {name: pairs.square(*values) for name, values in both.items()}
         for name, effect in tests.effects.items():
-            if isinstance(effect, LateEffect):
+            if not isinstance(effect, str):
                 tables |= {name + end: _late_table(pairs, effect, end) for end in _ENDS}
         return Pairwise(
             name=self.name.format(**given),
@@ -170,25 +170,15 @@ def _with_p_values(tests: PairStatistics, side: str) -> dict[str, Both]:
     }
 
 
-def _effect_tables(effects: Mapping[str, Effect | LateEffect | str]) -> dict[str, Both]:
-    """Return the tables of effect sizes and the ends of their intervals."""
-    return {
-        name + end: _both(effect, end)
-        for name, effect in effects.items()
-        if isinstance(effect, Effect)
-        for end in _ENDS
-    }
-
-
 _ENDS = {"": "value", " low": "low", " high": "high"}
 
 
-def _both(effect: Effect, end: str) -> Both:
-    return getattr(effect, _ENDS[end]), getattr(effect.turned(), _ENDS[end])
+def _late_table(pairs: Pairs, effect: Effect | LateEffect, end: str) -> Callable[[], pd.DataFrame]:
+    def table() -> pd.DataFrame:
+        made = effect.made if isinstance(effect, LateEffect) else effect
+        return pairs.square(getattr(made, _ENDS[end]), getattr(made.turned(), _ENDS[end]))
 
-
-def _late_table(pairs: Pairs, effect: LateEffect, end: str) -> Callable[[], pd.DataFrame]:
-    return lambda: pairs.square(*_both(effect.made, end))
+    return table
 
 
 class PairFunction(Protocol):

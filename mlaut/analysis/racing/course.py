@@ -2,15 +2,6 @@
 
 The decisions after a round depend only on the losses of this round and of earlier rounds. So a race
 that was interrupted, or is followed again from the stored losses, makes the same decisions.
-
-Strategies may lag: a strategy with lag 20 is run on one dataset while the others are run on 20.
-Each lag has its own evidence: that of a race among the strategies with this lag or a smaller one,
-on the datasets on which all of them were run. The evidence grows dataset by dataset. Which
-strategies take part in a dataset depends on earlier datasets alone, so the evidence is valid at all
-datasets at once, whenever they are run. Each evidence against a strategy has the same part of
-alpha; a strategy of the largest lag has only one evidence against it. The evidence of a pair uses
-the datasets that both strategies have. It needs no such correction, since it is the same number
-whenever one looks at it.
 """
 
 from __future__ import annotations
@@ -58,43 +49,6 @@ def control_of(question: str, strategies: Sequence[str]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Round:
-    """Round of a race: the strategies of one lag are run on one dataset.
-
-    Attributes
-    ----------
-    dataset : int
-    lag : int
-    """
-
-    dataset: int
-    lag: int
-
-
-def rounds_of(lags: Sequence[int], batches: Sequence[int]) -> list[Round]:
-    """Return the rounds of a race in their order.
-
-    Parameters
-    ----------
-    lags : sequence of int
-        Lags of the strategies.
-    batches : sequence of int
-        Numbers of datasets: all rounds of a batch come before those of the next one.
-
-    Examples
-    --------
-    >>> [(turn.dataset, turn.lag) for turn in rounds_of([1, 1, 2], [3])]
-    [(0, 1), (0, 2), (1, 1), (2, 1), (1, 2), (2, 2)]
-    """
-    rounds, first = [], 0
-    for n in batches:
-        places = [(lag * place, lag, place) for lag in set(lags) for place in range(n)]
-        rounds += [Round(first + place, lag) for _, lag, place in sorted(places)]
-        first += n
-    return rounds
-
-
-@dataclass(frozen=True)
 class RaceDecision:
     """Decision of a race: a strategy is worse than another one, or practically equal to it.
 
@@ -120,7 +74,7 @@ class RaceDecision:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Course of a race over its first rounds, which use T datasets.
+    """Course of a race over its first T datasets.
 
     Attributes
     ----------
@@ -128,8 +82,6 @@ class Course:
         Log evidence after each dataset against each strategy being as good as all others.
     runs : ndarray of int, shape (K,)
         Number of datasets on which each strategy was run.
-    rounds : int
-        Number of rounds.
     left : ndarray of bool, shape (K,)
         Whether each strategy may still be the best; for other questions, whether a pair with it is
         undecided.
@@ -147,7 +99,6 @@ class Course:
 
     against: np.ndarray
     runs: np.ndarray
-    rounds: int
     left: np.ndarray
     worse: np.ndarray
     worse_sup: np.ndarray
@@ -167,13 +118,13 @@ def follow(
     drop: bool = True,
     sources: Sequence[object] | None = None,
 ) -> Course:
-    """Follow a race over the rounds of `rounds_of` for one batch.
+    """Follow a race over datasets in their order.
 
     Parameters
     ----------
     losses : ndarray, shape (N, K)
         One loss for each dataset and strategy. NaN is a cell that was not run yet: the race stops
-        before the first round in which a strategy that still races has such a cell. Infinity is a
+        before the first dataset on which a strategy that still races has such a cell. Infinity is a
         failure, which is worse than any loss. Minus infinity means that the strategy takes no part
         in the dataset.
     scale : ndarray, shape (N, K)
@@ -194,14 +145,14 @@ def follow(
     n, k = losses.shape
     names = strategies or [str(i) for i in range(k)]
     race = Following(names, n, terms, span=span, drop=drop, sources=sources)
-    for turn in rounds_of(race.lags.tolist(), [n]):
-        if not race.take(turn, losses[turn.dataset], scale[turn.dataset]):
+    for row, size in zip(losses, scale, strict=True):
+        if not race.take(row, size):
             break
     return race.course()
 
 
 class Following:
-    """Race that is followed round by round.
+    """Race that is followed dataset by dataset.
 
     Parameters
     ----------
@@ -233,55 +184,45 @@ class Following:
         self._ends = [at + 1 == n or of[at] != of[at + 1] for at in range(n)]  # a source
         self.terms, self.drop = terms, drop
         self.control = control_of(terms.question, strategies)
-        self.lags = np.array([terms.lag.get(name, 1) for name in strategies])
         self.left: np.ndarray = np.ones(k, dtype=bool)
         self.racing = self.left
         self.runs = np.zeros(k, dtype=int)
-        self.rounds = 0
+        self.n_taken = 0  # datasets
         self.decisions: list[RaceDecision] = []
-        self.worse, self.worse_sup, self.equal_sup = np.zeros((3, k, k))  # log evidence
+        self.worse_sup, self.equal_sup = np.zeros((2, k, k))  # log evidence
         self.worse_p, self.equal_p = np.ones((2, k, k))
-        self.pairs = self._pairs_of_question()
+        self.pairs = self._pairs_of_question(k)
         self._against = np.full((n, k), np.nan)
-        slower = np.maximum(self.lags[:, None], self.lags)
-        self._levels = {
-            lag: _Level(self.lags <= lag, slower == lag, n, terms, span)
-            for lag in np.unique(self.lags).tolist()
-        }
-        more = [level.members for level in self._levels.values() if level.members.sum() > 1]
-        self._n_evidences = np.maximum(np.sum(more, axis=0), 1)  # by strategy
+        self._wealth = _Wealth(n, k, terms, span)
 
-    def _pairs_of_question(self) -> np.ndarray:
+    def _pairs_of_question(self, k: int) -> np.ndarray:
         """Return a mask of the ordered pairs that the question is about."""
-        k = len(self.lags)
         pairs = ~np.eye(k, dtype=bool)
         if self.control is not None:
             rest = np.arange(k) != self.control
             pairs[np.ix_(rest, rest)] = False
         return pairs
 
-    def take(self, due: Round, losses: np.ndarray, scale: np.ndarray) -> bool:
-        """Take in the next round; if it has an open cell, change nothing and return False.
+    def take(self, losses: np.ndarray, scale: np.ndarray) -> bool:
+        """Take in the next dataset; if it has an open cell, change nothing and return False.
 
         Parameters
         ----------
-        due : Round
         losses, scale : ndarray, shape (K,)
-            Losses of the dataset and their sizes, as for `follow`. Strategies of a larger lag, and
-            those that left before this dataset, are not looked at.
+            Losses of the dataset and their sizes, as for `follow`. Strategies that left before are
+            not looked at.
         """
-        turn = self.racing & (self.lags == due.lag)
+        turn = self.racing
         if np.isnan(losses[turn]).any() or (self.drop and self.answered()):
             return False
-        self.rounds += 1
+        dataset, self.n_taken = self.n_taken, self.n_taken + 1
         if turn.any():
             self.runs[turn] += 1
-            level = self._levels[due.lag]
-            present = level.members & (self.runs > due.dataset) & (losses > -np.inf)
-            level.see(_differences(losses, scale, present), present)
-            if self._ends[due.dataset]:
-                self._gather(level, due.dataset, level.bet())
-                self._decide(level, due.dataset)
+            present = turn & (losses > -np.inf)
+            self._wealth.see(_differences(losses, scale, present), present)
+            if self._ends[dataset]:
+                self._gather(dataset, self._wealth.bet())
+                self._decide(dataset)
         if self.drop:
             self.racing = self.left
         return True
@@ -290,21 +231,19 @@ class Following:
         """Return a copy of the race in its present state."""
         return deepcopy(self, {id(self.terms): self.terms})
 
-    def _gather(self, level: _Level, dataset: int, present: np.ndarray) -> None:
-        """Gather the evidence of a level that has seen one more dataset."""
-        here = level.pairs
-        self.worse[here] = level.worse[here]
-        self.worse_sup = np.maximum(self.worse_sup, np.where(here, level.worse, 0.0))
-        self.equal_sup = np.maximum(self.equal_sup, np.where(here, level.equal, 0.0))
+    def _gather(self, dataset: int, present: np.ndarray) -> None:
+        """Gather the evidence after one more dataset."""
+        wealth = self._wealth
+        self.worse_sup = np.maximum(self.worse_sup, wealth.worse)
+        self.equal_sup = np.maximum(self.equal_sup, wealth.equal)
         many = self.left.sum() if self.terms.question == "all best" else 1  # Holm's correction
-        seen = np.where(present, level.against() - np.log(self._n_evidences * many), np.nan)
-        self._against[dataset] = np.fmax(self._against[dataset], seen)
+        self._against[dataset] = np.where(present, wealth.against() - np.log(many), np.nan)
 
-    def _decide(self, level: _Level, dataset: int) -> None:
+    def _decide(self, dataset: int) -> None:
         if self.terms.of_best:
             evidence = self._against[dataset]
             out = self.left & (evidence >= -np.log(self.terms.alpha))
-            rivals = np.where(level.rivals, level.worse, -np.inf)
+            rivals = np.where(self._wealth.rivals, self._wealth.worse, -np.inf)
             self.decisions += [
                 RaceDecision(dataset + 1, i, int(rivals[i].argmax()), False, float(evidence[i]))
                 for i in np.flatnonzero(out).tolist()
@@ -356,9 +295,8 @@ class Following:
         return Course(
             against=_filled(self._against[: self.runs.max()]),
             runs=self.runs.copy(),
-            rounds=self.rounds,
             left=self.left,
-            worse=self.worse.copy(),
+            worse=self._wealth.worse.copy(),
             worse_sup=self.worse_sup,
             equal_sup=self.equal_sup,
             worse_p=self.worse_p,
@@ -385,27 +323,23 @@ def _differences(row: np.ndarray, size: np.ndarray, present: np.ndarray) -> np.n
     return np.where(tie, 0.0, d)
 
 
-class _Level:
-    """Evidence of one lag, from the race among the strategies with this lag or a smaller one.
+class _Wealth:
+    """Wealth of all bets of a race.
 
     Parameters
     ----------
-    members : ndarray of bool, shape (K,)
-    pairs : ndarray of bool, shape (K, K)
-        Pairs that are in no level of a smaller lag.
     n : int
         Number of datasets.
+    k : int
+        Number of strategies.
     terms : RaceTerms
     span : float
     """
 
-    def __init__(
-        self, members: np.ndarray, pairs: np.ndarray, n: int, terms: RaceTerms, span: float
-    ) -> None:
-        k = len(members)
-        self.members, self.pairs, self.rope, self.span = members, pairs, terms.rope, span
+    def __init__(self, n: int, k: int, terms: RaceTerms, span: float) -> None:
+        self.rope, self.span = terms.rope, span
         self.kind = KINDS[terms.kind]
-        self.rivals = members[:, None] & members & ~np.eye(k, dtype=bool)
+        self.rivals = ~np.eye(k, dtype=bool)
         self.step = self.kind.steps(span, (n, k, k))
         self.logs, self.equal_logs = np.zeros((2, len(BETS), k, k))
         self.leader_logs = np.zeros((len(BETS), k))
@@ -439,7 +373,7 @@ class _Level:
             lost = np.tile(self.points[np.ix_(at, at)].sum(axis=1), (len(at), 1))
             np.fill_diagonal(lost, np.inf)
             leads = lost <= lost.min(axis=1, keepdims=True) + RELATIVE_NOISE
-            follows = np.zeros(len(self.members))
+            follows = np.zeros(len(steps))
             follows[at] = (steps[np.ix_(at, at)] * leads).sum(axis=1) / leads.sum(axis=1)
             grow(self.leader_logs, follows)
         self.points += steps
@@ -455,13 +389,11 @@ class _Level:
         return np.where(np.isnan(d), 0.0, inside)
 
     def against(self) -> np.ndarray:
-        """Return the log evidence against each strategy being as good as all other members.
+        """Return the log evidence against each strategy being as good as all others.
 
         If the strategy is as good, then each wealth of a rival against it is a supermartingale, and
         so is their mean. Half of the capital bets on the leader only and needs no mean over rivals.
         """
-        k, logs = self.members.sum(), log_mean(self.leader_logs)
-        if k > 1:
-            mean = log_mean(self.worse[self.rivals].reshape(k, k - 1), axis=1)
-            logs[self.members] = np.logaddexp(mean, logs[self.members]) - np.log(2)
-        return logs
+        k = len(self.rivals)
+        mean = log_mean(self.worse[self.rivals].reshape(k, k - 1), axis=1)
+        return np.asarray(np.logaddexp(mean, log_mean(self.leader_logs)) - np.log(2))

@@ -64,41 +64,35 @@ class _Future:
 class _Futures:
     """Simulated futures of a race after n rounds.
 
-    Each future round takes one of the datasets on which all strategies of the round were run.
+    Each future dataset is one of those on which all strategies that are left were run.
     """
 
     def __init__(self, race: StudyRace, n: int, most: float) -> None:
         self._start = race.following(n)
         self.race = race.after(n)
-        self._rest = race.rounds[self._start.rounds :]
-        self._lags, self._most = np.array(race.lags), most
+        self._most = most
         self._losses, self._scale = race.losses(n)
         self.runs, self.left = self.race.course.runs, self.race.course.left
         seconds = race.seconds(n)
         used = np.arange(len(seconds))[:, None] < self.runs
         self.spent = float(seconds.sum())
         self.cost = np.where(used, seconds, 0.0).sum(axis=0) / np.maximum(self.runs, 1)
-        self.seen = {
-            lag: int(self.runs[self.left & (self._lags <= lag)].min(initial=len(seconds)))
-            for lag in np.unique(self._lags[self.left]).tolist()
-        }
+        self.seen = int(self.runs[self.left].min(initial=len(seconds)))
 
     def __iter__(self) -> Iterator[_Future]:
-        rng = np.random.default_rng(self._start.rounds)
+        rng = np.random.default_rng(self._start.n_taken)
         n = len(self._losses)
         while True:
-            yield self._one({lag: rng.integers(0, seen, n) for lag, seen in self.seen.items()})
+            yield self._one(rng.integers(0, self.seen, n)[self._start.n_taken :])
 
-    def _one(self, drawn: dict[int, np.ndarray]) -> _Future:
+    def _one(self, drawn: np.ndarray) -> _Future:
         race, spent = self._start.copy(), self.spent
-        for now in self._rest:
-            turn = race.racing & (self._lags == now.lag)
+        for row in drawn:
+            turn = race.racing
             spent += self.cost[turn].sum()
             if race.answered() or spent > self._most:
                 break
-            if turn.any():
-                row = drawn[now.lag][now.dataset]
-                race.take(now, self._losses[row], self._scale[row])
+            race.take(self._losses[row], self._scale[row])
         more = race.runs - self.runs
         return _Future(race.answered(), int(race.runs.max() - self.runs.max()), more)
 
@@ -124,7 +118,7 @@ def forecast_race(race: StudyRace, *, max_cost: float = np.inf) -> RaceForecast 
     """
     race.now()
     futures = _Futures(race, race.n_taken, max_cost)
-    if not min(futures.seen.values(), default=0):
+    if not futures.seen:
         return None
     ends = [end for end, _ in zip(futures, range(_SIMULATED), strict=False)]
     now, more = futures.race, np.mean([end.more for end in ends], axis=0)

@@ -1,6 +1,6 @@
 """`race`: conclusions after each dataset of a study whose datasets are run in a drawn order."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, groupby
@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import check, checked, one_of, position, positions, shown
+from mlaut.analysis.common.arguments import check, checked, one_of, positions
 from mlaut.analysis.common.display import SMALLEST_P, Shown, number
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import TESTS
@@ -129,11 +129,6 @@ class Race(Shown):
         return float(self.course.runs.sum() / (self.n_datasets * len(self.strategies)))
 
     @property
-    def lags(self) -> bool:
-        """Return whether a strategy lags."""
-        return any(lag > 1 for lag in self.terms.lag.values())
-
-    @property
     def decisions(self) -> tuple[str, ...]:
         """Decisions in their order, one sentence each."""
         return tuple(self._words(decision) for decision in self.course.decisions)
@@ -168,7 +163,7 @@ class Race(Shown):
         The table ``"p_value"`` has anytime-valid p-values for "no difference" after Holm's
         correction over both directions of all pairs. ``"q (e-BH)"`` has the e-values adjusted for
         the false discovery rate. They are valid for the present state of the race, but not for its
-        largest evidence, and not if a strategy lags. ``"e (equal)"`` has the evidence for practical
+        largest evidence. ``"e (equal)"`` has the evidence for practical
         equality. If the range of the losses is known, there is the mean difference with its
         interval, which is valid at every look.
         """
@@ -195,15 +190,13 @@ class Race(Shown):
 
     def sentence(self) -> str:  # noqa: D102 - inherited
         n, of = len(self.datasets), self.n_datasets
-        lags = ", ".join(f"{name} {runs}" for name, runs in self._lagging())
-        lags = f" ({lags})" if lags else ""
         bound = _BOUNDS.get(self.terms.question, "no pair is wrongly decided")
         bound += f" with probability {number(1 - self.terms.alpha)}"
         level = f"at level {number(self.terms.alpha)} for all looks ({bound})"
         standing = f"{self._standing()}{self._end()}, scenario (c)."
         sources = f" of {self.n_sources} sources" if self.n_sources else ""
         given = " in the order that was given, not by lot" if _GIVEN in self.notes else ""
-        return f"After {n} of {of} datasets{sources}{given}{lags}, {level}: {standing}"
+        return f"After {n} of {of} datasets{sources}{given}, {level}: {standing}"
 
     def _standing(self) -> str:
         if not self.terms.of_best:
@@ -213,12 +206,6 @@ class Race(Shown):
             return "no strategy is as good as all others: better on most datasets goes in a circle"
         verb = "is the best" if len(self.left) == 1 else "may each be the best"
         return f"{', '.join(self.left)} {verb}"
-
-    def _lagging(self) -> Iterable[tuple[str, int]]:
-        """Return the strategies that are left and lag, with their numbers of datasets."""
-        runs, left = self.course.runs, self.course.left
-        behind = left & (runs < len(self.datasets)) & self.lags
-        return [(self.strategies[i], int(runs[i])) for i in np.flatnonzero(behind)]
 
     def _end(self) -> str:
         if not self.answered:
@@ -284,7 +271,6 @@ def race(
     seed: int = 0,
     missing: str = "raise",
     drop: bool = True,
-    lag: Mapping[str, int] | None = None,
 ) -> Race:
     """Follow a race over datasets in order, with evidence that is valid whenever one stops.
 
@@ -326,11 +312,6 @@ def race(
         Whether a strategy leaves the race as soon as the evidence allows it, and the race ends when
         the question is answered. With False, all strategies are followed over all datasets; the
         numbers are valid in both cases.
-    lag : mapping of str to int, optional
-        Strategies that lag. With ``{"SVC": 20}``, for example, SVC is run on one dataset while the
-        others are run on 20. A pair is decided on the datasets that both have. For the question
-        ``"best"``, there is one evidence against a strategy for each lag that is at least its own,
-        and each evidence has the same part of ``alpha``.
 
     Returns
     -------
@@ -339,9 +320,8 @@ def race(
     Raises
     ------
     AnalysisError
-        The question, the kind or a strategy of ``lag`` is not known; ``order`` omits datasets or
-        separates those of a source; ``lag`` is given for datasets with sources; or the kind is
-        ``"mean"`` and the metric has no range.
+        The question or the kind is not known; ``order`` omits datasets or separates those of a
+        source; or the kind is ``"mean"`` and the metric has no range.
     MissingCellsError
         A cell has no loss, and ``missing`` is ``"raise"``.
 
@@ -365,16 +345,12 @@ def race(
     >>> result.decisions[0]
     'C raced out after 7 datasets (evidence 26.9), mostly by A'
     """
-    terms = RaceTerms(
-        question=question, kind=kind, alpha=alpha, rope=rope, lag={} if lag is None else lag
-    )
+    terms = RaceTerms(question=question, kind=kind, alpha=alpha, rope=rope)
     check_terms(terms, results.strategies, results.metric)
     drawn = _drawn(results, seed) if order is None else _whole(order, results)
     chosen, span = results.select(datasets=drawn), results.metric.span
     losses, scale = cell_losses(chosen, missing), np.nan_to_num(chosen.noise_scale)
     sources = chosen.clusters
-    if sources and terms.lag:
-        raise AnalysisError("a round is a source, and lag counts datasets: race without lag")
     return Race.of(
         strategies=chosen.strategies,
         datasets=chosen.datasets,
@@ -405,14 +381,6 @@ def check_terms(terms: RaceTerms, strategies: Sequence[str], metric: MLautScore)
     if len(strategies) < 2:
         raise AnalysisError(f"a race needs two strategies, and there is {strategies[0]}")
     control_of(terms.question, strategies)
-    if not isinstance(terms.lag, Mapping):
-        raise AnalysisError(
-            f"lag is {shown(terms.lag)}, and must be a dict by strategy, for example {{'SVC': 20}}"
-        )
-    for name, value in terms.lag.items():
-        position("strategy", name, strategies)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise AnalysisError(f"lag of {name} is {value!r}, and must be a whole number from 1")
 
 
 def _whole(order: Sequence[str], results: Results) -> list[str]:
@@ -480,8 +448,6 @@ def _pairs(ended: Race) -> Pairwise:
         "better": np.sign(course.worse.T - course.worse),
         "datasets": np.minimum(course.runs[:, None], course.runs).astype(float),
     }
-    if ended.lags:  # where the race stands may then depend on the next losses of a pair
-        del tables["q (e-BH)"]
     if ended.terms.rope:
         tables["e (equal)"] = np.exp(np.minimum(course.equal_sup, _LARGEST_LOG))
     effects = {}

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.racing.course import Following, rounds_of
+from mlaut.analysis.racing.course import Following
 from mlaut.analysis.racing.race import Race, cell_losses, check_terms
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.catalogue import metric
@@ -21,7 +21,7 @@ _COST = ["cells", "cells left out", "cells open", "seconds", "seconds left out"]
 _KEPT = 3  # standings kept beside those of rounds that overlap: more are not asked for again
 
 
-_ITEMS = {"order": str, "strategies": str, "batches": int, "lag": int}
+_ITEMS = {"order": str, "strategies": str}
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,10 @@ class Draw:
     order : tuple of str
         Datasets in the order of the race.
     strategies : tuple of str
-    batches : tuple of int
-        Numbers of datasets that were added to the race together, in order; empty for one batch.
     """
 
     order: tuple[str, ...] = ()
     strategies: tuple[str, ...] = ()
-    batches: tuple[int, ...] = ()
 
 
 def read_sealed(stored: Mapping[str, Any], place: object) -> tuple[RaceTerms, Draw]:
@@ -48,7 +45,7 @@ def read_sealed(stored: Mapping[str, Any], place: object) -> tuple[RaceTerms, Dr
     Raises
     ------
     StudyError
-        A value is missing or of another type, or the rule of the race is not known.
+        A value is missing or of another type, or strategies lag, which an earlier version had.
     """
     stored = {"rule": 1, **stored}  # the first version did not name its rule
     values: dict[str, Any] = {}
@@ -57,8 +54,11 @@ def read_sealed(stored: Mapping[str, Any], place: object) -> tuple[RaceTerms, Dr
         if not _is_like(value, default, _ITEMS.get(name)):
             raise StudyError(f"{place}: the stored race has no valid {name!r}")
         values[name] = tuple(value) if isinstance(value, list) else value
-    if values["batches"] and sum(values["batches"]) != len(values["order"]):
-        raise StudyError(f"{place}: the stored race has no valid 'batches'")
+    if stored.get("lag"):
+        raise StudyError(
+            f"{place}: strategies lag in the stored race, which this version of MLaut cannot "
+            "follow: use the version that began the race"
+        )
     draw = Draw(*(values.pop(name) for name in vars(Draw())))
     return RaceTerms(**values), draw
 
@@ -66,12 +66,11 @@ def read_sealed(stored: Mapping[str, Any], place: object) -> tuple[RaceTerms, Dr
 def _is_like(value: Any, default: Any, item: type | None) -> bool:
     """Return whether a stored value has the type of a default, and each item the type ``item``."""
     kind = list if isinstance(default, tuple) else type(default)
-    items = value.values() if isinstance(value, dict) else value
-    return type(value) is kind and (item is None or all(type(each) is item for each in items))
+    return type(value) is kind and (item is None or all(type(each) is item for each in value))
 
 
 class StudyRace:
-    """Race of a study after its first rounds.
+    """Race of a study after its first rounds; a round is a dataset.
 
     Losses of a round are read once, as soon as the round is complete.
 
@@ -80,11 +79,6 @@ class StudyRace:
     study : Study
     terms : RaceTerms
     draw : Draw
-
-    Attributes
-    ----------
-    rounds : tuple of Round
-        All rounds in their order.
     """
 
     def __init__(self, study: StudyStore, terms: RaceTerms, draw: Draw) -> None:
@@ -97,8 +91,6 @@ class StudyRace:
         self._metric = metric(terms.metric)
         check_terms(terms, draw.strategies, self._metric)
         n, k = len(draw.order), len(draw.strategies)
-        self.lags = tuple(terms.lag.get(name, 1) for name in draw.strategies)
-        self.rounds = tuple(rounds_of(self.lags, draw.batches or (n,)))
         self._losses = np.full((n, k), np.nan)
         self._scale, self._seconds = np.zeros((2, n, k))
         self._n_read = 0
@@ -122,24 +114,19 @@ class StudyRace:
         draw = {name: list(value) for name, value in vars(self.draw).items()}
         return {**self.terms.sealed(), **draw}
 
-    def places(self, lag: int) -> list[int]:
-        """Return the positions of the strategies with a given lag."""
-        return [place for place, own in enumerate(self.lags) if own == lag]
-
     def _read(self, n: int) -> None:
         """Read the losses and times of the first n rounds."""
         names = self.draw.strategies
-        for turn in self.rounds[self._n_read : n]:
-            dataset, places = self.draw.order[turn.dataset], self.places(turn.lag)
+        for place in range(self._n_read, n):
+            dataset = self.draw.order[place]
             block = self.study.block(dataset)
-            chosen = [names[place] for place in places]
-            if set(chosen) <= set(block.strategies):
-                results = Results.from_blocks([block], self._metric, strategies=chosen)
-                self._losses[turn.dataset, places] = cell_losses(results, "failures last")[0]
-                self._scale[turn.dataset, places] = np.nan_to_num(results.noise_scale)[0]
+            if set(names) <= set(block.strategies):
+                results = Results.from_blocks([block], self._metric, strategies=names)
+                self._losses[place] = cell_losses(results, "failures last")[0]
+                self._scale[place] = np.nan_to_num(results.noise_scale)[0]
                 ((_, numbers),) = self.study.numbers([dataset])
-                rows = [block.strategies.index(name) for name in chosen]
-                self._seconds[turn.dataset, places] = _elapsed(numbers)[rows]
+                rows = [block.strategies.index(name) for name in names]
+                self._seconds[place] = _elapsed(numbers)[rows]
         self._n_read = max(n, self._n_read)
 
     def after(self, n: int) -> Race:
@@ -157,9 +144,9 @@ class StudyRace:
     def _at(self, n: int) -> Following:
         """Return the race after the first n rounds; a race that is past them starts anew."""
         self._read(n)
-        following = self._begun() if self._following.rounds > n else self._following
-        for turn in self.rounds[following.rounds : n]:
-            if not following.take(turn, self._losses[turn.dataset], self._scale[turn.dataset]):
+        following = self._begun() if self._following.n_taken > n else self._following
+        for place in range(following.n_taken, n):
+            if not following.take(self._losses[place], self._scale[place]):
                 break
         return following
 
@@ -201,18 +188,13 @@ class StudyRace:
     @property
     def n_known(self) -> int:
         """Number of rounds before the first one whose dataset is not stored."""
-        stored = set(self.study.datasets)
-        unknown = (
-            place
-            for place, turn in enumerate(self.rounds)
-            if self.draw.order[turn.dataset] not in stored
-        )
-        return next(unknown, len(self.rounds))
+        stored, order = set(self.study.datasets), self.draw.order
+        return next((i for i, name in enumerate(order) if name not in stored), len(order))
 
     @property
     def n_taken(self) -> int:
         """Number of rounds that were complete when the race was last looked at."""
-        return self._following.rounds
+        return self._following.n_taken
 
     def following(self, n: int) -> Following:
         """Return a copy of the race after the first n rounds, which can be followed further."""
@@ -232,11 +214,7 @@ class StudyRace:
     def _seen(self, values: np.ndarray, n: int, otherwise: float) -> np.ndarray:
         """Read the first n rounds, and return their values; all others are ``otherwise``."""
         self._read(n)
-        seen = np.full(values.shape, otherwise)
-        for turn in self.rounds[:n]:
-            places = self.places(turn.lag)
-            seen[turn.dataset, places] = values[turn.dataset, places]
-        return seen
+        return np.where(np.arange(len(values))[:, None] < n, values, otherwise)
 
 
 def _elapsed(numbers: Mapping[str, np.ndarray]) -> np.ndarray:

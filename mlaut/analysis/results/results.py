@@ -14,6 +14,7 @@ import pandas as pd
 from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.display import Shown, number, tabulated
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, SINGLE_NOISE
+from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results import studies, tables
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
@@ -606,6 +607,26 @@ True or False, or the name of a metric
             f"{self.metric.name} of {counted(len(self.strategies), 'strategy', 'strategies')} on "
             f"{counted(len(self.datasets), 'dataset')}, {repeats} x {folds} folds, "
             f"{', '.join(cells)}"
+        )
+
+    def table(
+        self,
+        name: str,
+        frame: pd.DataFrame,
+        source: str,
+        *,
+        scenario: str = "(c)",
+        notes: Iterable[str] = (),
+        as_scores: bool = False,
+    ) -> ResultTable:
+        """Return estimates from these results as a table, with the notes of both."""
+        return ResultTable(
+            name=name,
+            frame=frame,
+            source=source,
+            metric=self.metric.name if as_scores else self.metric.loss_name,
+            scenario=scenario,
+            notes=(*self.notes_text(), *notes),
         )
 
     def notes_text(self) -> tuple[str, ...]:

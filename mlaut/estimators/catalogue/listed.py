@@ -1,6 +1,5 @@
 """The strategy classes of the catalogue, which this module makes from their records."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,13 @@ from sklearn.pipeline import make_pipeline
 from mlaut.errors import StrategyError
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.registry import check_packages
-from mlaut.estimators.catalogue.today_entries import TODAY as TODAY_ENTRIES
-from mlaut.estimators.catalogue.today_spaces import SPACES
+from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.early_stopping import EarlyStopping
 from mlaut.estimators.names import class_at
 from mlaut.estimators.networks.nn_estimators import Listed_Network, default_size_limit
 from mlaut.estimators.preparing.preprocessing import Preprocessor
-from mlaut.estimators.strategy.listed_strategy import TODAY, Strategy
+from mlaut.estimators.searches.spaces import with_ranges
+from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.estimators.strategy.metadata import DataShape
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 from mlaut.records import CLASSIFICATION
@@ -108,8 +107,8 @@ def _strategy_class(entry: Strategy) -> type[MlautEstimator]:
     if entry.package == "keras":
         base = Listed_Network
         own["size_limit"] = default_size_limit(entry.settings["network"])
-    if entry.collection == TODAY:
-        own |= vars(SPACES[re.split("Classifier|Regressor", entry.name)[0]])
+    if entry.search_space:
+        own["search_space"] = with_ranges(entry.search_space)
     prepared: Any = Preprocessor(**entry.preprocessing)
     if entry.then:
         prepared = make_pipeline(prepared, class_at(entry.then)())
@@ -123,7 +122,7 @@ def _shown(record: Strategy) -> str:
     return record.class_name.removesuffix("_mlaut")
 
 
-_RECORDS = (*CATALOGUE, *TODAY_ENTRIES, *NETWORKS)
+_RECORDS = (*CATALOGUE, *TODAY, *NETWORKS)
 globals().update({record.class_name: _strategy_class(record) for record in _RECORDS})
 globals().update({_shown(record): globals()[record.class_name] for record in _RECORDS})
 

@@ -15,7 +15,7 @@ from mlaut.estimators.strategy.metadata import DataShape
 class Architecture:
     """Stack of layers; calling it with the shape of the data builds a keras model.
 
-    The task adds the last layer: softmax over the classes, or one linear unit.
+    The task adds the last layer (`DataShape.n_outputs`, `DataShape.activation`).
 
     Attributes
     ----------
@@ -75,8 +75,7 @@ class Architecture:
             model.add(
                 keras.layers.Dense(size, activation="relu") if dense else keras.layers.Dropout(size)
             )
-        activation = "softmax" if shape.n_classes else "linear"
-        model.add(keras.layers.Dense(shape.n_classes or 1, activation=activation))
+        model.add(keras.layers.Dense(shape.n_outputs, activation=shape.activation))
         return model
 
 

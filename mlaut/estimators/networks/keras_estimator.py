@@ -22,7 +22,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from mlaut.errors import DataError, DivergedError, StrategyError
 from mlaut.estimators.networks.architectures import Architecture
@@ -85,9 +90,11 @@ class _KerasEstimator(BaseEstimator):
         keras = start_keras(effective_n_jobs(self.n_jobs))
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        groups = target if n_classes else np.zeros(len(X), dtype=int)
+        self.n_targets_ = target.shape[1] if target.ndim > 1 else 0
+        one = n_classes and not self.n_targets_
+        groups = target if one else np.zeros(len(X), dtype=int)
         held_out = _held_out(groups, self.validation_fraction, rng)
-        shape = DataShape.of(X, len(X), n_classes)
+        shape = DataShape.of(X, len(X), n_classes, n_targets=self.n_targets_)
         self._archive, self._model = b"", None
         forget_earlier_networks()
         with seeded(keras, seed):
@@ -99,20 +106,23 @@ class _KerasEstimator(BaseEstimator):
                 self._rescale(X, target, weight)
         self._check_outputs(X[:1024], shape)
 
-    @property
-    def _chosen_loss(self) -> Any:
-        return self._auto_loss if str(self.loss) == "auto" else self.loss
+    def _loss_for(self, shape: DataShape) -> Any:
+        auto = "binary_crossentropy" if shape.activation == "sigmoid" else self._auto_loss
+        return auto if str(self.loss) == "auto" else self.loss
 
     def _rescale(self, X: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
         """Change the last layer so that a straight line corrects the outputs of a regression."""
-        given = self._outputs(X)[:, 0].astype(np.float64)
-        centre, goal = np.average(given, weights=weight), np.average(target, weights=weight)
-        spread = np.average((given - centre) ** 2, weights=weight)
-        if not np.isfinite(spread) or spread <= 0:
-            return  # diverged or constant: nothing to scale
-        slope = np.average((given - centre) * (target - goal), weights=weight) / spread
-        w, b = self._model.layers[-1].get_weights()
-        self._model.layers[-1].set_weights([w * slope, b * slope + goal - slope * centre])
+        outputs = self._outputs(X)
+        w, b = map(np.array, self._model.layers[-1].get_weights())
+        for n, wanted in enumerate(target.reshape(len(X), -1).T):
+            given = outputs[:, n].astype(np.float64)
+            centre, goal = np.average(given, weights=weight), np.average(wanted, weights=weight)
+            spread = np.average((given - centre) ** 2, weights=weight)
+            if not np.isfinite(spread) or spread <= 0:
+                continue  # diverged or constant: nothing to scale
+            slope = np.average((given - centre) * (wanted - goal), weights=weight) / spread
+            w[:, n], b[n] = w[:, n] * slope, b[n] * slope + goal - slope * centre
+        self._model.layers[-1].set_weights([w, b])
 
     def _check_network(self) -> None:
         if self.network is None:
@@ -137,21 +147,21 @@ class _KerasEstimator(BaseEstimator):
         if not model.built:
             model.build((None, *shape.row))
         given = getattr(model, "output_shape", (None, None))[-1]
-        if given not in (None, shape.n_classes or 1):
+        if given not in (None, shape.n_outputs):
             raise StrategyError(
-                f"the network gives {given} numbers a row where {shape.n_classes or 1} are needed; "
-                "end it with Dense(shape.n_classes, activation='softmax'), for regression Dense(1)"
+                f"the network gives {given} numbers a row where {shape.n_outputs} are needed; "
+                "end it with Dense(shape.n_outputs, shape.activation)"
             )
         self._own_optimizer = not model.compiled
         if self._own_optimizer:
             optimizer = keras.optimizers.Adam(learning_rate=self.learning_rate)
-            model.compile(optimizer=optimizer, loss=self._chosen_loss)
+            model.compile(optimizer=optimizer, loss=self._loss_for(shape))
         return model
 
     def _as_loss_takes(self, target: np.ndarray, shape: DataShape) -> np.ndarray:
         """Return the target in the form of the loss: positions, one-hot rows, or numbers."""
-        if not shape.n_classes:
-            return target.astype(np.float32)[:, None]
+        if not shape.n_classes or shape.n_targets:
+            return target.astype(np.float32).reshape(len(target), -1)
         loss = self._model.loss
         name = loss if isinstance(loss, str) else getattr(loss, "name", repr(loss))
         if "sparse" in name:
@@ -223,10 +233,15 @@ class _KerasEstimator(BaseEstimator):
                 f"the network diverged in epoch {len(self.history_['loss'])} (its outputs are not "
                 "finite); use a smaller learning rate"
             )
-        if shape.n_classes and not np.allclose(outputs.sum(axis=1), 1, atol=1e-3):
+        if shape.n_classes and shape.n_targets:
+            good, are = 0 <= outputs.min() <= outputs.max() <= 1, f"up to {outputs.max():g}"
+        else:
+            good = np.allclose(outputs.sum(axis=1), 1, atol=1e-3)
+            are = f"that sum to {outputs[0].sum():g} for the first row"
+        if shape.n_classes and not good:
             raise StrategyError(
-                f"the network gives numbers that sum to {outputs[0].sum():g} for the first row, "
-                "not probabilities; end it with Dense(shape.n_classes, activation='softmax')"
+                f"the network gives numbers {are}, not probabilities; end it with "
+                "Dense(shape.n_outputs, shape.activation)"
             )
 
     # ---- asking
@@ -255,6 +270,9 @@ class _KerasEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = not isinstance(self.network, Architecture)
+        tags.target_tags.multi_output = True
+        if tags.classifier_tags:
+            tags.classifier_tags.multi_label = True
         return tags
 
     # ---- keeping it
@@ -295,6 +313,7 @@ class _KerasEstimator(BaseEstimator):
             "labels": labels.tolist(),
             "dtype": labels.dtype.str,
             "columns": list(getattr(self, "feature_names_in_", ())),
+            "targets": self.n_targets_,
         }
         try:
             return json.dumps(about)
@@ -329,6 +348,7 @@ class _KerasEstimator(BaseEstimator):
         estimator.history_ = about["history"]
         estimator._model = start_keras().saving.load_model(path)
         estimator.n_features_in_ = estimator._model.input_shape[1]
+        estimator.n_targets_ = about.get("targets", 0)
         if about.get("columns"):
             estimator.feature_names_in_ = np.array(about["columns"], dtype=object)
         if about["labels"]:
@@ -347,11 +367,11 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
     ----------
     network : callable
         Function of the `DataShape` of the training table that returns a new keras model, which
-        ends in ``shape.n_classes`` softmax units. A model that the function has not compiled is
-        compiled with ``loss`` and Adam.
+        ends in ``Dense(shape.n_outputs, shape.activation)``. A model that the function has not
+        compiled is compiled with ``loss`` and Adam.
     loss : str or keras loss, default "auto"
         Loss for training; ``"auto"`` is cross-entropy. The loss gets labels as one-hot rows, or as
-        positions if its name contains "sparse".
+        positions if its name contains "sparse"; several labels of a row as they are.
     learning_rate : float, default 0.001
         Learning rate of Adam.
     decay : bool, default True
@@ -383,10 +403,11 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
     model_ : keras.Model
         Trained model, which is no longer compiled.
     classes_ : ndarray, shape (n_classes,)
-        Sorted labels, in the order of the columns of `predict_proba`.
+        Sorted labels, in the order of the columns of `predict_proba`; positions of several.
     history_ : dict
         Lists by epoch: ``loss``, and ``val_loss`` if rows were held out.
-    n_features_in_ : int
+    n_features_in_, n_targets_ : int
+        Length of the first dimension of a row; number of several targets, or 0.
 
     Raises
     ------
@@ -397,8 +418,8 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
     --------
     >>> def small(shape):
     ...     import keras
-    ...     layers = [keras.layers.Dense(8, "relu"), keras.layers.Dense(shape.n_classes, "softmax")]
-    ...     return keras.Sequential(layers)
+    ...     last = keras.layers.Dense(shape.n_outputs, shape.activation)
+    ...     return keras.Sequential([keras.layers.Dense(8, "relu"), last])
     >>> KerasClassifier(small, epochs=5).get_params()["epochs"]
     5
     """
@@ -409,9 +430,13 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows of shape (n_rows, ...), labels of any type, and row weights."""
-        X, y = validate_data(self, X, y, dtype=np.float32, allow_nd=True)
+        X, y = validate_data(self, X, y, dtype=np.float32, allow_nd=True, multi_output=True)
         check_classification_targets(y)
-        self.classes_, positions = np.unique(y, return_inverse=True)
+        y = _one_or_several(y)
+        if y.ndim > 1:
+            self.classes_, positions = np.arange(y.shape[1]), y
+        else:
+            self.classes_, positions = np.unique(y, return_inverse=True)
         weight = _weights(sample_weight, X)
         if self.class_weight is not None:
             by_class = compute_sample_weight(self.class_weight, y)
@@ -424,9 +449,9 @@ class KerasClassifier(ClassifierMixin, _KerasEstimator):
         return self._outputs(self._rows(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the label of the largest probability: shape (n_rows,)."""
-        positions = self.predict_proba(X).argmax(axis=1)  # tells first that there is no fit
-        return self.classes_[positions]
+        """Predict the label of the largest probability, or each of several: shape of ``y``."""
+        shares = self.predict_proba(X)  # tells first that there is no fit
+        return (shares > 0.5).astype(int) if self.n_targets_ else self.classes_[shares.argmax(1)]
 
 
 class KerasRegressor(RegressorMixin, _KerasEstimator):
@@ -438,7 +463,7 @@ class KerasRegressor(RegressorMixin, _KerasEstimator):
     ----------
     network : callable
         Function of the `DataShape` of the training table, with ``n_classes`` 0, that returns a new
-        keras model, which ends in one linear unit.
+        keras model, which ends in ``Dense(shape.n_outputs)``.
     loss : str or keras loss, default "auto"
         Loss for training; ``"auto"`` is the mean squared error.
     learning_rate, decay, epochs, batch_size, validation_fraction, patience
@@ -448,7 +473,7 @@ class KerasRegressor(RegressorMixin, _KerasEstimator):
 
     Attributes
     ----------
-    model_, history_, n_features_in_
+    model_, history_, n_features_in_, n_targets_
         As for `KerasClassifier`.
 
     Examples
@@ -459,13 +484,19 @@ class KerasRegressor(RegressorMixin, _KerasEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows of shape (n_rows, ...), numbers, and row weights."""
-        X, y = validate_data(self, X, y, dtype=np.float32, y_numeric=True, allow_nd=True)
-        self._train(X, y, _weights(sample_weight, X), 0)
+        how: dict[str, Any] = {"dtype": np.float32, "allow_nd": True, "y_numeric": True}
+        X, y = validate_data(self, X, y, multi_output=True, **how)
+        self._train(X, _one_or_several(y), _weights(sample_weight, X), 0)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict numbers: float64, shape (n_rows,)."""
-        return self._outputs(self._rows(X))[:, 0].astype(np.float64)
+        """Predict numbers: float64, shape of ``y``."""
+        outputs = self._outputs(self._rows(X)).astype(np.float64)
+        return outputs if self.n_targets_ else outputs[:, 0]
+
+
+def _one_or_several(y: np.ndarray) -> np.ndarray:
+    return y if y.ndim > 1 and y.shape[1] > 1 else column_or_1d(y, warn=True)
 
 
 def _weights(given: Any, X: np.ndarray) -> np.ndarray | None:

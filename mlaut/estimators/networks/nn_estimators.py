@@ -75,9 +75,9 @@ def keras_network(
     Parameters
     ----------
     network : callable
-        Function of the `DataShape` of the preprocessed table that returns a keras model. The model
-        ends in ``shape.n_classes`` softmax units, or for regression in one linear unit. If the
-        function does not compile it, it is compiled by the protocol.
+        Function of the `DataShape` of the preprocessed table that returns a keras model, which
+        ends in ``Dense(shape.n_outputs, shape.activation)``. If the function does not compile it,
+        it is compiled by the protocol.
     name : str, optional
         Name of the strategy; by default the name of the function.
     task : {"Classification", "Regression"}, default "Classification"
@@ -95,7 +95,8 @@ def keras_network(
     --------
     >>> def wide(shape):
     ...     from keras import Sequential, layers
-    ...     return Sequential([layers.Dense(99, "relu"), layers.Dense(shape.n_classes, "softmax")])
+    ...     last = layers.Dense(shape.n_outputs, shape.activation)
+    ...     return Sequential([layers.Dense(99, "relu"), last])
     >>> strategy = keras_network(wide, epochs=50)
     >>> strategy.name, strategy.tasks
     ('wide', ('Classification',))

@@ -24,11 +24,13 @@ class DataShape:
     n_rows, n_features : int
         Numbers of rows and columns before preprocessing; of an array, the values of a row.
     n_classes : int
-        Number of classes; 0 for regression.
+        Number of classes, or of the labels that a row may have; 0 for regression.
     dataset : str
         Name of the dataset in its study; empty outside of a study.
     row : tuple of int
         Shape of a row: ``(n_features,)`` of a table, for example ``(3, 40)`` of an array.
+    n_targets : int
+        Number of targets, if there are several; else 0.
     """
 
     n_rows: int
@@ -36,20 +38,39 @@ class DataShape:
     n_classes: int = 0
     dataset: str = ""
     row: tuple[int, ...] = ()
+    n_targets: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "row", self.row or (self.n_features,))
 
     @classmethod
-    def of(cls, X: Any, n_rows: int, n_classes: int = 0, dataset: str = "") -> DataShape:
+    def of(
+        cls, X: Any, n_rows: int, n_classes: int = 0, dataset: str = "", n_targets: int = 0
+    ) -> DataShape:
         """Return the shape of a training part of a table or array."""
         row = row_shape(X)
-        return cls(n_rows, prod(row), n_classes, dataset, row)
+        return cls(n_rows, prod(row), n_classes, dataset, row, n_targets)
 
     @property
     def task(self) -> str:
         """Task that follows from the number of classes."""
         return CLASSIFICATION if self.n_classes else REGRESSION
+
+    @property
+    def n_outputs(self) -> int:
+        """Numbers that a network gives for a row: of classes or labels, of targets, or one."""
+        return self.n_classes or self.n_targets or 1
+
+    @property
+    def activation(self) -> str:
+        """Activation of the last layer of a network, as keras names it.
+
+        Examples
+        --------
+        >>> DataShape(60, 4, 3).activation, DataShape(60, 4, 3, n_targets=3).activation
+        ('softmax', 'sigmoid')
+        """
+        return ("sigmoid" if self.n_targets else "softmax") if self.n_classes else "linear"
 
 
 def _as_needed() -> Any:

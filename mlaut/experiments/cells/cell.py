@@ -213,7 +213,8 @@ def _fit_and_predict(
     options: CellOptions,
 ) -> Outcome:
     train, test = rows
-    shape = DataShape.of(table.features, len(train), len(table.classes), cell.dataset)
+    counts = len(train), len(table.classes), cell.dataset, table.n_targets
+    shape = DataShape.of(table.features, *counts)
     begun = perf_counter()
     assembled, traits = new_model(strategy, shape, seed, options.threads)
     if related := relation_of_fold(table.groups, table.times, train, test):

@@ -34,7 +34,6 @@ ENGINES = {
     "dask": (f"{_HERE}.dask_engine:DaskEngine", "on a Dask cluster (extra 'cluster')"),
 }
 """Class and meaning of each engine with a name; plug-ins add more."""
-_LIMITS = ("timeout", "n_jobs", "threads", "memory", "scheduler")
 
 
 class Engine(Protocol):
@@ -71,7 +70,6 @@ class Engine(Protocol):
         They are ``timeout`` (`parse_seconds` makes seconds of it, or `CpuSeconds`: a clock does not
         count those), ``n_jobs`` (cells at a time; -1, the default, is as many as the engine can)
         and ``threads``; ``memory`` and ``threads`` also come with each batch, in its `CellOptions`.
-        An engine without this method takes none of them.
 
         Raises
         ------
@@ -100,7 +98,8 @@ def check_engine(options: RunOptions) -> None:
     if isinstance(engine, str) and engine not in (known := [*ENGINES, *found("engines")]):
         hint = nearest(engine, known) or f"; use {' or '.join(map(repr, known))}"
         raise StudyError(f"engine {name}: unknown{hint}")
-    if isinstance(engine, type) or (not isinstance(engine, str) and not hasattr(engine, "run")):
+    is_one = isinstance(engine, str) or (hasattr(engine, "run") and hasattr(engine, "of"))
+    if isinstance(engine, type) or not is_one:
         raise StudyError(f"engine {engine!r}: is no engine; pass an object with 'run' and 'of'")
     if options.scheduler is not None and engine != "dask":
         raise StudyError(
@@ -114,14 +113,6 @@ def check_engine(options: RunOptions) -> None:
         raise StudyError(f"threads {threads!r}: must be a whole number of at least 1")
     if engine == "inline":
         InlineEngine().of(options)
-    if not isinstance(engine, str) and not hasattr(engine, "of"):
-        usual = RunOptions()
-        for limit in _LIMITS:
-            if (value := getattr(options, limit)) != getattr(usual, limit):
-                raise StudyError(
-                    f"engine {name} cannot keep {limit}={value!r}: it has no method 'of'; give it "
-                    f"one that takes the options of a run, or leave {limit} out"
-                )
 
 
 def make_engine(options: RunOptions) -> Engine:
@@ -138,7 +129,7 @@ def make_engine(options: RunOptions) -> Engine:
         own = ENGINES.get(engine)
         kind = pkgutil.resolve_name(own[0]) if own else found("engines")[engine]
         engine = kind() if options.scheduler is None else kind(options.scheduler)
-    runner: Engine = engine.of(options) if hasattr(engine, "of") else engine
+    runner: Engine = engine.of(options)
     return runner
 
 

@@ -9,7 +9,6 @@ speed of the workers.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,8 +27,9 @@ class Racing(Protocol):
     """Race of a study, as `mlaut.racing` makes it; ``n`` is a number of rounds that have ended."""
 
     terms: RaceTerms
-    turns: Sequence[tuple[str, tuple[str, ...]]]  # by round, a dataset and its strategies
 
+    @property
+    def order(self) -> Sequence[str]: ...  # noqa: D102 - by round, its dataset
     def sealed(self) -> dict[str, Any]: ...  # noqa: D102 - see the class
     def racing(self, n: int) -> frozenset[str]: ...  # noqa: D102
     def dropped(self, n: int) -> Mapping[str, str]: ...  # noqa: D102
@@ -52,12 +52,8 @@ class Rounds:
     def __init__(self, plan: Plan, race: Racing) -> None:
         planned = {item.entry.name: item for item in plan.datasets}
         self.race = race
-        self._rounds = [(planned[name], frozenset(turn)) for name, turn in race.turns]
-        self._place = {
-            (dataset, name): place
-            for place, (dataset, turn) in enumerate(race.turns)
-            for name in turn
-        }
+        self._rounds = [planned[name] for name in race.order]
+        self._place = {name: place for place, name in enumerate(race.order)}
         self._turns: list[frozenset[str]] = []  # by round, the strategies that are run in it
         self._over = False  # no further round begins
         self._before = [0]  # by round, the number of cells of all rounds before it, done or not
@@ -74,7 +70,7 @@ class Rounds:
 
     def groups(self) -> Iterator[Group | None]:
         """Yield the groups of cells to do; None where the next depends on cells that still run."""
-        for place, (planned, _) in enumerate(self._rounds):
+        for place, planned in enumerate(self._rounds):
             while len(self._turns) <= place:
                 self._decide_turns()
                 if len(self._turns) <= place:
@@ -93,13 +89,12 @@ class Rounds:
             needed = self._needed(len(self._turns))
             if needed > self.n_ended:
                 return
-            planned, turn = self._rounds[len(self._turns)]
+            planned = self._rounds[len(self._turns)]
             racing = self.race.racing(needed)
             self._over = not racing
             if racing:
-                self._turns.append(racing & turn)
-                size = planned.status[0].size * len(self._turns[-1])
-                self._before.append(self._before[-1] + size)
+                self._turns.append(racing)
+                self._before.append(self._before[-1] + planned.status[0].size * len(racing))
 
     def _needed(self, place: int) -> int:
         """Return the number of rounds that must have ended before a round begins."""
@@ -108,9 +103,8 @@ class Rounds:
 
     def saw(self, outcomes: Iterable[Outcome]) -> list[Outcome]:
         """Count outcomes; return outcomes for the cells that will not be run because of them."""
-        seen = Counter((outcome.cell.dataset, outcome.cell.strategy) for outcome in outcomes)
-        for key, n in seen.items():
-            self._waiting[self._place[key]] -= n
+        for outcome in outcomes:
+            self._waiting[self._place[outcome.cell.dataset]] -= 1
         return self.left_out()
 
     def left_out(self) -> list[Outcome]:
@@ -120,14 +114,13 @@ class Rounds:
         """
         self._decide_turns()
         dropped = self.race.dropped(self.n_ended)
-        answered = {name for _, turn in self._rounds for name in turn} <= dropped.keys()
+        answered = all(set(planned.strategies) <= dropped.keys() for planned in self._rounds)
         decided = len(self._turns) if self._over and not answered else len(self._rounds)
         outcomes: list[Outcome] = []
         for name in dropped.keys() - self._left:
             self._left.add(name)
-            for place, (planned, turn) in enumerate(self._rounds[:decided]):
-                run = place < len(self._turns) and name in self._turns[place]
-                if name in turn and not run:
+            for place, planned in enumerate(self._rounds[:decided]):
+                if place >= len(self._turns) or name not in self._turns[place]:
                     outcomes += _raced_out(planned, name, dropped[name])
         return outcomes
 

@@ -42,7 +42,8 @@ def _code() -> str:
     files = (
         file
         for room in ("estimators", "identity", "sharing")
-        for file in sorted((Path(mlaut.__file__).parent / room).rglob("*.py"))
+        for file in sorted((Path(mlaut.__file__).parent / room).rglob("*.*"))
+        if file.suffix in (".py", ".toml")
     )
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 

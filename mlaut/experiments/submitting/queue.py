@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 from mlaut.errors import StudyError
 
 _PATIENCE = 60  # seconds for an answer of the controller
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 @dataclass(frozen=True)
@@ -32,13 +30,11 @@ class QueuedTask:
 def job_name(output: Path) -> str:
     """Return how the names of the jobs of a study begin, as those of no other path do."""
     digest = hashlib.sha256(str(output.resolve()).encode()).hexdigest()[:8]
-    return f"mlaut-{_UNSAFE.sub('_', output.stem)}-{digest}"
+    return f"mlaut-{re.sub('[^A-Za-z0-9_.-]', '_', output.stem)}-{digest}"
 
 
 def queued(output: Path) -> list[QueuedTask]:
-    """Return the tasks of a study that wait or run; none on a machine without Slurm."""
-    if shutil.which("squeue") is None:
-        return []
+    """Return the tasks of a study that wait or run."""
     text = asked("squeue", "-h", "-r", "-o", "%i|%j|%T|%R", f"--user={os.getuid()}")
     tasks = []
     for line in text.splitlines():
@@ -52,8 +48,6 @@ def queued(output: Path) -> list[QueuedTask]:
 
 def cancel(output: Path) -> list[QueuedTask]:
     """Cancel the tasks of a study; those that run store what they have done. Return them."""
-    if shutil.which("scancel") is None:
-        raise StudyError("there is no 'scancel' here: call this where Slurm is, on a login node")
     tasks = queued(output)
     if tasks:
         asked("scancel", *(task.job for task in tasks))
@@ -66,10 +60,13 @@ def asked(*command: str) -> str:
     Raises
     ------
     StudyError
-        It failed; the message has its last line.
+        There is no such command, or it failed; the message has its last line.
     """
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
+    except FileNotFoundError as error:
+        where = "call this where Slurm is, on a login node (mlaut submit --script needs none)"
+        raise StudyError(f"there is no '{command[0]}' here: {where}") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise StudyError(f"{command[0]}: no answer ({error}); try again later") from error
     if done.returncode:

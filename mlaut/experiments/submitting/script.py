@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -67,14 +66,13 @@ class JobScripts:
         return _submitted(executor, self._filled("merge.sh"))
 
     def _task_lines(self) -> str:
-        if not self.options.scratch:
-            return _WITH_SCRATCH.sub("", self._filled("task.sh"))
-        if self._beside_file.parent != Path():
+        if self.options.scratch and self._beside_file.parent != Path():
             raise StudyError(
                 f"{self.study}: scratch in [slurm] needs the output beside the study file; it is "
                 f"{self._beside_file}"
             )
-        return self._filled("task.sh")
+        text = self._filled("task.sh")
+        return text if self.options.scratch else _WITH_SCRATCH.sub("", text)
 
     def _filled(self, name: str) -> str:
         """Return a file of this folder with the names of the study in its places."""
@@ -120,9 +118,10 @@ class JobScripts:
         more: dict[str, Any] = {
             "output": str(self.folder / log),
             "requeue": True,
-            **({"array": _ranges(shards)} if shards else {"kill-on-invalid-dep": "yes"}),
-            **({"dependency": f"afterok:{':'.join(after)}"} if after else {}),
-            **({"partition": asked.partition} if asked.partition else {}),
+            "array": bool(shards) and ",".join(map(str, shards)),
+            "kill-on-invalid-dep": merges and "yes",
+            "dependency": bool(after) and f"afterok:{':'.join(after)}",
+            "partition": asked.partition or False,
             **asked.options,
         }
         executor = plain(self.folder)
@@ -157,16 +156,3 @@ def _submitted(executor: Any, lines: str) -> str:
             "sbatch; 'sinfo -o \"%P %c %m %l\"' prints cores, MB and time of each partition), and "
             "call again"
         ) from error
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Return numbers as Slurm writes them.
-
-    Examples
-    --------
-    >>> _ranges([1, 2, 3, 5])
-    '1-3,5'
-    """
-    runs = groupby(enumerate(numbers), lambda at: at[1] - at[0])
-    parts = [[number for _, number in run] for _, run in runs]
-    return ",".join(f"{part[0]}-{part[-1]}" if part[1:] else f"{part[0]}" for part in parts)

@@ -2,9 +2,8 @@
 
 import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -58,27 +57,21 @@ class Submission(Displayed):
     job: str = ""
     merge: str = ""
     finished: tuple[int, ...] = ()
-    waiting: Mapping[int, str] | None = None
+    waiting: Mapping[int, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     script: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values."""
-        waiting = {str(shard): text for shard, text in (self.waiting or {}).items()}
-        return {**vars(self), "study": str(self.study), "waiting": waiting}
+        return {**vars(self), "study": str(self.study), "waiting": {**self.waiting}}
 
     def _lines(self) -> list[str]:
-        parts = [f"{len(self.finished)} of {counted(self.shards, 'shard')} finished"]
-        if self.waiting:
-            parts.append(f"{len(self.waiting)} queued or running before")
-        lines = [*self.notes, f"{self.study}: {', '.join(parts)}"]
-        if self.job:
-            lines.append(f"submitted {counted(len(self.submitted), 'shard')} as job {self.job}")
-        if self.merge:
-            lines.append(f"job {self.merge} merges all of them into {self.study} at the end")
-        elif not self.job:
-            lines.append("nothing to submit")
-        return lines
+        done = f"{self.study}: {len(self.finished)} of {counted(self.shards, 'shard')} finished"
+        done += f", {len(self.waiting)} queued or running before" * bool(self.waiting)
+        array = f"submitted {counted(len(self.submitted), 'shard')} as job {self.job}"
+        merge = f"job {self.merge} merges all of them into {self.study} at the end"
+        jobs = [array] * bool(self.job) + [merge] * bool(self.merge)
+        return [*self.notes, done, *(jobs or ["nothing to submit"])]
 
 
 def submit_study(
@@ -113,19 +106,13 @@ def submit_study(
             f"{file.path}: a race decides on the results of all cells, and has no shards; run it "
             "in one job: sbatch --wrap 'mlaut run ...'"
         )
-    if not only_script and shutil.which("sbatch") is None:
-        raise StudyError(
-            "there is no 'sbatch' here: call this where Slurm is, on a login node, or print the "
-            "script: --script"
-        )
+    tasks = [] if only_script else queued(file.output)
     preview = plan_study(path, check=check, trial=not only_script)
     preview.plan.check()
-    tasks = [] if only_script else queued(file.output)
     count, notes = _shards_of(file, preview, options, tasks)
     jobs = JobScripts(file.path, file.output, count, options)
     if only_script:
-        script = jobs.task(range(1, count + 1))
-        return Submission(file.output, count, notes=notes, script=script)
+        return Submission(file.output, count, notes=notes, script=jobs.task(range(1, count + 1)))
     prepare_data(file)  # once, here: nodes may have no network
     return _submit(jobs, preview, tasks, (*preview.failing, *notes))
 
@@ -135,12 +122,11 @@ def _submit(
 ) -> Submission:
     wanted = {one.entry.name: one.strategies for one in preview.plan.datasets}
     numbers = range(1, jobs.count + 1)
-    waiting = {task.shard: str(task) for task in tasks if task.shard}
-    for number in set(numbers) - set(waiting):
-        if holder := holder_of(jobs.shard(number)):
-            waiting[number] = holder_words(holder)
+    holders = {number: holder_of(jobs.shard(number)) for number in numbers}
+    waiting = {number: holder_words(holder) for number, holder in holders.items() if holder}
+    waiting |= {task.shard: str(task) for task in tasks if task.shard}
     rest = [number for number in numbers if number not in waiting]
-    finished = [number for number in rest if _is_finished(jobs.shard(number), number, jobs, wanted)]
+    finished = [number for number in rest if _is_finished(number, jobs, wanted)]
     todo = [number for number in rest if number not in finished]
     merging = [task.job for task in tasks if not task.shard]
     job = jobs.submit_tasks(todo) if todo else ""
@@ -160,23 +146,19 @@ def _submit(
     )
 
 
-def _is_finished(
-    path: Path, number: int, jobs: JobScripts, wanted: Mapping[str, Sequence[str]]
-) -> bool:
+def _is_finished(number: int, jobs: JobScripts, wanted: Mapping[str, Sequence[str]]) -> bool:
     """Return whether all cells that a shard has of a plan have an outcome."""
-    study = StudyStore(path)
+    study = StudyStore(jobs.shard(number))
     try:
-        if not path.exists() or not study.exists:
+        if not study.exists:
             return False
         cells, statuses = requested_cells(study, Shard(number, jobs.count)), study.statuses()
     except StoreError:  # a writer was killed while it made the file
         return False
     for dataset, strategies in wanted.items():
         names, status = statuses.get(dataset, ((), np.zeros((0, 0, 0))))
-        if not set(strategies) <= set(names):
-            return False
-        of_plan = np.isin(names, list(strategies))[:, None, None]
-        if (cells[dataset] & of_plan & (status == Status.MISSING)).any():
+        missing = np.isin(names, list(strategies))[:, None, None] & (status == Status.MISSING)
+        if set(strategies) - set(names) or (cells[dataset] & missing).any():
             return False
     return True
 
@@ -196,9 +178,7 @@ def _shards_of(
         raise StudyError(f"jobs {options.jobs}: must be at least 1")
     forecast, most = preview.forecast, max(2, min(options.jobs, preview.plan.n_cells))
     if forecast.basis.get(NOTHING, 0) == forecast.cells:
-        return most, (
-            "no times of cells are known yet: the number of shards is not fitted to them",
-        )
+        return most, ("no times of cells are known yet that the shards could be fitted to",)
     fitting = max(2, ceil(forecast.seconds / options.cpus / _SHORTEST))
     if fitting >= most:
         return most, ()

@@ -1,7 +1,6 @@
 """Tables of other libraries as DataFrames: polars, pyarrow and others through narwhals; pairs."""
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ def as_pandas(table: Any) -> pd.DataFrame:
     DataError
         The object is no table; the message names its type.
     OptionalPackageError
-        narwhals is not installed.
+        narwhals or pyarrow is not installed.
 
     Examples
     --------
@@ -68,39 +67,17 @@ def as_pandas(table: Any) -> pd.DataFrame:
         return pd.DataFrame(table).add_prefix("x").infer_objects()
     if not is_table(table):
         raise DataError(f"a table is needed, not a {kind}; pass {_KNOWN}")
-    narwhals = need("narwhals", extra="tables", purpose=f"A {kind}")
+    narwhals = need("narwhals", "pyarrow", extra="tables", purpose=f"A {kind}")
     try:
         frame = narwhals.from_native(table)
         frame = frame.collect() if hasattr(frame, "collect") else frame
-        converted = frame.to_pandas() if find_spec("pyarrow") else _by_columns(frame)
+        converted = frame.to_pandas()
     except (ImportError, NotImplementedError, TypeError, ValueError) as error:
         raise DataError(
             f"a {kind} cannot be converted ({' '.join(str(error).split())}); mend that, or make it "
             "a DataFrame of pandas"
         ) from error
     return _without_objects(pd.DataFrame(converted))
-
-
-def _by_columns(frame: Any) -> pd.DataFrame:  # pragma: no cover - needs polars without pyarrow
-    """Return a table of narwhals as a DataFrame with the types that pyarrow would give it."""
-    return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
-
-
-def _column(series: Any) -> Any:  # pragma: no cover - needs polars without pyarrow
-    dtype, kind = series.dtype, type(series.dtype).__name__
-    if kind in ("Categorical", "Enum"):
-        seen = series.drop_nulls().unique(maintain_order=True).to_list()
-        return pd.Categorical(series.to_list(), categories=getattr(dtype, "categories", seen))
-    if kind == "Date":
-        return series.to_numpy().astype("M8[ms]")
-    if kind == "Datetime" and dtype.time_zone:
-        moments = pd.Series(series.to_numpy()).dt.tz_localize("UTC")
-        return moments.dt.tz_convert(dtype.time_zone)
-    if dtype.is_integer() and series.null_count():
-        return series.to_numpy().astype(np.float64)  # 32 bits where they are enough
-    if kind in ("Datetime", "Duration") or (dtype.is_numeric() and kind != "Decimal"):
-        return series.to_numpy()
-    return pd.Series(series.to_list(), dtype=object if kind == "Unknown" else None)
 
 
 def _without_arrow(frame: pd.DataFrame) -> pd.DataFrame:

@@ -12,14 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.plugins import (
-    Candidate,
-    CannotShareError,
-    Fold,
-    Shared,
-    per_table,
-    stand_in,
-)
+from mlaut.plugins import Candidate, CannotShareError, Fold, Shared
 from mlaut_sharing.ensembles import BOOSTED, Ensembles
 from mlaut_sharing.private import (
     LOSSES,
@@ -28,6 +21,7 @@ from mlaut_sharing.private import (
     HalfMultinomialLoss,
     HalfSquaredError,
 )
+from mlaut_sharing.stand_ins import per_table, stand_in
 from mlaut_sharing.trees import (
     Grower,
     can_grow,

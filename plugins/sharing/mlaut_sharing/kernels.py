@@ -27,17 +27,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 from sklearn.utils import check_array
 
-from mlaut.plugins import (
-    Candidate,
-    CannotShareError,
-    Fold,
-    Shared,
-    Sharer,
-    _safe_indexing,
-    per_table,
-    stand_in,
-)
+from mlaut.plugins import Candidate, CannotShareError, Fold, Shared, Sharer, _safe_indexing
 from mlaut_sharing.private import KERNELS, LIBSVM_IMPL, _libsvm
+from mlaut_sharing.stand_ins import per_table, stand_in
 
 _CUT_OFF = 1  # libsvm's status of a solver that has reached ``max_iter``
 

@@ -25,7 +25,8 @@ from sklearn import config_context, linear_model
 from sklearn.linear_model import ElasticNet, Lasso, LassoLars, Ridge, SGDClassifier
 from sklearn.utils import check_array
 
-from mlaut.plugins import Candidate, CannotShareError, Fold, Shared, Sharer, same_parts
+from mlaut.plugins import Candidate, CannotShareError, Fold, Shared, Sharer
+from mlaut_sharing.stand_ins import same_parts
 
 SAME_ALPHA = np.finfo(np.float32).eps
 """Distance below which scikit-learn's path treats two penalties as equal."""

@@ -16,17 +16,10 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from mlaut.plugins import (
-    Candidate,
-    CannotShareError,
-    Fold,
-    Shared,
-    Sharer,
-    per_table,
-    stand_in,
-)
+from mlaut.plugins import Candidate, CannotShareError, Fold, Shared, Sharer
 from mlaut_sharing.ensembles import is_size
 from mlaut_sharing.private import NEIGHBOURS, ArgKmin, _openmp_effective_n_threads
+from mlaut_sharing.stand_ins import per_table, stand_in
 
 FEW_COLUMNS = 15
 """Number of columns above which ``algorithm="auto"`` compares all rows."""

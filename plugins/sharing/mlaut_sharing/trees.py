@@ -24,16 +24,7 @@ from sklearn.tree import (
 )
 from sklearn.utils import check_array, check_random_state
 
-from mlaut.plugins import (
-    Candidate,
-    CannotShareError,
-    Fold,
-    Shared,
-    Sharer,
-    per_table,
-    same_parts,
-    stand_in_of_means,
-)
+from mlaut.plugins import Candidate, CannotShareError, Fold, Shared, Sharer
 from mlaut_sharing.private import (
     CRITERIA_CLF,
     CRITERIA_REG,
@@ -44,6 +35,7 @@ from mlaut_sharing.private import (
 from mlaut_sharing.private import (
     TREES as TREE_NAMES,
 )
+from mlaut_sharing.stand_ins import per_table, same_parts, stand_in_of_means
 
 TREES = (
     DecisionTreeClassifier,

@@ -211,14 +211,14 @@ def _results(constant: bool = False) -> Results:
 
 
 def test_two_strategies_of_a_study():
-    result = hierarchical_test(_results(), "A", "B", rope=0.01)
-    assert list(result.probabilities) == ["P(A better)", "P(equivalent)", "P(B better)"]
+    result = hierarchical_test(_results(), pair=("A", "B"), rope=0.01)
+    assert list(result.probabilities) == ["P(row better)", "P(equivalent)", "P(column better)"]
     assert sum(result.probabilities.values()) == pytest.approx(1)
-    assert result.probabilities["P(A better)"] > 0.9
+    assert result.probabilities["P(row better)"] > 0.9
     assert (result.n, result.scenario) == (4, "(c)")
-    other = hierarchical_test(_results(), "B", "A", rope=0.01)
-    assert other.probabilities["P(A better)"] == pytest.approx(
-        result.probabilities["P(A better)"], abs=5e-3
+    other = hierarchical_test(_results(), pair=("B", "A"), rope=0.01)
+    assert other.probabilities["P(column better)"] == pytest.approx(
+        result.probabilities["P(row better)"], abs=5e-3
     )
 
 
@@ -234,7 +234,7 @@ def test_all_pairs_have_the_numbers_of_each_pair():
         "P(row better)", "P(equivalent)", "P(column better)", "ties", "share of datasets",
     ]  # fmt: skip
     assert every.value("P(row better)", "B", "A") == pytest.approx(
-        one.probabilities["P(B better)"], abs=5e-3
+        one.probabilities["P(row better)"], abs=5e-3
     )
     assert every.value("share of datasets", "B", "A") == pytest.approx(one.effect.value, abs=1e-3)
     assert any("not corrected for 3 pairs" in note for note in every.notes)
@@ -242,7 +242,7 @@ def test_all_pairs_have_the_numbers_of_each_pair():
 
 
 def test_datasets_without_variance_are_said():
-    result = hierarchical_test(_results(constant=True), "A", "B", rope=0.01)
+    result = hierarchical_test(_results(constant=True), pair=("A", "B"), rope=0.01)
     assert result.notes[-1].startswith("1 datasets do not vary")
 
 
@@ -256,7 +256,7 @@ def test_a_dataset_that_varies_little_by_luck_does_not_speak_for_those_that_do_n
     losses[20:24, 1] = losses[20:24, 0] + 0.01 + np.array([0, 1e-7, 0, 0])
     table = pd.DataFrame(losses, pd.MultiIndex.from_product([names, range(4)]), columns=["A", "B"])
     result = hierarchical_test(
-        Results.from_table(table, greater_is_better=False), "A", "B", rope=0.01
+        Results.from_table(table, greater_is_better=False), pair=("A", "B"), rope=0.01
     )
     assert result.notes[-1] == "5 datasets do not vary: they have the median error of the others"
     assert result.effect.value > 0.01
@@ -265,8 +265,14 @@ def test_a_dataset_that_varies_little_by_luck_does_not_speak_for_those_that_do_n
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: hierarchical_test(_results(), "A", "C"), "have the same difference on all folds"),
-        (lambda: hierarchical_test(_results(), "A", "D"), "strategy 'D' is not in these results"),
+        (
+            lambda: hierarchical_test(_results(), pair=("A", "C")),
+            "have the same difference on all folds",
+        ),
+        (
+            lambda: hierarchical_test(_results(), pair=("A", "D")),
+            "strategy 'D' is not in these results",
+        ),
         (lambda: hierarchical_probabilities([0.1], [0.1], [9]), "two datasets or more"),
         (lambda: hierarchical_probabilities([0.1, 0], [0.1, 0], [9, 9]), "the scales positive"),
         (lambda: hierarchical_probabilities([0.1, np.nan], [1, 1], [9, 9]), "must be finite"),

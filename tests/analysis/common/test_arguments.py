@@ -39,7 +39,7 @@ RIGHT = {
     "correlated_t_probabilities": {"differences": X, "rope": 0.01, "test_to_train": 0.5},
     "correlated_t_test": {"differences": X, "rope": 0.01, "strategies": PAIR, "metric": "loss"},
     "critical_difference": {"n_strategies": 4, "n_datasets": 9, "alpha": 0.05, "test": "nemenyi"},
-    "cv_differences": {"first": "A", "second": "B"},
+    "cv_differences": {"pair": ["A", "B"]},
     "cv_interval": {"values": X, "confidence": 0.9, "test_to_train": 0.5, "span": 1.0},
     "cv_p_values": {"differences": X, **MEASURED},
     "cv_statistic": {"differences": X, **MEASURED},
@@ -65,7 +65,7 @@ RIGHT = {
         "df": np.full(3, 9.0),
         "rope": 0.01,
     },
-    "hierarchical_test": {"first": "A", "second": "B"},
+    "hierarchical_test": {"pair": ["A", "B"]},
     "joint_errors": {"wrong": WRONG[0]},
     "lacoste_comparison": {
         "only_first_wrong": [3, 5],
@@ -93,7 +93,6 @@ RIGHT = {
     "poisson_binomial_share": {"p": [0.5, 0.7], "prior": 1.0, "confidence": 0.9},
     "power_of_test": {"difference": 0.5, "sd": 1.0, "n_datasets": 9, "test": "t", "alpha": 0.05},
     "prob_better_classifier": {"only_first_wrong": 3, "only_second_wrong": 8, "prior": 1.0},
-    "probabilities_by_dataset": {"losses": {"a": WRONG[0], "b": WRONG[1]}, "strategies": PAIR},
     "rejection_rates": {"differences": MANY, "tests": ["use all data"], "df": 3, "levels": [0.05]},
     "replicability": {"differences": MANY[None] + np.zeros((2, 1, 1, 1)), **MEASURED, "level": 0.1},
     "resolution": {
@@ -131,7 +130,6 @@ OF_OTHERS = {  # what other functions return
     },
     "pair_groups": lambda results: {"pairs": analysis.t_test(results), "order": [*"ABC"]},
     "pairwise_matrix": lambda results: {"pairs": analysis.t_test(results), "alpha": 0.05},
-    "poisson_binomial_pairs": lambda _: {"probabilities": by_dataset(), "prior": 1.0},
     "profile_plot": lambda results: {"table": analysis.performance_profile(results)},
     "rank_plot": lambda results: {"chances": analysis.probability_of_best(results)},
     "race_plot": lambda results: {"race": analysis.race(results)},
@@ -149,10 +147,6 @@ SKIPPED = {
     "hierarchical_test": {"rope", "pair", "metric", "greater_is_better"},
     "under_treatments": {"comparison"},  # the user's own errors
 }
-
-
-def by_dataset():
-    return analysis.probabilities_by_dataset(**RIGHT["probabilities_by_dataset"])
 
 
 def public():

@@ -7,11 +7,11 @@ from contexts import MULTIPLE
 
 from mlaut.analysis.methods.lacoste.pair_probabilities import (
     BETTER,
+    _one_dataset,
     error_counts,
     poisson_binomial_from_probabilities,
     poisson_binomial_pairs,
     poisson_binomial_test,
-    probabilities_by_dataset,
 )
 from mlaut.analysis.methods.lacoste.risk import prob_better_classifier
 from mlaut.analysis.results.results import Results
@@ -42,28 +42,16 @@ def test_svm_against_parzen_from_the_counts_of_table_5(offset, expected):
     assert result.probabilities["P(A better)"] == pytest.approx(expected, abs=5e-7)
 
 
-def _losses(kind: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    sizes = rng.integers(20, 60, size=6)
-    draw = {
-        "zero-one": lambda n: rng.random((4, n)) < 0.3,
-        "absolute": lambda n: rng.random((4, n)),
-    }
-    return {f"d{i}": draw[kind](n).astype(float) for i, n in enumerate(sizes)}
-
-
-@pytest.mark.parametrize(
-    ("kind", "method"), [("zero-one", "Theorem 4.1"), ("absolute", "Bayesian bootstrap")]
-)
-def test_all_pairs_at_once_are_the_pairs_one_by_one(kind, method):
-    names = ["A", "B", "C", "D"]
-    given = probabilities_by_dataset(_losses(kind, np.random.default_rng(0)), names)
-    pairs = poisson_binomial_pairs(given)
-    assert given.method == method
-    np.testing.assert_allclose(given.better + given.better.transpose(1, 0, 2), 1)
+@pytest.mark.parametrize("kind", [bool, float])
+def test_all_pairs_at_once_are_the_pairs_one_by_one(kind):
+    names, rng = ("A", "B", "C", "D"), np.random.default_rng(0)
+    losses = [rng.random((4, n)) for n in (20, 30, 40)]
+    losses = [x if kind is float else (x < 0.3).astype(float) for x in losses]
+    better = np.stack([_one_dataset(table, 1.0) for table in losses], axis=-1)
+    np.testing.assert_allclose(better + better.transpose(1, 0, 2), 1)
+    pairs = poisson_binomial_pairs(better, names)
     for a, b in pairs.pairs:
-        one = poisson_binomial_from_probabilities(
-            given.better[names.index(a), names.index(b)], [a, b]
-        )
+        one = poisson_binomial_from_probabilities(better[names.index(a), names.index(b)], [a, b])
         assert list(one.probabilities.values()) == pytest.approx(
             [pairs.table(BETTER).loc[a, b], pairs.table(BETTER).loc[b, a]]
         )
@@ -74,10 +62,10 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(kind, method):
 def test_the_counter_example_of_figure_2_is_reported_as_a_cycle():
     # Lacoste, Laviolette & Marchand (2012), Figure 2: risks .1 .2 .3 / .3 .1 .2 / .2 .3 .1.
     risks = [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2], [0.2, 0.3, 0.1]]
-    losses = {}
-    for name, row in zip("abc", risks, strict=True):
-        losses[name] = [np.repeat([1.0, 0.0], [int(1000 * r), 1000 - int(1000 * r)]) for r in row]
-    pairs = poisson_binomial_pairs(probabilities_by_dataset(losses, ["A", "B", "C"]))
+    counts = [[(int(1000 * r), 1000 - int(1000 * r)) for r in row] for row in risks]
+    losses = [np.array([np.repeat([1.0, 0.0], c) for c in row]) for row in counts]
+    better = np.stack([_one_dataset(table, 1.0) for table in losses], axis=-1)
+    pairs = poisson_binomial_pairs(better, ("A", "B", "C"))
     assert pairs.notes == ("no order: A > B > C > A (weakest link 0.69)",)
 
 
@@ -135,37 +123,9 @@ def test_repeats_are_averaged_and_said():
     assert (pairs.n, pairs.metric, pairs.scenario) == (2, "misclassification", "(c)")
 
 
-@pytest.mark.parametrize(
-    ("losses", "names", "message"),
-    [
-        ({}, ["A", "B"], "no dataset is given"),
-        ({"d": [[0, 1]]}, ["A"], "1 strategy is given"),
-        ({"d": [[0, 1], [1, 0]]}, ["A", "A"], "strategy 'A' is named twice"),
-        (
-            {"d": [[0, 1], [1, 0]]},
-            ["A", "B", "C"],
-            r"shape \(2, 2\); expected \(3",
-        ),
-        ({"d": [[0, 1], [1, np.nan]]}, ["A", "B"], "losses of 'B' on dataset 'd' are missing"),
-        (
-            {"d": [[0, 1], [1, np.inf]]},
-            ["A", "B"],
-            "are missing or infinite",
-        ),
-    ],
-)
-def test_bad_losses_are_named(losses, names, message):
-    with pytest.raises(AnalysisError, match=message):
-        probabilities_by_dataset(losses, names)
-
-
 def test_what_is_shown():
-    given = probabilities_by_dataset({"d": [[0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]]}, ["A", "B"])
-    assert given.to_frame().loc["d", ("A", "B")] == 1 - 2.0**-7
-    assert given.sentence() == (
-        "1 pairs of models on each of 1 datasets: probabilities that the first is better, "
-        "not corrected for the number of comparisons, scenario (a)."
-    )
-    result = poisson_binomial_from_probabilities(given.better[0, 1], ["A", "B"])
+    result = poisson_binomial_from_probabilities([1 - 2.0**-7], ["A", "B"])
     assert result.notes == ("one dataset says little of a context",)
     assert "share of datasets on which A is better" in result.sentence()
+    with pytest.raises(AnalysisError, match="are not two names"):
+        poisson_binomial_from_probabilities([0.5], ["A", "A"])

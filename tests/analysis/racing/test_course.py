@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import Results
-from mlaut.analysis.racing.course import Following, follow, rounds_of
+from mlaut.analysis.racing.course import Following, follow
 from mlaut.analysis.racing.evidence import BETS, KINDS, Kind
 from mlaut.analysis.racing.race import race
 from mlaut.errors import AnalysisError
@@ -16,14 +16,10 @@ from mlaut.records import RaceTerms
 QUESTIONS = [{}, {"question": "control: 1"}, {"question": "all pairs"}]
 
 
-def course(losses, *, drop=True, lag=(), **terms):
+def course(losses, *, drop=True, **terms):
     losses = np.asarray(losses, dtype=float)
-    scale, lag = np.abs(np.nan_to_num(losses, posinf=0)), by_name(lag)
-    return follow(losses, scale, RaceTerms(lag=lag, **terms), span=1.0, drop=drop)
-
-
-def by_name(lag):
-    return {str(place): value for place, value in enumerate(lag)}
+    scale = np.abs(np.nan_to_num(losses, posinf=0))
+    return follow(losses, scale, RaceTerms(**terms), span=1.0, drop=drop)
 
 
 def random_losses(n=40, k=4, seed=0):
@@ -182,62 +178,13 @@ def test_200_strategies_on_many_datasets_stay_finite():
     assert found.left.sum() < 100
 
 
-def lagging(losses, lag, **terms):
-    return course(losses, lag=lag, **terms)
-
-
-def test_two_strategies_decide_on_the_datasets_that_both_have():
-    """One evidence alone, so that the lag costs no level; the fast one runs on to the slow one."""
-    found = lagging(np.tile([0.2, 0.1], (50, 1)), (1, 5))
-    alone = course(np.tile([0.2, 0.1], (50, 1)))
-    assert found.runs.tolist() == [31, 7]  # the seventh dataset of the slow one has place 6 * 5
-    assert [(d.after, d.first) for d in found.decisions] == [(7, 0)]
-    np.testing.assert_array_equal(found.worse, alone.worse)
-
-
-def test_two_evidences_have_half_of_the_level_each():
-    """Against the slow strategy there is one, but half of its rivals are worse than it."""
-    clear = np.tile([0.1, 0.2, 0.15], (60, 1))
-    found = lagging(clear, (1, 1, 4))
-    assert [(d.first, d.second, d.after) for d in found.decisions] == [(1, 0, 8), (2, 0, 8)]
-    assert np.exp(found.decisions[0].log_evidence) == pytest.approx(
-        np.mean([(1 + bet) ** 8 for bet in BETS]) / 2
-    )
-    assert found.runs.tolist() == [29, 8, 8]
-    assert found.rounds == 37
-
-
 @pytest.mark.parametrize("terms", QUESTIONS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_decisions_of_a_race_that_lags_depend_on_earlier_rounds_alone(terms, kind):
-    """Neither later rounds count, nor losses of strategies that left, as in a completed race."""
+def test_a_race_that_is_followed_decides_as_it_goes(terms):
     losses = random_losses(n=60, k=5)
-    terms = {"lag": (1, 6, 1, 3, 6), "kind": kind, "rope": 0.13, "alpha": 0.3, **terms}
-    whole = course(losses, **terms)
-    assert len(whole.decisions) > 1
-    raced = np.where(np.arange(60)[:, None] < whole.runs, losses, np.nan)
-    assert course(raced, **terms).decisions == whole.decisions
-    lag = terms.pop("lag")
-    race = Following("01234", 60, RaceTerms(lag=by_name(lag), **terms), span=1.0)
-    for one in rounds_of(lag, [60])[: whole.rounds]:
+    whole = course(losses, rope=0.13, alpha=0.3, **terms)
+    race = Following("01234", 60, RaceTerms(rope=0.13, alpha=0.3, **terms), span=1.0)
+    for row in losses[: len(whole.against)]:
         before = race.copy().course().decisions
         assert before == whole.decisions[: len(before)]
-        assert race.take(one, losses[one.dataset], losses[one.dataset])
+        assert race.take(row, row)
     assert race.course().decisions == whole.decisions
-
-
-def test_datasets_that_come_later_are_run_behind_all_others():
-    rounds = [(one.dataset, one.lag) for one in rounds_of([1, 3], [4, 2])]
-    assert rounds[:8] == [(0, 1), (0, 3), (1, 1), (2, 1), (3, 1), (1, 3), (2, 3), (3, 3)]
-    assert rounds[8:] == [(4, 1), (4, 3), (5, 1), (5, 3)]
-
-
-@pytest.mark.parametrize("lag", [(1, 1, 8, 8), (1, 2, 4, 8), (1, 1, 1, 8)])
-def test_no_strategy_without_a_difference_is_dropped_too_often_where_some_lag(lag):
-    """50 races, two strategies of each: the standard error of 5 % is at least 2.2 points."""
-    rng = np.random.default_rng(2)
-    out = []
-    for _ in range(50):
-        found = lagging(rng.binomial(10, 0.5, (30, 4)) / 10, lag)
-        out += [not found.left[0], not found.left[3]]
-    assert np.mean(out) <= 0.05 + 2 * 0.022

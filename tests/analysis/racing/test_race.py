@@ -178,8 +178,6 @@ def test_sources_are_drawn_by_lot_and_stay_together(losses):
     assert race(related, order=order[::-1]).datasets == tuple(order[::-1])
     with pytest.raises(AnalysisError, match="takes datasets of one source apart"):
         race(related, order=[*order[1:], order[0]])
-    with pytest.raises(AnalysisError, match="a round is a source, and lag counts datasets"):
-        race(related, lag={"m0": 2})
 
 
 def test_related_datasets_drop_an_equal_strategy_no_more_often_than_the_level(losses):

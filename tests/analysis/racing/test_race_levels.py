@@ -21,19 +21,14 @@ def levels():
     return module
 
 
-@pytest.mark.parametrize("lags", [None, (1, 4, 2, 1, 4)])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("losses", ["normal", "tied"])
-def test_many_races_at_once_are_the_races_one_by_one(levels, kind, losses, lags):
+def test_many_races_at_once_are_the_races_one_by_one(levels, kind, losses):
     drawn = [levels.LOSSES[losses](np.random.default_rng(seed), 40, 5) for seed in range(5)]
     table = np.stack(drawn, axis=1) + np.linspace(0, 0.1, 5)
-    if lags:
-        together = levels.dropped_with_lags(table, kind, np.array(lags), alpha=0.2)
-    else:
-        together = levels.dropped_after(table, kind, alpha=0.2)
+    together = levels.dropped_after(table, kind, alpha=0.2)
     for race in range(5):
-        lag = {str(place): value for place, value in enumerate(lags or ())}
-        terms = RaceTerms(kind=kind, alpha=0.2, lag=lag)
+        terms = RaceTerms(kind=kind, alpha=0.2)
         course = follow(table[:, race], table[:, race], terms, span=1.0)
         alone = np.full(5, np.inf)
         for decision in course.decisions:

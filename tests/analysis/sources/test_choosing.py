@@ -198,4 +198,6 @@ def test_the_forecast_comes_true_within_five_points(skewed):
         if ttest_1samp(rows[:n, 1] - rows[:n, 0], 0).pvalue > 0.05:
             said.append(chance_to_tell(rows[:n], n))
             came.append(ttest_1samp(rows[:, 1] - rows[:, 0], 0).pvalue <= 0.05)
-    assert abs(np.mean(said) - np.mean(came)) < 0.05
+    slim = np.array(said) < 0.1  # only such a chance is told
+    for cases in (slim, ~slim):
+        assert abs(np.mean(np.array(said)[cases]) - np.mean(np.array(came)[cases])) < 0.05

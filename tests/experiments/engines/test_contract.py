@@ -7,11 +7,11 @@ from itertools import count
 
 import numpy as np
 import pytest
-from learners import Hostile, Parent, Random, Traced
+from learners import Hostile, Parent, Traced
 from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
-from mlaut import Data, Orchestrator
+from mlaut import Data
 from mlaut.errors import StudyError
 from mlaut.estimators.libraries.session import session_settings
 from mlaut.experiments import RunOptions
@@ -219,20 +219,7 @@ class Bare:
         yield from InlineEngine().run(groups)
 
 
-@pytest.mark.parametrize(
-    "limit", [{"timeout": "1h"}, {"n_jobs": 2}, {"threads": 2}, {"memory": "1GiB"}]
-)
-def test_an_engine_that_cannot_take_a_limit_is_refused_by_name(study, limit):
-    input_io, stored = study
-    orchestrator = Orchestrator(input_io, Data().open_hdf5(stored.path, mode="a"))
-    ((name, value),) = limit.items()
-    with pytest.raises(StudyError, match=rf"engine 'Bare' cannot keep {name}={value!r}") as refusal:
-        orchestrator.run(Random(), engine=Bare(), verbose=0, **limit)
-    assert "\n" not in str(refusal.value)
-    assert orchestrator.run(Random(), engine=Bare(), verbose=0).n_done == 9
-
-
-@pytest.mark.parametrize("engine", [InlineEngine, 3])
+@pytest.mark.parametrize("engine", [InlineEngine, 3, Bare()])
 def test_what_is_no_engine_is_refused(engine):
     with pytest.raises(StudyError, match="is no engine; pass an object with 'run' and 'of'"):
         make_engine(RunOptions(engine=engine))

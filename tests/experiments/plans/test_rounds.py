@@ -24,9 +24,9 @@ def entry(name):
 class Schedule:
     """Race whose decisions are written down: who is left after so many rounds, and why not."""
 
-    def __init__(self, left, why=(), turns=None, **terms):
+    def __init__(self, left, why=(), **terms):
         self.left, self.why, self.terms = left, dict(why), RaceTerms(**terms)
-        self.turns = turns or [(name, ("A", "B")) for name in NAMES]
+        self.order = NAMES
 
     def racing(self, n):
         return frozenset(self.left[min(n, len(self.left) - 1)])
@@ -85,20 +85,6 @@ def test_a_round_overlaps_the_one_before_and_who_left_is_not_run():
     assert rounds.saw(done(*pair("two"))) == []  # its cells are marked once
     assert begun(groups) == [("four", "A")]
     rounds.saw(done(("three", "A"), ("four", "A")))
-    assert rounds.n_ended == 4
-
-
-def test_a_strategy_is_marked_only_where_it_has_a_turn():
-    turns = [("one", ("A",)), ("one", ("B",)), ("two", ("A",)), ("two", ("B",))]
-    rounds = rounds_of(Schedule(["AB", "A"], {"B": (1, WHY)}, turns, ahead=0))
-    groups = rounds.groups()
-    assert begun(groups) == [("one", "A"), None]
-    assert marks(rounds.saw(done(("one", "A")))) == [
-        (name, "B", fold) for name in ("one", "two") for fold in (0, 1)
-    ]
-    assert begun(groups) == [("two", "A"), None]
-    rounds.saw(done(("two", "A")))
-    assert begun(groups) == []
     assert rounds.n_ended == 4
 
 

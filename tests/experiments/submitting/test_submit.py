@@ -13,7 +13,7 @@ from mlaut.cli import cli
 from mlaut.errors import StudyError
 from mlaut.experiments import run_study
 from mlaut.experiments.options import SlurmOptions
-from mlaut.experiments.submitting.queue import job_name
+from mlaut.experiments.submitting.queue import cancel, job_name
 from mlaut.experiments.submitting.script import JobScripts
 from mlaut.experiments.submitting.submit import open_shards, submit_study
 from mlaut.files_io import merge_studies
@@ -83,7 +83,7 @@ def test_a_study_becomes_an_array_of_shards_and_a_merge(slurm, study):
     assert (study.parent / "input.h5").exists()
     array, merge = ((slurm / f"job-{n}.sh").read_text().splitlines() for n in (101, 102))
     for line in (
-        "#SBATCH --array=1-2",
+        "#SBATCH --array=1,2",
         "#SBATCH --cpus-per-task=1",
         "#SBATCH --mem=1024M",
         "#SBATCH --time=90",
@@ -234,8 +234,9 @@ def test_without_slurm_the_way_out_is_named(study, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     if Path("/usr/bin/sbatch").exists():
         monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(StudyError, match=r"there is no 'sbatch' here: .*--script"):
-        submit_study(study)
+    for call in (submit_study, cancel):
+        with pytest.raises(StudyError, match=r"there is no 'squeue' here: .*--script"):
+            call(study)
 
 
 def test_scratch_needs_the_study_beside_its_file(tmp_path):

@@ -100,11 +100,7 @@ def _index(expected: np.ndarray, datasets: np.ndarray) -> pd.Index:
 
 
 def _sentence(
-    reading: Reading,
-    results: Results,
-    shape: tuple[int, ...],
-    uneven: str,
-    failed: object,
+    reading: Reading, results: Results, shape: tuple[int, ...], uneven: str, failed: object
 ) -> str:
     """Return how the table was read: nothing is used or left out that it does not name."""
     names = reading.names
@@ -139,6 +135,8 @@ def _sentence(
         )
     if isinstance(results.metric, TableMetric) and results.metric.incomparable.startswith(_APART):
         parts.append(results.metric.incomparable)
+    if bound := names.get("bound"):
+        parts.append(f"bounds such as {bound!r} count as their numbers")
     if reading.unused:
         parts.append(f"not used: {', '.join(reading.unused)}")
     return f"Read: {'; '.join(parts)}."

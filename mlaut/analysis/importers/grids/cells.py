@@ -20,19 +20,19 @@ _NO_RESULT, _FAILURES = frozenset(WORDS["no_result"]), frozenset(WORDS["failures
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)|\\href\{[^}]*\}")
 _IMAGE_OR_NOTE = re.compile(
-    r"<sup>.*?</sup>|\[\^[^\]]*\]|\\(?:cite|footnote|label|ref)\w*\{[^}]*\}"
+    r"(?<!br>)<sup>.*?</sup>|\[\^[^\]]*\]|\\(?:cite|footnote|label|ref)\w*\{[^}]*\}"
 )
 _GONE = re.compile(
-    r"</?[a-zA-Z][^<>]*>|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
-    r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|superscript|subscript)\b"
+    r"</?[a-zA-Z][^<>]*>|\\[vh]space\*?\{[^}]*\}|\\rotatebox\{[^}]*\}|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
+    r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|superscript|subscript)?\b"
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"
     r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?![a-zA-Z\\])|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
 )
 _EMPHASIS = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")  # underscores at the ends of words
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
 _PRINTED = re.compile(
-    rf"(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
-    rf"(?:(?:±|\+/?-|_|\^?±)\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*"
+    rf"(?P<bound>[<>≤≥]\s*)?(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
+    rf"(?:(?:±|\+/?-|_|\^?±)\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*(?:±\s*{_NUMBER}\s*)?"
     r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Zµ]{1,4}(?:/s)?|\u00d7)?[?!#^]*"
 )
 _SEVERAL = re.compile(
@@ -41,6 +41,7 @@ _SEVERAL = re.compile(
 _CITED = re.compile(r"(?<=\S)\s*\[\d{1,3}(?:,\s*\d{1,3})*\]$")  # a reference behind a number
 _FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|error|timeout|oom)\b")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
+_NONE = (np.nan, np.nan, np.nan, "", "")  # of a cell without a number
 _UNITS = frozenset(WORDS["units"])
 _SENTENCE = 30  # letters of a cell from which it tells more than that a run failed
 _SCALES: dict[str, tuple[str, float]] = {  # the unit of a kind of measure, and how many of it
@@ -95,6 +96,8 @@ class Column:
         Units behind the numbers, as times and sizes have them.
     unified : str
         Unit to which the numbers are converted, where a table has several of one kind.
+    bound : str
+        A cell that has a bound, as "< 5%", for its number.
     """
 
     name: str
@@ -107,6 +110,7 @@ class Column:
     bold: np.ndarray | None = None
     units: np.ndarray | None = None
     unified: str = ""
+    bound: str = ""
 
     @property
     def unit(self) -> bool:
@@ -120,8 +124,9 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """The kind of measure of the units behind the numbers; empty without known units."""
-        each = [] if self.units is None else self.units.tolist()
+        """The kind of measure of the units in the name or behind the numbers; empty without."""
+        each = re.findall(r"[(\[]([a-zµ/]+)[)\]]$", self.name.lower())
+        each += [] if self.units is None else self.units.tolist()
         return next((_SCALES[x][0] for x in each if x in _SCALES), "")
 
     @property
@@ -196,15 +201,24 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         codes, each = pd.factorize(cells.astype(str))
     raw = [str(cell) for cell in each]
     texts = [_CITED.sub("", plain(cell)) for cell in raw]
-    found = [_printed(text, comma) for text in texts]
-    numbers = np.array([value for value, *_ in found], dtype=float)
     lower = [text.lower().strip("() .") or text.strip() for text in texts]
+    found = [
+        _NONE if x in _FAILURES else _printed(text, comma)
+        for x, text in zip(lower, texts, strict=True)
+    ]
+    parts = np.array([part[:3] for part in found], dtype=float)
+    percent = np.array([bool(part[4]) for part in found])
+    if not (np.abs(parts[~percent, 0]) > 1).any():  # the others are fractions, if there are any
+        parts[percent] = np.round(parts[percent] / 100, 15)
+    numbers, spreads, brackets = parts.T
     if not np.isnan(numbers).all():
         lower = [
             "failed" if x not in _FAILURES and len(x) < _SENTENCE and _FAILING.search(x) else x
             for x in lower
         ]
-    known = [text in _NO_RESULT or text in _FAILURES or not text for text in lower]
+    known = [
+        text in _NO_RESULT or text in _FAILURES or not text.strip("-\u2013\u2014") for text in lower
+    ]
     odd = {i: raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])}
     rows = np.bincount(codes, minlength=len(each))
     n_numbers = rows[~np.isnan(numbers)].sum()
@@ -218,9 +232,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         unclear |= bool(odd) and all(_SEVERAL.match(texts[i]) for i in odd) and len(each) > 1
         return Column(name, texts=labels, strange=strange if unclear else {})
     of_word = {i: lower[i] for i, ok in enumerate(known) if ok and lower[i] in _FAILURES}
-    spreads, brackets = (np.array([part[i] for part in found], dtype=float) for i in (1, 2))
     bold = np.array([bool(_BOLD.search(cell)) for cell in raw])
-    units = np.array([unit for *_, unit in found], dtype=object)[codes]
+    units = np.array([part[3] for part in found], dtype=object)[codes]
     return Column(
         name,
         texts=labels,
@@ -231,28 +244,27 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         strange=strange,
         bold=bold[codes] if bold.any() else None,
         units=units if any(units) else None,
+        bound=next((text for text in texts if text[:1] in ("<", ">", "≤", "≥")), ""),
     )
 
 
-def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str]:
-    """Return value, spread and number in brackets of a cell, and its unit in small letters."""
-    none = (np.nan, np.nan, np.nan, "")
+def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str, str]:
+    """Return value, spread and number in brackets of a cell, its unit and its sign of percent."""
     match = _PRINTED.fullmatch(text)
     unit = (match["unit"] or "").lower() if match else ""
     if match is None or (unit and unit not in _UNITS and unit not in _SCALES):
-        return none
+        return _NONE
     value = _float(match["value"], comma)
     if value is None:
-        return none
-    percent = 100.0 if match["percent"] else 1.0
+        return _NONE
     spread = _float(match["spread"], comma) if match["spread"] else None
     inside = _IN_BRACKETS.search(match["more"])
     bracket = _float(inside["spread"], comma) if inside and "%" not in inside[0] else None
     signed = inside is not None and inside["spread"][0] in "+-"  # a change, and no spread
     if spread is None and inside and re.match(r"[(\[]\s*(?:±|\+/?-\s)", inside[0]):
         spread, bracket = bracket, None
-    scaled = [np.nan if x is None else round(x / percent, 15) for x in (value, spread, bracket)]
-    return scaled[0], scaled[1], np.nan if signed else scaled[2], unit
+    more = [np.nan if x is None else x for x in (spread, bracket)]
+    return value, more[0], np.nan if signed else more[1], unit, match["percent"] or ""
 
 
 def _float(text: str, comma: bool | None) -> float | None:

@@ -57,7 +57,7 @@ def role_of(name: str) -> str:
     ['size', 'size', 'spread', 'average']
     """
     shown = plain(name)
-    corner = re.match(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\bvs\.?\b)", shown)
+    corner = re.match(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\b(?:vs\.?|and)\b)", shown)
     if corner and role_of(corner[1]) in ("dataset", "strategy"):
         return role_of(corner[1])
     word = word_of(re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", without_unit(shown))).strip("_")
@@ -98,11 +98,12 @@ def role_of(name: str) -> str:
 @lru_cache(maxsize=65536)
 def is_summary(name: str) -> bool:
     """Return whether a name is that of an average, of ranks or of wins, as ``Avg. rank`` is."""
-    if name.strip().lower() == "all" or re.fullmatch(
+    main = set(WORDS["averages"])
+    if name.strip().lower() in {"all", *main} or re.fullmatch(
         r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()
     ):
         return True
-    words, main = set(re.findall(r"[a-z]+", name.lower())), set(WORDS["averages"])
+    words = set(re.findall(r"[a-z]+", name.lower()))
     return bool(words & main) and words <= {*main, *WORDS["beside"]}
 
 

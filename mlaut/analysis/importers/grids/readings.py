@@ -5,14 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
-from mlaut.analysis.importers.grids.names import (
-    PARTS,
-    same_metric,
-    word_of,
-)
+from mlaut.analysis.importers.grids.names import PARTS, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Asked, Reading, Sheet
 from mlaut.analysis.importers.grids.wide import read_wide
 
@@ -28,14 +25,16 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         The grid can be read in several ways, or in none; the message has the commands that choose.
     """
     g = Sheet(grid, asked)
-    _drop_index(g)
     g.drop(g.of("unused"))
+    _drop_index(g)
     _choose_part(g)
+    _split_corner(g)
     _choose_metric_rows(g)
     keys = keys_of(g)
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
     units = ", ".join(sorted({x.unified for x in g.columns.values() if x.unified}))
-    return replace(reading, names={**reading.names, "unit": units})
+    bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
+    return replace(reading, names={**reading.names, "unit": units, "bound": bound})
 
 
 def _drop_index(g: Sheet) -> None:
@@ -48,14 +47,9 @@ def _drop_index(g: Sheet) -> None:
             del g.columns[name]
     if g.n < 2:
         return
+    _check_single(g)
     for name in list(g.columns):
         column = g.columns[name]
-        if not column.is_number and column.strange:
-            cell = next(iter(column.strange.values()))
-            several = _COMMA.fullmatch(cell) is None
-            what = "is no single number" if several else "may be 1.2 or 1200: write a point"
-            ways = [g.asked.command(unused=name)] if several else []
-            raise g.refuse(f"{cell!r} in column {name!r} {what}", *ways)
         chosen = any(name in names for names in g.asked.columns.values())
         if g.roles[name] == "metric" or chosen:
             continue
@@ -64,6 +58,20 @@ def _drop_index(g: Sheet) -> None:
             if g.roles[name] in ("dataset", "strategy") and label:
                 continue
             g.drop([name], f"{label} throughout" if label else "empty")
+
+
+def _check_single(g: Sheet) -> None:
+    """Raise an error where cells have several numbers, or one that may be 1.2 or 1200."""
+    odd = {
+        x: c.strange[min(c.strange)] for x, c in g.columns.items() if not c.is_number and c.strange
+    }
+    for name, cell in odd.items():
+        if _COMMA.fullmatch(cell):
+            raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
+        rest = any(x.is_number for x in g.columns.values())
+        ways = [{"unused": [*odd]}] if rest else []
+        end = "" if rest else ", and no other column has any: keep one number in each cell"
+        raise g.refuse(f"{cell!r} in column {name!r} is no single number{end}", *ways)
 
 
 def _choose_part(g: Sheet) -> None:
@@ -79,6 +87,18 @@ def _choose_part(g: Sheet) -> None:
         g.keep(rows, f"rows of {others}")
 
 
+def _split_corner(g: Sheet) -> None:
+    """Split a first column called ``Task/Metric`` into tasks and their metrics."""
+    first = next(iter(g.columns))
+    names = [x.strip() for x in first.split("/")]
+    if len(names) == 2 and role_of(names[1]) == "metric" and not g.asked.columns:
+        parts = [x.rpartition("/")[::2] if "/" in x else (x, "") for x in g.columns[first].labels()]
+        cells = np.array(parts, dtype=object).T
+        each = {name: Column(name, texts=x) for name, x in zip(names, cells, strict=True)}
+        g.columns = each | {x: column for x, column in g.columns.items() if x != first}
+        g.roles |= {names[0]: "dataset", names[1]: "metric"}
+
+
 def _choose_metric_rows(g: Sheet) -> None:
     """Keep the rows of the wanted metric where a column names the metric of each row."""
     for name in [x for x in g.of("metric") if not g.columns[x].is_number][:1]:
@@ -88,7 +108,7 @@ def _choose_metric_rows(g: Sheet) -> None:
         wanted = wanted or [x for x in kinds if g.metric and same_metric(x, g.metric)]
         if not wanted and not g.metric and len(kinds) > 1:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
-            raise g.refuse(text, *(g.asked.command(metric=x) for x in kinds[:2]))
+            raise g.refuse(text, *({"metric": x} for x in kinds[:2]))
         alone = [x for x in g.of("dataset", "strategy") if g.is_key([x])]
         if not wanted and alone and len(kinds) > 1:  # each dataset is scored by its own
             g.drop([name])

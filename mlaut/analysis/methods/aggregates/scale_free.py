@@ -81,13 +81,9 @@ def scale_free_table(
         [_means(name, x, bounds[name], confidence) for name, x in values.items()], axis=1
     )
     frame.index = pd.Index(results.strategies, name="strategy")
-    return ResultTable(
-        name="Scale-free means" + (f" (against {baseline})" if baseline else ""),
-        frame=frame.sort_values("average rank", kind="stable"),
-        source="Salinas & Erickson 2024; Erickson et al. 2025",
-        metric=results.metric.loss_name,
-        notes=(*results.notes_text(), *notes),
-    )
+    name = "Scale-free means" + (f" (against {baseline})" if baseline else "")
+    frame = frame.sort_values("average rank", kind="stable")
+    return results.table(name, frame, "Salinas & Erickson 2024; Erickson et al. 2025", notes=notes)
 
 
 def _means(
@@ -153,14 +149,9 @@ def performance_profile(results: Results) -> ResultTable:
     steps = np.unique(factor[np.isfinite(factor)])
     ordered = np.sort(factor, axis=0)
     shares = [np.searchsorted(column, steps, side="right") / len(ordered) for column in ordered.T]
-    return ResultTable(
-        name="Performance profile",
-        frame=pd.DataFrame(
-            np.stack(shares, axis=1),
-            index=pd.Index(steps, name="factor"),
-            columns=pd.Index(results.strategies, name="strategy"),
-        ),
-        source="Dolan & More 2002",
-        metric=results.metric.loss_name,
-        notes=results.notes_text(),
+    frame = pd.DataFrame(
+        np.stack(shares, axis=1),
+        index=pd.Index(steps, name="factor"),
+        columns=pd.Index(results.strategies, name="strategy"),
     )
+    return results.table("Performance profile", frame, "Dolan & More 2002")

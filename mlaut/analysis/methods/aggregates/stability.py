@@ -82,13 +82,9 @@ def ranking_stability(
         theirs = paired_losses(other.select(strategies=results.strategies)).ranks.mean(axis=0)
         tau = float(_tau_b(ranks.mean(axis=0)[None], theirs[None])[0])
         rows[name] = (tau, np.nan, np.nan)
-    return ResultTable(
-        name="Kendall's tau-b of rankings",
-        frame=pd.DataFrame.from_dict(rows, orient="index", columns=["tau-b", "low", "high"]),
-        source="Kendall 1945",
-        metric=results.metric.loss_name,
-        notes=(*results.notes_text(), f"{n_samples} splits into halves, seed {seed}"),
-    )
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["tau-b", "low", "high"])
+    notes = [f"{n_samples} splits into halves, seed {seed}"]
+    return results.table("Kendall's tau-b of rankings", frame, "Kendall 1945", notes=notes)
 
 
 def _ranks_by_fold(results: Results) -> np.ndarray | None:
@@ -189,13 +185,13 @@ def interquartile_means(
         index=pd.Index(results.strategies, name="strategy"),
     )
     ascending = not results.metric.greater_is_better
-    return ResultTable(
-        name="Interquartile means of runs",
-        frame=frame.sort_values("interquartile mean", ascending=ascending, kind="stable"),
-        source=_SOURCE,
-        metric=results.metric.name,
+    return results.table(
+        "Interquartile means of runs",
+        frame.sort_values("interquartile mean", ascending=ascending, kind="stable"),
+        _SOURCE,
         scenario="(b)",
-        notes=(*results.notes_text(), f"{n_samples} samples, seed {seed}", _FOLDS),
+        notes=(f"{n_samples} samples, seed {seed}", _FOLDS),
+        as_scores=True,
     )
 
 

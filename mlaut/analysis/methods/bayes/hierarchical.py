@@ -10,7 +10,6 @@ freedom over datasets. A sum over a grid integrates them, without chains, seeds 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,25 +17,14 @@ import numpy as np
 
 from mlaut.analysis.common.arguments import checked, floats, where
 from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.common.result_types import Pairwise, TestResult
-from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT, region_statistics
-from mlaut.analysis.methods.cross_validation.fold_tests import (
-    FoldDifferences,
-    fold_differences,
-    selected,
-)
+from mlaut.analysis.methods.bayes.sign_tests import region_statistics
+from mlaut.analysis.methods.cross_validation import fold_tests
 from mlaut.analysis.methods.cross_validation.repeated_cv import cv_interval
 from mlaut.analysis.pairwise.pairs import Pairs
-from mlaut.analysis.pairwise.runner import PairTest
-from mlaut.analysis.results.given import of_results
+from mlaut.analysis.pairwise.runner import PairStatistics, pair_test
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
-_TEST = PairTest(
-    name="Bayesian hierarchical test",
-    null="none is tested: which is better on most new datasets, by more than {rope:g}?",
-    source="Corani, Benavoli, Demsar, Mangili & Zaffalon 2017",
-)
 # The error stated beside each constant is the largest change of a probability or share, on six
 # examples of 3 to 12 datasets, when only this constant is made finer.
 # `test_finer_constants_change_little` bounds the sum of the errors.
@@ -302,15 +290,12 @@ def _below(c: np.ndarray, weights: np.ndarray, bound: np.ndarray) -> float:
     return float((share * weights).sum())
 
 
-@of_results
-def hierarchical_test(
-    results: Results,
-    first: str | None = None,
-    second: str | None = None,
-    *,
-    pair: Sequence[str] | None = None,
-    rope: float = 0.0,
-) -> TestResult | Pairwise:
+@pair_test(
+    name="Bayesian hierarchical test",
+    null="none is tested: which is better on most new datasets, by more than {rope:g}?",
+    source="Corani, Benavoli, Demsar, Mangili & Zaffalon 2017",
+)
+def hierarchical_test(results: Results, *, rope: float = 0.0) -> PairStatistics:
     """Compute the Bayesian hierarchical test on all folds of all datasets.
 
     Scenario (c). There is no null hypothesis. The result is three probabilities: the first strategy
@@ -322,10 +307,6 @@ def hierarchical_test(
     ----------
     results : Results
         Results with three or more folds on every dataset, repeated or not.
-    first, second : str, optional
-        The two strategies to compare.
-    pair : (str, str), optional
-        The same names in one argument. Without names all pairs are compared.
     rope : float, default 0
         Half width of the region of practical equivalence, in units of the metric.
 
@@ -354,14 +335,11 @@ def hierarchical_test(
     >>> folds = pd.MultiIndex.from_product([["iris", "wine", "zoo", "glass"], [0], range(10)])
     >>> table = pd.DataFrame(rng.normal([0.2, 0.23], 0.02, (40, 2)), folds, ["A", "B"])
     >>> result = hierarchical_test(table, metric="error", pair=("A", "B"), rope=0.01)
-    >>> round(result.probabilities["P(A better)"], 2)
+    >>> round(result.probabilities["P(row better)"], 2)
     0.99
     """
-    if first is not None or second is not None:
-        pair = (str(first), str(second))
-    results = selected(results, pair)
     results.complete(datasets=2, strategies=2)
-    pairs, folds = Pairs.of(results.strategies), fold_differences(results)
+    pairs, folds = Pairs.of(results.strategies), fold_tests.fold_differences(results)
     each = [_one_pair(names, at, folds, rope) for at, names in enumerate(pairs.labels)]
     p, shares = (np.array([getattr(pair, x) for pair in each]) for x in ("probabilities", "shares"))
     notes = {
@@ -370,11 +348,9 @@ def hierarchical_test(
         if pair.constant
     }
     ties = np.array([pair.ties for pair in each])
-    numbers = region_statistics(
+    return region_statistics(
         pairs, p, shares, of="share of datasets", ties=ties, rope=rope, pair_notes=notes
     )
-    laid_out = _TEST.lay_out(results, numbers, {"rope": rope})
-    return laid_out if pair is None else _named(laid_out.pair(*pair))
 
 
 class _OnePair(NamedTuple):
@@ -387,7 +363,7 @@ class _OnePair(NamedTuple):
 
 
 def _one_pair(
-    names: Sequence[str], at: int, folds: Sequence[FoldDifferences], rope: float
+    names: Sequence[str], at: int, folds: Sequence[fold_tests.FoldDifferences], rope: float
 ) -> _OnePair:
     parts = [cv_interval(own.differences[at], test_to_train=own.test_to_train) for own in folds]
     mean, error = (np.array([part[i] for part in parts]) for i in (0, 1))
@@ -402,12 +378,3 @@ def _one_pair(
     p, shares = hierarchical_probabilities(mean, error, df, rope)
     p = np.where(np.array([True, rope > 0, True]), np.maximum(p, SMALLEST_P), 0.0)
     return _OnePair(p, shares, int((mean == 0).sum()), int(constant.sum()))
-
-
-def _named(result: TestResult) -> TestResult:
-    """Return the result of one pair with the names of its strategies."""
-    first, second = result.strategies
-    names = (f"P({first} better)", EQUIVALENT, f"P({second} better)")
-    share = replace(result.effects[0], name=f"share of datasets on which {first} is better")
-    probabilities = dict(zip(names, result.probabilities.values(), strict=True))
-    return replace(result, probabilities=probabilities, effects=(share,))

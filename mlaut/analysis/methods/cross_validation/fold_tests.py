@@ -247,39 +247,22 @@ def cv_test_datasets(
     frame = frame_by_dataset(results, folds, columns)
     frame["p_value"] = adjust(frame["p_value"].to_numpy(), correction)
     used = " or ".join(f"{value:g}" for value in frame["df"].unique()) + " df"
-    return ResultTable(
-        name=f"{test[:1].upper()}{test[1:]} test on each dataset",
-        frame=frame,
-        source=row.source,
-        metric=results.metric.loss_name,
-        scenario="(b)",
-        notes=(
-            *results.notes_text(),
-            *_limit_notes(row, df, used),
-            *_scheme_notes(row, df, schemes),
-            *([] if correction == "none" else [f"{correction} correction of {len(frame)} rows"]),
-        ),
-    )
+    notes = [*_limit_notes(row, df, used), *_scheme_notes(row, df, schemes)]
+    notes += [] if correction == "none" else [f"{correction} correction of {len(frame)} rows"]
+    name = f"{test[:1].upper()}{test[1:]} test on each dataset"
+    return results.table(name, frame, row.source, scenario="(b)", notes=notes)
 
 
 @of_results
-def cv_differences(
-    results: Results,
-    first: str | None = None,
-    second: str | None = None,
-    *,
-    pair: Sequence[str] | None = None,
-) -> np.ndarray:
+def cv_differences(results: Results, *, pair: Sequence[str] | None = None) -> np.ndarray:
     """Return the differences of two strategies on every test set of every dataset.
 
     Parameters
     ----------
     results : Results
         Results with folds or random splits, repeated or not; the same number on each dataset.
-    first, second : str, optional
-        Names of the strategies; they may be omitted if there are only two.
     pair : (str, str), optional
-        The same names in one argument.
+        Names of the strategies; they may be omitted if there are only two.
 
     Returns
     -------
@@ -302,8 +285,6 @@ def cv_differences(
     >>> cv_differences(Results.from_table(losses, greater_is_better=False)).shape
     (2, 2, 5)
     """
-    if first is not None or second is not None:
-        pair = [str(first), str(second)]
     results = selected(results, pair)
     if len(results.strategies) != 2:
         raise AnalysisError(

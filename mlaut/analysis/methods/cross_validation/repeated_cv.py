@@ -435,11 +435,5 @@ def retrained_mean_estimates(
 def _table(
     name: str, interval: Interval, index: pd.Index, results: Results, as_scores: bool = False
 ) -> ResultTable:
-    return ResultTable(
-        name=name,
-        frame=pd.DataFrame(interval._asdict(), index=index),
-        source=_SOURCE,
-        metric=results.metric.name if as_scores else results.metric.loss_name,
-        scenario="(b)",
-        notes=(*results.notes_text(), _NOTE),
-    )
+    frame = pd.DataFrame(interval._asdict(), index=index)
+    return results.table(name, frame, _SOURCE, scenario="(b)", as_scores=as_scores, notes=[_NOTE])

@@ -92,15 +92,12 @@ def average_ranks(
     ends = mean_ends(mean.to_numpy(), error.to_numpy(), method, n - 1, confidence, bounds, n)
     columns = {"average_rank": mean, "standard_error": error}
     columns |= {end: pd.Series(x, mean.index) for end, x in zip(("low", "high"), ends, strict=True)}
-    notes = results.notes_text()
-    if method == "normal" and len(table) < FEW_DATASETS:
-        notes = (*notes, too_few_for_normal(len(table)))
-    return ResultTable(
-        name=f"Average ranks ({method} intervals)",
-        frame=pd.DataFrame(columns).sort_values("average_rank", kind="stable"),
-        source="MLaut 2019, Table 5",
-        metric=results.metric.loss_name,
-        notes=notes,
+    few = method == "normal" and n < FEW_DATASETS
+    return results.table(
+        f"Average ranks ({method} intervals)",
+        pd.DataFrame(columns).sort_values("average_rank", kind="stable"),
+        "MLaut 2019, Table 5",
+        notes=[too_few_for_normal(n)] * few,
     )
 
 
@@ -278,12 +275,11 @@ def bonferroni_dunn_test(
         "p (unadjusted)": p,
         "p_value": adjust(p, correction),
     }
-    return ResultTable(
-        name=f"Average ranks against {control}, {correction}",
-        frame=pd.DataFrame(columns, index=results.losses.columns[others]),
-        source="Dunn 1961; Demsar 2006, section 3.2.2",
-        metric=results.metric.loss_name,
-        notes=(*results.notes_text(), _difference_note(k, n, alpha, confidence, "bonferroni-dunn")),
+    return results.table(
+        f"Average ranks against {control}, {correction}",
+        pd.DataFrame(columns, index=results.losses.columns[others]),
+        "Dunn 1961; Demsar 2006, section 3.2.2",
+        notes=[_difference_note(k, n, alpha, confidence, "bonferroni-dunn")],
     )
 
 

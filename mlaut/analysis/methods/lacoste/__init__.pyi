@@ -1,12 +1,9 @@
-"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better as bootstrap_prob_better
-from mlaut.analysis.methods.lacoste.pair_probabilities import PairProbabilities as PairProbabilities
 from mlaut.analysis.methods.lacoste.pair_probabilities import error_counts as error_counts
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_from_probabilities as poisson_binomial_from_probabilities
-from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_pairs as poisson_binomial_pairs
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test as poisson_binomial_test
-from mlaut.analysis.methods.lacoste.pair_probabilities import probabilities_by_dataset as probabilities_by_dataset
 from mlaut.analysis.methods.lacoste.poisson_binomial import poisson_binomial_pmf as poisson_binomial_pmf
 from mlaut.analysis.methods.lacoste.poisson_binomial import poisson_binomial_probability as poisson_binomial_probability
 from mlaut.analysis.methods.lacoste.poisson_binomial import poisson_binomial_share as poisson_binomial_share

@@ -6,14 +6,11 @@ better. Lacoste, Laviolette & Marchand (2012), section 5.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, mapping_of, names, where
-from mlaut.analysis.common.display import Shown
+from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.result_types import Estimate, Pairwise, TestResult
 from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better
 from mlaut.analysis.methods.lacoste.poisson_binomial import (
@@ -35,135 +32,6 @@ _NAME = "Poisson binomial test"
 _QUESTION = "none is tested: which strategy gives the better model on most datasets of the context?"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PairProbabilities(Shown):
-    """Probabilities that the first model is better, for each dataset and pair of strategies.
-
-    Attributes
-    ----------
-    strategies : tuple of str, length K
-    datasets : tuple of str, length N
-    better : ndarray of float, shape (K, K, N)
-        Probability that the row strategy's model is better than the column strategy's; the diagonal
-        is 0.5.
-    n_points : ndarray of int, shape (N,)
-        Number of test points of each dataset.
-    metric : str
-    method : str
-        ``"Theorem 4.1"`` or ``"Bayesian bootstrap"``.
-    notes : tuple of str
-    """
-
-    strategies: tuple[str, ...]
-    datasets: tuple[str, ...]
-    better: np.ndarray
-    n_points: np.ndarray
-    metric: str = ""
-    method: str = ""
-    notes: tuple[str, ...] = ()
-
-    def title(self) -> str:  # noqa: D102 - inherited
-        on = f", {self.metric}" if self.metric else ""
-        return f"P(first model better) on each dataset{on} ({self.method}), scenario (a)"
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row for each dataset and one column for each pair."""
-        upper = np.triu_indices(len(self.strategies), 1)
-        pairs = [(self.strategies[i], self.strategies[j]) for i, j in zip(*upper, strict=True)]
-        columns = pd.MultiIndex.from_tuples(pairs)
-        return pd.DataFrame(self.better[upper].T, index=list(self.datasets), columns=columns)
-
-    def sentence(self) -> str:  # noqa: D102 - inherited
-        n = len(self.strategies) * (len(self.strategies) - 1) // 2
-        return (
-            f"{n} pairs of models on each of {len(self.datasets)} datasets: probabilities that the "
-            "first is better, not corrected for the number of comparisons, scenario (a)."
-        )
-
-
-@checked
-@where(losses=mapping_of(), strategies=names)
-def probabilities_by_dataset(
-    losses: Mapping[str, ArrayLike], strategies: Sequence[str], prior: float = 1.0, metric: str = ""
-) -> PairProbabilities:
-    """Compute the probability that the first model is better, for each dataset and each pair.
-
-    Scenario (a). Losses of 0 and 1 are counted (Theorem 4.1). Other losses are weighted by the
-    Bayesian bootstrap, which has the same result for losses of 0 and 1.
-
-    Parameters
-    ----------
-    losses : mapping of str to array_like of float, shape (K, M)
-        Losses by dataset: one row for each strategy, one column for each test point. Smaller is
-        better.
-    strategies : sequence of str, length K
-        Names of the strategies.
-    prior : float, default 1
-        Weight of the prior, see `prob_better_classifier` and `bootstrap_prob_better`.
-    metric : str
-        Name of the loss.
-
-    Returns
-    -------
-    PairProbabilities
-
-    Raises
-    ------
-    AnalysisError
-        There is no dataset, there are fewer than two strategies, a name occurs twice, a table has
-        another number of strategies, or a loss is missing or infinite.
-
-    Examples
-    --------
-    >>> losses = {"iris": [[0, 0, 1, 0], [1, 0, 1, 1]], "wine": [[0.1, 0.4], [0.2, 0.3]]}
-    >>> probabilities_by_dataset(losses, ["A", "B"]).better[0, 1].round(4)
-    array([0.875, 0.5  ])
-    """
-    names = _checked_names(strategies)
-    if not losses:
-        raise AnalysisError("no dataset is given: losses is empty")
-    on_each, n_points, counted = [], [], True
-    for name in losses:  # one table at a time, to bound the memory
-        table = _checked_losses(name, losses[name], names)
-        counted = counted and bool(np.isin(table, (0, 1)).all())
-        on_each.append(_one_dataset(table, prior))
-        n_points.append(table.shape[1])
-    return PairProbabilities(
-        strategies=names,
-        datasets=tuple(losses),
-        better=np.stack(on_each, axis=-1),
-        n_points=np.array(n_points),
-        metric=metric,
-        method="Theorem 4.1" if counted else "Bayesian bootstrap",
-    )
-
-
-def _checked_names(strategies: Sequence[str]) -> tuple[str, ...]:
-    names = tuple(strategies)
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise AnalysisError(f"strategy {twice[0]!r} is named twice; give every one its own name")
-    if len(names) < 2:
-        raise AnalysisError(f"{len(names)} strategy is given; a comparison needs two")
-    return names
-
-
-def _checked_losses(dataset: str, losses: ArrayLike, names: tuple[str, ...]) -> np.ndarray:
-    table = np.asarray(losses, dtype=float)
-    if table.ndim != 2 or table.shape[0] != len(names) or table.shape[1] == 0:
-        raise AnalysisError(
-            f"losses on dataset {dataset!r} have shape {table.shape}; expected "
-            f"({len(names)}, number of test points)"
-        )
-    bad = ~np.isfinite(table).all(axis=1)
-    if bad.any():
-        raise AnalysisError(
-            f"losses of {names[int(np.argmax(bad))]!r} on dataset {dataset!r} are missing or "
-            "infinite; leave the dataset out, or clip the loss"
-        )
-    return table
-
-
 def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
     """Return P(row better) for all pairs, shape (K, K)."""
     if np.isin(table, (0, 1)).all():
@@ -174,6 +42,12 @@ def _one_dataset(table: np.ndarray, prior: float) -> np.ndarray:
         first, second = bootstrap_prob_better(table[i] - table[i + 1 :], prior)
         better[i, i + 1 :], better[i + 1 :, i] = first, second
     return better
+
+
+def probabilities_by_dataset(results: Results, prior: float = 1.0) -> np.ndarray:
+    """Return P(row better) of the models of each dataset: shape (K, K, N)."""
+    losses = _PointLosses(results)  # read one dataset at a time, to bound the memory
+    return np.stack([_one_dataset(losses[name], prior) for name in losses], axis=-1)
 
 
 def has_point_losses(results: Results) -> bool:
@@ -190,9 +64,9 @@ def has_point_losses(results: Results) -> bool:
 def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     """Compute the Poisson binomial test of all pairs of strategies of a study.
 
-    Scenario (c); see `poisson_binomial_from_probabilities`. `probabilities_by_dataset` computes a
-    probability for each dataset from the losses of its test points; `poisson_binomial_pairs`
-    combines the datasets.
+    Scenario (c); see `poisson_binomial_from_probabilities`. The probability of each dataset is that
+    of its test points: losses of 0 and 1 are counted (Theorem 4.1), others are weighted by the
+    Bayesian bootstrap, which has the same result for losses of 0 and 1.
 
     Parameters
     ----------
@@ -215,30 +89,27 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     Examples
     --------
     >>> from mlaut.analysis.results.results import Results
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.2, 0.3]}, index=["iris", "wine"])
     >>> poisson_binomial_test(Results.from_table(table, greater_is_better=False))
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: these results come from a table, which has no single test points
     """
     results.complete(strategies=2)
-    losses, notes = _PointLosses(results), []
+    notes = [*results.notes_text()]
     if results.expected.shape[2] > 1:
         notes.append("the models of all folds of a dataset count as one model: approximate")
     if results.expected.shape[1] > 1:
         notes.append("losses of a test point are averaged over the repeats")
-    given = probabilities_by_dataset(losses, results.strategies, prior, results.metric.loss_name)
-    return poisson_binomial_pairs(replace(given, notes=(*results.notes_text(), *notes)), prior)
+    better = probabilities_by_dataset(results, prior)
+    return poisson_binomial_pairs(
+        better, results.strategies, results.metric.loss_name, prior=prior, notes=notes
+    )
 
 
 def lacoste_probabilities(results: Results) -> np.ndarray | None:
-    """Return P(row better) of the models of the only dataset: shape (K, K), or None.
-
-    The results need the losses of test points. Those of several repeats are averaged.
-    """
-    if not has_point_losses(results):
-        return None
-    given = probabilities_by_dataset(_PointLosses(results), results.strategies)
-    return np.asarray(given.better[..., 0])
+    """Return P(row better) of the models of the only dataset: shape (K, K), or None."""
+    return probabilities_by_dataset(results)[..., 0] if has_point_losses(results) else None
 
 
 class _PointLosses(Mapping[str, np.ndarray]):
@@ -356,7 +227,7 @@ def poisson_binomial_from_probabilities(
     p = checked_probabilities(p)
     if p.ndim != 1:
         raise AnalysisError(f"p has shape {p.shape}; give one probability for each dataset")
-    first, second = _checked_names(strategies)
+    first, second = strategies
     better, worse = poisson_binomial_probability(p, prior)
     mean, low, high = poisson_binomial_share(p, prior, confidence)
     share = Estimate(
@@ -384,39 +255,22 @@ def poisson_binomial_from_probabilities(
     )
 
 
-@checked
-def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0) -> Pairwise:
-    """Compute the Poisson binomial test of all pairs of strategies at once.
+def poisson_binomial_pairs(
+    better: np.ndarray,
+    strategies: tuple[str, ...],
+    metric: str = "",
+    *,
+    prior: float = 1.0,
+    notes: Sequence[str] = (),
+) -> Pairwise:
+    """Return the Poisson binomial test of all pairs from P(row better) of each dataset, (K, K, N).
 
-    Scenario (c); see `poisson_binomial_from_probabilities`. The notes name cycles (section 5.1 of
-    the paper): each strategy is better than the next one, and the last better than the first.
-
-    Parameters
-    ----------
-    probabilities : PairProbabilities
-    prior : float, default 1
-        Both parameters of the Beta prior of the share of datasets on which a strategy is better.
-
-    Returns
-    -------
-    Pairwise
-        The tables are ``"P(row better)"``, ``"statistic"`` (the expected number of datasets on
-        which the row strategy is better) and ``"share of datasets"`` (posterior mean of the share
-        of such datasets).
-
-    Examples
-    --------
-    >>> losses = {f"d{i}": [[0, 0, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1]] for i in range(9)}
-    >>> pairs = poisson_binomial_pairs(probabilities_by_dataset(losses, ["A", "B", "C"]))
-    >>> pairs.table("P(row better)").round(3)
-           A      B     C
-    A    NaN  0.963  0.79
-    B  0.037    NaN  0.21
-    C  0.210  0.790   NaN
+    The notes name cycles (section 5.1 of the paper): each strategy is better than the next one, and
+    the last better than the first.
     """
     prior = checked_prior(prior)
-    pairs = Pairs.of(probabilities.strategies)
-    p = probabilities.better[pairs.first, pairs.second]
+    pairs = Pairs.of(strategies)
+    p = better[pairs.first, pairs.second]
     n, wins = p.shape[-1], p.sum(axis=-1)
     share = (wins + prior) / (n + 2 * prior)
     tables = {
@@ -424,8 +278,8 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
         BETTER: pairs.square(*poisson_binomial_probability(p, prior)),
         "share of datasets": pairs.square(share, 1 - share),
     }
-    notes = [str(cycle) for cycle in non_transitive_cycles(tables[BETTER])]
-    more = (f"{len(notes) - 3} further cycles",) if len(notes) > 3 else ()
+    cycles = [f"no order: {cycle}" for cycle in non_transitive_cycles(tables[BETTER])]
+    cycles[3:] = [f"{len(cycles) - 3} further cycles"] * (len(cycles) > 3)
     return Pairwise(
         name=_NAME,
         strategies=pairs.strategies,
@@ -434,7 +288,7 @@ def poisson_binomial_pairs(probabilities: PairProbabilities, prior: float = 1.0)
         effects={"share of datasets": "posterior mean"},
         null=_QUESTION,
         source=_SOURCE,
-        metric=probabilities.metric,
+        metric=metric,
         n=n,
-        notes=(*probabilities.notes, *(f"no order: {note}" for note in notes[:3]), *more),
+        notes=(*notes, *cycles),
     )

@@ -400,13 +400,11 @@ def pilot_design(
         columns[f"needed ({test})"] = [_needed(e, test, power, alpha) for e in seen]
     columns["at least"] = [_needed(e, "t", power, alpha) for e in far]
     columns["at most"] = [_needed(e, "t", power, alpha) for e in near]
-    return ResultTable(
-        name=f"Datasets needed to find the difference with probability {number(power)}",
-        frame=pd.DataFrame(columns, index=pairs.labels),
-        source=_SOURCE,
-        metric=results.metric.loss_name,
+    return results.table(
+        f"Datasets needed to find the difference with probability {number(power)}",
+        pd.DataFrame(columns, index=pairs.labels),
+        _SOURCE,
         notes=(
-            *results.notes_text(),
             f"two-sided at {number(alpha)}, not corrected for the number of pairs",
             "'at least' and 'at most' are the t-test's, over the interval of the paired d",
         ),

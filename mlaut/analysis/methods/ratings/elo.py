@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import position
+from mlaut.analysis.common.arguments import one_of, position
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results.given import of_results
@@ -11,16 +11,6 @@ from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 NOT_FOUGHT = 2  # the mark of a duel in which a loss is missing
-
-
-def needed_cells(results: Results, missing: str) -> None:
-    """Raise an error for too few datasets or strategies, or for missing cells if not allowed."""
-    if missing not in ("raise", "left out"):
-        raise AnalysisError(f"missing = {missing!r} is not known; one of 'raise', 'left out'")
-    if missing == "raise":
-        results.complete(datasets=2, strategies=2)
-    elif min(len(results.datasets), len(results.strategies)) < 2:
-        raise AnalysisError("duels need at least two datasets and two strategies")
 
 
 def duels(results: Results) -> np.ndarray:
@@ -124,7 +114,10 @@ def elo_ratings(
     B         1072.2 -1319.8  3619.2   0.4
     C         1000.0 -1319.8  1149.7   0.2
     """
-    needed_cells(results, missing)
+    if one_of("missing", missing, ("raise", "left out")) == "raise":
+        results.complete(datasets=2, strategies=2)
+    elif min(len(results.datasets), len(results.strategies)) < 2:
+        raise AnalysisError("duels need at least two datasets and two strategies")
     if not np.isfinite(anchor_rating):
         raise AnalysisError(f"anchor_rating = {anchor_rating} is not finite")
     at = None if anchor is None else position("strategy", anchor, results.strategies)
@@ -143,13 +136,10 @@ def elo_ratings(
     columns |= {"wins": points.sum(axis=0) / np.maximum(fought.sum(axis=(0, 2)), 1)}
     index = pd.Index(results.strategies, name="strategy")
     frame = pd.DataFrame(columns, index=index).sort_values("Elo", ascending=False, kind="stable")
-    return ResultTable(
-        name="Elo ratings" + (f" ({anchor} = {anchor_rating:g})" if anchor else ""),
-        frame=frame,
-        source="Erickson et al. 2025 (TabArena); Elo 1978; Hesterberg 2015",
-        metric=results.metric.loss_name,
-        notes=_notes(results, _groups(outcomes, fought, points, weights), seed),
-    )
+    name = "Elo ratings" + (f" ({anchor} = {anchor_rating:g})" if anchor else "")
+    source = "Erickson et al. 2025 (TabArena); Elo 1978; Hesterberg 2015"
+    notes = _notes(results, _groups(outcomes, fought, points, weights), seed)
+    return results.table(name, frame, source, notes=notes)
 
 
 def _expanded_tail(confidence: float, n: int) -> float:
@@ -253,7 +243,7 @@ def _groups(
     return np.array([connected_components(x, connection="strong")[0] for x in seen])
 
 
-def _notes(results: Results, groups: np.ndarray, seed: int) -> tuple[str, ...]:
+def _notes(results: Results, groups: np.ndarray, seed: int) -> list[str]:
     """Return notes on the samples, and on ratings that the likelihood does not bound."""
     n_samples = len(groups) - 1
     notes = [f"{n_samples} samples of {len(results.datasets)} datasets, seed {seed}"]
@@ -270,4 +260,4 @@ def _notes(results: Results, groups: np.ndarray, seed: int) -> tuple[str, ...]:
         )
     if len(results.datasets) < _FEW:
         notes.append(f"on fewer than {_FEW} datasets the intervals cover less than they say")
-    return (*results.notes_text(), *notes)
+    return notes
