@@ -13,11 +13,16 @@ from difflib import SequenceMatcher
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlaut.errors import OptionalPackageError, PluginWarning, StrategyError, UnusableWarning
+from mlaut.errors import (
+    OptionalPackageError,
+    PluginWarning,
+    StrategyError,
+    UnusableWarning,
+    refuse_unknown,
+)
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
-from mlaut.estimators.names import nearest
 from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER
 from mlaut.former_names import FORMER
@@ -198,10 +203,9 @@ has all
         return StrategyError(f"no {what} is called {word!r}; {hint}")
 
     def _checked(self, metadata: dict[str, Any]) -> dict[str, Any]:
-        known = Strategy.__dataclass_fields__
-        for key in metadata:
-            if key not in known:
-                raise StrategyError(f"no property is called {key!r}; {nearest(key, known)}")
+        refuse_unknown(
+            metadata, Strategy.__dataclass_fields__, StrategyError, "no property is called"
+        )
         return metadata
 
     def table(self, *words: str, **metadata: Any) -> pd.DataFrame:
@@ -270,9 +274,7 @@ def instantiate_default_estimators(
     words = [estimators] if isinstance(estimators, str) else list(estimators)
     grid = parameters.get("param_grid")
     if isinstance(grid, str) and grid not in (DEFAULT, PAPER):
-        raise StrategyError(
-            f"no param_grid is called {grid!r}; {nearest(grid, [DEFAULT, PAPER])}, or a mapping"
-        )
+        raise StrategyError(f"no param_grid is called {grid!r}; give default, paper or a mapping")
     specs = (REGISTRY if registry is None else registry).can_run(*words)
     return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in specs]
 

@@ -26,6 +26,7 @@ from mlaut.errors import (
     StudyLockedError,
     UnusableWarning,
     nearest,
+    refuse_unknown,
 )
 from mlaut.experiments.options import TUNING, RunOptions, SlurmOptions
 from mlaut.experiments.plans.shards import Shard
@@ -377,14 +378,6 @@ def _is_one_of(value: Any, expected: tuple[type, ...]) -> bool:
     return isinstance(value, expected)
 
 
-def _refuse_unknown(
-    content: Mapping[str, Any], names: Mapping[str, Any], what: str, where: str
-) -> None:
-    for key in content:
-        if key not in names:
-            raise _unknown(key, names, what, where)
-
-
 def _unknown(key: str, names: Mapping[str, Any], what: str, where: str) -> StudyError:
     hint = nearest(key, names) or f"; known are {', '.join(names)}"
     return StudyError(f"{what} {key!r}{where}{hint}")
@@ -554,7 +547,8 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
     paths_of |= {text: find_stored(input_io, text) for text in references_of(file)}
     load = f" (to load what is missing: {file.data.load})" if file.data.load else ""
     more = f" in {file.input}{load}"
-    _refuse_unknown(dict.fromkeys(file.data.datasets), paths_of, f"{file.path}: no dataset", more)
+    what = f"{file.path}: no dataset"
+    refuse_unknown(file.data.datasets, paths_of, StudyError, what, more, "known are")
     chosen = [path for name in file.data.datasets or names for path in paths_of[name]]
     if task := file.data.task:
         others = [path for path in chosen if input_io.dataset_info(path).task != task]
@@ -643,7 +637,8 @@ def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
     strategies: tuple[MlautEstimator, ...] = as_strategies(chosen)
     by_name = {strategy.name: strategy for strategy in strategies}
     what = f"{file.path}: no strategy"
-    _refuse_unknown(section.parameters, by_name, what, " of those in [strategies.parameters]")
+    where = " of those in [strategies.parameters]"
+    refuse_unknown(section.parameters, by_name, StudyError, what, where, "known are")
     for name, parameters in section.parameters.items():
         if not isinstance(parameters, dict):
             raise StudyError(
@@ -652,7 +647,8 @@ def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
             )
         defaults = by_name[name].get_params()
         of = f" of {name} (params has those of its learner)"
-        _refuse_unknown(parameters, defaults, f"{file.path}: unknown parameter", of)
+        what = f"{file.path}: unknown parameter"
+        refuse_unknown(parameters, defaults, StudyError, what, of, "known are")
         by_name[name].set_params(**parameters)
     return tuned_as(strategies, file.run.search, file.run.budget)
 
