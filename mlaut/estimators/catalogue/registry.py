@@ -19,6 +19,7 @@ from mlaut.errors import (
     StrategyError,
     UnusableWarning,
     refuse_unknown,
+    some_of,
 )
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
@@ -167,8 +168,8 @@ has all
         for package in dict.fromkeys(spec.package for spec in left_out):
             names = [spec.name for spec in left_out if spec.package == package]
             warnings.warn(
-                f"left out of 'all': {_listed(names)}, since {package} is not installed here: "
-                f"pip install {_requirement(package)!r}",
+                f"left out of 'all': {some_of(map(repr, names), 2)}, since {package} is "
+                f"not installed here: pip install {_requirement(package)!r}",
                 UnusableWarning,
                 stacklevel=3,
             )
@@ -323,8 +324,8 @@ installed here: pip install 'no-such-package', or leave it out
     for package, names in lacking.items():
         single = len(names) == 1
         raise OptionalPackageError(
-            f"strateg{'y' if single else 'ies'} {_listed(names)} need{'s' if single else ''} "
-            f"{package}, which is not installed here: pip install {_requirement(package)!r}, or "
+            f"strateg{'y' if single else 'ies'} {some_of(map(repr, names), 2)} "
+            f"need{'s' if single else ''} {package}, which is not installed here: pip install {_requirement(package)!r}, or "
             f"leave {'it' if single else 'them'} out"
         )
 
@@ -351,8 +352,3 @@ def _library(distribution: str) -> Library:
         if distribution in (library.distributions or (package,)):
             return library
     return Library()
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:2]))
-    return f"{shown} and {len(names) - 2} more" if len(names) > 2 else shown

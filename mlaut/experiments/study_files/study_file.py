@@ -27,6 +27,7 @@ from mlaut.errors import (
     UnusableWarning,
     nearest,
     refuse_unknown,
+    some_of,
 )
 from mlaut.experiments.options import TUNING, RunOptions, SlurmOptions
 from mlaut.experiments.plans.shards import Shard
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 Seal = Callable[["StudyStore", Sequence[str], Collection[str], Mapping[str, str]], object]
 
-_NAMED = 5  # datasets that a line names
 _OF_DATASET = re.compile(r"dataset ('[^']*')")
 _PATIENCE = 600.0  # seconds to wait for another shard that loads the datasets, as it may download
 _PAUSE = 0.5  # seconds between two tries
@@ -594,21 +594,9 @@ def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any)
             told = f"{new.scheme} for {name} in place of {old.scheme}"
             sys.stderr.write(f"mlaut: split: {printable(told, '')}, with which nothing was run\n")
     if len(schemes) > 1:
-        told = "; ".join(f"{scheme} for {_some(of)}" for scheme, of in schemes.items())
+        told = "; ".join(f"{scheme} for {some_of(of, 5)}" for scheme, of in schemes.items())
         sys.stderr.write(f"mlaut: split: {printable(told, '')}\n")
     return list(names)
-
-
-def _some(names: Sequence[str]) -> str:
-    """Return the names of some datasets.
-
-    Examples
-    --------
-    >>> _some(["a", "b"]), _some([*"abcdefgh"])
-    ('a, b', 'a, b, c, d, e and 3 more')
-    """
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def warn_left_out(unusable: Iterable[DataError]) -> None:

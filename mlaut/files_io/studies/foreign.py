@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from mlaut.errors import StudyError, nearest
+from mlaut.errors import StudyError, nearest, some_of
 from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.identity.digests import digest
@@ -277,7 +277,7 @@ def _encoded(values: pd.Series, entry: SplitEntry, cell: Cell) -> np.ndarray:
     if unknown:
         raise StudyError(
             f"{cell}: {unknown[0]!r} in column {values.name!r} is no class of the dataset "
-            f"({', '.join(map(str, entry.classes[:10]))})"
+            f"({some_of(entry.classes)})"
         )
     return values.map(places).to_numpy(dtype=np.int32)
 
