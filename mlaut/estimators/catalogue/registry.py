@@ -219,16 +219,7 @@ has all
         """
         import pandas as pd
 
-        rows = [
-            {
-                "name": spec.name,
-                "family": ", ".join(spec.estimator_family),
-                "task": ", ".join(spec.tasks),
-                "collection": spec.collection,
-                "package": spec.package,
-            }
-            for spec in self.search(*words, **metadata)
-        ]
+        rows = [spec.row() for spec in self.search(*words, **metadata)]
         return pd.DataFrame(rows, columns=["name", "family", "task", "collection", "package"])
 
 
@@ -325,8 +316,8 @@ installed here: pip install 'no-such-package', or leave it out
         single = len(names) == 1
         raise OptionalPackageError(
             f"strateg{'y' if single else 'ies'} {some_of(map(repr, names), 2)} "
-            f"need{'s' if single else ''} {package}, which is not installed here: pip install {_requirement(package)!r}, or "
-            f"leave {'it' if single else 'them'} out"
+            f"need{'s' if single else ''} {package}, which is not installed here: pip install "
+            f"{_requirement(package)!r}, or leave {'it' if single else 'them'} out"
         )
 
 

@@ -453,7 +453,7 @@ def _not_taken(applied: Applied) -> Iterator[StrategyError]:
         kind, several = (info.sparse, info.shortest is not None), isinstance(info.target, list)
         targets = f"has {len(info.target)} targets" if several else "has one target"
         for strategy in strategies:
-            told = {}
+            told: dict[tuple[Any, ...], str] = {}
             if info.shape and (way := of_features(strategy, *kind)):
                 told[*kind, way] = _words_of_features(info)
             if way := of_targets(strategy, info.task, several):

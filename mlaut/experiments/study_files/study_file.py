@@ -431,7 +431,7 @@ def run_study(
     file = file.changed(changes)
     start_server(file.output, file.run.engine)
     from mlaut.experiments.runs.done_before import named_before, names_alone, nothing_to_do
-    from mlaut.files_io import StudyStore
+    from mlaut.files_io import FilesIO, StudyStore
     from mlaut.files_io.tables.datasets import clusters_of
 
     if file.race is not None and race is None and not complete:
@@ -444,7 +444,8 @@ def run_study(
     tasks = named_before(StudyStore(file.output), given, vars(file.run)) if given else {}
     strategies = () if tasks else choose_strategies(file)
     input_io, paths = _prepare_patiently(file) if file.run.shard else prepare_data(file)
-    names, out_io = prepare_splits(file, input_io, paths)
+    out_io = FilesIO(file.output, "a")
+    names = split_told(input_io, out_io, paths, **file.split.arguments)
     if seal is not None:
         infos = input_io.infos_of(paths)
         of_data, clusters = {info.task for info in infos}, clusters_of(infos)
@@ -561,16 +562,6 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
         )
     check_roles(input_io, chosen, file.data.roles)
     return chosen
-
-
-def prepare_splits(
-    file: StudyFile, input_io: FilesIO, paths: list[str]
-) -> tuple[list[str], FilesIO]:
-    """Store the missing splits in the study; return the names of the datasets and the study."""
-    from mlaut.files_io import FilesIO
-
-    out_io = FilesIO(file.output, "a")
-    return split_told(input_io, out_io, paths, **file.split.arguments), out_io
 
 
 def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any) -> list[str]:

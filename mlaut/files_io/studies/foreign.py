@@ -20,20 +20,6 @@ _SECONDS = ("tuning_seconds", "fitting_seconds", "predicting_seconds")
 _ROUNDING = 1e-9  # relative difference of two truths that is rounding of a text file
 
 
-def foreign_entry(strategy: str, source: str, tasks: Sequence[str]) -> StrategyEntry:
-    """Return the entry of a foreign strategy; its identity is its source, since no code is known.
-
-    Parameters
-    ----------
-    strategy, source : str
-    tasks : sequence of str
-        Tasks of its datasets.
-    """
-    identity = {"foreign": source}
-    about = {"estimator_family": ["foreign"], "tasks": list(tasks), "foreign": source}
-    return StrategyEntry(strategy, digest(identity), identity, about)
-
-
 def import_predictions(
     study: StudyStore, table: pd.DataFrame, *, strategy: str, source: str, overwrite: bool = False
 ) -> int:
@@ -101,7 +87,9 @@ def import_predictions(
     stored = next((s for s in study.strategies if s.name == strategy), None)
     earlier = stored.metadata.get("tasks", ()) if stored else ()
     tasks = dict.fromkeys([*earlier, *(entries[o.cell.dataset].task for o in outcomes)])
-    entry = foreign_entry(strategy, source, tuple(tasks))
+    identity = {"foreign": source}  # no code is known
+    about = {"estimator_family": ["foreign"], "tasks": list(tasks), "foreign": source}
+    entry = StrategyEntry(strategy, digest(identity), identity, about)
     new = outcomes
     if stored is not None and stored.is_same(entry):  # else all its outcomes are discarded
         new = _differing(study, outcomes, overwrite)

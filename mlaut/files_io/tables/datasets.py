@@ -323,18 +323,12 @@ def _plain_json(metadata: Mapping[str, Any]) -> dict[str, Any]:
     plain = {}
     for key, value in metadata.items():
         try:
-            plain[str(key)] = json.loads(json.dumps(value, default=_plain))
-        except (TypeError, ValueError):
+            plain[str(key)] = json.loads(json.dumps(value, default=lambda item: item.tolist()))
+        except (AttributeError, TypeError, ValueError):
             raise DataError(
                 f"its metadata {key!r} is a {type(value).__name__}; use texts, numbers and lists"
             ) from None
     return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError
 
 
 # ---------------------------------------------------------------- in the file
