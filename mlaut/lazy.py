@@ -1,38 +1,40 @@
 """Lazy public names of a package: each is imported when it is first used (PEP 562)."""
 
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from mlaut.former_names import IN_PLUGINS, check_former, of_plugin
 
+_LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
+
 
 def attach(
-    package: str, modules: Mapping[str, Sequence[str]], rooms: Sequence[str] = ()
+    package: str, rooms: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package of lazy names.
+
+    The stub of the package, ``__init__.pyi``, has a line ``from module import name as name`` for
+    each name: type checkers read it, and so does this function.
 
     Parameters
     ----------
     package : str
         Name of the package.
-    modules : mapping of str to sequence of str
-        Names of each module; a module is named relative to the package, or in full.
     rooms : sequence of str
         Packages below this one, whose public names can be had from this one, too.
 
     Examples
     --------
-    >>> get, names, _ = attach("mlaut", {"errors": ["MlautError"]})
-    >>> get("MlautError").__name__, names()
-    ('MlautError', ['MlautError'])
+    >>> get, names, _ = attach("mlaut.bundles")
+    >>> get("Bundle").__name__, "Bundle" in names()
+    ('Bundle', True)
     """
-    home = {
-        name: module if module.startswith("mlaut.") else f"{package}.{module}"
-        for module, names in modules.items()
-        for name in names
-    }
+    stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
+    home = {name: module for module, name in _LINE.findall(stub.read_text(encoding="utf-8"))}
 
     def get(name: str) -> Any:
         if name in home:

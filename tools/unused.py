@@ -25,7 +25,14 @@ USERS = (
     "benchmarks/*.py",
     "tools/*.py",
 )
-USERS += ("plugins/*/*.*", "plugins/*/examples/**/*.*", "recipe/*", "mlaut/**/*.html", ".ci/*")
+USERS += (
+    "plugins/*/*.*",
+    "plugins/*/examples/**/*.*",
+    "recipe/*",
+    "mlaut/**/*.html",
+    "mlaut/**/*.pyi",
+    ".ci/*",
+)
 REGISTERED = re.compile(r"command|group|named|register|test_of|pair_test")
 # Names of MLaut 0.1, which stay; and the losses of folds as a table, which is for users alone.
 OF_USERS = {"load_dataset_pd", "fold_losses"}

@@ -12,11 +12,7 @@ from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
 from mlaut.analysis.methods.frequentist import paired_tests as frequentist
-from mlaut.analysis.methods.frequentist.portmanteau import (
-    conover_test,
-    friedman_test,
-    post_hoc_test,
-)
+from mlaut.analysis.methods.frequentist import portmanteau
 from mlaut.analysis.methods.frequentist.ranks import average_ranks, post_hoc_p
 from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.pairwise.pairs import paired_losses
@@ -359,7 +355,7 @@ class AnalyseResults:
             One row for each statistic: statistic, df1, df2 (NaN for chi-square), p_value.
         """
         results = self._complete(errors)
-        tests = {name: friedman_test(results, statistic=name) for name in ("F", "chi2")}
+        tests = {name: portmanteau.friedman_test(results, statistic=name) for name in ("F", "chi2")}
         rows = {
             name: [test.statistic, *_two(test.df), test.p_value] for name, test in tests.items()
         }
@@ -381,14 +377,14 @@ class AnalyseResults:
 
         See `mlaut.analysis.methods.frequentist.conover_test`, and `t_test` for ``correction``.
         """
-        return adjust_pairs(conover_test(self._complete(errors)), correction).p_values
+        return adjust_pairs(portmanteau.conover_test(self._complete(errors)), correction).p_values
 
     def siegel(self, errors: Any, *, correction: str = "none") -> pd.DataFrame:
         """Return p-values of Siegel and Castellan's test of every pair, by scikit-posthocs.
 
         See `mlaut.analysis.methods.frequentist.post_hoc_test`, and `t_test` for ``correction``.
         """
-        return adjust_pairs(post_hoc_test(self._complete(errors)), correction).p_values
+        return adjust_pairs(portmanteau.post_hoc_test(self._complete(errors)), correction).p_values
 
     def compare(self, errors: Any, **how: Any) -> Comparison:
         """Compute all comparisons at once; see `mlaut.analysis.compare`."""

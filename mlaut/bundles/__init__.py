@@ -2,12 +2,4 @@
 
 from mlaut.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "manifest": ("Bundle",),
-        "extending": ("extend_bundle", "verify_bundle"),
-        "opening": ("open_bundle",),
-        "publishing": ("publish_study",),
-    },
-)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -1,4 +1,4 @@
-"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.bundles.extending import extend_bundle as extend_bundle
 from mlaut.bundles.extending import verify_bundle as verify_bundle

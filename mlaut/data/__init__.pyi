@@ -1,4 +1,4 @@
-"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.data.api import Data as Data
 from mlaut.data.api import list_datasets as list_datasets

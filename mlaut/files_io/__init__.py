@@ -6,17 +6,4 @@ imported at their first use.
 
 from mlaut.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "files_io": ["FilesIO", "Files_IO"],
-        "outcomes.study_records": ["SplitEntry", "StrategyEntry"],
-        "safe_files.hdf5": ["accept_changes"],
-        "studies.foreign": ["import_predictions"],
-        "studies.study": ["StudyStore"],
-        "studies.study_merge": ["merge_studies"],
-        "studies.study_writer": ["StudyWriter"],
-        "tables.datasets": ["DatasetInfo"],
-        "tables.fingerprints": ["fingerprint"],
-    },
-)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -1,5 +1,31 @@
-"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
+# what finds plug-ins
+from mlaut.plugins.finding import found as found
+from mlaut.former_names import without_plugin as without_plugin
+
+# commands
+from mlaut.cli.inputs import PATH as PATH
+from mlaut.cli.inputs import database_and_options as database_and_options
+from mlaut.cli.inputs import read_pairs as read_pairs
+from mlaut.cli.output import Answer as Answer
+from mlaut.cli.output import records as records
+from mlaut.cli.output import show as show
+from mlaut.cli.output import show_rows as show_rows
+
+# readers of tables of results
+from mlaut.analysis.importers.reading import Format as Format
+from mlaut.analysis.importers.reading import choose as choose
+from mlaut.analysis.importers.reading import in_one_line as in_one_line
+from mlaut.analysis.importers.json_files import objects as objects
+from mlaut.files_io.tables.tables import stem_of as stem_of
+from mlaut.files_io.kinds import Kind as Kind
+from mlaut.files_io.kinds import kind_of as kind_of
+from mlaut.analysis.results.contamination import with_contaminated as with_contaminated
+from mlaut.analysis.results.missing import with_reason as with_reason
+from mlaut.analysis.results.tables import TableMetric as TableMetric
+
+# functions of results: their arguments, and parts of tests
 from mlaut.analysis.common.arguments import check as check
 from mlaut.analysis.common.arguments import checked as checked
 from mlaut.analysis.common.arguments import names as names
@@ -14,64 +40,75 @@ from mlaut.analysis.common.display import SMALLEST_P as SMALLEST_P
 from mlaut.analysis.common.display import number as number
 from mlaut.analysis.common.numerics import RELATIVE_NOISE as RELATIVE_NOISE
 from mlaut.analysis.common.numerics import ranked as ranked
-from mlaut.analysis.deciding.terms import Chosen as Chosen
-from mlaut.analysis.deciding.terms import DEFAULT_METRICS as DEFAULT_METRICS
-from mlaut.analysis.importers.json_files import objects as objects
-from mlaut.analysis.importers.reading import Format as Format
-from mlaut.analysis.importers.reading import choose as choose
-from mlaut.analysis.importers.reading import in_one_line as in_one_line
 from mlaut.analysis.pairwise.corrections import adjust as adjust
+from mlaut.analysis.results.given import check_sources as check_sources
+from mlaut.analysis.results.given import of_results as of_results
+from mlaut.analysis.results.given import takes_sources as takes_sources
+from mlaut.analysis.results.scales import ranks_of as ranks_of
 from mlaut.analysis.pairwise.effects import mean_difference as mean_difference
 from mlaut.analysis.pairwise.pairs import Pairs as Pairs
 from mlaut.analysis.pairwise.pairs import paired_losses as paired_losses
 from mlaut.analysis.pairwise.signed_rank import SignedRanks as SignedRanks
 from mlaut.analysis.pairwise.signed_rank import signed_rank_p as signed_rank_p
-from mlaut.analysis.racing.evidence import log_mean as log_mean
-from mlaut.analysis.results.contamination import with_contaminated as with_contaminated
-from mlaut.analysis.results.given import check_sources as check_sources
-from mlaut.analysis.results.given import of_results as of_results
-from mlaut.analysis.results.given import takes_sources as takes_sources
-from mlaut.analysis.results.missing import with_reason as with_reason
-from mlaut.analysis.results.scales import ranks_of as ranks_of
-from mlaut.analysis.results.tables import TableMetric as TableMetric
 from mlaut.analysis.sources.flips import FEWEST as FEWEST
 from mlaut.analysis.sources.flips import flips as flips
 from mlaut.analysis.sources.flips import signed_ranks as signed_ranks
 from mlaut.analysis.sources.flips import source_sums as source_sums
-from mlaut.bundles.extending import datasets_io as datasets_io
-from mlaut.bundles.extending import disagreement as disagreement
-from mlaut.bundles.extending import strategies_of_bundle as strategies_of_bundle
-from mlaut.bundles.manifest import BundledDataset as BundledDataset
-from mlaut.bundles.manifest import DATASETS as DATASETS
-from mlaut.bundles.opening import read_small as read_small
-from mlaut.cli.inputs import PATH as PATH
-from mlaut.cli.inputs import database_and_options as database_and_options
-from mlaut.cli.inputs import read_pairs as read_pairs
-from mlaut.cli.output import Answer as Answer
-from mlaut.cli.output import records as records
-from mlaut.cli.output import show as show
-from mlaut.cli.output import show_rows as show_rows
+from mlaut.analysis.racing.evidence import log_mean as log_mean
+from mlaut.analysis.deciding.terms import Chosen as Chosen
+from mlaut.analysis.deciding.terms import DEFAULT_METRICS as DEFAULT_METRICS
+
+# reports
+from mlaut.report.state import environment_differences as environment_differences
+from mlaut.report.page import as_html as as_html
+from mlaut.report.page import environment_of as environment_of
+from mlaut.report.page import source_of as source_of
+from mlaut.report.shown import ShownCell as ShownCell
+from mlaut.report.shown import ShownTable as ShownTable
+from mlaut.report.shown import TableColumn as TableColumn
+from mlaut.report.shown import decision_table as decision_table
+
+# studies, their datasets and their runs
+from mlaut.files_io.outcomes.study_records import extends as extends
+from mlaut.files_io.outcomes.study_records import foreign_sources as foreign_sources
+from mlaut.files_io.outcomes.study_records import merged_strategies as merged_strategies
+from mlaut.files_io.outcomes.study_records import split_change as split_change
+from mlaut.files_io.studies.study_checks import problems_of as problems_of
+from mlaut.files_io.tables.fingerprints import dataset_fingerprint as dataset_fingerprint
 from mlaut.data.tables.archive import tuning_split as tuning_split
 from mlaut.estimators.libraries.parameters import without as without
 from mlaut.estimators.searches.words import parse_budget as parse_budget
-from mlaut.experiments.cells.cell import CellOptions as CellOptions
 from mlaut.experiments.cells.memory import parse_bytes as parse_bytes
+from mlaut.experiments.cells.cell import CellOptions as CellOptions
 from mlaut.experiments.engines.engine import Engine as Engine
 from mlaut.experiments.engines.engine import make_engine as make_engine
+from mlaut.experiments.workers.batches import make_batches as make_batches
+from mlaut.experiments.workers.batches import pickled as pickled
 from mlaut.experiments.plans.entries import strategy_entries as strategy_entries
 from mlaut.experiments.runs.refit import fitted_again as fitted_again
 from mlaut.experiments.runs.refit import usable_strategies as usable_strategies
 from mlaut.experiments.study_files.study_file import choose_strategies as choose_strategies
 from mlaut.experiments.study_files.study_file import own_strategies as own_strategies
 from mlaut.experiments.study_files.study_file import prepare_data as prepare_data
-from mlaut.experiments.workers.batches import make_batches as make_batches
-from mlaut.experiments.workers.batches import pickled as pickled
-from mlaut.files_io.kinds import Kind as Kind
-from mlaut.files_io.kinds import kind_of as kind_of
-from mlaut.files_io.outcomes.study_records import extends as extends
-from mlaut.files_io.outcomes.study_records import foreign_sources as foreign_sources
-from mlaut.files_io.outcomes.study_records import merged_strategies as merged_strategies
-from mlaut.files_io.outcomes.study_records import split_change as split_change
+
+# work that candidates share in tuning
+from mlaut.sharing.interface import Candidate as Candidate
+from mlaut.sharing.interface import CannotShareError as CannotShareError
+from mlaut.sharing.interface import Fold as Fold
+from mlaut.sharing.interface import Shared as Shared
+from mlaut.sharing.interface import Sharer as Sharer
+from mlaut.sharing.private import _safe_indexing as _safe_indexing
+from mlaut.sharing.private import take as take
+
+# bundles
+from mlaut.bundles.extending import datasets_io as datasets_io
+from mlaut.bundles.extending import disagreement as disagreement
+from mlaut.bundles.extending import strategies_of_bundle as strategies_of_bundle
+from mlaut.bundles.manifest import DATASETS as DATASETS
+from mlaut.bundles.manifest import BundledDataset as BundledDataset
+from mlaut.bundles.opening import read_small as read_small
+
+# files
 from mlaut.files_io.safe_files.plain_files import MOST_JSON as MOST_JSON
 from mlaut.files_io.safe_files.plain_files import check_plain as check_plain
 from mlaut.files_io.safe_files.plain_files import read_plain as read_plain
@@ -82,26 +119,6 @@ from mlaut.files_io.safe_files.plain_files import write_file as write_file
 from mlaut.files_io.safe_files.plain_files import write_files as write_files
 from mlaut.files_io.safe_files.system_errors import explained as explained
 from mlaut.files_io.safe_files.untrusted import read_json as read_json
-from mlaut.files_io.studies.study_checks import problems_of as problems_of
-from mlaut.files_io.tables.fingerprints import dataset_fingerprint as dataset_fingerprint
-from mlaut.files_io.tables.tables import stem_of as stem_of
-from mlaut.former_names import without_plugin as without_plugin
 from mlaut.held import unfinished as unfinished
-from mlaut.identity.digests import digest as digest
 from mlaut.optional import need as need
-from mlaut.plugins.finding import found as found
-from mlaut.report.page import as_html as as_html
-from mlaut.report.page import environment_of as environment_of
-from mlaut.report.page import source_of as source_of
-from mlaut.report.shown import ShownCell as ShownCell
-from mlaut.report.shown import ShownTable as ShownTable
-from mlaut.report.shown import TableColumn as TableColumn
-from mlaut.report.shown import decision_table as decision_table
-from mlaut.report.state import environment_differences as environment_differences
-from mlaut.sharing.interface import Candidate as Candidate
-from mlaut.sharing.interface import CannotShareError as CannotShareError
-from mlaut.sharing.interface import Fold as Fold
-from mlaut.sharing.interface import Shared as Shared
-from mlaut.sharing.interface import Sharer as Sharer
-from mlaut.sharing.private import _safe_indexing as _safe_indexing
-from mlaut.sharing.private import take as take
+from mlaut.identity.digests import digest as digest

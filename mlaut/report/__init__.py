@@ -2,12 +2,4 @@
 
 from mlaut.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "content": ("Report",),
-        "report": ("make_report",),
-        "records": ("Section",),
-        "writing": ("write_report",),
-    },
-)
+__getattr__, __dir__, __all__ = attach(__name__)

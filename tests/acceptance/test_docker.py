@@ -100,6 +100,15 @@ def test_compose_uses_extras_and_commands_that_exist(path):
         assert {word for word in rest if word.startswith("--")} <= options
 
 
+def test_the_images_are_small_and_the_page_builds_them_anywhere():
+    assert DOCKERFILE.count("apt-get install") == DOCKERFILE.count(
+        "apt-get clean && rm -rf /var/lib/"
+    )
+    page = (ROOT / "docs" / "docker.md").read_text(encoding="utf-8")
+    assert "docker save mlaut:latest -o" in page  # all tags without one, which Apptainer refuses
+    assert {"HTTP_PROXY", "HTTPS_PROXY"} <= {*re.findall(r"--build-arg (\w+)=", page)}  # apt, pip
+
+
 def test_every_image_of_a_run_has_dask():
     texts = [DOCKERFILE, *((ROOT / "docker" / f"{x}.yml").read_text() for x in ("run", "cluster"))]
     for text in texts:

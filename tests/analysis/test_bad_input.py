@@ -169,7 +169,7 @@ def shows_itself(value):
         value.scenario = "(d)"
     assert "<table" in value._repr_html_()
     assert isinstance(value.to_frame(), pd.DataFrame)
-    assert value.to_latex().startswith("\\begin{tabular}")
+    assert value.to_latex().startswith("\\begin{tab")
     assert value.sentence().endswith(".") or isinstance(value, analysis.Estimate)
     if isinstance(value, analysis.TestResult | analysis.Pairwise | analysis.ResultTable):
         assert value.name

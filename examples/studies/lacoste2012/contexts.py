@@ -17,9 +17,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.common.arguments import (
+    Rule,
     checked,
+    each,
     names,
-    one_or_more,
     optional,
     shown,
     where,
@@ -423,6 +424,12 @@ def _roc(
     counts = [np.bincount(place[rows], minlength=len(thresholds)) for rows in (right, ~right)]
     cumulated = [np.cumsum(c) for c in counts]
     return Roc(name, context.name, -thresholds, cumulated[0], cumulated[1], n_repetitions)
+
+
+def one_or_more(rule: Rule) -> Rule:
+    """Return a rule that allows one value, or several, that ``rule`` allows."""
+    many = each(rule)
+    return lambda name, values: (many if np.ndim(values) else rule)(name, values)
 
 
 @checked

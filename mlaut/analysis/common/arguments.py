@@ -274,17 +274,6 @@ def _seed(name: str, value: Any) -> Any:
     return value if isinstance(value, np.random.SeedSequence) else count(name, value)
 
 
-def one_or_more(rule: Rule) -> Rule:
-    """Return a rule that allows one value, or a sequence of values, that ``rule`` allows."""
-
-    def of_each(name: str, values: Any) -> Any:
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            return rule(name, values)
-        return each(rule)(name, values)
-
-    return of_each
-
-
 def each(rule: Rule) -> Rule:
     """Return a rule that requires a list of values that ``rule`` allows."""
 

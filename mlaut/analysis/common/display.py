@@ -2,7 +2,6 @@
 
 import html
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ SCENARIOS = {
 
 _MAX_ROWS = 60  # rows of a table on the screen, as pandas shows
 
-_BOLD = "\ue000\ue001"  # stand for LaTeX's bold, which tabulate would escape; in no name
 SMALLEST_P = float(np.finfo(float).tiny)
 
 
@@ -112,21 +110,6 @@ class Shown:
 
     def _tabulate(self, form: str) -> str:
         return tabulated(self.display_frame(), form)
-
-
-def latex_of_groups(frame: pd.DataFrame, test: str, best: Mapping[str, bool] | None = None) -> str:
-    """Return a table with the column ``groups`` in LaTeX, with a comment on its letters.
-
-    ``best`` has the columns whose best number is bold, and whether the greatest is the best.
-    """
-    text = frame.map(number)
-    for name, greatest in (best or {}).items():
-        top = frame[name].max() if greatest else frame[name].min()
-        at = frame[name] == top
-        text.loc[at, name] = _BOLD[0] + text.loc[at, name] + _BOLD[1]
-    table = tabulated(text, "latex_booktabs")
-    table = table.replace(_BOLD[0], "\\textbf{").replace(_BOLD[1], "}")
-    return f"{table}\n% strategies that share a letter do not differ: {test}"
 
 
 def tabulated(frame: pd.DataFrame, form: str) -> str:

@@ -16,9 +16,9 @@ from mlaut.analysis.common.display import (
     SMALLEST_P,
     Shown,
     check_scenario,
-    latex_of_groups,
     number,
     p_text,
+    tabulated,
 )
 from mlaut.analysis.common.late import Late, changed
 from mlaut.analysis.common.letters import letter_groups
@@ -483,7 +483,9 @@ class Pairwise(Shown):
 
     def to_latex(self, alpha: float = 0.05) -> str:
         """Return the table of `grouped` in LaTeX; ``to_frame().to_latex()`` has all pairs."""
-        return latex_of_groups(self.grouped(alpha), f"{self.name}, level {alpha:g}")
+        table = tabulated(self.grouped(alpha).map(number), "latex_booktabs")
+        test = f"{self.name}, level {alpha:g}"
+        return f"{table}\n% strategies that share a letter do not differ: {test}"
 
     def _surest(self) -> str:
         """Return the words for the pair with the largest probability.

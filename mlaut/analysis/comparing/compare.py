@@ -1,7 +1,7 @@
 """Computation of the tests and estimates of a comparison."""
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -15,32 +15,12 @@ from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.comparing.one_comparison import compare_one
+from mlaut.analysis.deciding.terms import default_test
 from mlaut.analysis.deciding.verdicts import copies_in, is_baseline
 from mlaut.analysis.estimates.intervals import mean_estimates
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
-from mlaut.analysis.methods.frequentist.paired_tests import (
-    leading_test,
-    sign_test,
-    t_test,
-    trinomial_test,
-    wilcoxon_test,
-)
-from mlaut.analysis.methods.frequentist.portmanteau import (
-    conover_test,
-    friedman_test,
-    post_hoc_test,
-    quade_test,
-)
-from mlaut.analysis.methods.frequentist.ranks import (
-    average_ranks,
-    bonferroni_dunn_test,
-    critical_difference,
-    joint_of_results,
-    joint_sign_test,
-    joint_signed_rank_test,
-    nemenyi_test,
-)
+from mlaut.analysis.methods.frequentist import paired_tests, portmanteau, ranks
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
@@ -53,22 +33,22 @@ from mlaut.errors import AnalysisError
 
 # the tests of pairs of a comparison, in the order of its tables; a new test is one entry more
 PAIR_TESTS: dict[str, PairFunction] = {
-    "t": t_test,
-    "signed rank": wilcoxon_test,
-    "sign": sign_test,
-    "trinomial": trinomial_test,
-    "Nemenyi": nemenyi_test,
-    "Conover": conover_test,
-    "Siegel": post_hoc_test,
+    "t": paired_tests.t_test,
+    "signed rank": paired_tests.wilcoxon_test,
+    "sign": paired_tests.sign_test,
+    "trinomial": paired_tests.trinomial_test,
+    "Nemenyi": ranks.nemenyi_test,
+    "Conover": portmanteau.conover_test,
+    "Siegel": portmanteau.post_hoc_test,
     "Bayesian sign": bayesian_sign_test,
     "Bayesian signed rank": bayesian_signed_rank_test,
     "Poisson binomial": poisson_binomial_test,
 }
 # the same where datasets have sources, whose datasets are related
 SOURCE_TESTS: dict[str, PairFunction] = {
-    "t": t_test,
-    "signed rank": joint_signed_rank_test,
-    "sign": joint_sign_test,
+    "t": paired_tests.t_test,
+    "signed rank": ranks.joint_signed_rank_test,
+    "sign": ranks.joint_sign_test,
 }
 
 
@@ -176,30 +156,27 @@ def compare(
         return compare_one(results, **how, named=PAIR_TESTS)
     results = treat_missing(results, missing).in_order
     independent = results.clusters is None
-    table = average_ranks(results, confidence=confidence)
+    table = ranks.average_ranks(results, confidence=confidence)
     k, n = len(results.strategies), len(results.datasets)
-    cd = critical_difference(k, n, alpha=alpha) if independent else math.nan
-    valued = with_means(results)
+    cd = ranks.critical_difference(k, n, alpha=alpha) if independent else math.nan
     options: dict[str, Any] = {"alpha": alpha, "confidence": confidence}
     options["rope"] = results.region(rope)
     options |= {"n_samples": n_samples, "seed": seed, "zeros": zeros, "method": method}
-    pairs = _pairs(results, valued, options)
-    adjusted = {
-        name: _corrected(name, pair, results, correction)
-        for name, pair in pairs.items()
-        if "p_value" in pair.tables
+    tests = {
+        name: _corrected(name, pairs, results, correction)
+        for name, pairs in _pairs(suited_tests(results), results, options).items()
     }
-    portmanteau: dict[str, TestResult] = {}
+    of_all: dict[str, TestResult] = {}
     if independent:
         for name in ("F", "chi2"):
-            friedman = friedman_test(results, statistic=name, confidence=confidence)
-            portmanteau[f"Friedman {name}"] = friedman
+            friedman = portmanteau.friedman_test(results, statistic=name, confidence=confidence)
+            of_all[f"Friedman {name}"] = friedman
         if not results.metric.mixed:
-            portmanteau["Quade"] = quade_test(results)
+            of_all["Quade"] = portmanteau.quade_test(results)
     against = (
         None
         if control is None
-        else bonferroni_dunn_test(results, control, alpha=alpha, confidence=confidence)
+        else ranks.bonferroni_dunn_test(results, control, alpha=alpha, confidence=confidence)
     )
     apart = None
     if 1 < len(distinct := _distinct(results, control)) < k:
@@ -209,13 +186,12 @@ def compare(
         results=results,
         alpha=alpha,
         correction=correction,
-        estimates={} if valued is None else _estimates(valued, confidence),
+        estimates=_estimates(results, confidence),
         ranks=table,
-        portmanteau=portmanteau,
-        pairs=adjusted,
-        bayesian={name: pair for name, pair in pairs.items() if "p_value" not in pair.tables},
+        portmanteau=of_all,
+        tests=tests,
         critical_difference=cd,
-        leading=_leading(test, results, adjusted),
+        leading=_leading(test, results, tests),
         control=against,
         rope=rope,
         confidence=confidence,
@@ -225,12 +201,11 @@ def compare(
 
 def with_draws(compared: Comparison, n_samples: int) -> Comparison:
     """Return a comparison that left out the tests that draw, ``n_samples = 0``, with them."""
-    results, known = compared.results, {*compared.pairs, *compared.bayesian}
+    results, tests = compared.results, suited_tests(compared.results)
     options = {"rope": results.region(compared.rope), "n_samples": n_samples}
-    more = _pairs(results, with_means(results), options, without=known)
-    both = {**compared.bayesian, **more}
-    order = [name for name in suited_tests(results) if name in both]
-    return replace(compared, bayesian={name: both[name] for name in order})
+    new = {name: test for name, test in tests.items() if name not in compared.tests}
+    every = {**compared.tests, **_pairs(new, results, options)}
+    return replace(compared, tests={name: every[name] for name in tests if name in every})
 
 
 def _distinct(results: Results, control: str | None) -> list[str]:
@@ -245,17 +220,11 @@ def _distinct(results: Results, control: str | None) -> list[str]:
 
 
 def _pairs(
-    results: Results,
-    valued: Results | None,
-    options: Mapping[str, Any],
-    *,
-    without: Container[str] = (),
+    tests: Mapping[str, PairFunction], results: Results, options: Mapping[str, Any]
 ) -> dict[str, Pairwise]:
-    """Return the results of `PAIR_TESTS`; each test gets the options that it accepts."""
-    pairs = {}
-    for name, function in suited_tests(results).items():
-        if name in without:
-            continue
+    """Return the results of the tests that apply; each test gets the options that it accepts."""
+    pairs, valued = {}, with_means(results)
+    for name, function in tests.items():
         own = {key: x for key, x in options.items() if key in signature(function).parameters}
         on = valued if function.test.of_means else results
         if on is None or len(on.strategies) < 2 or own.get("n_samples") == 0:
@@ -267,14 +236,14 @@ def _pairs(
 
 def _leading(test: str, results: Results, pairs: Mapping[str, Pairwise]) -> str:
     """Return the name of the leading test: ``test``, or the one that suits the losses."""
-    if results.clusters is not None:
-        test = key_of(test or ("sign" if results.metric.incomparable else "signed rank"), results)
-        if test in PAIR_TESTS and test not in SOURCE_TESTS:
-            check_independent(results, f"the test {test!r}")
-    if not test:
-        default = leading_test(results)
-        return next(name for name, function in PAIR_TESTS.items() if function is default)
-    whole = [name for name, pair in pairs.items() if pair.strategies == results.strategies]
+    test = key_of(test or default_test(results.metric), results)
+    if results.clusters is not None and test in PAIR_TESTS and test not in SOURCE_TESTS:
+        check_independent(results, f"the test {test!r}")
+    whole = [
+        name
+        for name, pair in pairs.items()
+        if "p_value" in pair.tables and pair.strategies == results.strategies
+    ]
     if test == "t" and test not in whole:
         raise AnalysisError(
             "the t-test cannot lead, since not every strategy has a mean over datasets "
@@ -305,7 +274,7 @@ def _corrected(name: str, pairs: Pairwise, results: Results, correction: str) ->
 
 def _jointly(name: str, pairs: Pairwise, results: Results) -> Pairwise:
     """Return a test of signs or signed ranks with the p-values of all pairs together."""
-    joint, of = joint_of_results(results, signs=FLIPPED[name]), Pairs.of(results.strategies)
+    joint, of = ranks.joint_of_results(results, signs=FLIPPED[name]), Pairs.of(results.strategies)
     alone = pairs.p_values.to_numpy()[of.first, of.second]
     p = np.maximum(joint.adjusted, alone)  # what draws of flips may not fall below
     return replace(
@@ -317,9 +286,12 @@ def _jointly(name: str, pairs: Pairwise, results: Results) -> Pairwise:
 
 
 def _estimates(results: Results, confidence: float) -> dict[str, ResultTable]:
+    valued = with_means(results)
+    if valued is None:
+        return {}
     how: dict[str, Any] = {"confidence": confidence, "as_scores": True}
-    estimates = {"(c)": mean_estimates(results, **how)}
+    estimates = {"(c)": mean_estimates(valued, **how)}
     # every cell has losses of single test points, and none was filled in
-    if results.variances is not None and bool(results.standard_errors.notna().all(axis=None)):
-        estimates["(a)"] = mean_estimates(results, scenario="(a)", **how)
+    if valued.variances is not None and bool(valued.standard_errors.notna().all(axis=None)):
+        estimates["(a)"] = mean_estimates(valued, scenario="(a)", **how)
     return estimates

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.display import Shown, latex_of_groups, number, p_text
+from mlaut.analysis.common.display import Shown, number, p_text
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.comparing import paper, sentences
 from mlaut.analysis.comparing.methods import Methods, methods_of
@@ -44,9 +44,8 @@ class Comparison(Numbers, Shown):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each pair; columns are pairs of a test and one of its numbers."""
-        every = {**self.pairs, **self.bayesian}
         index = self.leading_pairs.to_frame().index
-        frames = {name: pairs.to_frame().reindex(index) for name, pairs in every.items()}
+        frames = {name: pairs.to_frame().reindex(index) for name, pairs in self.tests.items()}
         return pd.concat(frames, axis=1)
 
     def decision(self, **terms: Any) -> Decision:
@@ -140,11 +139,8 @@ class Comparison(Numbers, Shown):
         return pd.concat([pd.DataFrame(columns), self.probabilities().map(number)], axis=1)
 
     def to_latex(self) -> str:
-        """Return the table of `grouped` in LaTeX, the best mean and the best rank in bold."""
-        n, frame = len(self.results.datasets), self.grouped()
-        test = f"{self.leading_pairs.name}, level {self.alpha:g}, {n} datasets, scenario (c)"
-        best = {"mean": self.results.metric.greater_is_better, "average rank": False}
-        return latex_of_groups(frame, test, {key: up for key, up in best.items() if key in frame})
+        """Return the table of `grouped` in LaTeX: `paper_table` without a caption of one's own."""
+        return self.paper_table()
 
     def paper_table(self, caption: str = "", *, label: str = "tab:comparison") -> str:
         r"""Return the table of `grouped` as papers print it: a float with a caption, in LaTeX.

@@ -33,13 +33,15 @@ class Numbers:
         Average ranks.
     portmanteau : mapping of str to TestResult
         Tests of all strategies at once: ``"Friedman F"``, ``"Friedman chi2"``, ``"Quade"``.
+    tests : mapping of str to Pairwise
+        All tests of pairs, those of ``pairs`` before those of ``bayesian``.
     pairs : mapping of str to Pairwise
-        Tests of pairs: ``"t"``, ``"signed rank"``, ``"sign"``, ``"trinomial"``, with corrected
+        Those with p-values: ``"t"``, ``"signed rank"``, ``"sign"``, ``"trinomial"``, with corrected
         p-values (uncorrected in ``"p (unadjusted)"``), ``"Nemenyi"``, and ``"Conover"`` and
         ``"Siegel"`` with Holm's correction, the last two by scikit-posthocs. ``"t"`` compares
         the strategies that have estimates.
     bayesian : mapping of str to Pairwise
-        Tests with probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed
+        Those with probabilities in place of p-values: ``"Bayesian sign"``, ``"Bayesian signed
         rank"``, and ``"Poisson binomial"`` for a study whose metric has point losses of 0 and 1.
     critical_difference : float
         Nemenyi's critical difference of average ranks.
@@ -61,14 +63,23 @@ class Numbers:
     estimates: Mapping[str, ResultTable]
     ranks: ResultTable
     portmanteau: Mapping[str, TestResult]
-    pairs: Mapping[str, Pairwise]
-    bayesian: Mapping[str, Pairwise]
+    tests: Mapping[str, Pairwise]
     critical_difference: float
     leading: str
     control: ResultTable | None = None
     rope: float = 0.0
     chosen: Chosen | None = None
     confidence: float = 0.95
+
+    @property
+    def pairs(self) -> dict[str, Pairwise]:
+        """Tests of pairs with p-values."""
+        return {name: pairs for name, pairs in self.tests.items() if "p_value" in pairs.tables}
+
+    @property
+    def bayesian(self) -> dict[str, Pairwise]:
+        """Tests of pairs with probabilities in place of p-values."""
+        return {name: pairs for name, pairs in self.tests.items() if name not in self.pairs}
 
     @property
     def mean_strategies(self) -> tuple[str, ...]:
@@ -78,7 +89,7 @@ class Numbers:
     @property
     def leading_pairs(self) -> Pairwise:
         """Result of the leading test, with corrected p-values."""
-        return self.pairs[self.leading]
+        return self.tests[self.leading]
 
     def grouped(self) -> pd.DataFrame:
         """Return one row for each strategy, by rank: the table that a paper prints.
@@ -106,5 +117,5 @@ class Numbers:
     def tables(self) -> dict[str, Shown]:
         """Return all tables and tests by name, in the order of display."""
         parts: dict[str, Shown] = {f"estimates {s}": table for s, table in self.estimates.items()}
-        parts |= {"ranks": self.ranks, **self.portmanteau, **self.pairs, **self.bayesian}
+        parts |= {"ranks": self.ranks, **self.portmanteau, **self.tests}
         return parts | ({"control": self.control} if self.control is not None else {})

@@ -9,7 +9,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import SCENARIOS, number
-from mlaut.analysis.common.result_types import Pairwise, ResultTable
+from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.comparing.methods import Methods
 from mlaut.analysis.deciding.one_dataset import (
@@ -42,11 +42,6 @@ class OneComparison(Comparison):
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(printable(self.decision().answer()))}</p>{super()._repr_html_()}"
-
-    @property
-    def tests(self) -> dict[str, Pairwise]:
-        """All tests of pairs, the main one first."""
-        return {**self.pairs, **self.bayesian}
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Comparison of {self.results.title()}, scenario {self.one.scenario}"
@@ -182,8 +177,7 @@ def compare_one(
             notes=(one.problem,) if one.problem else (),
         ),
         portmanteau={},
-        pairs={key: pair for key, pair in every.items() if "p_value" in pair.tables},
-        bayesian={key: pair for key, pair in every.items() if "p_value" not in pair.tables},
+        tests=every,
         critical_difference=float("nan"),
         leading=one.test,
         rope=rope,

@@ -43,7 +43,7 @@ def notes(stats: Numbers) -> tuple[str, ...]:
 def _contradictions(stats: Numbers) -> Iterator[str]:
     """Yield a note on pairs for which two tests contradict each other, and on tests of all."""
     claims: dict[tuple[str, str], list[str]] = {}
-    for test, pairs in {**stats.pairs, **stats.bayesian}.items():
+    for test, pairs in stats.tests.items():
         for i, j in np.argwhere(pairs.wins(stats.alpha)).tolist():
             claims.setdefault((pairs.strategies[i], pairs.strategies[j]), []).append(test)
     opposite = [pair for pair in claims if pair[0] < pair[1] and pair[::-1] in claims]

@@ -1,4 +1,4 @@
-"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.analysis.importers.automlbenchmark import read_automlbenchmark as read_automlbenchmark
 from mlaut.analysis.importers.openml import read_openml_evaluations as read_openml_evaluations

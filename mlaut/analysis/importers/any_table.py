@@ -1,6 +1,7 @@
 """Reader of any table of results; the columns show which kind of table it is."""
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -98,20 +99,16 @@ def read_results(
         raise AnalysisError(f"{source}: a board has its own sources: leave clusters out")
     if results is None:
         with boards_named(path):
-            results = _of_file(
-                path, asked, greater_is_better, str((columns or {}).get("table", "")), trust
-            )
+            results = _of_file(path, asked, greater_is_better, trust)
     return results
 
 
 @in_one_line
-def _of_file(
-    path: Path, asked: Asked, greater_is_better: bool | None, table: str, trust: bool
-) -> Results:
+def _of_file(path: Path, asked: Asked, greater_is_better: bool | None, trust: bool) -> Results:
     """Return the results of a table of a known program, or of any other."""
     if str(path) != "-" and not path.exists():
         raise DataError(f"{path}: no such file; check the path")
-    grid = _one_of(grids_of(path, trust), table, asked)
+    grid = _one_of(grids_of(path, trust), asked)
     for required, read in _READERS.items():
         if set(required) <= set(grid.table) and path.is_file() and not asked.columns:
             given: dict[str, Any] = {"metric": asked.metric} if asked.metric else {}
@@ -132,12 +129,12 @@ def _asked(
             )
     where = "the table" if isinstance(source, pd.DataFrame) else str(source)
     each = {k: (x,) if isinstance(x, str) else tuple(x) for k, x in columns.items() if k != "table"}
-    return Asked(where, metric or "", each, clusters)
+    return Asked(where, metric or "", each, clusters, str(columns.get("table", "")))
 
 
-def _one_of(grids: Sequence[Grid], chosen: str, asked: Asked) -> Grid:
+def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
     """Return the only table, or the one that its number or heading names."""
-    if chosen:
+    if chosen := asked.table:
         named = [x for i, x in enumerate(grids, 1) if chosen == str(i) or chosen == x.name]
         named = named or [x for x in grids if chosen.lower() in x.name.lower()]
         if len(named) != 1:
@@ -145,12 +142,12 @@ def _one_of(grids: Sequence[Grid], chosen: str, asked: Asked) -> Grid:
         return named[0]
     if len(grids) == 1:
         return grids[0]
-    readable = {}
+    readable, why = {}, ""
     for number, grid in enumerate(grids, 1):
         try:
             readable[number] = read_grid(grid, asked)
-        except AnalysisError:
-            continue
+        except AnalysisError as error:
+            why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut")[0]
     alike = [n for n in readable if asked.metric and same_metric(grids[n - 1].name, asked.metric)]
     if len(readable) == 1 or len(alike) == 1:
         number = (alike or list(readable))[0]
@@ -161,13 +158,12 @@ def _one_of(grids: Sequence[Grid], chosen: str, asked: Asked) -> Grid:
     kinds = [
         f"{i}: {(x.name or 'without heading')[:40]!r} ({len(x.table)} x {x.table.shape[1]})"
         for i, x in enumerate(grids, 1)
-        if i in readable or not readable
     ]
     ways = " or ".join(asked.command(table=str(i)) for i in list(readable or [1])[:2])
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
     raise AnalysisError(
-        f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more}): choose one: "
-        f"{ways}"
+        f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more})"
+        f"{'' if readable else f', and none is read at once ({why})'}: choose one: {ways}"
     )
 
 
@@ -177,7 +173,11 @@ def _read(grid: Grid, asked: Asked, greater_is_better: bool | None) -> Results:
     try:
         return results_of_reading(reading, greater_is_better)
     except AnalysisError as error:
-        raise AnalysisError(f"{asked.where}: {error}") from error
+        text = str(error)
+        if asked.where != "the table" and (way := re.search("better=(.*) to keep", text)):
+            sign = "greater" if way[1] == "True" else "less"
+            text += f": {asked.command()} --{sign}-is-better"
+        raise AnalysisError(f"{asked.where}: {text}") from error
 
 
 def _with_sources(

@@ -10,4 +10,4 @@ _ROOMS = (
     *("lacoste", "planning", "tuning"),
 )
 
-__getattr__, __dir__, __all__ = attach(__name__, {"ratings.elo": ["elo_ratings"]}, rooms=_ROOMS)
+__getattr__, __dir__, __all__ = attach(__name__, rooms=_ROOMS)

@@ -1,4 +1,4 @@
-"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.analysis.methods.ratings.elo import elo_ratings as elo_ratings
 

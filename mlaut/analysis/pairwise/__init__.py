@@ -2,7 +2,4 @@
 
 from mlaut.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {"decisions": ("Cycle", "Decisions", "non_transitive_cycles"), "corrections": ("adjust",)},
-)
+__getattr__, __dir__, __all__ = attach(__name__)

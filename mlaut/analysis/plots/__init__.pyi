@@ -1,4 +1,4 @@
-"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.analysis.plots.level_plots import budget_plot as budget_plot
 from mlaut.analysis.plots.level_plots import calibration_plot as calibration_plot

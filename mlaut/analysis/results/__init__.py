@@ -2,4 +2,4 @@
 
 from mlaut.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, {"missing": ("TREATMENTS",)})
+__getattr__, __dir__, __all__ = attach(__name__)

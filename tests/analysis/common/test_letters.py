@@ -56,16 +56,12 @@ def test_pairs_are_grouped_by_strategy(table):
 def test_latex_is_the_table_of_a_paper(table):
     found = compare(table, metric="error", n_samples=0)
     lines = found.to_latex().splitlines()
-    assert sum("&" in line for line in lines) == 1 + 4  # a head, and a row for each strategy
-    best = lines[4].split()
-    assert (best[0], best[-2]) == ("A", "a")
-    assert "\\textbf{1}" in lines[4]
-    assert sum("textbf" in line for line in lines) == 1
-    assert lines[4].count("\\textbf{") == 2
-    assert lines[-1] == (
-        "% strategies that share a letter do not differ: Wilcoxon signed rank test, all pairs "
-        "jointly, level 0.05, 15 datasets, scenario (c)"
-    )
+    rows = [line for line in lines if "&" in line]
+    assert len(rows) == 1 + 4  # a head, and a row for each strategy
+    assert rows[1].split()[:: len(rows[1].split()) - 2] == ["A", "a"]
+    assert [row.count("\\textbf{") for row in rows] == [0, 2, 0, 0, 0]
+    told = "share a letter are not shown to differ (Wilcoxon signed rank test, all pairs jointly"
+    assert told in lines[2]
     assert found.grouped()["mean"].to_dict() == pytest.approx(table.mean().to_dict())
     gaps = compare(table.mask(table > 0.53), metric="error", missing="failures last", n_samples=0)
     failed = int((table["D"] > 0.53).sum())

@@ -182,7 +182,7 @@ def test_it_shows_itself(found):
         assert word in page
         assert word in text
     assert "against SVC" in page
-    assert found.to_latex().startswith("\\begin{tabular}")
+    assert found.to_latex() == found.paper_table()
 
 
 def test_scenario_a_where_the_point_losses_are_known():

@@ -9,7 +9,9 @@ GRID = "|Model|iris|wine|\n|-|-|-|\n|a|{}|{}|\n|b|{}|{}|\n"
 
 
 def test_cells_with_several_numbers_are_told_at_once_and_the_command_works(tmp_path):
-    table = "|Model|iris|MRPC|CMRC|\n|-|-|-|-|\n|a|81.1|76.2/83.1|74.2 / 90.6|\n|b|79.5|76/83|70/80|\n"
+    table = (
+        "|Model|iris|MRPC|CMRC|\n|-|-|-|-|\n|a|81.1|76.2/83.1|74.2 / 90.6|\n|b|79.5|76/83|70/80|\n"
+    )
     assert "unused=MRPC+CMRC" in refused(tmp_path, table, name="t.md")
     left = read(tmp_path, table, name="t.md", columns={"unused": ("MRPC", "CMRC")})
     assert left.datasets == ("iris",)
@@ -39,3 +41,157 @@ def test_bounds_count_as_their_numbers_and_are_told(tmp_path):
 def test_dashes_of_any_length_are_no_result(tmp_path):
     results = read(tmp_path, GRID.format(0.5, "-----", 0.6, 0.7), name="t.md")
     assert np.isnan(results.scores.loc["wine", "a"])
+
+
+def wide(names, *rows):
+    head = f"|{'|'.join(names)}|\n|{'-|' * len(names)}\n"
+    return head + "".join(f"|{'|'.join(map(str, row))}|\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("table", "metric", "text"),
+    [
+        (
+            wide(["model", "train", "valid", "test-dev"], ["a", 1, 2, 3], ["b", 2, 3, 4]),
+            "mae",
+            "parts",
+        ),
+        (
+            wide(
+                ["Algo", "Time", "Micro-F1", "Macro-F1"],
+                ["a", "52s", 0.6, 0.5],
+                ["b", "7s", 0.5, 0.4],
+            ),
+            "f1",
+            "are metrics of one dataset",
+        ),
+        (
+            wide(
+                ["Language", "Val. WER", "Test WER"], ["English", 10.7, 11.3], ["German", 7.4, 8.3]
+            ),
+            "wer",
+            "are metrics of one strategy",
+        ),
+        (wide(["Library", "Router", "Calls"], ["a", "✓", 9.5], ["b", "", 8.5]), "calls", "of one"),
+        (
+            wide(["Tool", "Ratio", "Speed"], ["a", 2.5, "780 MB/s"], ["b", 2.25, "670 MB/s"]),
+            "ratio",
+            "`Ratio` is the metric and its rows are of one dataset",
+        ),
+        (
+            wide(["Setting", "size", "BLEU"], ["a", "4k x", 0.5], ["b", "8k x", 0.6]),
+            "bleu",
+            "of one",
+        ),
+    ],
+    ids=["parts", "averages of a metric", "parts of a metric", "signs", "units", "one key"],
+)
+def test_what_is_of_one_dataset_or_strategy_is_told_and_no_command_goes_astray(
+    table, metric, text, tmp_path
+):
+    asked = refused(tmp_path, table, metric, name="t.md", greater_is_better=True)
+    assert text in asked
+    assert "mlaut report" not in asked
+
+
+def test_ends_of_names_tell_measures_that_are_not_known(tmp_path):
+    names = ["Model", "EC Fmax", "GO Fmax", "Eth3d Zeta", "CASF Zeta"]
+    table = wide(names, ["a", 0.8, 0.4, 70.5, 80.5], ["b", 0.7, 0.5, 71.5, 81.5])
+    asked = refused(tmp_path, table, "fmax", name="t.md", greater_is_better=True)
+    assert "`Eth3d Zeta` is of Zeta by its name, not of fmax" in asked
+    assert "'unused=Eth3d Zeta+CASF Zeta'" in asked
+
+
+def test_names_of_rows_with_metrics_are_tasks_and_metrics(tmp_path):
+    rows = [["arc/acc", 0.3, 0.4], ["arc/acc_norm", 0.4, 0.5], ["squad/f1", 0.9, 0.8]]
+    table = wide(["Task/Metric", "a", "b"], *rows, ["rte/acc", 0.5, 0.6], ["Average", 0.5, 0.6])
+    results = read(tmp_path, table, name="t.md")
+    assert results.datasets == ("arc", "rte")
+    assert "not used: rows of acc_norm, f1" in results.how_read
+
+
+def test_columns_in_different_units_by_their_names_are_not_mixed(tmp_path):
+    table = wide(["Model", "x (s)", "y (Mb)"], ["a", 5.2, 138.4], ["b", 8.8, 319.6])
+    assert "`x (s)` is in s, and `y (Mb)` in bytes" in refused(tmp_path, table, "cost", name="t.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "datasets", "strategies"),
+    [
+        (
+            "|iris|wine|\n|-|-|\n|svm|0.5|0.6|\n|forest|0.7|0.8|\n",
+            ("iris", "wine"),
+            ("svm", "forest"),
+        ),
+        (
+            "|Algo.|X|Y|\n|-|-|-|\n|Env./Model|VP|DDPM|\n|hopper-v2|1.5|2.5|\n|walker-v2|3.5|4.5|\n",
+            ("hopper-v2", "walker-v2"),
+            ("X / VP", "Y / DDPM"),
+        ),
+        (
+            wide(
+                ["MAP", "BM25", "RM3"],
+                *[["cifar", 0.1, 0.2], ["mnist", 0.3, 0.4], ["nDCG@20", "BM25", "RM3"]],
+                *[["cifar", 0.5, 0.6], ["mnist", 0.7, 0.8]],
+            ),
+            ("cifar", "mnist"),
+            ("BM25", "RM3"),
+        ),
+        (
+            wide(
+                ["", "Method", "Dataset", "Dataset"],
+                *[["", "", "iris", "wine"], ["K", "a", 1.5, 2.5], ["", "b", 3.5, 4.5]],
+            ),
+            ("iris", "wine"),
+            ("a", "b"),
+        ),
+    ],
+    ids=["without a corner", "second row of words", "blocks", "level called dataset"],
+)
+def test_rows_of_names_as_authors_write_them(text, datasets, strategies, tmp_path):
+    metric = "map" if "MAP" in text else "gain"
+    results = read(tmp_path, text, metric, name="t.md", greater_is_better=True)
+    assert (results.datasets, results.strategies) == (datasets, strategies)
+
+
+def test_cells_of_latex_may_have_two_spreads_and_turned_names(tmp_path):
+    text = r"""\begin{tabular}{llcc}
+& \vspace*{4pt}Method & iris & wine \\
+\multirow{2}{*}{\rotatebox{90}{GNN}} & \text{svm} & 50.8 \scriptsize $\pm1.4 \pm 7.1$ & 72.4 \\
+& \textsc{tree} & 56.4 \scriptsize $\pm 1.1 \pm 6.6$ & 73.3 \\
+\end{tabular}"""
+    results = read(tmp_path, text, name="t.tex")
+    assert results.scores.to_numpy() == pytest.approx(np.array([[0.508, 0.564], [0.724, 0.733]]))
+    assert results.strategies == ("svm", "tree")
+
+
+def test_a_reading_of_a_chosen_table_is_asked_with_its_number(tmp_path):
+    one = "# first\n\n" + wide(["", "p", "q"], ["u", 1.5, 2.5], ["v", 3.5, 4.5]) + "\n"
+    text = one + one.replace("first", "second")
+    asked = refused(tmp_path, text, "gain", name="t.md", columns={"table": "2"})
+    assert "--columns table=2,dataset=unnamed" in asked
+    both = refused(tmp_path, text, "gain", name="t.md")
+    assert "none is read at once (it is unclear whether rows" in both
+
+
+def test_a_command_that_an_error_would_cut_is_not_told(tmp_path):
+    names = [f"a_long_name_of_column_{i}" for i in range(12)]
+    table = pd.DataFrame({"model": ["a", "b"], **{x: [0.25, 0.5] for x in names}})
+    asked = refused(tmp_path, table.assign(anomaly_ratio=[0.3, 0.4]))
+    assert "unused=anomaly_ratio" in asked
+    assert "..." not in asked
+
+
+def test_an_average_with_a_chinese_name_is_one_though_digits_are_mistyped(tmp_path):
+    table = wide(
+        ["模型", "iris", "wine", "adult", "平均值"],
+        ["a", 90.5, 62.5, 59.5, 70.5],
+        ["b", 91, 63, 60, 75],
+    )
+    assert read(tmp_path, table, name="t.md").datasets == ("iris", "wine", "adult")
+
+
+def test_scores_in_other_units_are_kept_by_a_command(tmp_path):
+    table = wide(["model", "iris", "wine"], ["a", 0.8, 90.5], ["b", 0.7, 89.5])
+    asked = refused(tmp_path, table, "recall", name="t.md")
+    assert "t.md --metric recall --greater-is-better" in asked or "--columns unused=" in asked

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.importers.grids.cells import plain
+from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.importers.grids.markup import (
     Rows,
     html_tables,
@@ -20,6 +20,7 @@ from mlaut.analysis.importers.grids.markup import (
     rst_tables,
 )
 from mlaut.analysis.importers.grids.names import role_of
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_text, strict_json
@@ -124,7 +125,7 @@ def _framed_all(tables: Iterable[tuple[str, Rows]]) -> list[Grid]:
     """Return the tables with at least two rows, and those with one column only if there is none."""
     sized = [(name, [row for row in rows if any(row)]) for name, rows in tables]
     sized = [(name, rows) for name, rows in sized if len(rows) > 1 and max(map(len, rows)) > 1]
-    return [Grid(plain(name), framed(rows)) for name, rows in sized]
+    return [Grid(plain(name), framed(_with_corner(rows))) for name, rows in sized]
 
 
 def _separated(text: str) -> Rows:
@@ -148,16 +149,20 @@ def _separated(text: str) -> Rows:
 
 def _with_corner(rows: Rows) -> Rows:
     """Return rows whose first row names the names of rows too, which R and pandas leave out."""
-    if len(rows) < 2 or {len(row) for row in rows[2:] or rows[1:]} != {len(rows[0]) + 1}:
-        return rows
     alone = len(rows) > 2 and len([*filter(None, rows[1])]) == 1
-    return [[rows[1][0] if alone else "", *rows[0]], *rows[1 + alone :]]
+    below = rows[1 + alone :]
+    longer = below and {len(row) for row in below} == {len(rows[0]) + 1}
+    if not longer or not any(row[-1] for row in below):  # lines may end with two bars
+        return rows
+    return [[rows[1][0] if alone else "", *rows[0]], *below]
 
 
 def framed(rows: Rows) -> pd.DataFrame:
     """Return rows of cells as a table; the first row, or two, or three, have its names."""
     width = max(map(len, rows))
     rows = [[*row, *[""] * (width - len(row))] for row in rows if any(row)]
+    rows = _in_blocks(rows)
+    width = len(rows[0])
     used = [i for i in range(width) if any(row[i] for row in rows)]
     rows, width = [[row[i] for i in used] for row in rows], len(used)
     while len(rows) > 2 and width > 1 and rows[0][0] and not any(rows[0][1:]):  # a title
@@ -173,7 +178,7 @@ def framed(rows: Rows) -> pd.DataFrame:
     if n > 1:  # the corner may say that the rows below it name metrics
         corner = [row[0] for row in head if row[0] and row[0].lower() not in _METRICS]
         for row in head:
-            row[0] = corner[0] if corner else ""
+            row[0] = corner[-1] if corner else ""
     names = [
         tuple(dict.fromkeys(name for name in column if name)) for column in zip(*head, strict=True)
     ]
@@ -190,11 +195,26 @@ def framed(rows: Rows) -> pd.DataFrame:
     return _filled_down(body.dropna(how="all").reset_index(drop=True))
 
 
+def _in_blocks(rows: Rows) -> Rows:
+    """Return rows without those that repeat the first; what is in front of them is a column."""
+    heads = [i for i, row in enumerate(rows) if row[1:] == rows[0][1:]]
+    titles = [plain(rows[i][0]) for i in heads]
+    if not re.search("[a-zA-Z]{2}", " ".join(rows[0][1:])) or len(heads) < 2:
+        return rows
+    below = [row for i, row in enumerate(rows) if i not in heads]
+    if len(set(titles)) == 1:
+        return [rows[0], *below]
+    of = [sum(i >= at for at in heads) - 1 for i in range(len(rows)) if i not in heads]
+    name = "metric" if any(map(usual_name, titles)) else ""
+    blocks = [[row[0], titles[at], *row[1:]] for row, at in zip(below, of, strict=True)]
+    return [["", name, *rows[0][1:]], *blocks]
+
+
 def _header_rows(rows: Rows) -> int:
     """Return how many rows have names: the first, and those below it without any number."""
     first = rows[0][1:]
     several = len(set(first)) < len(first) or "" in first
-    n = 1
+    n = 1 + _is_second_head(rows)
     while n < min(3, len(rows) - 1):
         cells = [cell for cell in rows[n][1:] if cell]
         corner = plain(rows[n][0]).lower() in ("", *_METRICS, rows[0][0].lower())
@@ -205,6 +225,18 @@ def _header_rows(rows: Rows) -> int:
             break
         n += 1
     return n
+
+
+def _is_second_head(rows: Rows) -> bool:
+    """Return whether the second row has words, and no known one for a missing score, alone."""
+    words = [plain(x).lower() for x in rows[1][1:] if x]
+    known = {*WORDS["no_result"], *WORDS["failures"]}
+    named = len(words) > 1 and not any(_is_score(x) or x in known for x in words)
+    return (
+        named
+        and len(rows) > 3
+        and all(any(_is_score(plain(x)) for x in row[1:]) for row in rows[2:])
+    )
 
 
 def _tells_apart(rows: Rows) -> bool:
@@ -228,9 +260,8 @@ def _filled_down(table: pd.DataFrame) -> pd.DataFrame:
         return table
     if second.map(lambda cell: cell is not None and _is_score(plain(cell))).mean() > 0.5:
         return table
-    return (
-        table.assign(**{table.columns[0]: first.ffill()}) if table.columns.nlevels == 1 else table
-    )
+    table.isetitem(0, first.ffill().to_numpy())
+    return table
 
 
 def _without_comments(lines: list[str]) -> list[str]:
@@ -278,7 +309,8 @@ def _of_delimited(path: Path) -> Grid:
 
 def _header_rows_of_file(rows: Rows) -> int:
     """Return the number of rows of names of a file, 1 where the first row names each column."""
-    if len(rows) < 4 or len({len(row) for row in rows}) > 1 or not _twins(rows[0]):
+    several = _twins(rows[0]) or 2 * rows[0].count("") > len(rows[0])
+    if len(rows) < 4 or len({len(row) for row in rows}) > 1 or not several:
         return 1
     return _header_rows(rows)
 

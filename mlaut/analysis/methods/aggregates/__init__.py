@@ -2,10 +2,4 @@
 
 from mlaut.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "best": ("RankProbabilities",),
-        "stability": ("interquartile_means", "ranking_stability"),
-    },
-)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.display import Shown, check_scenario, number
+from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import ranked
+from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.aggregates.per_dataset import AGGREGATES, values_of
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
@@ -16,7 +17,7 @@ _FEW = 6  # datasets: with fewer, not even a signed rank test of two strategies 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RankProbabilities(Shown):
+class RankProbabilities(ResultTable):
     """Probabilities of the ranks of strategies by an aggregate over datasets.
 
     Attributes
@@ -37,18 +38,9 @@ class RankProbabilities(Shown):
     notes : tuple of str
     """
 
-    name: str
-    frame: pd.DataFrame
     rank_probabilities: pd.DataFrame
     confidence: float
     n: int
-    source: str
-    metric: str = ""
-    scenario: str = "(c)"
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_scenario(self.scenario)
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Probability of the best {self.name} of {self.metric}, {self.n} datasets"
@@ -189,16 +181,10 @@ def _without_copies(ranks: np.ndarray) -> np.ndarray:
 
 def _places(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of better and of equal strategies in each draw: shape (draws, K)."""
-    order = draws.argsort(axis=1)
-    new = np.diff(np.take_along_axis(draws, order, axis=1), axis=1, prepend=-np.inf) > 0
-    places = np.arange(draws.shape[1])
-    first = np.maximum.accumulate(np.where(new, places, 0), axis=1)
-    last = np.roll(new, -1, axis=1)
-    last[:, -1] = True
-    after = np.minimum.accumulate(np.where(last, places, len(places))[:, ::-1], axis=1)[:, ::-1] + 1
-    starts, sizes = np.empty_like(order), np.empty_like(order)
-    np.put_along_axis(starts, order, first, axis=1)
-    np.put_along_axis(sizes, order, after - first, axis=1)
+    starts, sizes = np.empty((2, *draws.shape), dtype=int)
+    for at, own in enumerate(draws.T):
+        starts[:, at] = (draws < own[:, None]).sum(axis=1)
+        sizes[:, at] = (draws == own[:, None]).sum(axis=1)
     return starts, sizes
 
 

@@ -14,11 +14,7 @@ from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import Estimate, ResultTable, TestResult
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
-from mlaut.analysis.methods.cross_validation.fold_tests import (
-    fold_differences,
-    frame_by_dataset,
-    selected,
-)
+from mlaut.analysis.methods.cross_validation import fold_tests
 from mlaut.analysis.methods.cross_validation.repeated_cv import cv_interval, difference_table
 from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS
 from mlaut.analysis.results.given import of_results
@@ -210,7 +206,7 @@ def correlated_t_datasets(
     >>> correlated_t_datasets(results, rope=0.1).frame["P(first better)"].round(3).to_dict()
     {('iris', 'A', 'B'): 0.736}
     """
-    results = selected(results, pair)
+    results = fold_tests.selected(results, pair)
 
     def columns(x: np.ndarray, ratio: float | None) -> dict[str, np.ndarray]:
         mean, _, low, high = cv_interval(x, test_to_train=ratio, span=results.metric.span)
@@ -218,7 +214,7 @@ def correlated_t_datasets(
         values = {"expected difference": mean, "low": low, "high": high}
         return values | {"P(first better)": first, EQUIVALENT: equal, "P(second better)": second}
 
-    frame = frame_by_dataset(results, fold_differences(results), columns)
+    frame = fold_tests.frame_by_dataset(results, fold_tests.fold_differences(results), columns)
     notes = [f"region of practical equivalence: +-{rope:g}"]
     name = "Bayesian correlated t-test on each dataset"
     return results.table(name, frame, _SOURCE, scenario="(b)", notes=notes)

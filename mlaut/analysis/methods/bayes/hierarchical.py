@@ -18,10 +18,7 @@ import numpy as np
 from mlaut.analysis.common.arguments import checked, floats, where
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.methods.bayes.sign_tests import region_statistics
-from mlaut.analysis.methods.cross_validation.fold_tests import (
-    FoldDifferences,
-    fold_differences,
-)
+from mlaut.analysis.methods.cross_validation import fold_tests
 from mlaut.analysis.methods.cross_validation.repeated_cv import cv_interval
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.pairwise.runner import PairStatistics, pair_test
@@ -342,7 +339,7 @@ def hierarchical_test(results: Results, *, rope: float = 0.0) -> PairStatistics:
     0.99
     """
     results.complete(datasets=2, strategies=2)
-    pairs, folds = Pairs.of(results.strategies), fold_differences(results)
+    pairs, folds = Pairs.of(results.strategies), fold_tests.fold_differences(results)
     each = [_one_pair(names, at, folds, rope) for at, names in enumerate(pairs.labels)]
     p, shares = (np.array([getattr(pair, x) for pair in each]) for x in ("probabilities", "shares"))
     notes = {
@@ -366,7 +363,7 @@ class _OnePair(NamedTuple):
 
 
 def _one_pair(
-    names: Sequence[str], at: int, folds: Sequence[FoldDifferences], rope: float
+    names: Sequence[str], at: int, folds: Sequence[fold_tests.FoldDifferences], rope: float
 ) -> _OnePair:
     parts = [cv_interval(own.differences[at], test_to_train=own.test_to_train) for own in folds]
     mean, error = (np.array([part[i] for part in parts]) for i in (0, 1))

@@ -19,12 +19,8 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.methods.bayes.dirichlet import (
-    DRAWS,
-    SignedRankSums,
-    largest_component,
-    weight_blocks,
-)
+from mlaut.analysis.methods.bayes import dirichlet
+from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.lacoste.pair_probabilities import BETTER
 from mlaut.analysis.pairwise.decisions import many_pairs
 from mlaut.analysis.pairwise.pairs import EQUAL, PairedLosses, Pairs, paired_losses
@@ -99,7 +95,7 @@ def sign_probabilities(
     alphas = _sign_alphas(_columns(differences), rope, _checked_weight(prior))
     shares = alphas / alphas.sum(axis=1, keepdims=True)
     if rope > 0:
-        return largest_component(alphas), shares
+        return dirichlet.largest_component(alphas), shares
     # betainc needs positive parameters; without wins, ties and a prior a parameter is 0.
     first, second = (np.maximum(alphas[:, i], 1e-300) for i in (0, 2))
     better = np.stack([betainc(second, first, 0.5), betainc(first, second, 0.5)], axis=1)
@@ -184,9 +180,9 @@ def signed_rank_probabilities(
 def _sampled(
     d: np.ndarray, rope: float, prior: float, n_samples: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    sums = SignedRankSums(d, rope)
+    sums = dirichlet.SignedRankSums(d, rope)
     counts = np.zeros((d.shape[1], 3))
-    for block in weight_blocks(len(d), prior, n_samples, seed):
+    for block in dirichlet.weight_blocks(len(d), prior, n_samples, seed):
         weights = list(block.astype(np.float32))  # twice as fast; about one draw in 100,000 changes
         left, right = sums.sure(np.array(weights))
         counts += block.shape[1] * np.stack([left, np.zeros_like(left), right], axis=1)
@@ -229,8 +225,8 @@ def signed_rank_posterior(
     (1000, 3)
     """
     d = _one_column(differences)
-    sums = SignedRankSums(d, rope)
-    blocks = weight_blocks(len(d), _checked_weight(prior), n_samples, seed)
+    sums = dirichlet.SignedRankSums(d, rope)
+    blocks = dirichlet.weight_blocks(len(d), _checked_weight(prior), n_samples, seed)
     draws = np.concatenate([np.stack(sums.of_pair(0, weights), axis=1) for weights in blocks])
     return draws / draws.sum(axis=1, keepdims=True)
 

@@ -22,7 +22,6 @@ from mlaut.analysis.pairwise.effects import (
 )
 from mlaut.analysis.pairwise.pairs import EQUAL, paired_losses
 from mlaut.analysis.pairwise.runner import (
-    PairFunction,
     PairStatistics,
     even,
     odd,
@@ -321,14 +320,6 @@ def win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return the numbers of wins (the statistic), losses and ties of both orders of each pair."""
     wins, losses, tied = _win_loss_tie(d)
     return {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)}
-
-
-def leading_test(results: Results) -> PairFunction:
-    """Return the test of pairs to read first, whose numbers depend on the two strategies only.
-
-    It is the signed rank test, or the trinomial test if the scales of datasets are not comparable.
-    """
-    return trinomial_test if results.metric.incomparable else wilcoxon_test
 
 
 @pair_test(

@@ -203,8 +203,11 @@ def quade_test(results: Results) -> TestResult:
     observed weighted ranks, so ties are taken into account. Source: Quade 1979; Garcia, Fernandez,
     Luengo and Herrera 2010.
     """
-    weighted, _ = _quade(results)
-    n, k = weighted.shape
+    of = paired_losses(results)
+    size = results.noise_scale.max(axis=1, keepdims=True)
+    n, k = of.ranks.shape
+    ranges = snap(np.ptp(of.losses, axis=1, keepdims=True), size)
+    weighted = ranked(ranges) * (of.ranks - (k + 1) / 2)
     between = float(np.square(weighted.sum(axis=0)).sum() / n)
     within = float(np.square(weighted).sum()) - between
     value, p, notes = _f_statistic(between, within, n, k)
@@ -221,15 +224,6 @@ def quade_test(results: Results) -> TestResult:
         n=n,
         notes=(*results.notes_text(), *notes),
     )
-
-
-def _quade(results: Results) -> tuple[np.ndarray, np.ndarray]:
-    """Return weighted centred ranks, shape (N, K), and the weights of datasets, shape (N, 1)."""
-    losses = paired_losses(results).losses
-    size = results.noise_scale.max(axis=1, keepdims=True)
-    ranges = snap(losses.max(axis=1, keepdims=True) - losses.min(axis=1, keepdims=True), size)
-    weight = ranked(ranges)
-    return weight * (paired_losses(results).ranks - (losses.shape[1] + 1) / 2), weight
 
 
 @pair_test(

@@ -89,6 +89,7 @@ def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     Examples
     --------
     >>> from mlaut.analysis.results.results import Results
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"A": [0.1, 0.2], "B": [0.2, 0.3]}, index=["iris", "wine"])
     >>> poisson_binomial_test(Results.from_table(table, greater_is_better=False))
     Traceback (most recent call last):

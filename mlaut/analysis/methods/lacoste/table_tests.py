@@ -13,12 +13,8 @@ from numpy.typing import ArrayLike
 from mlaut.analysis.common.arguments import checked, real, where
 from mlaut.analysis.common.numerics import signed_rank_cdf
 from mlaut.analysis.common.result_types import Estimate, TestResult
+from mlaut.analysis.methods.lacoste import risk
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_from_probabilities
-from mlaut.analysis.methods.lacoste.risk import (
-    checked_counts,
-    prob_better_classifier,
-    risk_posterior,
-)
 from mlaut.analysis.pairwise.signed_rank import SignedRanks
 from mlaut.errors import AnalysisError
 
@@ -58,9 +54,9 @@ def lacoste_sign_test(
     >>> round(1 - lacoste_sign_test(17, 3).p_value, 6)
     0.997423
     """
-    wins, losses, ties = (int(v) for v in checked_counts(wins=wins, losses=losses, ties=ties))
+    wins, losses, ties = (int(v) for v in risk.checked_counts(wins=wins, losses=losses, ties=ties))
     p = float(sign_tail(np.array(wins), np.array(losses)))
-    low, high = risk_posterior(wins, wins + losses).interval()
+    low, high = risk.risk_posterior(wins, wins + losses).interval()
     return TestResult(
         name="Sign test (Lacoste)",
         strategies=tuple(strategies),
@@ -125,14 +121,14 @@ def lacoste_comparison(
     >>> round(results[0].probabilities["P(A better)"], 3), results[1].p_value, results[2].p_value
     (0.86, 0.125, 0.125)
     """
-    h, g, n = checked_counts(
+    h, g, n = risk.checked_counts(
         only_first_wrong=only_first_wrong, only_second_wrong=only_second_wrong, n=n
     )
     if h.ndim != 1 or h.size == 0 or (h + g > n).any() or (n < 1).any():
         raise AnalysisError("give one pair of counts for each dataset, together at most n, n >= 1")
     wins, losses = int((h < g).sum()), int((h > g).sum())
     return (
-        poisson_binomial_from_probabilities(prob_better_classifier(h, g)[0], strategies),
+        poisson_binomial_from_probabilities(risk.prob_better_classifier(h, g)[0], strategies),
         lacoste_sign_test(wins, losses, strategies, ties=h.size - wins - losses),
         lacoste_signed_rank_test((g - h) / n, strategies),
     )

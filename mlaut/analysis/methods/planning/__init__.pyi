@@ -1,4 +1,4 @@
-"""Where the public names are defined, for type checkers; written by tools/stubs.py."""
+"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.analysis.methods.planning.power import dataset_sd as dataset_sd
 from mlaut.analysis.methods.planning.power import datasets_needed_for_ranks as datasets_needed_for_ranks
