@@ -9,7 +9,6 @@ from typing import Any
 
 from mlaut.former_names import IN_PLUGINS, check_former, of_plugin
 
-
 _LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 

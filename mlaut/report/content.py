@@ -48,6 +48,7 @@ from mlaut.report.tables import TABLES
 from mlaut.report.terminal import first_screen
 
 _PERCENT = re.compile("percentages").search
+_MANY = 1_000  # pairs, of more a fifth of the draws: their table has two digits
 _MOST_DRAWN = 5_000  # pairs of the Bayesian signed rank test, whose draws take long for more
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
 _NO_BOUNDS = (
@@ -282,7 +283,9 @@ class _Later:
         if of.tested is None:
             return None
         n = len(of.results.strategies)
-        return with_draws(of.tested, DRAWS if n * (n - 1) // 2 <= _MOST_DRAWN else 0)
+        pairs = n * (n - 1) // 2
+        draws = DRAWS if pairs <= _MANY else DRAWS // 5 if pairs <= _MOST_DRAWN else 0
+        return with_draws(of.tested, draws)
 
     def estimates(self, of: Section) -> dict[str, ResultTable]:
         """Estimate the means in every scenario that the results allow."""

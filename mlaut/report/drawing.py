@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Callable, Sized
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,7 +191,10 @@ def _profile(section: Section) -> _Made | None:
     )
     best = frame.iloc[0].sort_values(ascending=False, kind="stable")
     alternative = f"{caption} Share of datasets with the best loss: {_list(best)}."
-    return profile_plot(performance_profile(section.results)), caption, alternative
+    profile = performance_profile(section.results)
+    drawn = frame.mean().nlargest(_MOST_DRAWN, keep="first").index
+    profile = replace(profile, frame=profile.frame[[x for x in profile.frame if x in drawn]])
+    return profile_plot(profile), f"{caption}{_best(best)}", alternative
 
 
 def _duels(section: Section) -> _Made | None:

@@ -23,7 +23,7 @@ from mlaut.report.shown import ShownTable
 from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES
 
-_LATE = 200  # rows; a longer table in a fold is made when the fold is opened
+_LATE = 2_000  # cells; a larger table is made when its part of the page is opened
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[_/.])")
 _PARTS = ("statistics", "data", "state", "table", "charts", "explorer")  # in this order
 
@@ -194,7 +194,7 @@ def _blocks(
         shown: ShownTable | _Late | None = on_page.get(table.name)
         words["rows"] = str(len(shown.rows) if isinstance(shown, ShownTable) else 0)
         caption = table.caption.format(**words)
-        if isinstance(shown, ShownTable) and table.fold and len(shown.rows) > _LATE:
+        if isinstance(shown, ShownTable) and shown.size > _LATE:
             shown = _late(shown, f"{prefix}-{table.name}", caption)
         blocks.append(
             _PageBlock(

@@ -1,7 +1,7 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,7 +125,7 @@ def screen_of(section: Section) -> Screen:
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
     cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
     first = decision.first[0] if "won" in decision.frame else ""
-    rows = {name: _row(decision, strips, name, cells[name], first) for name in cells}
+    rows = _rows(decision, strips, cells, first)
     answer, *more = answer_parts(decision)
     known, reading = _legend(decision)
     told = (f"Costs at most: {x.title}." for x in table.columns if x.key == COST)
@@ -138,7 +138,7 @@ def screen_of(section: Section) -> Screen:
             Group(title, folded, tuple(rows[name] for name in names))
             for title, names, folded in decision_groups(decision)
         ),
-        axis=tuple(strips.ticks()),
+        axis=tuple(strips.ticks),
         sides=strips.sides(),
         room=_room(rows.values()),
         first=first,
@@ -171,10 +171,8 @@ def race_screen(section: Section) -> Screen | None:
     size = next((x for x in ("difference", "ratio") if x in frame), "")
     shown = ShownTable.of(frame[["ran"]])
     shown = shown.joined(frame[[size]]) if size in frame else shown
-    rows = {
-        labels[0]: _row(table, strips, labels[0], tuple(x.shown for x in cells), first)
-        for labels, cells in shown.rows
-    }
+    cells = {labels[0]: tuple(x.shown for x in row) for labels, row in shown.rows}
+    rows = _rows(table, strips, cells, first)
     best, sure = listed(race.left), number(1 - race.terms.alpha)
     equal = ", and they are practically equal" * race.answered or ": the race has not told which"
     verb = "is the best" if len(race.left) == 1 else f"may be best{equal}"
@@ -196,7 +194,7 @@ def race_screen(section: Section) -> Screen | None:
         notes=(),
         headers=(("datasets", "on how many datasets it ran"), (size, ""))[: len(shown.columns)],
         groups=(Group("", False, tuple(rows.values())),),
-        axis=tuple(strips.ticks()),
+        axis=tuple(strips.ticks),
         sides=strips.sides(),
         room=_room(rows.values()),
         first=first,
@@ -275,46 +273,63 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     return table.joined(scores.set_axis(letters, axis=1))
 
 
+def _rows(
+    decision: VerdictTable, strips: Strips, cells: Mapping[str, tuple[str, ...]], first: str
+) -> dict[str, Row]:
+    """Return the row of each strategy, which has the texts of its cells."""
+    places = strips.across(strips.dots[list(cells)])
+    wins = decision.frame[["won", "tied", "lost"] if first else []].fillna(0)
+    counts = decision.frame[["failures"]].join(wins).astype(int).loc[list(cells)]
+    verdicts = decision.frame["verdict"]
+    return {
+        name: _row(strips, name, texts, str(verdicts[name]), places[name], *numbers)
+        for (name, texts), numbers in zip(cells.items(), counts.to_numpy().tolist(), strict=True)
+    }
+
+
 def _row(
-    decision: VerdictTable, strips: Strips, name: str, texts: tuple[str, ...], first: str
+    strips: Strips,
+    name: str,
+    texts: tuple[str, ...],
+    verdict: str,
+    places: pd.Series,
+    failed: int,
+    won: int = 0,
+    tied: int = 0,
+    lost: int = 0,
 ) -> Row:
-    frame = decision.frame
-    wins = frame[["won", "tied", "lost"]].fillna(0) if first else frame[[]]
-    counts = [int(x) for x in wins.loc[name].to_numpy()] or [0, 0, 0]
-    places = strips.across(strips.dots[name])
     inside = places[(places >= 0) & (places <= 1)]
     letters: list[tuple[str, float, int]] = []
     if strips.named and name != strips.reference:
         lanes = {dataset: lane for lane, dataset in enumerate(strips.dots.index)}
         letters = [("abc"[lanes[x]], round(float(p), 4), lanes[x]) for x, p in inside.items()]
     left, right = strips.edges(name)
-    won, tied, lost = counts
     return Row(
         name=name,
-        verdict=str(frame["verdict"][name]),
+        verdict=verdict,
         texts=texts,
-        strip=_svg(strips, name, places, inside),
+        strip=_svg(strips, name, places.to_numpy(), inside.to_numpy()),
         edges=(left.split("; ") if left else [], right.split("; ") if right else []),
         words=strips.words(name),
         letters=tuple(letters),
-        wins=(won, tied, lost, int(frame["failures"].loc[name])),
+        wins=(won, tied, lost, failed),
     )
 
 
-def _svg(strips: Strips, name: str, places: pd.Series, inside: pd.Series) -> str:
+def _svg(strips: Strips, name: str, places: np.ndarray, inside: np.ndarray) -> str:
     """Return the lines, band, dots and mark of a row, without texts, which it would stretch."""
     middle, parts = _HEIGHT / 2, []
 
     def line(share: float, half: float, kind: str) -> str:
         return f'<path class="{kind}" d="M{1000 * share:.1f} {middle - half:g}v{2 * half:g}"/>'
 
-    parts += [line(share, middle, "tick") for share, _ in strips.ticks()]
+    parts += [line(share, middle, "tick") for share, _ in strips.ticks]
     at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
     parts += [line(at, middle, "zero")] * bool(strips.reference)
     if name == strips.reference:
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:
-        known, drawn = places.dropna(), inside
+        known, drawn = places[places == places], inside
         if (band := strips.band(name)) is not None:
             low, high = (min(max(end, 0.0), 1.0) for end in band)
             parts.append(_band(low, high, _HALF, "band"))

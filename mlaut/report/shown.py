@@ -70,8 +70,9 @@ class TableColumn:
         >>> TableColumn("P", "P", "P").text(0.002), TableColumn("s", "s", "s").text(2.0)
         ('< 0.01', '2.00')
         """
-        if not _is_number(value) or value != value:
-            return number(value)
+        as_it_is = not self.unit and self.decimals is None and type(value) is float
+        if (as_it_is and value != SMALLEST_P) or not _is_number(value) or value != value:
+            return number(value)  # most, of a page's hundred thousand cells
         if self.unit == "P":
             return "< 0.01" if value < 0.01 else probability(value)
         if self.unit == "s":
@@ -126,10 +127,13 @@ class ShownTable:
         names = [name if isinstance(name, str) else str(name) for name in frame.columns]
         columns = tuple(by_key.get(name) or TableColumn(name, name) for name in names)
         labels = (x if isinstance(x, tuple) else (x,) for x in frame.index)
-        rows = tuple(
-            (tuple(map(str, label)), tuple(map(_shown, columns, row)))
-            for label, row in zip(labels, frame.to_numpy(dtype=object).tolist(), strict=True)
-        )
+        values = frame.to_numpy(dtype=object).T.tolist()
+        cells = [
+            list(map(ShownCell, x, map(c.text, x))) for c, x in zip(columns, values, strict=True)
+        ]
+        by_row = zip(*cells, strict=True) if cells else ((),) * len(frame)
+        named = (tuple(map(str, label)) for label in labels)
+        rows = tuple(zip(named, by_row, strict=True))
         return cls(tuple(str(name or "") for name in frame.index.names), columns, rows)
 
     def joined(self, frame: pd.DataFrame) -> ShownTable:
@@ -144,6 +148,11 @@ class ShownTable:
     def head(self) -> tuple[str, ...]:
         """Headers of all columns."""
         return (*self.labels, *(column.header for column in self.columns))
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.rows) * len(self.columns)
 
     @property
     def texts(self) -> list[tuple[str, ...]]:
@@ -161,10 +170,6 @@ class ShownTable:
         """Return whether all cells are numbers in so many columns that the headers are vertical."""
         numbers = all(cell.kind == "number" for _, cells in self.rows for cell in cells)
         return len(self.columns) > _MANY and numbers
-
-
-def _shown(column: TableColumn, value: Any) -> ShownCell:
-    return ShownCell(value, column.text(value))
 
 
 def _is_number(value: Any) -> bool:

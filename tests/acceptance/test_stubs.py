@@ -8,7 +8,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("stub", sorted((ROOT / "mlaut").rglob("*.pyi")), ids=lambda x: x.parent.name)
+@pytest.mark.parametrize(
+    "stub", sorted((ROOT / "mlaut").rglob("*.pyi")), ids=lambda x: x.parent.name
+)
 def test_every_line_of_a_stub_is_a_name_of_the_package(stub):
     package = import_module(".".join(stub.parent.relative_to(ROOT).parts))
     lines = [line for line in stub.read_text().splitlines() if line.startswith("from ")]

@@ -316,3 +316,24 @@ def test_a_bad_table_costs_itself_only(tmp_path):
     tmp_path.joinpath("good.csv").unlink()
     with pytest.raises(DataError, match=r"gaps\.csv"):
         load_folder(tmp_path, unusable=[])
+
+
+def test_files_of_several_targets_name_all_of_them(tmp_path):
+    rng = np.random.default_rng(0)
+    X, labels, numbers = rng.random((20, 3)), rng.integers(0, 2, (20, 2)), rng.random((20, 2))
+    np.savez(tmp_path / "table.npz", X=X, y=labels)
+    np.savez(tmp_path / "images.npz", X=X[:, None], y=numbers)
+    np.save(tmp_path / "pair_X.npy", X[:, None])
+    np.save(tmp_path / "pair_y.npy", labels)
+    for part in ("train", "test"):
+        np.savez(tmp_path / f"parts_{part}.npz", X=X, y=numbers)
+    found = {one.name: (one.features.shape, one.task, one.target) for one in load_folder(tmp_path)}
+    both = ["target0", "target1"]
+    assert found == {
+        "table": ((20, 3), "Classification", both),
+        "images": ((20, 1, 3), "Regression", both),
+        "pair": ((20, 1, 3), "Classification", both),
+        "parts": ((40, 3), "Regression", both),
+    }
+    text = error_of(load_folder, tmp_path, roles={"table": {"target": ["target0", "no"]}})
+    assert "dataset 'table': no column 'no' to be the target" in text

@@ -111,6 +111,10 @@ def test_a_split_is_read_once_for_each_seal_of_its_file(study, monkeypatch):
     assert sorted(read) == ["cpu", "iris"]
     with pytest.raises(ValueError, match="read-only"):  # all who read the file share it
         first.truth[0] = 1
+    study.allocate([strategy("forest")])
+    study.store_analysis({"analysis": {}})
+    assert {**study.load_splits()}.keys() == {"iris", "cpu"}
+    assert len(read) == 2  # these changes leave splits as they are
     study.save_splits([entry("iris", fingerprint="other")], replace=True)
     assert study.load_split("iris").fingerprint == "other"
     monkeypatch.setattr(seal, "_MOST_READ", 0)  # what was read is forgotten where it is too much

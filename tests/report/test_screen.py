@@ -49,7 +49,7 @@ def test_right_is_better_and_the_mark_is_the_average_of_the_table(metric):
     assert strips.marks["B"] == decision.frame[size]["B"]
     zero = strips.across(1.0 if metric == "rmse" else 0.0)
     assert 0 < strips.across(strips.marks["C"]) < strips.across(strips.marks["B"]) < zero < 1
-    places, texts = zip(*strips.ticks(), strict=True)
+    places, texts = zip(*strips.ticks, strict=True)
     assert list(places) == sorted(places)
     assert ("1" if metric == "rmse" else "0") in texts
 

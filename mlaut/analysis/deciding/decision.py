@@ -34,6 +34,7 @@ from mlaut.analysis.deciding.verdicts import (
     shown_equal,
     verdicts_against,
     verdicts_of_best,
+    worse_by,
     yardsticks,
 )
 from mlaut.analysis.methods.aggregates.best import RankProbabilities, probability_of_best
@@ -229,13 +230,11 @@ class _Evidence:
         better = shown_better(primary, names, analysis.alpha, case.control)
         chances = probability_of_best(case.results)
         top = _top(case.results, analysis, better, chances.frame["P(best)"][names].to_numpy())
-        leaders = names if case.control is None else [case.control]
+        leaders = [case.control] if case.control else []
         if case.control is None and top.any():
             ranks = frame["average rank"][names].to_numpy()
             at = leading(np.where(top, ranks, np.inf), case.means().to_numpy(), names)
             leaders = [names[place] for place in at]
-        elif case.control is None:
-            leaders = []
         return cls(primary, better, top, chances, tuple(leaders))
 
 
@@ -433,23 +432,15 @@ def _against(
 ) -> _Against:
     """Return what other tests and the mean say of the claims of the primary test."""
     names, analysis, control = case.names, case.chosen.analysis, case.control
-    place = None if control is None else names.index(control)
-
-    def shows(better: np.ndarray) -> np.ndarray:
-        either = better.any(axis=0) if place is None else better[place] | better[:, place]
-        return np.asarray(either)
-
-    each = {
-        how: shows(shown_better(pairs, names, analysis.alpha, control))
-        for how, pairs in tests.items()
-    }
+    every = {"": evidence.primary, **tests}
+    each = {how: worse_by(pairs, names, analysis.alpha, control) for how, pairs in every.items()}
+    claimed = each.pop("")
     size = losses(draft)[names].to_numpy()
-    if place is not None:
-        size = np.where(evidence.better[:, place], -size, size)
+    if control is not None:
+        size = np.where(evidence.better[:, names.index(control)], -size, size)
     failures = draft.frame["failures"][names].to_numpy()  # they are a size of their own
     with np.errstate(invalid="ignore"):  # NaN where the size is not known
         mixed = (size <= analysis.rope) & (failures == 0)
-    claimed = shows(evidence.better)
     confirmed = 2 * sum(each.values(), np.zeros(len(names))) >= len(each)
     return _Against(claimed, confirmed, each.get(RELATED, np.ones_like(claimed)), mixed)
 
@@ -564,20 +555,18 @@ def checks(
     draft: Decision, names: Sequence[str], others: Mapping[str, Pairwise]
 ) -> tuple[Check, ...]:
     """Return the answers to the question by other tests, treatments and metrics."""
-    analysis = draft.chosen.analysis
-    control = draft.leader if draft.control else None
+    alpha, control = draft.chosen.analysis.alpha, draft.leader if draft.control else None
     claims = (AVOID, USE) if control else (AVOID, LIKELY, YARDSTICK)
     claimed = {name for verdict in claims for name in draft.named(verdict)}
     found = []
     for how, pairs in others.items():
-        both = [name for name in names if name in pairs.strategies]
-        if draft.leader not in both:
+        if draft.leader not in pairs.strategies:
             continue
-        kept = _kept(shown_better(pairs, both, analysis.alpha, control), both, control)
-        lacking = claimed & set(both) - kept if control else claimed & kept
-        more = set() if control else set(draft.best) & set(both) - kept
+        worse = {*np.array(names)[worse_by(pairs, names, alpha, control)].tolist()}
+        lacking = (claimed & {*pairs.strategies}) - worse
+        more = set() if control else {*draft.best} & worse
         also, without = ([n for n in draft.frame.index if n in group] for group in (lacking, more))
-        leads = control is not None or draft.leader in kept
+        leads = control is not None or draft.leader not in worse
         found.append(Check(how, tuple(also), tuple(without), leads, control is not None))
     return tuple(found)
 
@@ -626,10 +615,3 @@ def _smallest_change(draft: Decision, results: Results) -> dict[str, Any]:
     units = results.datasets if results.clusters is None else sorted(set(results.clusters))
     without = tuple(units[row] for row in rows)
     return {"without": without, "then": results.strategies[then]} if rows else {}
-
-
-def _kept(better: np.ndarray, names: list[str], control: str | None) -> set[str]:
-    """Return the strategies that are not shown to be worse, or that differ from the control."""
-    at = None if control is None else names.index(control)
-    kept = ~np.any(better, axis=0) if at is None else better[at] | better[:, at]
-    return {name for name, ok in zip(names, kept, strict=True) if ok}

@@ -49,7 +49,6 @@ from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.results import Results
 
 _TOLD = 3  # differences of the headline, of strategies that may be the best
-_FAR = 10  # times the rows, above which a forecast says only that they are many
 _FOLDS = 10  # of groups, above which more add little
 _POWER = 0.84  # normal quantile of a power of 0.8
 _MEANINGS = {
@@ -190,41 +189,28 @@ class OneDecision(Decision):
         )
 
     def _prospects(self) -> str:
-        """Return what would settle the nearest open pair: more repeats, or more rows."""
+        """Return whether more folds or repeats may settle the nearest open pair."""
         if not self.decided or not self.rivals or self.control:
             return "" if self.decided else self._way_out()
-        rival, rows = self.rivals[0], self.one.n_rows
-        pair = f"{self.first[0]} from {rival}"
-        z, gap, (many_sets, as_it_is) = self._needed(rival)
-        if not gap:
-            return f"{rival} has the same mean {self.metric} as {self.first[0]}."
-        grouped, again = "group" in self.one.scheme, self.scenario == "(b)"
-        scheme = "'group_kfold(10)'" if grouped else "'repeated_kfold(10, 10)'"
-        if again and z * many_sets <= gap and (not grouped or self.one.n_sets < _FOLDS):
-            which = "folds" if grouped else "repeats of the split"
-            return f"More {which}, such as {scheme}, may tell {pair}."
-        times = (z * as_it_is / gap) ** 2
-        start = f"More {'folds' if grouped else 'repeats'} alone would hardly tell {pair}: it takes"
-        start = start if again else f"To tell {pair} takes"
-        if times > _FAR or not math.isfinite(times):
-            return f"{start} more than {_FAR} times the rows."
-        if not rows:
-            return f"{start} about {max(times, 1):.2g} times the rows (a rough forecast)."
-        many = f"about {float(f'{max(times, 1) * rows:.1g}'):,.0f} rows like these"
-        return f"{start} {many} in place of {rows:,} (a rough forecast)."
-
-    def _needed(self, rival: str) -> tuple[float, float, tuple[float, float]]:
-        """Return a quantile, the difference, and its errors after many repeats and as it is."""
         from scipy.special import ndtri
 
-        one, names = self.one, list(self.one.results.strategies)
-        ends = sorted((names.index(self.first[0]), names.index(rival)))
-        pairs = list(zip(one.pairs.first.tolist(), one.pairs.second.tolist(), strict=True))
-        at = pairs.index((ends[0], ends[1]))
+        rival, one = self.rivals[0], self.one
+        names, pairs = list(one.results.strategies), one.pairs
+        ends = {names.index(self.first[0]), names.index(rival)}
+        at = (np.isin(pairs.first, [*ends]) & np.isin(pairs.second, [*ends])).argmax()
         gap, error = abs(float(one.gaps.value[at])), float(one.gaps.standard_error[at])
+        if not gap:
+            return f"{rival} has the same mean {self.metric} as {self.first[0]}."
+        if self.scenario == "(a)":
+            return ""
+        pair, grouped = f"{self.first[0]} from {rival}", "group" in one.scheme
+        which = "folds" if grouped else "repeats of the split"
+        least = error * math.sqrt(one.ratio / (1 / one.n_sets + one.ratio))  # after many repeats
         z = float(-ndtri(self.chosen.analysis.alpha / 2 / self.n_pairs)) + _POWER
-        shared = one.ratio / (1 / one.n_sets + one.ratio) if one.ratio == one.ratio else 1.0
-        return z, gap, (error * math.sqrt(shared), error)
+        if z * least <= gap and (not grouped or one.n_sets < _FOLDS):
+            scheme = "'group_kfold(10)'" if grouped else "'repeated_kfold(10, 10)'"
+            return f"More {which}, such as {scheme}, may tell {pair}."
+        return f"More {which} alone would hardly tell {pair}: they share the rows."
 
     def _way_out(self) -> str:
         if "time" in self.one.scheme:

@@ -5,6 +5,7 @@ Nothing here draws: pages, notebooks and figures place the same dots, marks and 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -178,6 +179,7 @@ class Strips:
         left, right = texts
         return left and f"\u25c2 {left}", right and f"{right} \u25b8"
 
+    @cached_property
     def ticks(self) -> list[tuple[float, str]]:
         """Return the places, as shares of the axis, and the texts of its labels."""
         chosen: dict[float, str] = {}

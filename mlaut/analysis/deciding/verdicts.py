@@ -90,6 +90,15 @@ def shown_better(
     return shown
 
 
+def worse_by(
+    pairs: Pairwise, names: Sequence[str], alpha: float, control: str | None = None
+) -> np.ndarray:
+    """Return which are shown to be worse than another, or to differ from the control: (K,)."""
+    better = shown_better(pairs, names, alpha, control)
+    place = None if control is None else list(names).index(control)
+    return np.asarray(better.any(axis=0) if place is None else better[place] | better[:, place])
+
+
 def shown_equal(results: Results, leader: str, rope: float, alpha: float) -> np.ndarray:
     """Return which strategies are practically equal to the leader: bool, shape (K,).
 

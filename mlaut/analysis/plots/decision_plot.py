@@ -126,7 +126,7 @@ def decision_plot(
     lines = [part for text in below for part in wrap(text, line)]
     style(axes, "\n".join(lines), grid="x", left=False)
     low, high = strips.ends
-    shares, texts = zip(*strips.ticks(), strict=True) if strips.ticks() else ((), ())
+    shares, texts = zip(*strips.ticks, strict=True) if strips.ticks else ((), ())
     axes.set_xticks([low + share * (high - low) for share in shares], texts)
     axes.set_xlim(low, high)
     axes.set_yticks(range(len(labels)), labels, fontsize=font)

@@ -273,7 +273,8 @@ def _made(
     }
     try:
         roles = {**roles_in(row.get("roles", "")), **roles_of(given, row["name"])}
-        target = roles.pop("target", None) or row.get("target") or _default_target(frame)
+        several = frame.attrs.pop("target", None)
+        target = roles.pop("target", None) or row.get("target") or several or _default_target(frame)
         task = row.get("task", "") if target == row.get("target", target) else ""
         frame = _with_categories(frame, row.get("categorical", ""), target)
         how: dict[str, Any] = {"task": task, "roles": roles, "array": array, **metadata}
@@ -282,7 +283,7 @@ def _made(
         prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
         read_as_gaps = ""
         if (
-            target in frame
+            target in [*frame]
             and frame[target].isna().any()
             and (texts := gaps_in(path, target, gaps))
         ):

@@ -588,6 +588,7 @@ def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any)
     from mlaut.files_io import StudyStore
 
     study, unusable = StudyStore(out_io.path), list[DataError]()
+    anew = how.get("overwrite", False)
     before = study.load_splits() if study.exists else {}
     names = Data().split_datasets(input_io, out_io, paths, unusable=unusable, **how)
     warn_left_out(unusable)
@@ -596,10 +597,10 @@ def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any)
         new, old = entry.split, before[name].split if name in before else None
         if name in names and old is None:
             schemes.setdefault(new.scheme, []).append(name)
-        elif old is not None and (new.scheme, new.seed) != (old.scheme, old.seed):
-            told = f"{new.scheme} for {name} in place of {old.scheme}"
-            sys.stderr.write(f"mlaut: split: {printable(told, '')}, with which nothing was run\n")
-    if len(schemes) > 1:
+        elif old is not None and anew and (new.scheme, new.seed) != (old.scheme, old.seed):
+            gone = f"{new.scheme}, in place of {old.scheme}, with which nothing was run,"
+            schemes.setdefault(gone, []).append(name)
+    if len(schemes) > 1 or (schemes and anew):
         told = "; ".join(f"{scheme} for {_some(of)}" for scheme, of in schemes.items())
         sys.stderr.write(f"mlaut: split: {printable(told, '')}\n")
     return list(names)

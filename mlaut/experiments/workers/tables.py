@@ -19,6 +19,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,9 @@ _MOST_KEPT = 32  # tables, each of which takes a descriptor: a process may often
 _SEALS = ("F_SEAL_SHRINK", "F_SEAL_GROW", "F_SEAL_WRITE", "F_SEAL_SEAL")
 
 
+_database = lru_cache(maxsize=1)(FilesIO)  # opening one checks it, as reading a dataset does
+
+
 def load(ref: DatasetRef) -> Dataset:
     """Load a dataset, and check that it is the one that was split.
 
@@ -45,7 +49,7 @@ def load(ref: DatasetRef) -> Dataset:
     MlautError
         The dataset cannot be read, or has another fingerprint.
     """
-    dataset = FilesIO(ref.database).load_dataset(ref.path)
+    dataset = _database(ref.database).load_dataset(ref.path)
     if dataset.fingerprint != ref.fingerprint:
         raise DataError(
             f"{ref.database}: dataset {ref.name!r} was changed while the study runs; "

@@ -33,7 +33,14 @@ from mlaut.files_io.safe_files.handles import open_own, refuse_other_handles
 from mlaut.files_io.safe_files.hdf5_output import Bytes, object_h5, output_h5, write_all
 from mlaut.files_io.safe_files.lock import locked
 from mlaut.files_io.safe_files.plain_files import check_plain
-from mlaut.files_io.safe_files.seal import BLOCK, check_seal, list_open, make_seal, sealed_size
+from mlaut.files_io.safe_files.seal import (
+    BLOCK,
+    check_seal,
+    keep_read,
+    list_open,
+    make_seal,
+    sealed_size,
+)
 from mlaut.files_io.safe_files.system_errors import damage_told, explain, explained
 from mlaut.files_io.safe_files.untrusted import check_links
 from mlaut.held import remove_leftovers, unfinished
@@ -175,7 +182,7 @@ def _replace(temporary: Path, handle: int, real: Path) -> None:
 
 
 @contextlib.contextmanager
-def change_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
+def change_h5(path: str | os.PathLike[str], keeps: str = "") -> Iterator[h5py.File]:
     """Open a database to change its structure; the change becomes visible as a whole or not at all.
 
     A sealed file is changed in place, which writes as much as is new. Space of what is deleted
@@ -185,6 +192,8 @@ def change_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
     ----------
     path : path-like
         Path of the database, which is created if it does not exist.
+    keeps : str, optional
+        First word of the keys of `read_once` whose values the change leaves as they are.
 
     Yields
     ------
@@ -204,7 +213,8 @@ def change_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
         if real.exists():
             _complete(real)
             with _opened(path, doing) as file, real.open("rb") as raw:
-                end = sealed_size(raw.read(BLOCK)) if file.userblock_size == BLOCK else None
+                before = raw.read(BLOCK)
+                end = sealed_size(before) if file.userblock_size == BLOCK else None
         if end is None:
             yield stack.enter_context(rewrite_h5(path))
             return
@@ -223,7 +233,8 @@ def change_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
                     place = list_open(file)
             os.ftruncate(handle, max(end, content.size))
             with damage_told(path, _NO_SEAL):
-                change = content.change(make_seal(content, *place))
+                after = make_seal(content, *place)
+                change = content.change(after)
             os.fsync(handle)  # the list may refer to these bytes, so they must be on the disk first
             _decide(real, change)
         except BaseException:
@@ -232,6 +243,7 @@ def change_h5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
                     os.ftruncate(handle, end)
             raise
         _finish(real, handle, change)
+        keep_read(before, after, keeps)
 
 
 def _decide(real: Path, change: changes.Change) -> None:

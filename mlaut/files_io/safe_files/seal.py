@@ -92,7 +92,7 @@ def _stretches(group: Any, kind: bytes = b"") -> Iterator[tuple[int, int]]:
     Every change of a file looks at all that it holds. So this function uses identifiers of HDF5,
     which take half of the time of objects of h5py.
     """
-    for name in group:
+    for name in () if kind == b"mlaut-split" else group:
         item = h5py.h5o.open(group, name)
         if isinstance(item, h5py.h5g.GroupID):
             body = kind == b"body" or (kind == b"mlaut-table" and name == b"body")
@@ -206,6 +206,14 @@ def read_once(item: Any, key: Any, read: Callable[[], T], size: Callable[[T], in
         _read.setdefault(line, {})[key] = value
     found: T = _read[line][key]
     return found
+
+
+def keep_read(before: bytes, after: bytes, kept: str) -> None:
+    """Keep what was read of a file whose seal is now another: keys that begin with a word."""
+    found = _read.pop(before, {})
+    same = {key: value for key, value in found.items() if type(key) is tuple and key[0] == kept}
+    if same:
+        _read[after] = same
 
 
 def _not_sealed(path: Path, content: Any) -> StoreError:

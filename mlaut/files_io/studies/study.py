@@ -472,10 +472,8 @@ class StudyStore:
             names = [entry.name for entry in strategies]
             with self.reading() as file:
                 stored = layout.strategies_of(file)
-                present = {
-                    name: names_of(file[layout.PREDICTIONS][to_h5(name)])
-                    for name in _names(file, None)
-                }
+                entries = layout.entries_of(file)
+                present = {name: names_of(layout.group_of(file, name)) for name in entries}
             requested = datasets or dict.fromkeys(present, names)
             merged = merged_strategies(stored, strategies, replace)
             stale = {
@@ -487,11 +485,13 @@ class StudyStore:
                 if not set(requested.get(dataset, ())) <= set(allocated) or stale & set(allocated)
             }
             if columns or merged != list(stored):
-                with layout.damage_explained(self.path), change_h5(self.path) as file:
+                change = change_h5(self.path, keeps=layout.SPLITS)
+                with layout.damage_explained(self.path), change as file:
                     layout.put_strategies(file, merged)
                     for dataset, names in columns.items():
-                        arrays = layout.arrays_of(file, dataset)
-                        arrays.grow(arrays.entry, names).clear(stale)
+                        group, entry = layout.group_of(file, dataset), entries[dataset]
+                        arrays = StudyArrays(group, entry, present[dataset])
+                        arrays.grow(entry, names).clear(stale)
 
     # ---------------------------------------------------------------- writing
 
@@ -503,7 +503,8 @@ class StudyStore:
         record : mapping
             Plain JSON values, among them ``"analysis"``; `analyses` returns them.
         """
-        with self._settled(), layout.damage_explained(self.path), change_h5(self.path) as file:
+        change = change_h5(self.path, keeps=layout.SPLITS)
+        with self._settled(), layout.damage_explained(self.path), change as file:
             layout.put_runs(file, [{"id": uuid.uuid4().hex, **record}])
 
     @contextlib.contextmanager

@@ -57,12 +57,16 @@ class StudyArrays:
         Group of the arrays in the study file.
     entry : SplitEntry
         Identity, truth and split of the dataset.
+    names : sequence of str, optional
+        Names of the strategies, if they are known; default those that are stored.
     """
 
-    def __init__(self, group: h5py.Group, entry: SplitEntry) -> None:
+    def __init__(
+        self, group: h5py.Group, entry: SplitEntry, names: Sequence[str] | None = None
+    ) -> None:
         self.group = group
         self.entry = entry
-        self.names = names_of(group)
+        self.names = names_of(group) if names is None else tuple(names)
         self._journaled: dict[str, list[tuple[int, int, int, np.ndarray]]] = {}
 
     @classmethod
@@ -86,7 +90,7 @@ class StudyArrays:
         for name, (shape, dtype, _) in array_layout(entry, len(names), len(fields)).items():
             _allocate(group, name, shape, dtype, _MOST_STRATEGIES if spare else len(names))
         group["usage"].attrs["fields"] = ", ".join(fields)
-        return cls(group, entry)
+        return cls(group, entry, names)
 
     def grow(self, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
         """Make room for further strategies or repeats, whose cells are missing; move no value."""
@@ -94,7 +98,7 @@ class StudyArrays:
             self.group[name].resize(shape)
         if tuple(names) != self.names:
             put_labels(self.group, "strategies", names)
-        return StudyArrays(self.group, entry)
+        return StudyArrays(self.group, entry, names)
 
     def clear(self, names: Collection[str]) -> None:
         """Clear all cells of some strategies."""

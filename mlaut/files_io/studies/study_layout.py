@@ -137,8 +137,13 @@ def _all(values: Iterable[Any], kind: type) -> bool:
 
 def arrays_of(file: h5py.File, dataset: str) -> StudyArrays:
     """Return the arrays of a dataset, open for reading."""
-    entry = entry_of(file, dataset)
-    return StudyArrays(file[PREDICTIONS][to_h5(dataset)], entry)
+    entry = entry_of(file, dataset)  # tells that there is no such dataset
+    return StudyArrays(group_of(file, dataset), entry)
+
+
+def group_of(file: h5py.File, dataset: str) -> h5py.Group:
+    """Return the group of the arrays of a dataset."""
+    return file[PREDICTIONS][to_h5(dataset)]
 
 
 def put_entry(file: h5py.File, entry: SplitEntry) -> None:

@@ -16,7 +16,7 @@ from mlaut.files_io.safe_files.names import from_h5, to_h5
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.safe_files.texts import append_log
 from mlaut.files_io.studies.study_arrays import ArrayWriter
-from mlaut.files_io.studies.study_layout import PREDICTIONS, arrays_of, put_runs
+from mlaut.files_io.studies.study_layout import PREDICTIONS, SPLITS, arrays_of, put_runs
 from mlaut.records import Outcome
 
 Logs = dict[tuple[str, str], list[str]]
@@ -76,7 +76,7 @@ class StudyWriter:
         if not self._written:
             return
         self._file.close()
-        with change_h5(self._file.path) as file:
+        with change_h5(self._file.path, keeps=SPLITS) as file:
             fold_in(file, [self._run], self._logs)
         self._logs = {}
 

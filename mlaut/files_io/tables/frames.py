@@ -172,7 +172,7 @@ def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -
     """
     where = f"{group.file.filename}: dataset {dataset or group.name!r}"
     with _damage_explained(where, "its layout"):
-        _check_version(group, where)
+        _check_version(group, where, group.attrs)
         columns = list(encodings.decode_index(_get(group["columns"], where)))
         index = encodings.decode_index(_get(group["index"], where))
         counts = [int(group["body"][str(k)].attrs["columns"]) for k in range(len(group["body"]))]
@@ -212,7 +212,7 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
     with _damage_explained(where, "its layout"):
         if group.attrs[ENCODING] != "mlaut-table":
             raise ValueError(f"encoding {group.attrs[ENCODING]!r}")
-        _check_version(group, where)
+        _check_version(group, where, group.attrs)
         check_together(group)
     with _damage_explained(where, "the index of its columns"):
         columns = encodings.decode_index(_get(group["columns"], where))
@@ -250,8 +250,8 @@ def _read_body(
 
 
 def _get(group: h5py.Group, where: str) -> encodings.Element:
-    _check_version(group, where)
     about = {key: _plain(value) for key, value in group.attrs.items()}
+    _check_version(group, where, about)
     stored = dict(group.items())
     arrays = {
         key: read_whole(item) for key, item in stored.items() if isinstance(item, h5py.Dataset)
@@ -267,12 +267,12 @@ def _plain(value: object) -> str | int | bool:
     return value.item() if isinstance(value, np.generic) else value  # type: ignore[return-value]
 
 
-def _check_version(group: h5py.Group, where: str) -> None:
-    version = int(group.attrs[ENCODING_VERSION])
-    newest = STRINGS if group.attrs[ENCODING] == "text" else VERSION
+def _check_version(group: h5py.Group, where: str, about: Mapping[str, Any]) -> None:
+    version = int(about[ENCODING_VERSION])
+    newest = STRINGS if about[ENCODING] == "text" else VERSION
     if version > newest:
         raise StoreError(
-            f"{where}: {group.name} has version {version} of encoding {group.attrs[ENCODING]!r}, "
+            f"{where}: {group.name} has version {version} of encoding {about[ENCODING]!r}, "
             f"and this MLaut reads up to {newest}; update MLaut"
         )
 

@@ -72,7 +72,8 @@ def read_rows(
     A ts file (sktime, aeon) holds series: (rows, channels, points). An npz file holds ``X`` and
     ``y``, or what `scipy.sparse.save_npz` writes and ``y``; a file of svmlight is sparse. ``apart``
     may name the file of the labels of an npy file (``y``), else ``a_y.npy`` beside ``a_X.npy``, and
-    the paths in an HDF5 file (``X``, ``y``). Labels are the column ``target``.
+    the paths in an HDF5 file (``X``, ``y``). Labels are the column ``target``; names of several
+    columns of labels are ``attrs["target"]`` of the table.
     """
     path = Path(os.path.expanduser(path))
     ending = path.suffix.lower() if path.suffix.lower() in _APART else ending_of(path.name)
@@ -84,7 +85,7 @@ def read_rows(
     try:
         _check_unpacked(path)
         if ending in _APART:
-            frame, array, _ = of_pair(*_APART[ending](path, apart or {}), "target", {})
+            frame, array = _with_targets(*_APART[ending](path, apart or {}))
         else:
             read = READERS[ending](path, missing)
             frame, array = read if isinstance(read, tuple) else (read, None)
@@ -284,17 +285,23 @@ def _read_npz(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, Any]:
         raise ValueError(f"it has {', '.join(arrays) or 'no array'}, and no labels as 'y'")
     labels = arrays.pop("y")
     if "X" in arrays:
-        return of_pair(arrays["X"], labels, "target", {})[:2]
+        return _with_targets(arrays["X"], labels)
     from scipy.sparse import load_npz
 
-    return of_pair(load_npz(path), labels, "target", {})[:2]
+    return _with_targets(load_npz(path), labels)
 
 
 def _read_svmlight(path: Path, _missing: Sequence[str]) -> tuple[pd.DataFrame, Any]:
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(str(path))[:2]
-    return of_pair(X, y, "target", {})[:2]
+    return _with_targets(X, y)
+
+
+def _with_targets(X: Any, y: Any) -> tuple[pd.DataFrame, Any]:
+    frame, array, named = of_pair(X, y, "target", {})
+    frame.attrs["target"] = named.get("target")  # names of several
+    return frame, array
 
 
 _TS_LABELS = ("@classlabel", "@targetlabel")  # of classification and of regression

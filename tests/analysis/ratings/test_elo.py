@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from mlaut.analysis import Results, average_ranks, elo_ratings
+from mlaut.analysis.methods.ratings.elo import _fitted, _strengths, duels
 from mlaut.errors import AnalysisError, MissingCellsError
 
 
@@ -109,3 +110,15 @@ def test_awkward_tables():
 def test_bad_options(how, words, losses):
     with pytest.raises(AnalysisError, match=words):
         elo_ratings(losses({"A": [0.0, 1.0], "B": [1.0, 0.0]}), **how)
+
+
+def test_the_steps_of_all_samples_end_where_each_one_alone_does():
+    """Samples share a curvature, and those that are far from all datasets get their own."""
+    scores = np.random.default_rng(3).integers(0, 5, (7, 6)) - np.arange(6)
+    table = pd.DataFrame(scores, columns=list("ABCDEF"))
+    outcomes = duels(Results.from_table(table, greater_is_better=True).in_order)
+    weights = np.vstack([np.ones(7), np.random.default_rng(0).multinomial(7, [1 / 7] * 7, 50)])
+    fought = ~np.broadcast_to(np.eye(6, dtype=bool), outcomes.shape)
+    won = weights @ (((outcomes == 1) + 0.5 * (outcomes == 0)) * fought).sum(axis=2)
+    alone = [_fitted(x[None], fought.sum(axis=0)[None], np.zeros((1, 6)))[0] for x in won]
+    assert _strengths(won, fought, weights) == pytest.approx(np.array(alone), abs=1e-6)

@@ -100,11 +100,7 @@ def _index(expected: np.ndarray, datasets: np.ndarray) -> pd.Index:
 
 
 def _sentence(
-    reading: Reading,
-    results: Results,
-    shape: tuple[int, ...],
-    uneven: str,
-    failed: object,
+    reading: Reading, results: Results, shape: tuple[int, ...], uneven: str, failed: object
 ) -> str:
     """Return how the table was read: nothing is used or left out that it does not name."""
     names = reading.names

@@ -6,12 +6,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from mlaut.analysis.importers.grids.cells import WORDS, Column
-from mlaut.analysis.importers.grids.names import (
-    is_summary,
-    same_metric,
-    without_unit,
-    word_of,
-)
+from mlaut.analysis.importers.grids.names import is_summary, same_metric, without_unit, word_of
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 
 _MANY = 5  # rows from which whole numbers among fractions are no accident

@@ -65,10 +65,10 @@ def keys_of(g: Sheet) -> Keys:
             text = f"no column is of {what}; it has {', '.join(g.columns)}"
             known = [x for x in numbers if usual_name(x) is not None]
             if g.metric and known:  # a setting beside other metrics is no score
-                raise g.refuse(text, *(g.asked.command(metric=word_of(x)) for x in known[:2]))
+                raise g.refuse(text, *({"metric": word_of(x)} for x in known[:2]))
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
-            raise g.refuse(text, *(g.asked.command(score=x) for x in (left or numbers)[:2]))
+            raise g.refuse(text, *({"score": x} for x in (left or numbers)[:2]))
         scores = (left[0],)
     return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)
 
@@ -85,7 +85,7 @@ def _one_of_both(
     if len(alone) != 1:
         return dataset, strategy
     if alone[0] == dataset and word_of(dataset[0]) in _FILES:
-        ways = (g.asked.command(dataset=dataset[0]), g.asked.command(strategy=strategy[0]))
+        ways = ({"dataset": dataset[0]}, {"strategy": strategy[0]})
         raise g.refuse(f"it is unclear whether `{dataset[0]}` or `{strategy[0]}` names rows", *ways)
     other = strategy if alone[0] == dataset else dataset
     g.roles |= dict.fromkeys(other, "property")
@@ -175,9 +175,7 @@ def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
     ]
     if plain_ones:
         return plain_ones[:1]
-    raise g.refuse(
-        f"several columns are of {wanted}", *(g.asked.command(score=x) for x in found[:3])
-    )
+    raise g.refuse(f"several columns are of {wanted}", *({"score": x} for x in found[:3]))
 
 
 def sources_by_dataset(g: Sheet, dataset: list[str]) -> dict[str, str]:

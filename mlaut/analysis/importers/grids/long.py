@@ -8,12 +8,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS, Column
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
-from mlaut.analysis.importers.grids.names import (
-    is_summary,
-    role_of,
-    same_metric,
-    word_of,
-)
+from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.markup import counted
@@ -52,7 +47,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
     for key, other in ((dataset, strategy), (strategy, dataset)):
         if g.n_of(*key) == g.n > 2 and g.n_of(*other) > 1:
-            ways = [g.asked.command(strategy="+".join(key))] if key == dataset else []
+            ways = [{"strategy": key}] if key == dataset else []
             raise g.refuse(f"each {quoted(key)} has one row, so nothing can be compared", *ways)
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
@@ -98,7 +93,7 @@ def _score(g: Sheet, keys: Keys) -> str:
     if len(keys.scores) > 1:
         few = keys.scores[:_MOST_OPTIONS]
         text = f"it has several metrics ({', '.join(keys.scores)}), so say which one"
-        raise g.refuse(text, *(g.asked.command(metric=x) for x in few[:3]))
+        raise g.refuse(text, *({"metric": x} for x in few[:3]))
     score = keys.scores[0]
     if score not in g.columns:
         raise g.refuse(f"no column {score!r}")
@@ -107,8 +102,7 @@ def _score(g: Sheet, keys: Keys) -> str:
         wanted = usual_name(g.metric)
         if word_of(score) != "loss" or wanted is None or wanted.greater:
             raise g.refuse(
-                f"no column is of {g.metric}, and `{score}` is of {other.metric}",
-                g.asked.command(metric=score),
+                f"no column is of {g.metric}, and `{score}` is of {other.metric}", {"metric": score}
             )
     return score
 
@@ -154,11 +148,11 @@ def _other_key(
             role = "strategy" if dataset else "dataset"
             if not free:
                 left = [x for x in g.columns if not g.columns[x].is_number and x not in known]
-                ways = [g.asked.command(**{role: x}) for x in left if not g.fixes(known, x)][:2]
+                ways = [{role: x} for x in left if not g.fixes(known, x)][:2]
                 raise g.refuse(
                     f"no column names the {need}, so its rows are of one: {_FOLDER}", *ways
                 )
-            ways = [g.asked.command(**{role: x}) for x in (keyed or free)[:3]]
+            ways = [{role: x} for x in (keyed or free)[:3]]
             raise g.refuse(
                 f"several columns may name the {need} ({', '.join(keyed or free)})", *ways
             )
@@ -180,7 +174,7 @@ def _other_key(
         raise g.refuse(
             f"{', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear which has "
             "the names of the datasets and of the strategies",
-            *(g.asked.command(dataset=a, strategy=b) for a, b in both[:3]),
+            *({"dataset": a, "strategy": b} for a, b in both[:3]),
         )
     one, two = pairs[0]
     each = {
@@ -190,7 +184,7 @@ def _other_key(
     if liked[one] == "strategy" or liked[two] == "dataset":
         one, two = two, one
     if liked[one] == "strategy" or liked[two] == "dataset" or not any(liked.values()):
-        ways = [g.asked.command(dataset=a, strategy=b) for a, b in ((one, two), (two, one))]
+        ways = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
         raise g.refuse(f"it is unclear which of `{one}` and `{two}` names the datasets", *ways)
     return [one], [two]
 
@@ -234,7 +228,7 @@ def _tell_apart(
         f"{counted(int(doubled.sum()), 'repeated row')}, the first: {first}; no column tells them "
         "apart (a repeat, a seed, a setting); if they are repeats"
     )
-    raise g.refuse(text, g.asked.command(repeat="rows"))
+    raise g.refuse(text, {"repeat": "rows"})
 
 
 def doubled_rows(g: Sheet, names: Sequence[str]) -> np.ndarray:
@@ -288,14 +282,12 @@ def _as_part(
         f"strategies {' and '.join(map(repr, pairs))}, or does it belong to the datasets, or are "
         "they repeats"
     )
-    ways = [
-        g.asked.command(dataset="+".join(dataset), strategy="+".join(names)),
-        g.asked.command(dataset="+".join([*dataset, *chosen]), strategy="+".join(strategy)),
-        g.asked.command(
-            dataset="+".join(dataset), strategy="+".join(strategy), repeat="+".join(chosen)
-        ),
-    ]
-    raise g.refuse(text, *ways)
+    raise g.refuse(
+        text,
+        {"dataset": dataset, "strategy": names},
+        {"dataset": [*dataset, *chosen], "strategy": strategy},
+        {"dataset": dataset, "strategy": strategy, "repeat": chosen},
+    )
 
 
 def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:

@@ -69,7 +69,7 @@ def _check_single(g: Sheet) -> None:
         if _COMMA.fullmatch(cell):
             raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
         rest = any(x.is_number for x in g.columns.values())
-        ways = [g.asked.command(unused="+".join(odd))] if rest else []
+        ways = [{"unused": [*odd]}] if rest else []
         end = "" if rest else ", and no other column has any: keep one number in each cell"
         raise g.refuse(f"{cell!r} in column {name!r} is no single number{end}", *ways)
 
@@ -108,7 +108,7 @@ def _choose_metric_rows(g: Sheet) -> None:
         wanted = wanted or [x for x in kinds if g.metric and same_metric(x, g.metric)]
         if not wanted and not g.metric and len(kinds) > 1:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
-            raise g.refuse(text, *(g.asked.command(metric=x) for x in kinds[:2]))
+            raise g.refuse(text, *({"metric": x} for x in kinds[:2]))
         alone = [x for x in g.of("dataset", "strategy") if g.is_key([x])]
         if not wanted and alone and len(kinds) > 1:  # each dataset is scored by its own
             g.drop([name])

@@ -11,12 +11,7 @@ import pandas as pd
 from mlaut.analysis.importers.grids.cells import Column, columns_of
 from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import Grid
-from mlaut.analysis.importers.grids.names import (
-    PARTS,
-    looks_like,
-    role_of,
-    word_of,
-)
+from mlaut.analysis.importers.grids.names import PARTS, looks_like, role_of, word_of
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 
@@ -48,21 +43,17 @@ class Asked:
     clusters: str = ""
     table: str = ""
 
-    def command(self, metric: str = "", **columns: str) -> str:
+    def command(self, **chosen: str | Sequence[str]) -> str:
         """Return the command that reads the table so, ready to be pasted."""
-        given = {"table": self.table} if self.table else {}
-        given |= {role: "+".join(names) for role, names in self.columns.items()}
-        more = given.get("unused", "")
-        if more and columns.get("unused"):  # what is left out stays so
-            columns["unused"] = f"{more}+{columns['unused']}"
-        given |= columns
-        words = ["mlaut report", shlex.quote(self.where)]
-        if metric or self.metric:
-            words.append(f"--metric {shlex.quote(metric or self.metric)}")
-        if given:
-            text = ",".join(f"{role}={names}" for role, names in given.items())
-            words.append(f"--columns {shlex.quote(text)}")
-        return " ".join(words)
+        metric = str(chosen.pop("metric", self.metric))
+        each = {role: (x,) if isinstance(x, str) else tuple(x) for role, x in chosen.items()}
+        if "unused" in each:  # what is left out stays so
+            each["unused"] = (*self.columns.get("unused", ()), *each["unused"])
+        given = ({"table": (self.table,)} if self.table else {}) | dict(self.columns) | each
+        text = ",".join(f"{role}={'+'.join(names)}" for role, names in given.items())
+        ways = [("--metric", metric), ("--columns", text)]
+        asked = [f"{option} {shlex.quote(x)}" for option, x in ways if x]
+        return " ".join(["mlaut report", shlex.quote(self.where), *asked])
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,27 +166,14 @@ class Sheet:
 
     def _role(self, column: Column) -> str:
         """Return what a column is by its name, if its cells do not contradict it."""
-        role = role_of(column.name)
-        if role in ("strategy", "source", "part", "metric") and column.is_number:
+        role, number = role_of(column.name), column.is_number
+        if role in ("strategy", "source", "part", "metric") and number:
             return ""
-        if role == "dataset" and column.is_number:
-            return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
-        if (
-            role == "size"
-            and word_of(column.name) in ("id", "index", "no", "p", "n")
-            and column.is_number
-        ):
-            return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
-        if role in ("repeat", "fold") and column.is_number:
+        short = role == "size" and word_of(column.name) in ("id", "index", "no", "p", "n")
+        if number and (short or role in ("dataset", "repeat", "fold")):
             return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
         if role == "part" and not {x.lower() for x in column.labels()} <= {*PARTS, ""}:
-            role = (
-                "dataset"
-                if word_of(column.name) == "subset"
-                else "fold"
-                if word_of(column.name) == "split"
-                else ""
-            )
+            role = {"subset": "dataset", "split": "fold"}.get(word_of(column.name), "")
         texts = role == "fold" and not column.is_number
         if texts and {x.lower() for x in column.labels()} <= {*PARTS, ""}:
             return "part"
@@ -257,10 +235,11 @@ class Sheet:
         """Return whether a column is constant within each label of others."""
         return self.n_of(*finer, coarser) == self.n_of(*finer)
 
-    def refuse(self, text: str, *commands: str) -> AnalysisError:
-        """Return the error that asks, with the commands that answer."""
-        ways = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
-        return AnalysisError(f"{self.where}: {text}" + (f": {ways}" if ways else ""))
+    def refuse(self, text: str, *ways: Mapping[str, str | Sequence[str]]) -> AnalysisError:
+        """Return the error that asks, with the commands that answer by these columns."""
+        commands = [self.asked.command(**way) for way in ways]
+        shown = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
+        return AnalysisError(f"{self.where}: {text}" + (f": {shown}" if shown else ""))
 
 
 def quoted(names: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """The reading of a table with a column for each strategy, or for each dataset."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -36,6 +36,8 @@ from mlaut.errors import AnalysisError, some_of
 
 _TIMED = re.compile(r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]", re.I)
 _STATISTICS = r"min|max|median|mean|std|sd|count|\d+%|iqr|mode|var"  # of a summary
+_NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
+_MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
 
 
@@ -43,6 +45,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     """Return the reading of a table with a column for each strategy, or for each dataset."""
     _check_metrics(g, keys)
     rows, kind, why = _rows(g, keys)
+    _columns_by_value(g, rows, kind)
     repeat, fold = list(keys.repeat), list(keys.fold)
     others = {*rows, *repeat, *fold}
     sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
@@ -55,32 +58,22 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     columns = _without_odd(g, rows, columns, kind)
     shown = [renamed.get(x, x) for x in columns]
     other = "strategy" if kind == "dataset" else "dataset"
-    _check_columns(g, columns, kind)
-    metrics = columns and (all(map(_is_metric, shown)) or all(map(usual_name, columns)))
-    if metrics and (kind == "strategy" or len(columns) > 1):
-        raise g.refuse(
-            f"its columns ({some_of(columns)}) are metrics of one {other}, so there is nothing to "
-            f"compare: give a folder with such a table for each {other}"
-        )
+    if not g.asked.columns.get("score"):
+        _check_columns(g, columns, shown, kind)
     _check_measures(g, columns, kind)
     if not columns:
         raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
     _drop_average_rows(g, rows, columns)
-    if strange := [
-        (x, next(iter(g.columns[x].strange.values()))) for x in columns if g.columns[x].strange
-    ]:
-        cells = ", ".join(f"{name!r} has {cell!r}" for name, cell in strange[:4])
-        raise g.refuse(
-            f"cells that are neither numbers nor known words: column {cells}: mend them, or leave "
-            "columns out",
-            g.asked.command(unused="+".join(name for name, _ in strange)),
-        )
+    if strange := {x: [*odd.values()] for x in columns if (odd := g.columns[x].strange)}:
+        cells = ", ".join(f"{name!r} has {strange[name][0]!r}" for name in [*strange][:4])
+        text = f"cells that are neither numbers nor known words: column {cells}: mend them, or "
+        raise g.refuse(f"{text}leave columns out", {"unused": [*strange]})
     kinds = {x: g.columns[x].kind for x in columns if g.columns[x].kind}
     one = [x for x in kinds if kinds[x] == kinds[next(iter(kinds))]]
     if far := [x for x in kinds if x not in one]:
         raise g.refuse(
             f"`{one[0]}` is in {kinds[one[0]]}, and `{far[0]}` in {kinds[far[0]]}",
-            *(g.asked.command(unused="+".join(names)) for names in (far, one)),
+            *({"unused": names} for names in (far, one)),
         )
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
@@ -152,7 +145,7 @@ def _of_one(g: Sheet, own: str, columns: Sequence[str], kind: str) -> AnalysisEr
     """Return the error about a table whose columns are metrics of one dataset, or strategy."""
     few = "dataset" if kind == "strategy" else "strategy"
     rest = [x for x in columns if _may_score(g, x)]
-    ways = [g.asked.command(**{kind: "rows", "score": "+".join(rest[:3])})] if len(rest) > 1 else []
+    ways = [{kind: "rows", "score": rest[:3]}] if len(rest) > 1 else []
     return g.refuse(
         f"`{own}` is the metric and its rows are of one {few}, so there is nothing to compare: "
         f"give a folder with such a table for each {few}" + ", or name the columns" * bool(ways),
@@ -168,64 +161,55 @@ def _may_score(g: Sheet, name: str) -> bool:
 
 def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     """Return the columns that name the rows, what rows are, and the evidence if no name says so."""
-    said = g.asked.columns
-    texts = [
-        x
-        for x in g.columns
-        if not g.columns[x].is_number and g.roles[x] in ("", "property", "alias")
-    ]
-    more = [*keys.repeat, *keys.fold]
+    said, more = g.asked.columns, [*keys.repeat, *keys.fold]
+    texts = [x for x in g.columns if g.roles[x] in ("", "property", "alias")]
+    texts = [x for x in texts if not g.columns[x].is_number]
     if keys.dataset or keys.strategy:
-        rows = list(keys.dataset or keys.strategy)
         kind = "dataset" if keys.dataset else "strategy"
-        if not g.is_key([*rows, *more]):  # a size may be part of the name of a strategy
-            sizes = [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
-            levels = [x for x in g.columns if g.columns[x].is_number and _is_level(g, x)]
-            more_texts = sizes if kind == "strategy" else levels
-            texts = [x for x in dict.fromkeys([*texts, *more_texts]) if x not in rows]
-            sets = [c for n in (1, 2) for c in combinations(texts[:6], n)]
-            rows = next(([*rows, *c] for c in sets if g.is_key([*rows, *c, *more])), rows)
-            apart = [x for x in g.columns if x not in rows and _is_whole(g, x)]
-            apart = [x for x in apart if g.is_key([*rows, x, *more])][:1]
-            if apart and not g.is_key([*rows, *more]):
-                raise g.refuse(
-                    f"{quoted(rows)} names several rows, which `{apart[0]}` tells apart",
-                    g.asked.command(**{kind: "+".join([*rows, *apart])}),
-                    g.asked.command(**{kind: "+".join(rows), "repeat": apart[0]}),
-                )
+        rows = _finer(g, list(keys.dataset or keys.strategy), kind, texts, more)
         if not said:
             _check_corner(g, rows, kind)
-        _columns_by_value(g, rows, kind)
         return rows, kind, ""
     first = next(iter(g.columns))
-    if not texts and (
-        not g.columns[first].is_number or word_of(first) in ("unnamed", "name", "id")
-    ):
-        texts = [first]
+    if not g.columns[first].is_number or word_of(first) in ("unnamed", "name", "id"):
+        texts = texts or [first]
     if not texts:
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
             f"column 'dataset'; it has {some_of(g.columns)}",
-            *([g.asked.command(dataset=first)] if g.is_key([first]) else []),
+            *([{"dataset": first}] if g.is_key([first]) else []),
         )
-    rows = next(
-        (list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n) if g.is_key([*c, *more])),
-        texts[:1],
-    )
-    if said.get("dataset") == ("rows",) or said.get("strategy") == ("columns",):
-        _columns_by_value(g, rows, "dataset")
-        return rows, "dataset", ""
-    if said.get("strategy") == ("rows",) or said.get("dataset") == ("columns",):
-        _columns_by_value(g, rows, "strategy")
-        return rows, "strategy", ""
+    sets = [list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n)]
+    rows = next((c for c in sets if g.is_key([*c, *more])), texts[:1])
+    for kind, other in (("dataset", "strategy"), ("strategy", "dataset")):
+        if said.get(kind) == ("rows",) or said.get(other) == ("columns",):
+            return rows, kind, ""
     kind, why = _way_round(g, rows)
-    _columns_by_value(g, rows, kind)
     return rows, kind, f" ({why})"
 
 
-def _is_level(g: Sheet, name: str) -> bool:
-    """Return whether whole numbers may tell rows of one name apart, such as a horizon."""
-    return g.roles[name] == "" and _is_whole(g, name) and g.n_of(name) <= g.n / 2
+def _finer(
+    g: Sheet, rows: list[str], kind: str, texts: list[str], more: Sequence[str]
+) -> list[str]:
+    """Return the columns that name rows with those that tell rows of one name apart."""
+    if g.is_key([*rows, *more]):
+        return rows
+    whole = [x for x in g.columns if x not in rows and _is_whole(g, x)]
+    if kind == "strategy":  # a size may be part of its name, and a horizon of that of a dataset
+        texts = texts + [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
+    else:
+        texts = texts + [x for x in whole if g.roles[x] == "" and g.n_of(x) <= g.n / 2]
+    texts = [x for x in dict.fromkeys(texts) if x not in rows]
+    sets = [[*rows, *c] for n in (1, 2) for c in combinations(texts[:6], n)]
+    if found := [c for c in sets if g.is_key([*c, *more])]:
+        return found[0]
+    if apart := [x for x in whole if g.is_key([*rows, x, *more])][:1]:
+        raise g.refuse(
+            f"{quoted(rows)} names several rows, which `{apart[0]}` tells apart",
+            {kind: [*rows, *apart]},
+            {kind: rows, "repeat": apart},
+        )
+    return rows
 
 
 def _is_whole(g: Sheet, name: str) -> bool:
@@ -246,60 +230,43 @@ def _check_corner(g: Sheet, rows: list[str], kind: str) -> None:
     if corner and liked not in ("", kind) and across != liked:
         raise g.refuse(
             f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names",
-            g.asked.command(**{liked: rows[0]}),
-            g.asked.command(**{kind: rows[0]}),
+            {liked: rows[0]},
+            {kind: rows[0]},
         )
 
 
 def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
     """Return whether rows are datasets or strategies, with the evidence; ask if there is none."""
     label = [str(x) for x in g.label(rows)]
-    candidates = [
-        x
-        for x in g.columns
-        if g.columns[x].is_number and g.roles[x] not in ("size", "spread", "repeat", "fold")
-    ]
-    evidence: dict[str, list[str]] = {"dataset": [], "strategy": []}
-    averages = average_columns([g.columns[x] for x in candidates])
-    named = [x for x in candidates if is_summary(x)]
-    if averages or named:
-        name = (named or averages)[0]
-        evidence["strategy"].append(f"column `{name}` is a mean over the others")
-    plain_rows = [i for i, x in enumerate(label) if not is_summary(x)]
-    by_value = average_rows(
-        [g.columns[x] for x in candidates if x not in averages and x not in named]
+    no_scores = ("size", "spread", "repeat", "fold")
+    numbers = [x for x in g.columns if g.columns[x].is_number and g.roles[x] not in no_scores]
+    means = [x for x in numbers if is_summary(x)]
+    means += average_columns([g.columns[x] for x in numbers])
+    members = [x for x in numbers if x not in means]
+    plain = [x for x in label if not is_summary(x)]
+    columns = [g.columns[x] for x in members]
+    over = [x for x in label if is_summary(x)] or [label[i] for i in average_rows(columns)]
+    if over and means:  # a mean over both says nothing
+        over, means = [], []
+    marked = best_marked(columns)
+    other = {"dataset": "strategy", "strategy": "dataset", "": ""}
+    rules = (  # what rows are, what shows it, and how that is told
+        ("strategy" if means else "", f"column `{''.join(means[:1])}` is a mean over the others"),
+        ("dataset" if over else "", f"row `{''.join(over[:1])}` is one over the others"),
+        (other[likes(members)], f"columns are {_NOUNS[likes(members)]} by their names"),
+        (likes(plain), f"rows are {_NOUNS[likes(plain)]} by their names"),
+        (_MARKED[marked], f"the best of each {marked[:-1]} is marked"),
     )
-    summaries = [x for x in label if is_summary(x)] or [label[i] for i in by_value]
-    if summaries:
-        evidence["dataset"].append(f"row `{summaries[0]}` is one over the others")
-    members = [x for x in candidates if x not in averages and x not in named]
-    if summaries and (averages or named):  # a mean over both says nothing
-        evidence = {"dataset": [], "strategy": []}
-    for names, yes, no, what in (
-        (members, "dataset", "strategy", "columns"),
-        ([label[i] for i in plain_rows], "strategy", "dataset", "rows"),
-    ):
-        kind = likes(names)
-        if kind == "strategy":
-            evidence[yes].append(f"{what} are strategies by their names")
-        elif kind == "dataset":
-            evidence[no].append(f"{what} are datasets by their names")
-    marked = best_marked([g.columns[x] for x in members])
-    if marked:
-        evidence["dataset" if marked == "rows" else "strategy"].append(
-            f"the best of each {marked[:-1]} is marked"
-        )
-    found = [kind for kind, reasons in evidence.items() if reasons]
-    if len(found) == 1:
-        return found[0], evidence[found[0]][0]
-    both = f" ({evidence['dataset'][0]}, but {evidence['strategy'][0]})" if found else ""
-    n, k = len(plain_rows), len(members)
+    evidence = {kind: why for kind, why in reversed(rules) if kind}
+    if len(evidence) == 1:
+        return next(iter(evidence.items()))
+    both = f" ({evidence['dataset']}, but {evidence['strategy']})" if evidence else ""
+    n, k = len(plain), len(members)
     text = (
         f"it is unclear whether rows are datasets ({n} datasets, {k} strategies) or strategies "
         f"({k} datasets, {n} strategies){both}"
     )
-    name = "+".join(rows)
-    raise g.refuse(text, g.asked.command(dataset=name), g.asked.command(strategy=name))
+    raise g.refuse(text, {"dataset": rows}, {"strategy": rows})
 
 
 def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
@@ -307,38 +274,29 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     _drop_average_rows(g, rows, [])
     keys = {*rows, *g.of("repeat", "fold", "source")}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
-    chosen = g.asked.columns.get("score", ())
-    if chosen:
+    if chosen := g.asked.columns.get("score", ()):
         g.drop([x for x in numbers if x not in chosen])
         return
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit]
-    if len(sizes) < len(numbers):
-        doubtful = [x for x in sizes if not is_size(x) and _is_among(g, x, numbers)]
-        if doubtful:
-            raise g.refuse(
-                f"{quoted(doubtful)} may be no scores by the name, and look like the others",
-                g.asked.command(unused="+".join(doubtful)),
-                g.asked.command(
-                    score="+".join(x for x in numbers if x not in sizes or x in doubtful)
-                ),
-            )
+    some = len(sizes) < len(numbers)
+    if doubtful := [x for x in sizes if some and not is_size(x) and _is_among(g, x, numbers)]:
+        raise g.refuse(
+            f"{quoted(doubtful)} may be no scores by the name, and look like the others",
+            {"unused": doubtful},
+            {"score": [x for x in numbers if x not in sizes or x in doubtful]},
+        )
     every = all(g.columns[x].unit for x in numbers)  # a table of times
-    if len(sizes) < len(numbers) or (kind == "strategy" and not every):
+    if some or (kind == "strategy" and not every):
         g.drop(sizes)
     g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
     numbers = [x for x in numbers if x in g.columns]
     averages = average_columns(
         [g.columns[x] for x in numbers], named=True, strict=kind == "dataset"
     )
-    composed = [
-        x
-        for x in numbers
-        if (
-            is_summary(without_unit(x))
-            and (kind == "strategy" or word_of(x) not in ("mean", "median", "average", "avg"))
-        )
-        or (kind == "strategy" and re.match(r"(?:avg|average)\b", x.lower()))
-    ]
+    called = () if kind == "strategy" else ("mean", "median", "average", "avg")
+    composed = [x for x in numbers if is_summary(without_unit(x)) and word_of(x) not in called]
+    if kind == "strategy":
+        composed += [x for x in numbers if re.match(r"(?:avg|average)\b", x.lower())]
     apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
     for name, mean in apart.items():
         g.drop([name], f"not in the mean `{mean}`")
@@ -363,18 +321,16 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
         raise g.refuse(
             f"`{apart[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}, and `{other}` is "
             f"within 0 and {1 if most <= 1 else 100}, as {g.metric} is",
-            g.asked.command(unused="+".join(apart)),
+            {"unused": apart},
         )
     for name, why in odd.items():
         g.drop([name], why)
     if unclear:
         noun = "strategies" if kind == "dataset" else "datasets"
-        names = "+".join(unclear)
-        rest = "+".join(x for x in numbers if x in g.columns)
         raise g.refuse(
-            f"{quoted(list(unclear))} may be no {noun} ({next(iter(unclear.values()))})",
-            g.asked.command(unused=names),
-            g.asked.command(score=rest),
+            f"{quoted([*unclear])} may be no {noun} ({next(iter(unclear.values()))})",
+            {"unused": [*unclear]},
+            {"score": [x for x in numbers if x in g.columns]},
         )
     numbers = [x for x in numbers if x in g.columns]
     g.drop(average_columns([g.columns[x] for x in numbers]), "an average of the others")
@@ -387,25 +343,36 @@ def _is_metric(name: str) -> bool:
     return usual_name(name) is not None or bool(known) or at is not None
 
 
-def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
+def _is_part(name: str) -> bool:
+    words = re.split(r"[\W_]+", without_unit(name).lower())
+    return word_of(name) in PARTS or {*words} <= {*PARTS, "development"}
+
+
+_METRICS = (
+    "are metrics of one {0}, so there is nothing to compare: give a folder with such a table "
+)
+_METRICS += "for each {0}"
+_ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of all columns are so
+    (_is_part, "are parts of one dataset, not datasets"),
+    (lambda x: re.fullmatch(_STATISTICS, word_of(x)), "summarise scores that are not in it"),
+    (usual_name, _METRICS),
+)
+
+
+def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) -> None:
     """Raise an error where columns are neither strategies nor datasets, as their names show."""
-    if g.asked.columns.get("score"):
-        return
-    bare = [without_unit(x) for x in columns]
-    if own := [x for x, name in zip(columns, bare, strict=True) if _is(name, g.metric)]:
+    other, several = "strategy" if kind == "dataset" else "dataset", len(columns) > 1
+    if own := [x for x in columns if _is(without_unit(x), g.metric)]:
         raise _of_one(g, own[0], columns, kind)
-    words = [
-        {word_of(x)} if word_of(x) in PARTS else set(re.split(r"[\W_]+", x.lower())) for x in bare
-    ]
-    if len(columns) > 1 and all(x <= {*PARTS, "development"} for x in words):
-        raise g.refuse(f"its columns ({', '.join(columns)}) are parts of one dataset, not datasets")
-    if len(columns) > 1 and all(re.fullmatch(_STATISTICS, word_of(x)) for x in columns):
-        raise g.refuse(f"its columns ({some_of(columns)}) summarise scores that are not in it")
-    if len(columns) > 1 and all(re.fullmatch(r"\d+", x) for x in columns):
+    told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
+    if columns and (several or kind == "strategy") and all(map(_is_metric, shown)):
+        told.append(_METRICS)
+    if told:
+        raise g.refuse(f"its columns ({some_of(columns)}) {told[0].format(other)}")
+    if several and all(x.isdigit() for x in columns):
+        ends = f"columns {columns[0]} to {columns[-1]}"
         raise g.refuse(
-            f"columns {columns[0]} to {columns[-1]} look like runs of one strategy; if they are "
-            "not",
-            g.asked.command(score="+".join(columns)),
+            f"{ends} look like runs of one strategy; if they are not", {"score": columns}
         )
     if g.levels is not None and len(columns) == len(g.levels) - 1:
         each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
@@ -417,7 +384,8 @@ def _check_columns(g: Sheet, columns: Sequence[str], kind: str) -> None:
             raise g.refuse(
                 f"its names have two levels, such as `{columns[0]}`, and only one is of "
                 f"{'strategies' if kind == 'dataset' else 'datasets'}: choose columns",
-                g.asked.command(score="+".join(chosen)),
+                {"score": chosen},
+                {"score": columns},
             )
 
 
@@ -436,8 +404,7 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
     ]
     if odd:
         raise g.refuse(
-            f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}",
-            g.asked.command(unused="+".join(odd)),
+            f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", {"unused": odd}
         )
 
 
@@ -490,7 +457,7 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     if ask:
         raise g.refuse(
             f"its columns are of several metrics ({', '.join(ask)}), so say which one",
-            *(g.asked.command(metric=x) for x in ask[:3]),
+            *({"metric": x} for x in ask[:3]),
         )
     for what, names in others.items():
         g.drop([short[x] for x in names], f"of {what}")
