@@ -32,6 +32,7 @@ _SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
 _ASIDE = re.compile(r" \((?=[^()]{40})([^()]+)\)\.$")  # a long bracket at the end of a headline
 RACED_OUT = "raced out"
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
+_TALL = 60.0  # half of a line of the axis, which a row of several lines of text cuts
 _LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
 
@@ -311,9 +312,9 @@ def _svg(strips: Strips, name: str, places: np.ndarray, inside: np.ndarray) -> s
     def line(share: float, half: float, kind: str) -> str:
         return f'<path class="{kind}" d="M{1000 * share:.1f} {middle - half:g}v{2 * half:g}"/>'
 
-    parts += [line(share, middle, "tick") for share, _ in strips.ticks]
+    parts += [line(share, _TALL, "tick") for share, _ in strips.ticks]
     at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
-    parts += [line(at, middle, "zero")] * bool(strips.reference)
+    parts += [line(at, _TALL, "zero")] * bool(strips.reference)
     if name == strips.reference:
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:

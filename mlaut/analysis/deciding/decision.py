@@ -335,6 +335,11 @@ def _with_copies(draft: Decision, case: _Case) -> Decision:
     rows = [(row, name) for row in draft.frame.index for name in draft.copies_of(row)]
     frame = draft.frame.loc[[row for row, _ in rows]].set_axis([name for _, name in rows])
     frame["verdict"] = yardsticks(frame["verdict"])
+    if "won" in frame:  # the first has no counts against itself, and its copies tie with it
+        first = draft.first[0]
+        alike = [name for name in draft.copies_of(first) if name != first]
+        counts = margins(case.results, first).loc[alike]
+        frame.loc[alike, counts.columns] = counts
     own = _table(case.compared, case.known)
     frame = frame.assign(**{key: own[key] for key in _OWN if key in own}).rename_axis("strategy")
     chances = draft.chances and probability_of_best(case.results)

@@ -234,8 +234,9 @@ class OneDecision(Decision):
         texts = words.meanings(self, {**VERDICTS, **_MEANINGS})
         if "difference" in self.frame:
             texts.append(f"Difference: of this row minus {self.first[0]}.")
-        each = ", each for itself; verdicts hold for all pairs together" * self.decided
-        texts.append(f"In brackets: {_percent(self)} intervals{each}.")
+        if "low" in self.frame and self.frame["low"].notna().any():
+            each = ", each for itself; verdicts hold for all pairs together" * self.decided
+            texts.append(f"In brackets: {_percent(self)} intervals{each}.")
         texts += ["Seconds to tune and fit once, the mean over folds."] * self.slow
         return " ".join(texts)
 
