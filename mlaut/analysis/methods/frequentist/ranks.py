@@ -338,13 +338,20 @@ _ROW = {
 
 
 @lru_cache(maxsize=4)
-def joint_of_results(results: Results, signs: bool = False, seed: int = 0) -> Joint:
+def joint_of_results(
+    results: Results,
+    weights: str = "learned",
+    signs: bool = False,
+    seed: int = 0,
+) -> Joint:
     """Return the joint test of all pairs of strategies, whose unit is the source.
 
     Parameters
     ----------
     results : Results
         Complete results; a dataset without known source is its own source.
+    weights : {"learned", "source", "dataset"}, default "learned"
+        See `mlaut.analysis.sources.flips.joint_test`.
     signs : bool, default False
         Whether to compare the signs of differences instead of their signed ranks.
     seed : int, default 0
@@ -352,22 +359,26 @@ def joint_of_results(results: Results, signs: bool = False, seed: int = 0) -> Jo
     results = results.in_order
     d = paired_losses(results).differences
     shift = 0.0 if results.clusters is None else 0.5
-    return joint_test(np.sign(d) if signs else d, results.source, seed=seed, shift=shift)
+    return joint_test(np.sign(d) if signs else d, results.source, weights, seed, shift=shift)
 
 
 @pair_test(name="Joint signed rank test of sources", applies=sizes_compare, **_ROW)
 @takes_sources
-def joint_signed_rank_test(results: Results, *, seed: int = 0) -> PairStatistics:
+def joint_signed_rank_test(
+    results: Results, *, weights: str = "learned", seed: int = 0
+) -> PairStatistics:
     """Compute joint tests, one for each pair, that differences of sources are symmetric about 0.
 
     Scenario (c). The signs of all differences of a source are flipped together, so datasets of one
-    source may be related, and sources have the weights that are best for the correlation within
-    sources that the data show. The p-values account for all pairs.
+    source may be related. The p-values account for all pairs.
 
     Parameters
     ----------
     results : Results
         Complete results; a dataset without known source is its own source.
+    weights : {"learned", "source", "dataset"}, default "learned"
+        Weights of the sources. ``"learned"``: best for the correlation within sources that the data
+        show; ``"source"``: the same for each source; ``"dataset"``: the same for each dataset.
     seed : int, default 0
         Seed of the flips of more than 14 sources.
 
@@ -380,19 +391,19 @@ def joint_signed_rank_test(results: Results, *, seed: int = 0) -> PairStatistics
     >>> joint_signed_rank_test(results, pair=("A", "B")).p_value
     0.03125
     """
-    return _statistics(results, False, seed)
+    return _statistics(results, weights, False, seed)
 
 
 @pair_test(name="Joint sign test of sources", **_ROW)
 @takes_sources
-def joint_sign_test(results: Results, *, seed: int = 0) -> PairStatistics:
+def joint_sign_test(results: Results, *, weights: str = "learned", seed: int = 0) -> PairStatistics:
     """Compute joint tests, one for each pair, that wins and losses of sources are symmetric.
 
     The test is `joint_signed_rank_test` with the signs of differences instead of signed ranks.
 
     Parameters
     ----------
-    results, seed
+    results, weights, seed
         As in `joint_signed_rank_test`.
 
     Examples
@@ -402,11 +413,11 @@ def joint_sign_test(results: Results, *, seed: int = 0) -> PairStatistics:
     >>> joint_sign_test(table, metric="accuracy", pair=("A", "B")).p_value
     0.00048828125
     """
-    return _statistics(results, True, seed)
+    return _statistics(results, weights, True, seed)
 
 
-def _statistics(results: Results, signs: bool, seed: int) -> PairStatistics:
-    joint = joint_of_results(results, signs, seed)
+def _statistics(results: Results, weights: str, signs: bool, seed: int) -> PairStatistics:
+    joint = joint_of_results(results, weights, signs, seed)
     few = f"{results.n_sources} sources cannot show a difference by ranks: it takes {FEWEST}"
     return PairStatistics(
         tables={"statistic": odd(joint.statistic), "p (unadjusted)": even(joint.p)},
