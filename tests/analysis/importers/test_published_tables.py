@@ -264,8 +264,9 @@ def test_logarithms_of_other_columns_are_no_strategies(tmp_path):
 
 
 def test_what_is_left_out_is_told_in_the_order_of_the_table(tmp_path):
-    table = pd.DataFrame({"dataset": list("uvwxyz"), "a": [0.5, 0.6, 0.7, 0.8, 0.9, 0.4], "b": 0.3})
+    scores = np.array([0.51, 0.62, 0.73, 0.84, 0.95, 0.46])
+    table = pd.DataFrame({"dataset": list("uvwxyz")} | {f"s{i}": scores - i / 50 for i in range(6)})
     flags = {f"flag_{i}": [0, 1, 0, 1, 1, i % 2] for i in range(6)}
-    told = read(tmp_path, table.assign(b=table.a - 0.1, c=table.a / 2, **flags)).how_read
-    places = [told.index(f"`{name}`") for name in flags]
+    told = read(tmp_path, table.assign(**flags)).how_read
+    places = [told.index(f"`{name}` (only 0 and 1)") for name in flags]
     assert places == sorted(places)
