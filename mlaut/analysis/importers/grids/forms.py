@@ -3,6 +3,7 @@
 import csv
 import re
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -206,9 +207,8 @@ def _in_blocks(rows: Rows) -> Rows:
     names = [row[0] for i, row in enumerate(rows) if row[0] and i not in alone]
     heads = sorted({0, *again, *(alone if len(set(names)) < len(names) else ())})
     titles = [plain(rows[i][0]) for i in heads]
-    below = [
-        (row, sum(i >= at for at in heads) - 1) for i, row in enumerate(rows) if i not in heads
-    ]
+    left = sorted({*range(len(rows))} - {*heads})
+    below = [(rows[i], bisect_right(heads, i) - 1) for i in left]
     if len(set(titles)) == 1:
         return [rows[0], *(row for row, _ in below)]
     name = "metric" if any(map(usual_name, titles)) else ""
