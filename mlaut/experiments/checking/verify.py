@@ -275,8 +275,8 @@ def _seed_problems(study: StudyStore, names: Sequence[str]) -> Iterator[tuple[st
     strategies = {name: allocated for name, (allocated, _) in study.statuses(names).items()}
     foreign = foreign_sources(study.strategies)  # no run derived their seeds
     entries = {entry.name: entry for entry in study.strategies}
-    for name, numbers in study.numbers(names):
-        dataset = study.load_split(name)
+    splits = study.splits_of(names)
+    for dataset, (name, numbers) in zip(splits, study.numbers(names), strict=True):
         for s, repeat, fold in np.argwhere(numbers["status"] == Status.DONE).tolist():
             cell = Cell(name, strategies[name][s], repeat, fold)
             if cell.strategy in foreign:
@@ -313,8 +313,7 @@ def _dataset_problems(
     study: StudyStore, names: Sequence[str], input_io: FilesIO
 ) -> Iterator[tuple[str, str]]:
     """Yield a problem for each dataset that differs from the one that was split."""
-    for name in names:
-        entry = study.load_split(name)
+    for name, entry in zip(names, study.splits_of(names), strict=True):
         try:
             dataset = input_io.load_dataset(entry.path)
             truth, classes = encode_target(dataset.labels, dataset.task)

@@ -214,8 +214,13 @@ class StudyStore:
         StudyError
             The study has no split of that dataset.
         """
+        return next(self.splits_of([dataset]))
+
+    def splits_of(self, datasets: Iterable[str]) -> Iterator[SplitEntry]:
+        """Yield what `load_split` returns of each dataset; the file is opened once."""
         with self.reading() as file:
-            return layout.entry_of(file, dataset)
+            for dataset in datasets:
+                yield layout.entry_of(file, dataset)
 
     def load_splits(self, group: str | None = None) -> dict[str, SplitEntry]:
         """Return the identity, truth and split of every dataset, by name.
@@ -295,7 +300,7 @@ class StudyStore:
 
         def read(arrays: StudyArrays) -> tuple[dict[str, np.ndarray], np.ndarray]:
             status, torn = arrays.status()
-            return {"status": status, **arrays.numbers()}, torn
+            return {"status": status, **arrays.numbers(status)}, torn
 
         with self.reading() as file:
             for name, arrays, _ in self._with_journal(file, datasets, StoreError):
@@ -334,7 +339,7 @@ class StudyStore:
                     yield name, []
                     continue
                 records = [*arrays.records(), *map(outcome_record, live.outcomes(name))]
-                details = cell_details(name, arrays.names, status, arrays.numbers(), records)
+                details = cell_details(name, arrays.names, status, arrays.numbers(status), records)
                 yield name, list(details)
 
     def _with_journal(

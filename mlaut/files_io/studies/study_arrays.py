@@ -123,7 +123,8 @@ class StudyArrays:
 
     def append_records(self, log: str, records: Iterable[Mapping[str, Any]]) -> None:
         """Store records of stored cells in a log: they hold what the arrays cannot."""
-        stored, texts = self._read("checksum"), []
+        records, texts = list(records), list[str]()
+        stored = self._read("checksum") if records else np.empty(0)
         for record in records:
             at = self.names.index(record["strategy"]), record["repeat"], record["fold"]
             texts.append(json.dumps({**record, "checksum": int(stored[at])}))
@@ -136,6 +137,8 @@ class StudyArrays:
         out.
         """
         records: list[dict[str, Any]] = get_log(self.group, log)
+        if not records:
+            return []
         stored, valid = self._read("checksum"), []
         position = {name: s for s, name in enumerate(self.names)}
         for record in records:
@@ -157,9 +160,9 @@ class StudyArrays:
         """
         return _whole(self._read("status"), self._read("checksum"))
 
-    def numbers(self) -> dict[str, np.ndarray]:
+    def numbers(self, status: np.ndarray) -> dict[str, np.ndarray]:
         """Return seed, seconds and usage as `StudyStore.numbers`; 0 and NaN for missing cells."""
-        missing = self.status()[0] == Status.MISSING
+        missing = status == Status.MISSING
         numbers = {name: self._read(name) for name in ("seed", "seconds", "usage")}
         numbers["usage"] = self._usage(numbers["usage"], USAGE)
         for name, values in numbers.items():
@@ -183,7 +186,7 @@ class StudyArrays:
         values = {**values, "usage": self._usage(values["usage"], fields)}
         return {**values, "checksum": _checksums(self.entry.split, values)}
 
-    @property
+    @cached_property
     def fields(self) -> list[str]:
         """Names of the numbers that ``usage`` holds in this file."""
         item = self.group["usage"]
@@ -328,17 +331,12 @@ def _status_in(checksum: np.ndarray) -> np.ndarray:
     return np.where(held > 0, held, Status.DIVERGED)
 
 
-def stored_order(folds: np.ndarray) -> np.ndarray:
-    """Return the rows of a repeat in the order in which a study stores them: sorted by fold.
-
-    Rows of one fold are neighbours, so that a cell is written in one piece.
-    """
-    return np.argsort(folds, kind="stable")
-
-
 def _in_order_of_table(values: np.ndarray, folds: np.ndarray) -> None:
-    """Sort values (S, R, row, ...) from the stored order into that of the table, in place."""
-    for repeat, order in enumerate(map(stored_order, folds)):
+    """Sort values (S, R, row, ...) from the stored order into that of the table, in place.
+
+    A study stores the rows of a repeat sorted by fold, so that a cell is written in one piece.
+    """
+    for repeat, order in enumerate(np.argsort(folds, axis=1, kind="stable")):
         for s in range(len(values)):
             sorted_ = np.empty_like(values[s, repeat])
             sorted_[order] = values[s, repeat]
