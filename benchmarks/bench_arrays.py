@@ -1,10 +1,12 @@
 """Measure memory and time of studies of arrays and sparse matrices beside the bare loop.
 
 ``texts``: a matrix of 100,000 x 50,000 with .1 % filled and five linear learners on a hold-out:
-peak of the proportional memory of all processes, of a run, and of a loop in one process that reads
-the same matrix from the file. ``array``: a made-up array of so many gigabytes of bytes (uint8) on
-the disk, and a strategy that reads each row of its training part once: peak memory of the run
-without pages of files, and the time of a cell beside that in which h5py reads the same rows.
+peak of the proportional memory of all processes, of a run with a worker process (which has an
+interpreter of its own, and a server from which it is forked) and of one without, and of a loop in
+one process that reads the same matrix from the file. ``array``: a made-up array of so many
+gigabytes of bytes (uint8) on the disk, and a strategy that reads each row of its training part
+once: peak memory of the run without pages of files, and the time of a cell beside that in which
+h5py reads the same rows.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_arrays.py texts [--scale 0.1]
     OMP_NUM_THREADS=1 TMPDIR=/large python benchmarks/bench_arrays.py array [--gigabytes 10]
@@ -77,9 +79,9 @@ def loop(path: Path, split: np.ndarray) -> None:
         learner.fit(X[split != 0], y[split != 0]).predict(X[split == 0])
 
 
-def run(path: Path, learners: dict[str, Any], n_jobs: int) -> None:
-    """Run the study."""
-    Study(path).run(learners, n_jobs=n_jobs, verbose=0)
+def run(path: Path, learners: dict[str, Any], engine: str = "local") -> None:
+    """Run the study, in one worker process or in this process."""
+    Study(path).run(learners, n_jobs=1, engine=engine, verbose=0)
 
 
 def processes(pid: int) -> Iterator[int]:
@@ -118,14 +120,18 @@ def measured(function: Callable[..., None], *arguments: Any, anonymous: bool) ->
 
 def measure_texts(folder: Path, scale: float) -> None:
     """Print the memory of the loop and of the run."""
-    study = Study(folder / "texts.h5", seed=1)
-    study.add_datasets(texts(scale), name="texts")
-    run(study.path, {"first": Perceptron()}, 1)  # makes the split
-    folds = StudyStore(study.path).load_split("texts").split.folds[0]
-    seconds, bare = measured(loop, study.datasets_path, folds, anonymous=False)
-    print(f"loop: {bare / 2**20:,.0f} MiB, {seconds:.0f} s")
-    seconds, peak = measured(run, study.path, linear(), 1, anonymous=False)
-    print(f"run: {peak / 2**20:,.0f} MiB, {seconds:.0f} s; {peak / bare:.2f} of the loop")
+    bare = 0
+    for engine in ("local", "inline"):
+        study = Study(folder / f"{engine}.h5", seed=1)
+        study.add_datasets(texts(scale), name="texts")
+        run(study.path, {"first": Perceptron()})  # makes the split
+        if not bare:
+            folds = StudyStore(study.path).load_split("texts").split.folds[0]
+            seconds, bare = measured(loop, study.datasets_path, folds, anonymous=False)
+            print(f"loop: {bare / 2**20:,.0f} MiB, {seconds:.0f} s")
+        seconds, peak = measured(run, study.path, linear(), engine, anonymous=False)
+        told = f"{peak / 2**20:,.0f} MiB, {seconds:.0f} s; {peak / bare:.2f} of the loop"
+        print(f"run, {engine}: {told}", flush=True)
 
 
 def measure_array(folder: Path, gigabytes: float) -> None:
@@ -144,7 +150,7 @@ def measure_array(folder: Path, gigabytes: float) -> None:
     print(f"stored {n_rows:,} rows in {time.perf_counter() - begun:.0f} s: "
           f"{study.datasets_path.stat().st_size / 2**30:.2f} GiB")  # fmt: skip
     (folder / "X.npy").unlink()
-    seconds, peak = measured(run, study.path, {"reads": Reads()}, 1, anonymous=True)
+    seconds, peak = measured(run, study.path, {"reads": Reads()}, anonymous=True)
     found = StudyStore(study.path).block("array")
     cell = float(found.seconds[0, 0, 0].sum())
     test = found.split.folds[0] == 0

@@ -24,7 +24,8 @@ from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES
 
 _LATE = 2_000  # cells; a larger table is made when its part of the page is opened
-_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[_/.])")
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[_/])|(?<=\.)(?=[A-Za-z_])")
+_WHOLE = re.compile(r"mlaut \w+ --\w+|\d{4}-\d\d-\d\d|[\d.]+ %")  # which no line breaks
 _PARTS = ("statistics", "data", "state", "table", "charts", "explorer")  # in this order
 
 
@@ -131,7 +132,8 @@ def _breakable(name: str) -> Markup:
     >>> print(_breakable("RandomForest_a<b"))
     Random<wbr>Forest_<wbr>a&lt;b
     """
-    return Markup(_BETWEEN_WORDS.sub("<wbr>", str(escape(printable(name)))))
+    text = _BETWEEN_WORDS.sub("<wbr>", str(escape(printable(name))))
+    return Markup(_WHOLE.sub(r'<span class="whole">\g<0></span>', text))
 
 
 def _scripts(data: bool, explored: bool) -> list[Markup]:

@@ -10,9 +10,7 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import number
-from mlaut.analysis.deciding import certainty
 from mlaut.analysis.deciding.margins import margins, own_scores
-from mlaut.analysis.deciding.one_decision import OneDecision
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import VerdictTable
 from mlaut.analysis.deciding.verdicts import OPEN, USE, VERDICTS
@@ -33,8 +31,8 @@ _COUNTS = re.compile(r"\b([Ww])in/tie/loss")  # the header of a page has other w
 _SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
 _ASIDE = re.compile(r" \((?=[^()]{40})([^()]+)\)\.$")  # a long bracket at the end of a headline
 RACED_OUT = "raced out"
-_ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
+_TALL = 60.0  # half of a line of the axis, which a row of several lines of text cuts
 _LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
 
@@ -146,7 +144,7 @@ def screen_of(section: Section) -> Screen:
         longest=max(map(len, cells)),
         words=known,
         reading=(_picture(strips), *reading, *told),
-        cards=cards(decision),
+        cards=decision.cards(),
         say=in_words_of(results),
     )
 
@@ -243,15 +241,6 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def cards(decision: Decision) -> tuple[tuple[str, str], ...]:
-    """Return the questions on how sure the answer is, each with its answer."""
-    if isinstance(decision, OneDecision):
-        return decision.cards()
-    lines = (certainty.planned, certainty.agreement, certainty.prospects)
-    asked = zip(_ASKED, lines, strict=True)
-    return tuple((question, text) for question, line in asked if (text := line(decision)))
-
-
 def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """Return the verdicts with their meanings, and the other sentences on the table."""
     known, rest = [], []
@@ -323,9 +312,9 @@ def _svg(strips: Strips, name: str, places: np.ndarray, inside: np.ndarray) -> s
     def line(share: float, half: float, kind: str) -> str:
         return f'<path class="{kind}" d="M{1000 * share:.1f} {middle - half:g}v{2 * half:g}"/>'
 
-    parts += [line(share, middle, "tick") for share, _ in strips.ticks]
+    parts += [line(share, _TALL, "tick") for share, _ in strips.ticks]
     at = float(strips.across(1.0 if strips.kind == "ratio" else 0.0))
-    parts += [line(at, middle, "zero")] * bool(strips.reference)
+    parts += [line(at, _TALL, "zero")] * bool(strips.reference)
     if name == strips.reference:
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:

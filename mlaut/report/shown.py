@@ -48,7 +48,8 @@ class TableColumn:
     unit : str, default ""
         ``"P"`` for a probability, ``"s"`` for seconds, else empty.
     decimals : int, optional
-        Decimals of all its numbers; default four significant digits of each.
+        Decimals of all its numbers; default four significant digits of each. Of seconds, smaller
+        ones are said to be smaller.
     title : str, default ""
         What the column is, where the header is too short to say it.
     """
@@ -69,14 +70,18 @@ class TableColumn:
         ('0.500', '0.000')
         >>> TableColumn("P", "P", "P").text(0.002), TableColumn("s", "s", "s").text(2.0)
         ('< 0.01', '2.00')
+        >>> TableColumn("s", "s", "s", 1).text(0.02), TableColumn("s", "s", "s", 1).text(12.0)
+        ('< 0.1', '12.0')
         """
         as_it_is = not self.unit and self.decimals is None and type(value) is float
         if (as_it_is and value != SMALLEST_P) or not _is_number(value) or value != value:
             return number(value)  # most, of a page's hundred thousand cells
         if self.unit == "P":
             return "< 0.01" if value < 0.01 else probability(value)
-        if self.unit == "s":
+        if self.unit == "s" and self.decimals is None:
             return f"{value:#.3g}" if value < 100 else number(value, 3)
+        if self.unit == "s" and 0 < value < 0.5 * 10.0**-self.decimals:
+            return f"< {10.0**-self.decimals:g}"
         if self.decimals is not None and abs(value) < _LARGE:
             return f"{round(value, self.decimals) + 0.0:.{self.decimals}f}"  # 0 has no sign
         return f"< {SMALLEST_P:.1e}" if value == SMALLEST_P else number(value)
@@ -268,6 +273,7 @@ def decision_table(
             frame[low] = [_interval(pair, places) for pair in frame[ends].to_numpy().tolist()]
             hidden |= {ends[1], "average rank", *(() if below else ("p",))}
             hidden |= {"difference low"} if costs else set()  # the strip has it
+            hidden |= set() if frame[low].any() else {low}
             decimals[low], decimals["p"] = None, None
     if "won" in frame:
         counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg("/".join, axis=1)

@@ -22,6 +22,7 @@ from mlaut.report.records import PAGE, TEXT, Made, ReportTable
 
 _MOST_CELLS = 300_000  # whose details a report keeps
 _MOST_PREDICTIONS = 20_000_000  # predictions and probabilities that a report keeps: 80 MB
+_ENDS = re.compile(r"([\d,]+) to ([\d,]+)")  # of the lengths of series
 _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
 _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -88,8 +89,10 @@ class State:
         schemes = data["split"].replace(_SCHEMES, regex=True)
         known = data["classes"].dropna() if "classes" in data else data["rows"][:0]
         classes = f", {_range(known)} classes" if len(known) else ""
-        shapes = sorted(data.get("values in a row", data["task"][:0]).dropna(), key=_n_values)
-        ends = " to ".join(dict.fromkeys([*shapes[:1], *shapes[-1:]]))
+        shapes = list(data.get("values in a row", data["task"][:0]).dropna())
+        both = [_ENDS.sub(end, x) for end in (r"\1", r"\2") for x in shapes]
+        both.sort(key=_n_values)
+        ends = " to ".join(dict.fromkeys([*both[:1], *both[-1:]]))
         some = f"{len(shapes)} with " * (len(shapes) < len(data))
         arrays = f" ({some}rows of {ends} values)" if shapes else ""
         tuning = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
@@ -210,7 +213,7 @@ def _datasets(stored: _OfStudy) -> pd.DataFrame:
         name: {
             "task": entry.task,
             "rows": entry.split.n_rows,
-            "values in a row": " x ".join(f"{n:,}" for n in entry.shape) or float("nan"),
+            "values in a row": _values_of(entry) or float("nan"),
             "classes": len(entry.classes) or float("nan"),
             "split": entry.split.scheme,
             "repeats": entry.split.n_repeats,
@@ -226,6 +229,13 @@ def _datasets(stored: _OfStudy) -> pd.DataFrame:
 def _range(values: pd.Series) -> str:
     """Return whole numbers from the least to the greatest."""
     return " to ".join(dict.fromkeys(f"{value:,.0f}" for value in (values.min(), values.max())))
+
+
+def _values_of(entry: SplitEntry) -> str:
+    """Return the shape of a row; of series, from the shortest to the longest."""
+    *sizes, points = [f"{n:,}" for n in entry.shape] or [""]
+    unequal = entry.shortest and entry.shortest != entry.shape[-1]
+    return " x ".join([*sizes, f"{entry.shortest:,} to {points}" if unequal else points])
 
 
 def _n_values(shape: str) -> int:

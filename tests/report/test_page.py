@@ -16,7 +16,7 @@ from made_up import made_up_study
 
 from mlaut.cli import cli
 from mlaut.report import make_report, write_report
-from mlaut.report.page import as_html
+from mlaut.report.page import _breakable, as_html
 from mlaut.report.shown import decision_groups
 
 ODD = "<script>alert(\"$x$\")</script> & 'co' {{ 7 * 7 }} $\\bad$"
@@ -307,3 +307,11 @@ def test_the_command_in_the_footer_writes_the_tables(tmp_path, draw_only, monkey
     assert (tmp_path / "tables" / "scores.csv").exists()
     of_memory = make_report(pd.DataFrame({"A": [0.9, 0.8], "B": [0.8, 0.6]}), "accuracy")
     assert of_memory.command == "mlaut.report.write_report(report, 'tables/')"
+
+
+def test_a_line_breaks_between_the_words_of_a_name_but_in_no_command_date_or_number():
+    whole = ["mlaut run --complete", "2026-11-28", "40 %"]
+    text = "{} runs, on {}, 0.95 of Net_v1.a: {}."
+    marked = text.replace("_", "_<wbr>").replace(".a", ".<wbr>a")
+    marked = marked.format(*(f'<span class="whole">{part}</span>' for part in whole))
+    assert str(_breakable(text.format(*whole))) == marked

@@ -1,8 +1,10 @@
 """The first screen: strips of dots, groups of many strategies, and what a browser shows of it."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import made_up
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,7 @@ from mlaut.analysis.deciding.strips import Strips
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.report import make_report, write_report
 from mlaut.report.screen import screen_of
-from mlaut.report.shown import decision_groups
+from mlaut.report.shown import ShownTable, TableColumn, decision_groups
 
 
 def table(n, worse, *, seed=0, noise=0.02):
@@ -269,3 +271,42 @@ def test_what_a_row_says_is_not_said_again_above_it():
     told = " ".join(section.decision.headline()[1:])
     assert "for reference only" in told
     assert screen_of(section).notes == ("4 of 20 datasets left out: not run by all.",)
+
+
+def test_a_copy_of_the_first_ties_with_it_everywhere():
+    scores = table(12, {"a": 0, "b": 0.05, "c": 0.1})
+    copied = scores.assign(copy=scores.iloc[:, 0])
+    screen = screen_of(make_report(copied, "accuracy").sections[0])
+    first, copy, *_ = screen.groups[0].rows
+    assert {first.name, copy.name} == {"copy", scores.columns[0]}
+    assert (first.wins, copy.wins) == ((0, 0, 0, 0), (0, 12, 0, 0))
+    place = [header for header, _ in screen.headers].index("difference")
+    assert float(copy.texts[place]) == 0
+
+
+def test_one_score_of_each_has_no_intervals_and_the_screen_speaks_of_none():
+    screen = screen_of(make_report(table(1, {"a": 0, "b": 0.02, "c": 0.1}), "accuracy").sections[0])
+    assert "interval" not in [header for header, _ in screen.headers]
+    assert "interval" not in " ".join(screen.reading)
+
+
+def test_seconds_of_a_column_have_the_same_decimals():
+    seconds = pd.DataFrame({"training seconds": [2.549, 0.0211, 0.00376, 0.0]})
+    column = TableColumn("training seconds", "seconds", "s", 2)
+    texts = [text for _, text in ShownTable.of(seconds, [column]).texts]
+    assert texts == ["2.55", "0.02", "< 0.01", "0.00"]
+
+
+def test_series_of_different_lengths_are_told_from_the_shortest_on(tmp_path, monkeypatch):
+    lengths = {"A": (24, 1800), "B": (90, 90), "C": (None, 50)}
+
+    def entry(name, task, folds, plain=made_up._entry):
+        shortest, longest = lengths[name]
+        return replace(plain(name, task, folds), shape=(2, longest), shortest=shortest)
+
+    monkeypatch.setattr(made_up, "_entry", entry)
+    study = made_up_study(tmp_path / "study.h5", ["p", "q"], list(lengths))
+    report = make_report(study)
+    assert "3 datasets (rows of 2 x 24 to 2 x 1,800 values)" in report.studied
+    rows = report.state.tables["datasets"]["values in a row"]
+    assert rows.to_dict() == {"A": "2 x 24 to 1,800", "B": "2 x 90", "C": "2 x 50"}

@@ -33,7 +33,6 @@ from mlaut.analysis.deciding.verdicts import (
     shown_better,
     shown_equal,
     verdicts_against,
-    verdicts_of_best,
     worse_by,
     yardsticks,
 )
@@ -53,6 +52,7 @@ from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.errors import AnalysisError
 from mlaut.records import NOT_RUN, Analysis
 
+_ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
 _CHECKED = ("signed rank", "sign", "t", "Nemenyi")  # trinomial is nearly the sign test
 _BY_SIGNS = ("trinomial", "sign", "Nemenyi")  # tests that need no scale that datasets share
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
@@ -92,10 +92,15 @@ class Decision(VerdictTable, Shown):
         texts = (words.cost(self), words.yardstick(self), words.trade_off(self), " ".join(gaps))
         return tuple(filter(None, (self.answer(), self.hint, *headline_reasons(self), *texts)))
 
-    def certainty(self) -> tuple[str, ...]:
-        """Return three lines: the plan, other analyses, and what more datasets would settle."""
+    def cards(self) -> tuple[tuple[str, str], ...]:
+        """Return the questions on how sure the answer is, each with its answer."""
         lines = (certainty.planned, certainty.agreement, certainty.prospects)
-        return tuple(filter(None, (line(self) for line in lines)))
+        asked = zip(_ASKED, lines, strict=True)
+        return tuple((question, text) for question, line in asked if (text := line(self)))
+
+    def certainty(self) -> tuple[str, ...]:
+        """Return the answers of `cards`: the plan, other analyses, and more datasets."""
+        return tuple(text for _, text in self.cards())
 
     def details(self) -> tuple[str, ...]:
         """Return the text below the first screen: the terms of the decision."""
@@ -191,7 +196,7 @@ class _Case:
     def of(cls, compared: Compared, chosen: Chosen, scored: Results | None) -> Self:
         results = compared.results
         known = (scored or results).select(strategies=results.strategies, datasets=results.datasets)
-        return cls(compared, results, known, _resolved(chosen, results))
+        return cls(compared, results, known, resolved(chosen, results))
 
     @property
     def names(self) -> list[str]:
@@ -294,12 +299,15 @@ def _judged(
         verdicts = verdicts_against(evidence.better, place)
         verdicts[~against.clear & (np.arange(len(verdicts)) != place)] = UNDECIDED
     else:
-        verdicts = verdicts_of_best(evidence.top, against.clear, against.mixed)
-    verdicts[_equal(case, draft.leader)] = EQUAL
+        known = [evidence.top, against.clear, against.mixed]
+        verdicts = np.select(known, np.array([OPEN, AVOID, UNDECIDED], dtype=object), LIKELY)
+    terms = case.chosen.analysis
+    if terms.rope:
+        verdicts[shown_equal(case.results, draft.leader, terms.rope, terms.alpha)] = EQUAL
     frame = draft.frame.assign(verdict=_settled(draft, pd.Series(verdicts, case.names)))
     gap = gaps(case.known, draft.leader)
     gap = by_source(case.known, gap.map(np.log) if "ratio" in frame else gap)
-    by_mean = _by_mean(gap, case.chosen.analysis.alpha)
+    by_mean = _by_mean(gap, terms.alpha)
     draft = replace(draft, frame=frame, by_mean=by_mean)
     why = reasons(draft, against.texts(draft, case), gap)
     return replace(draft, frame=in_order(frame.assign(reason=why)))
@@ -327,21 +335,26 @@ def _with_copies(draft: Decision, case: _Case) -> Decision:
     rows = [(row, name) for row in draft.frame.index for name in draft.copies_of(row)]
     frame = draft.frame.loc[[row for row, _ in rows]].set_axis([name for _, name in rows])
     frame["verdict"] = yardsticks(frame["verdict"])
+    if "won" in frame:  # the first has no counts against itself, and its copies tie with it
+        first = draft.first[0]
+        alike = [name for name in draft.copies_of(first) if name != first]
+        counts = margins(case.results, first).loc[alike]
+        frame.loc[alike, counts.columns] = counts
     own = _table(case.compared, case.known)
     frame = frame.assign(**{key: own[key] for key in _OWN if key in own}).rename_axis("strategy")
     chances = draft.chances and probability_of_best(case.results)
     if chances:
         frame["P(best)"] = chances.frame["P(best)"]
     shares = time_shares(case.known, draft.leader) if draft.leader else {}
-    draft = replace(draft, frame=frame, chances=chances, time_shares=shares)
-    return replace(draft, gaps=case.results.gaps)
+    found = replace(draft, frame=frame, chances=chances, time_shares=shares)
+    return replace(found, gaps=case.results.gaps)
 
 
-def _resolved(chosen: Chosen, results: Results) -> Chosen:
+def resolved(chosen: Chosen, results: Results) -> Chosen:
     """Return the analysis with the metric of the results, and with a test that suits it."""
     analysis, metric = chosen.analysis, results.metric
     test = analysis.test or default_test(metric)
-    if analysis.rope and metric.incomparable:
+    if analysis.rope and metric.incomparable and len(results.datasets) > 1:
         raise AnalysisError(
             f"rope is in units of the metric, and {metric.name} has another unit on each dataset"
         )
@@ -467,14 +480,6 @@ def _by_mean(gap: pd.DataFrame, alpha: float) -> tuple[str, ...]:
         t = (gap.mean() / (gap.std(ddof=1) / np.sqrt(n))).abs()
         shown = t >= stdtrit(n - 1, 1 - alpha / 2 / (len(n) - 1))
     return tuple(map(str, gap.columns[shown]))
-
-
-def _equal(case: _Case, leader: str) -> np.ndarray:
-    """Return which strategies are practically equal to the leader; none without a region."""
-    rope, alpha = case.chosen.analysis.rope, case.chosen.analysis.alpha
-    if not rope:
-        return np.zeros(len(case.names), dtype=bool)
-    return shown_equal(case.results, leader, rope, alpha)
 
 
 # ------------------------------------------------------------------------ table

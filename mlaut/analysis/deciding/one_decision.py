@@ -18,6 +18,7 @@ from mlaut.analysis.deciding.decision import (
     Decision,
     checks,
     in_order,
+    resolved,
     time_shares,
     with_cells,
     with_groups,
@@ -30,7 +31,7 @@ from mlaut.analysis.deciding.one_dataset import (
     REGION,
     OneDataset,
 )
-from mlaut.analysis.deciding.terms import Chosen, default_test
+from mlaut.analysis.deciding.terms import Chosen
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
@@ -162,16 +163,12 @@ class OneDecision(Decision):
         table = pd.DataFrame(scores, columns=list(results.strategies))
         return table if len(table) > 1 else table.iloc[:0]
 
-    def cards(self) -> tuple[tuple[str, str], ...]:
-        """Return the questions on how sure the answer is, each with its answer."""
+    def cards(self) -> tuple[tuple[str, str], ...]:  # noqa: D102 - inherited
         lines = (
             *(certainty.planned(self), self._method()),
             *(certainty.agreement(self), self._prospects()),
         )
         return tuple((asked, text) for asked, text in zip(_ASKED, lines, strict=True) if text)
-
-    def certainty(self) -> tuple[str, ...]:  # noqa: D102 - inherited
-        return tuple(text for _, text in self.cards())
 
     def _method(self) -> str:
         if not self.decided:
@@ -234,20 +231,12 @@ class OneDecision(Decision):
         return (*((shared, letters) if self.decided else ()), *own)
 
     def reading(self) -> str:  # noqa: D102 - inherited
-        meanings = {**VERDICTS, **_MEANINGS}
-        named = [word for word in VERDICTS if word != USE and self.named(word)]
-        texts = [f"{word.capitalize()}: {meanings[word]}." for word in named]
-        texts += [f"{self.metric} is an error: lower is better."] * (
-            not self.scorer.greater_is_better
-        )
+        texts = words.meanings(self, {**VERDICTS, **_MEANINGS})
         if "difference" in self.frame:
             texts.append(f"Difference: of this row minus {self.first[0]}.")
-        texts.append(
-            f"In brackets: {_percent(self)} intervals, each for itself; verdicts hold for all "
-            "pairs together."
-            if self.decided
-            else f"In brackets: {_percent(self)} intervals."
-        )
+        if "low" in self.frame and self.frame["low"].notna().any():
+            each = ", each for itself; verdicts hold for all pairs together" * self.decided
+            texts.append(f"In brackets: {_percent(self)} intervals{each}.")
         texts += ["Seconds to tune and fit once, the mean over folds."] * self.slow
         return " ".join(texts)
 
@@ -293,20 +282,14 @@ def decide_one(
     its probability to be the best is above one half, as printed.
     """
     results = one.results
-    names, metric, given = list(results.strategies), results.metric, chosen.analysis
-    analysis = replace(
-        given,
-        metric=metric.name,
-        test=given.test or default_test(metric),
-        rope=results.region(given.rope),
-    )
-    chosen = replace(chosen, analysis=analysis)
+    names, chosen = list(results.strategies), resolved(chosen, results)
+    analysis = chosen.analysis
     place = control_of(analysis.question, names)
     known = (scored or results).select(strategies=names, datasets=results.datasets)
     frame, sets = _frame(one, known), results.cell_losses[0].reshape(len(names), -1).T
     draft = OneDecision(
         chosen=chosen,
-        scorer=metric,
+        scorer=results.metric,
         frame=in_order(frame),
         leader="",
         first=tuple(frame.index[frame["average rank"] == frame["average rank"].min()]),

@@ -232,7 +232,8 @@ class Strips:
             "score": "the score",
         }[self.kind]
         if self.intervals is not None:
-            parts = [f"{mark.capitalize()}: the mean, as in the table", "band: its interval"]
+            parts = [f"{mark.capitalize()}: the mean, as in the table"]
+            parts += ["band: its interval"] * bool(self.intervals.notna().any(axis=None))
             parts += [f"a dot for each test set: {what}"] * bool(n)
             return f"{'; '.join(parts)}. Right is better."
         parts = [f"{'A letter' if self.named else 'A dot'} for each dataset: {what}"]

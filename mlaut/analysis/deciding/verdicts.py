@@ -137,28 +137,6 @@ def _table(pairs: Pairwise, key: str, names: Sequence[str]) -> np.ndarray:
     return pairs.table(key).reindex(index=labels, columns=labels).to_numpy(dtype=float, copy=True)
 
 
-def verdicts_of_best(top: np.ndarray, clear: np.ndarray, mixed: np.ndarray) -> np.ndarray:
-    """Return the verdict on each strategy for the question of which strategy is the best.
-
-    Parameters
-    ----------
-    top : ndarray of bool, shape (K,)
-        Which strategies may be the best.
-    clear : ndarray of bool, shape (K,)
-        Whether a strategy is shown to be worse than another, and nothing speaks against it.
-    mixed : ndarray of bool, shape (K,)
-        Whether the mean says the opposite of the tests.
-
-    Examples
-    --------
-    >>> top, clear, mixed = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]], dtype=bool)
-    >>> verdicts_of_best(top, clear, mixed).tolist()
-    ['may be best', 'avoid', 'probably worse', 'undecided']
-    """
-    out = np.where(clear, AVOID, np.where(mixed, UNDECIDED, LIKELY))
-    return np.where(top, OPEN, out).astype(object)
-
-
 def leading(ranks: np.ndarray, means: np.ndarray, names: Sequence[str]) -> list[int]:
     """Return the strategies with the best average rank, of equal ones those with the best mean.
 

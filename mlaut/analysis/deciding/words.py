@@ -1,6 +1,6 @@
 """A decision in words that need no statistics: names, sizes, and the answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -309,29 +309,33 @@ def terms(table: VerdictTable) -> str:
     )
 
 
+def meanings(table: VerdictTable, known: Mapping[str, str]) -> list[str]:
+    """Return what the verdicts of a table mean, and which direction of the metric is better."""
+    named = [word for word in known if word != USE and table.named(word)]
+    lower = [f"{table.metric} is an error: lower is better."] * (not table.scorer.greater_is_better)
+    return [*(f"{word.capitalize()}: {known[word]}." for word in named), *lower]
+
+
 def reading(table: VerdictTable) -> str:
     """Return sentences on how to read the table of a decision: verdicts, order and numbers."""
-    meanings, metric = dict(VERDICTS), table.metric
+    known = dict(VERDICTS)
     if not table.decided:
-        meanings[UNDECIDED] = "too few datasets to tell"
+        known[UNDECIDED] = "too few datasets to tell"
     elif not table.leader:
-        meanings[UNDECIDED] = "each is shown to be worse than another"
+        known[UNDECIDED] = "each is shown to be worse than another"
     elif table.control:
-        meanings[UNDECIDED] = "not clearly shown to differ from the control"
-        meanings[EQUAL] = "practically equal to the control"
-    words = [word for word in VERDICTS if word != USE and table.named(word)]
-    texts = [f"{word.capitalize()}: {meanings[word]}." for word in words]
-    texts.append("Rank: the average place on the datasets; 1 is best.")
-    texts += [f"{metric} is an error: lower is better."] * (not table.scorer.greater_is_better)
+        known[UNDECIDED] = "not clearly shown to differ from the control"
+        known[EQUAL] = "practically equal to the control"
+    texts = [*meanings(table, known), "Rank: the average place on the datasets; 1 is best."]
     if "won" in table.frame:
         size = next((f" and {name}" for name in ("difference", "ratio") if name in table.frame), "")
         average = size and " (an average)"
         texts.append(f"Win/tie/loss{size}{average}: of this row against {table.first[0]}.")
         texts += ["A source is won if most of its datasets are."] * (table.n_sources > 0)
-        known = f"Win/tie/loss{size} count only datasets on which both have a result."
+        both = f"Win/tie/loss{size} count only datasets on which both have a result."
         if table.chosen.analysis.missing == "failures last":
-            known = f"A failure counts as last place in the rank; win/tie/loss{size} leave it out."
-        texts += [known] * (not table.complete)
+            both = f"A failure counts as last place in the rank; win/tie/loss{size} leave it out."
+        texts += [both] * (not table.complete)
     texts += ["Seconds to tune and fit once, the mean over datasets."] * table.slow
     return " ".join(texts)
 

@@ -35,6 +35,11 @@ class Effect(NamedTuple):
         none = np.full_like(value, np.nan, dtype=float)
         return cls(value, none, none, "", neutral)
 
+    @classmethod
+    def around(cls, value: np.ndarray, half: np.ndarray | float, method: str) -> Self:
+        """Return effects with the half width of their intervals."""
+        return cls(value, value - half, value + half, method)
+
     @property
     def towards_worse(self) -> np.ndarray:
         """Direction of the effects: below 0 where the first strategy is better, else above 0."""
@@ -83,7 +88,7 @@ def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
     n = len(d)
     mean = d.mean(axis=0)
     half = student_quantile(n - 1, confidence) * d.std(axis=0, ddof=1) / np.sqrt(n)
-    return Effect(mean, mean - half, mean + half, "Student's t")
+    return Effect.around(mean, half, "Student's t")
 
 
 @in_blocks

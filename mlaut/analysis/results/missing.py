@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -171,11 +172,9 @@ def _without(results: Results, what: str, drop: np.ndarray, why: str) -> Results
         return results
     gone = ", ".join(name for name, out in zip(names, drop, strict=True) if out)
     count = f"{len(names) - len(kept)} of {len(names)} {what} left out"
-    chosen = (
-        results.select(datasets=kept) if what == "datasets" else results.select(strategies=kept)
-    )
+    chosen: dict[str, Any] = {what: kept}
     return replace(
-        chosen,
+        results.select(**chosen),
         notes=(*results.notes, f"{count} for missing cells: {gone}"),
         gaps=(*results.gaps, f"{count}: {why}"),
     )

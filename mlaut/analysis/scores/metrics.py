@@ -89,7 +89,7 @@ class LossMisclassification(_ZeroOne):
 
 
 @named("hamming", "hamming_loss")
-class LossHamming(MLautScore):
+class LossHamming(_ZeroOne):
     """Share of the labels that are predicted wrongly, of all labels of all test points.
 
     Examples
@@ -98,11 +98,8 @@ class LossHamming(MLautScore):
     0.25
     """
 
-    task = CLASSIFICATION
     greater_is_better = False
-    bounds = (0.0, 1.0)
-    encoded = True
-    targets = "any"
+    zero_one = False
 
     def points(self, truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
         """Return 1 where a label is wrong, else 0."""
@@ -544,18 +541,12 @@ def _right(marks: np.ndarray, positive: np.ndarray) -> np.ndarray:
 
 
 @named("label_ranking", "label_ranking_average_precision")
-class ScoreLabelRanking(MLautScore):
+class ScoreLabelRanking(_Area):
     """Mean precision of the true labels of a row among those at least as probable.
 
     It is scikit-learn's ``label_ranking_average_precision_score`` of the stored probabilities.
     """
 
-    task = CLASSIFICATION
-    greater_is_better = True
-    bounds = (0.0, 1.0)
-    uses = "probabilities"
-    encoded = True
-    takes_weights = True
     targets = "several"
 
     def cells(
@@ -594,13 +585,9 @@ class _RegressionAggregate(MLautScore):
 
 
 @named("rmse")
-class LossRMSE(_RegressionAggregate):
+class LossRMSE(_RegressionAggregate, _RegressionLoss):
     """Square root of the mean squared difference of prediction and truth."""
 
-    greater_is_better = False
-    bounds = (0.0, np.inf)
-    undefined = "the loss is not finite"
-    incomparable = IN_TARGET_UNITS
     pooled = True
 
     def calculate(

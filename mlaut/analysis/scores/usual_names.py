@@ -95,18 +95,8 @@ _PARTS = {"test": "test", "holdout": "test", "heldout": "test", "eval": "test", 
 _PARTS |= {"val": "val", "valid": "val", "validation": "val", "dev": "val", "cv": "val"}
 _PARTS |= {"train": "train", "training": "train", "insample": "train"}
 _FILLERS = (
-    "normalized",
-    "mean",
-    "avg",
-    "average",
-    "final",
-    "overall",
-    "median",
-    "score",
-    "best",
-    "global",
-    "metric",
-    "metrics",
+    *("normalized", "mean", "avg", "average", "final", "overall", "median", "score", "best"),
+    *("global", "metric", "metrics"),
 )
 _KNOWN = {name: name for name in _NAMES}
 _KNOWN |= {alias: name for name, (_, text) in _NAMES.items() for alias in text.split()}

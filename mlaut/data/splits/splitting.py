@@ -162,6 +162,7 @@ def split_entry(
         weights=values.get("weight"),
         shape=info.shape,
         targets=tuple(dataset.targets) if truth.ndim > 1 else (),
+        shortest=info.shortest,
     )
     return entry, list(leaks(split, values))
 

@@ -67,6 +67,8 @@ class SplitEntry:
         Former names, the first one first.
     shape : tuple of int
         Shape of a row of features that are no table; empty for a table.
+    shortest : int or None
+        Points of the shortest of series of different lengths; ``shape`` has those of the longest.
     targets : tuple
         Names of several targets, the columns of ``truth``; empty for one target.
     """
@@ -82,6 +84,7 @@ class SplitEntry:
     named: tuple[str, ...] = ()
     shape: tuple[int, ...] = ()
     targets: tuple[Any, ...] = ()
+    shortest: int | None = None
 
     @property
     def first_name(self) -> str:

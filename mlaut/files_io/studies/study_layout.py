@@ -165,6 +165,7 @@ def put_entry(file: h5py.File, entry: SplitEntry) -> None:
     }
     about |= {"named": list(entry.named)} if entry.named else {}
     about |= {"shape": list(entry.shape)} if entry.shape else {}
+    about |= {"shortest": entry.shortest} if entry.shortest else {}
     about |= {"targets": plain_names(list(entry.targets))} if entry.targets else {}
     put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
 
@@ -215,6 +216,7 @@ def _entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         named=tuple(about.get("named", ())),
         shape=tuple(map(int, about.get("shape", ()))),
         targets=tuple(about.get("targets", ())),
+        shortest=int(about.get("shortest", 0)) or None,
     )
     _check_entry(entry)
     return entry

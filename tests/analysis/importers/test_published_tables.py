@@ -70,7 +70,7 @@ def wide(names, *rows):
                 ["Language", "Val. WER", "Test WER"], ["English", 10.7, 11.3], ["German", 7.4, 8.3]
             ),
             "wer",
-            "are metrics of one strategy",
+            "of one strategy, so there is nothing to compare",
         ),
         (wide(["Library", "Router", "Calls"], ["a", "✓", 9.5], ["b", "", 8.5]), "calls", "of one"),
         (
@@ -195,3 +195,78 @@ def test_scores_in_other_units_are_kept_by_a_command(tmp_path):
     table = wide(["model", "iris", "wine"], ["a", 0.8, 90.5], ["b", 0.7, 89.5])
     asked = refused(tmp_path, table, "recall", name="t.md")
     assert "t.md --metric recall --greater-is-better" in asked or "--columns unused=" in asked
+
+
+def test_columns_of_statistics_are_no_strategies(tmp_path):
+    names = ["Dataset", "('Acc', 'max')", "('Acc', 'min')", "('Acc', 'count')"]
+    table = wide(names, ["iris", 0.9, 0.7, 3], ["wine", 0.8, 0.6, 3], ["adult", 0.7, 0.5, 3])
+    assert "summarise scores" in refused(tmp_path, table, name="t.md")
+
+
+def test_a_word_of_two_letters_in_every_cell_is_no_failure(tmp_path):
+    table = wide(
+        ["Model", "iris", "wine", "trainset"], ["a", 0.9, 0.8, "nc"], ["b", 0.7, 0.6, "nc"]
+    )
+    assert read(tmp_path, table, name="t.md").datasets == ("iris", "wine")
+
+
+def test_a_rule_of_markdown_may_have_gaps(tmp_path):
+    table = "| Model | iris |\n| --- --- | ----- |\n| a | 0.5 |\n| b | 0.75 |\n"
+    assert read(tmp_path, table, name="t.md").strategies == ("a", "b")
+
+
+def test_columns_of_the_metric_are_offered_first(tmp_path):
+    rows = r"Forest & \font-weightbold 0.165 & 0.18 & 1.93 & 1.54 \\ svm & 0.17 & 0.2 & 2 & 1.7 \\"
+    head = r"model & \multicolumn{2}{r}{A} & \multicolumn{2}{r}{B} \\ & Zeta & Eta & Zeta & Eta \\"
+    text = rf"\begin{{tabular}}{{lllll}} {head} {rows} \end{{tabular}}"
+    asked = refused(tmp_path, text, "zeta", name="t.tex", greater_is_better=False)
+    assert "--columns 'score=A / Zeta+B / Zeta'; or" in asked
+    long = "|Dataset|Model|1h| |2h| |\n|-|-|-|-|-|-|\n| | |MAPE|RMSE|MAPE|RMSE|\n"
+    long += (
+        "|x|a|8.5|5.4|9.5|6.4|\n|x|b|8.25|5.5|9.75|6.5|\n|y|a|3.5|2.4|4.5|4.4|\n|y|b|3.6|2|4|4|\n"
+    )
+    asked = refused(tmp_path, long, "rmse", name="t.md")
+    assert "'score=1h / RMSE'; or" in asked
+    assert "MAPE" not in asked
+
+
+def test_the_longest_name_of_a_strategy_counts_beside_a_measure_that_is_not_known(tmp_path):
+    names = [
+        "Set",
+        "kit Zeta",
+        "acid Zeta",
+        "kit+acid Zeta",
+        "kit RMSE",
+        "acid RMSE",
+        "kit+acid RMSE",
+    ]
+    table = wide(names, ["u", 0.7, 0.8, 0.9, 1.7, 1.5, 1.3], ["v", 0.6, 0.7, 0.8, 1.9, 1.8, 1.6])
+    results = read(tmp_path, table, "rmse", name="t.md", columns={"dataset": "Set"})
+    assert results.strategies == ("kit", "acid", "kit+acid")
+    assert "`kit+acid Zeta` (of zeta)" in results.how_read
+
+
+def test_models_run_by_several_programs_are_asked_about(tmp_path):
+    table = wide(["model", "fp16", "gptq-int4"], ["llama-7b", 18.8, 25.5], ["gpt-j", 12.5, 29.5])
+    asked = refused(tmp_path, table, "tokens", name="t.md", greater_is_better=True)
+    assert "columns look like strategies too" in asked
+    assert "dataset=model; or" in asked
+
+
+def test_logarithms_of_other_columns_are_no_strategies(tmp_path):
+    table = pd.DataFrame(
+        {"dataset": ["u", "v", "w"], "a": [5.5, 54.5, 57.7], "b": [55.2, 48, 50.3]}
+    )
+    table = table.assign(**{"log(a)": np.log10(table.a), "log(b)": np.log10(table.b)})
+    results = read(tmp_path, table, "seconds", greater_is_better=False)
+    assert results.strategies == ("a", "b")
+    assert "`log(a)` (a logarithm of another)" in results.how_read
+
+
+def test_what_is_left_out_is_told_in_the_order_of_the_table(tmp_path):
+    scores = np.array([0.51, 0.62, 0.73, 0.84, 0.95, 0.46])
+    table = pd.DataFrame({"dataset": list("uvwxyz")} | {f"s{i}": scores - i / 50 for i in range(6)})
+    flags = {f"flag_{i}": [0, 1, 0, 1, 1, i % 2] for i in range(6)}
+    told = read(tmp_path, table.assign(**flags)).how_read
+    places = [told.index(f"`{name}` (only 0 and 1)") for name in flags]
+    assert places == sorted(places)

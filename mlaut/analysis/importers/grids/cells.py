@@ -23,7 +23,7 @@ _IMAGE_OR_NOTE = re.compile(
     r"(?<!br>)<sup>.*?</sup>|\[\^[^\]]*\]|\\(?:cite|footnote|label|ref)\w*\{[^}]*\}"
 )
 _GONE = re.compile(
-    r"</?[a-zA-Z][^<>]*>|\\[vh]space\*?\{[^}]*\}|\\rotatebox\{[^}]*\}|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
+    r"</?[a-zA-Z][^<>]*>|\\[vh]space\*?\{[^}]*\}|\\rotatebox\{[^}]*\}|\\font-weight\w+|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
     r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|superscript|subscript)?\b"
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"
     r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?![a-zA-Z\\])|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
@@ -226,7 +226,7 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     names = texts if len(set(texts)) == len(set(raw)) else raw  # marks may tell names apart
     labels = np.array(names, dtype=object)[codes]
     strange = {row: odd[code] for row, code in enumerate(codes.tolist()) if code in odd}
-    failed = all(known) and any(text in _FAILURES for text in lower)  # in every cell
+    failed = all(known) and any(x in _FAILURES and len(x) > 2 for x in lower)  # in every cell
     if not failed and (not n_numbers or n_strange >= n_numbers):
         unclear = comma is None and all(_PRINTED.fullmatch(texts[i]) for i in odd)
         unclear |= bool(odd) and all(_SEVERAL.match(texts[i]) for i in odd) and len(each) > 1

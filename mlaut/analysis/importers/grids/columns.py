@@ -193,7 +193,7 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     unclear: dict[str, str] = {}
     known = {x.name: x.numbers[np.abs(x.numbers) < _LARGEST] for x in columns}
     known = {name: values for name, values in known.items() if len(values)}
-    whole = {name for name, values in known.items() if (values % 1 == 0).all()}
+    whole = [name for name, values in known.items() if (values % 1 == 0).all()]
     parts = [name for name in known if name not in whole]
     if len(parts) < 2 or len(parts) < 0.5 * len(known):
         return odd, unclear
@@ -311,7 +311,7 @@ def _split(name: str, side: int) -> tuple[str, str] | None:
 
 def _with_base(name: str, bases: Collection[str], side: int) -> tuple[str, str] | None:
     """Return the measure and the strategy in a name with a known strategy beside some measure."""
-    for base in bases:
+    for base in sorted(bases, key=lambda x: (-len(x), x)):  # the longest name of a strategy counts
         ends = name.endswith(base) if side == 0 else name.startswith(base)
         measure = (name.removesuffix(base) if side == 0 else name.removeprefix(base)).strip(_SIGNS)
         if ends and measure:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlaut.analysis.importers.grids.columns import average_columns
+from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
@@ -32,9 +32,8 @@ def keys_of(g: Sheet) -> Keys:
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] == ""]
     texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
-    scores = (
-        tuple(_scores(g, numbers)) if not g.asked.columns.get("score") else g.asked.columns["score"]
-    )
+    said = g.asked.columns
+    scores = said.get("score") or tuple(_scores(g, numbers))
     if dataset and strategy and not scores and not g.asked.columns:
         dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)
     rows = [*dataset, *strategy]
@@ -47,15 +46,13 @@ def keys_of(g: Sheet) -> Keys:
     if unkeyed and key and not g.asked.columns and not parts:  # it describes the rows
         g.roles[rows[0]] = "property"
         dataset, strategy = [], []
-    said = g.asked.columns
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
     one = len(said.get("score", ())) == 1  # several are columns of a wide table
     long = bool(dataset and strategy) or (one and not columns_are)
     rows = [*dataset, *strategy]
-    if not long and rows and scores and not columns_are:
-        long = bool(texts or g.unnamed) and not g.is_key([*rows, *repeat, *fold])
-    if not long and not rows and scores and len(texts) > 1:
-        long = True
+    if scores and not long and not (rows and columns_are):
+        several = bool(texts or g.unnamed) and not g.is_key([*rows, *levels])
+        long = several if rows else len(texts) > 1
     if not long:
         scores = ()
     elif not scores:
@@ -66,6 +63,7 @@ def keys_of(g: Sheet) -> Keys:
             known = [x for x in numbers if usual_name(x) is not None]
             if g.metric and known:  # a setting beside other metrics is no score
                 raise g.refuse(text, *({"metric": word_of(x)} for x in known[:2]))
+            left = [x for x in left if same_metric(measure_in(x) or x, g.metric)] or left
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
             raise g.refuse(text, *({"score": x} for x in (left or numbers)[:2]))

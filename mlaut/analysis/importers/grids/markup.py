@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 Rows = list[list[str]]
 
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-*:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*\|?\s*:?-[- ]*:?\s*(\|\s*:?[- ]*:?\s*)*\|?\s*")
 _TABULAR = re.compile(
     r"\\begin\{(tabular[x*yu]?|longtable|tabu|array|NiceTabular)\}(.*?)\\end\{\1\}", re.DOTALL
 )

@@ -123,11 +123,7 @@ class Sheet:
                 texts = column.labels()  # numbers that are names
                 self.columns[name], self.roles[name] = Column(name, texts=texts), ""
         for role, chosen in asked.columns.items():
-            if unknown := [
-                name
-                for name in chosen
-                if name not in self.columns and name != "rows" and name != "columns"
-            ]:
+            if unknown := [x for x in chosen if x not in {*self.columns, "rows", "columns"}]:
                 hint = nearest(unknown[0], self.columns) or f"; it has {', '.join(self.columns)}"
                 raise AnalysisError(f"{self.where}: no column {unknown[0]!r}{hint}")
             for name in self.columns:

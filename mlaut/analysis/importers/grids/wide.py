@@ -35,7 +35,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
 _TIMED = re.compile(r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]", re.I)
-_STATISTICS = r"min|max|median|mean|std|sd|count|\d+%|iqr|mode|var"  # of a summary
+_STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
@@ -47,13 +47,11 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     rows, kind, why = _rows(g, keys)
     _columns_by_value(g, rows, kind)
     repeat, fold = list(keys.repeat), list(keys.fold)
-    others = {*rows, *repeat, *fold}
     sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
     source = g.of("source")[:1] if sources else []
-    g.drop(
-        [x for x in g.columns if x not in others and not g.columns[x].is_number and x not in source]
-    )
-    columns = [x for x in g.columns if x not in others and x not in source]
+    others = {*rows, *repeat, *fold, *source}
+    g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
+    columns = [x for x in g.columns if x not in others]
     columns, renamed = _measured(g, columns)
     columns = _without_odd(g, rows, columns, kind)
     shown = [renamed.get(x, x) for x in columns]
@@ -93,11 +91,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     across = np.tile(np.array(shown, dtype=object), g.n)
     down = np.repeat(label, k)
     each = {"repeat": repeat, "fold": fold}
-    levels = {
-        part: np.repeat(g.label(names), k)
-        for part, names in each.items()
-        if names and g.n_of(*names) > 1
-    }
+    levels = {part: np.repeat(g.label(x), k) for part, x in each.items() if x and g.n_of(*x) > 1}
     names = {
         kind: f"rows, named by {quoted(rows)}{why}",
         other: "columns",
@@ -228,11 +222,11 @@ def _check_corner(g: Sheet, rows: list[str], kind: str) -> None:
     across = likes([x for x in g.columns if g.columns[x].is_number])
     corner = len(rows) == 1 and rows[0] == next(iter(g.columns))
     if corner and liked not in ("", kind) and across != liked:
-        raise g.refuse(
-            f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names",
-            {liked: rows[0]},
-            {kind: rows[0]},
-        )
+        text = f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names"
+        raise g.refuse(text, {liked: rows[0]}, {kind: rows[0]})
+    if across == kind == "strategy":  # models by several programs, perhaps
+        text = f"`{rows[0]}` names rows, and columns look like strategies too"
+        raise g.refuse(text, {"dataset": rows}, {"strategy": rows})
 
 
 def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
@@ -290,6 +284,9 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         g.drop(sizes)
     g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
     numbers = [x for x in numbers if x in g.columns]
+    logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
+    g.drop([x for x in logs if _is_log(g, x, [*rows, *numbers])], "a logarithm of another")
+    numbers = [x for x in numbers if x in g.columns]
     averages = average_columns(
         [g.columns[x] for x in numbers], named=True, strict=kind == "dataset"
     )
@@ -307,6 +304,14 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         return
     for at in block_averages(numbers, matrix_of([g.columns[x] for x in numbers]).T):
         g.drop([numbers[at]], "an average of some others")
+
+
+def _is_log(g: Sheet, name: str, others: Sequence[str]) -> bool:
+    """Return whether a column is the logarithm of another one, to any base."""
+    own = g.columns[name].numbers
+    given = [g.columns[x].numbers for x in others if g.columns[x].is_number and x != name]
+    logs = [np.log(x) for x in given if (x > 0).all()]
+    return any(np.allclose(own * x[0], x * own[0], rtol=1e-4, atol=1e-6) for x in logs)
 
 
 def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
@@ -354,7 +359,7 @@ _METRICS = (
 _METRICS += "for each {0}"
 _ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of all columns are so
     (_is_part, "are parts of one dataset, not datasets"),
-    (lambda x: re.fullmatch(_STATISTICS, word_of(x)), "summarise scores that are not in it"),
+    (lambda x: re.search(_STATISTICS, word_of(x)), "summarise scores that are not in it"),
     (usual_name, _METRICS),
 )
 
@@ -379,8 +384,9 @@ def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) ->
         sizes = [len(level) for level in each if len(level) > 1]
         numbered = kind == "strategy" and all(str(x).isdigit() for x in each[-1])  # severities
         if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
-            inner = sorted(map(str, each[-1]))[0]
-            chosen = [x for x in columns if x.endswith(inner)]
+            names = sorted(map(str, set.union(*each)), key=lambda x: not _is(x, g.metric))
+            inner = names[0] if _is(names[0], g.metric) else sorted(map(str, each[-1]))[0]
+            chosen = [x for x in columns if inner in x.split(" / ")]
             raise g.refuse(
                 f"its names have two levels, such as `{columns[0]}`, and only one is of "
                 f"{'strategies' if kind == 'dataset' else 'datasets'}: choose columns",
@@ -410,7 +416,7 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
 
 def _is(name: str, metric: str) -> bool:
     """Return whether a name is that of a metric and of nothing else."""
-    one = len(re.findall(r"[a-zA-Z]{2,}", name)) == 1
+    one = len({*re.findall(r"[a-z]{2,}", name.lower())} - {*PARTS}) == 1
     return bool(metric) and (
         word_of(name) == word_of(metric) or (one and same_metric(name, metric))
     )
@@ -470,9 +476,8 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     """Leave out the rows that are averages, ranks or wins."""
     label = [str(x) for x in g.label(rows)]
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
-    by_value |= set(
-        block_averages(label, matrix_of([x for x in g.columns.values() if x.is_number]))
-    )
+    numbers = matrix_of([x for x in g.columns.values() if x.is_number])
+    by_value |= set(block_averages(label, numbers))
     out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))

@@ -341,30 +341,21 @@ def hierarchical_test(results: Results, *, rope: float = 0.0) -> PairStatistics:
     results.complete(datasets=2, strategies=2)
     pairs, folds = Pairs.of(results.strategies), fold_tests.fold_differences(results)
     each = [_one_pair(names, at, folds, rope) for at, names in enumerate(pairs.labels)]
-    p, shares = (np.array([getattr(pair, x) for pair in each]) for x in ("probabilities", "shares"))
+    p, shares, ties, constant = (np.array(part) for part in zip(*each, strict=True))
     notes = {
-        names: f"{pair.constant} datasets do not vary: they have the median error of the others"
-        for pair, names in zip(each, pairs.labels, strict=True)
-        if pair.constant
+        names: f"{n} datasets do not vary: they have the median error of the others"
+        for names, n in zip(pairs.labels, constant, strict=True)
+        if n
     }
-    ties = np.array([pair.ties for pair in each])
     return region_statistics(
         pairs, p, shares, of="share of datasets", ties=ties, rope=rope, pair_notes=notes
     )
 
 
-class _OnePair(NamedTuple):
-    """Probabilities and shares of one pair, and its numbers of tied and of constant datasets."""
-
-    probabilities: np.ndarray
-    shares: np.ndarray
-    ties: int
-    constant: int
-
-
 def _one_pair(
     names: Sequence[str], at: int, folds: Sequence[fold_tests.FoldDifferences], rope: float
-) -> _OnePair:
+) -> tuple[np.ndarray, np.ndarray, int, int]:
+    """Return probabilities, shares, and the numbers of tied and of constant datasets of a pair."""
     parts = [cv_interval(own.differences[at], test_to_train=own.test_to_train) for own in folds]
     mean, error = (np.array([part[i] for part in parts]) for i in (0, 1))
     df = np.array([own.differences[at].size - 1.0 for own in folds])
@@ -377,4 +368,4 @@ def _one_pair(
     error = np.where(constant, np.median(error[~constant]), error)
     p, shares = hierarchical_probabilities(mean, error, df, rope)
     p = np.where(np.array([True, rope > 0, True]), np.maximum(p, SMALLEST_P), 0.0)
-    return _OnePair(p, shares, int((mean == 0).sum()), int(constant.sum()))
+    return p, shares, int((mean == 0).sum()), int(constant.sum())

@@ -358,7 +358,7 @@ def unpaired_t_test(results: Results, *, confidence: float = 0.95) -> PairStatis
     t = np.where(of.differences.any(axis=0), np.copysign(np.inf, difference), 0.0)
     np.divide(difference, error, out=t, where=error > 0)
     half = student_quantile(2 * n - 2, confidence) * error
-    effect = Effect(difference, difference - half, difference + half, "Student's t, unpaired")
+    effect = Effect.around(difference, half, "Student's t, unpaired")
     return PairStatistics(
         tables={"statistic": odd(t)},
         p=lambda side: _p_of_t(t, 2 * n - 2, side),

@@ -264,7 +264,7 @@ def post_hoc_test(results: Results, *, confidence: float = 0.95) -> PairStatisti
     difference = mean[of.pairs.first] - mean[of.pairs.second]
     z = difference / error
     half = ndtri(0.5 + confidence / 2) * error
-    effect = Effect(difference, difference - half, difference + half, "normal").within(k - 1)
+    effect = Effect.around(difference, half, "normal").within(k - 1)
     return PairStatistics(
         tables={"statistic": odd(z)},
         p=lambda _: 2 * ndtr(-np.abs(z)),

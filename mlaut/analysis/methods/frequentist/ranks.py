@@ -206,12 +206,11 @@ def nemenyi_test(
     difference, cd = rank_differences(of), critical_difference(k, n, alpha=1 - confidence)
     z = difference / _standard_error(k, n)
     p = range_sf(np.abs(z) * np.sqrt(2), k)
-    ends = difference - cd, difference + cd
     few = (_LEAST_NOTE,) if (p < _LEAST).any() else ()
     return PairStatistics(
         tables={"statistic": odd(z)},
         p=lambda _: np.maximum(p, _LEAST),
-        effects={"rank difference": Effect(difference, *ends, "simultaneous").within(k - 1)},
+        effects={"rank difference": Effect.around(difference, cd, "simultaneous").within(k - 1)},
         notes=(_difference_note(k, n, alpha, confidence, "nemenyi"), *few),
     )
 
