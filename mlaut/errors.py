@@ -152,6 +152,31 @@ def nearest(word: object, known: Iterable[object], cutoff: float = 0.6) -> str:
     return f"; did you mean {by_text[close[0]]!r}?" if close else ""
 
 
+def refuse_unknown(
+    given: Iterable[object],
+    known: Collection[Any],
+    error: type[MlautError],
+    what: str,
+    where: str = "",
+    words: str = "there are",
+) -> None:
+    """Raise an error at the first word that is not known: it names the nearest one, or all.
+
+    Examples
+    --------
+    >>> refuse_unknown(["traget"], ["target", "weight"], DataError, "no role")
+    Traceback (most recent call last):
+    mlaut.errors.DataError: no role 'traget'; did you mean 'target'?
+    >>> refuse_unknown([3], ["a", "b"], DataError, "unknown key", " in [data]", "known are")
+    Traceback (most recent call last):
+    mlaut.errors.DataError: unknown key 3 in [data]; known are a, b
+    """
+    for word in given:
+        if word not in known:
+            hint = nearest(word, known) or f"; {words} {some_of(known, 30)}"
+            raise error(f"{what} {word!r}{where}{hint}")
+
+
 def some_of(names: Iterable[object], most: int = 8) -> str:
     """Return the first names, and how many more there are.
 

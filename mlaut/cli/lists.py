@@ -38,16 +38,7 @@ def strategies(criterion: str, task: str | None) -> Answer:
     from mlaut.estimators import REGISTRY
 
     specs = REGISTRY.search(criterion, **({"tasks": task} if task else {}))
-    rows = [
-        {
-            "name": spec.name,
-            "family": ", ".join(spec.estimator_family),
-            "task": ", ".join(spec.tasks),
-            "collection": spec.collection,
-            "package": spec.package,
-        }
-        for spec in specs
-    ]
+    rows = [spec.row() for spec in specs]
     about: dict[str, Any] = {}
     if len(specs) == 1 and criterion in specs[0].names:
         listed = (*rows[0], "estimator_family", "tasks")

@@ -33,7 +33,9 @@ def follow_study(database: Path, title: str) -> None:
 
     def view() -> tuple[Snapshot, Any]:
         now = take_snapshot(database, n_failures=_FAILURES)
-        return now, _view(now, title, _race_line(database), console.width, console.height)
+        race = race_of(database)
+        told = "" if race is None else race.now().sentence()
+        return now, _view(now, title, told, console.width, console.height)
 
     if not console.is_terminal:
         console.print(view()[1])
@@ -50,11 +52,6 @@ def follow_study(database: Path, title: str) -> None:
     except KeyboardInterrupt:
         now, drawn = view()
     console.print(drawn)  # the last view stays on the screen
-
-
-def _race_line(database: Path) -> str:
-    race = race_of(database)
-    return "" if race is None else race.now().sentence()
 
 
 def _view(now: Snapshot, title: str, race: str, width: int, height: int) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from math import prod
 from typing import Any
 
-from mlaut.errors import StrategyError, nearest
+from mlaut.errors import StrategyError, refuse_unknown
 from mlaut.records import TooLarge
 
 
@@ -74,11 +74,8 @@ def as_size_limit(limit: Any, strategy: str) -> SizeLimit:
         return SizeLimit()
     if isinstance(limit, Mapping):
         known = [field.name for field in fields(SizeLimit)]
-        for name in limit:
-            if name not in known:
-                raise StrategyError(
-                    f"strategy {strategy!r}: size_limit has no key {name!r}{nearest(name, known)}"
-                )
+        what = f"strategy {strategy!r}: size_limit has no key"
+        refuse_unknown(limit, known, StrategyError, what)
         return SizeLimit(**limit)
     if isinstance(limit, int) and limit is not True:
         return SizeLimit(rows=limit)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypedDict, TypeVar
 
-from mlaut.errors import StudyError, nearest
+from mlaut.errors import StudyError, refuse_unknown
 
 TUNING = ("search", "budget", "trace_predictions")
 """Options of a run that a study file has in its section ``[tuning]``."""
@@ -143,10 +143,7 @@ class RunOptions:
         mlaut.errors.StudyError: unknown option 'timeot' of a run; did you mean 'timeout'?
         """
         names = [option.name for option in dataclasses.fields(self)]
-        for name in changes:
-            if name not in names:
-                hint = nearest(name, names) or f"; known are {', '.join(names)}"
-                raise StudyError(f"unknown option {name!r} of a run{hint}")
+        refuse_unknown(changes, names, StudyError, "unknown option", " of a run", "known are")
         return dataclasses.replace(self, **changes)
 
     @property

@@ -117,6 +117,7 @@ def one_node_slurm(folder: Path) -> Iterator[dict[str, str]]:
         _wait_until_idle(environment, folder)
         yield environment
     finally:
+        _end_jobs(environment)
         for daemon in reversed(daemons):
             daemon.terminate()
             try:
@@ -124,6 +125,19 @@ def one_node_slurm(folder: Path) -> Iterator[dict[str, str]]:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+
+
+def _end_jobs(environment: dict[str, str]) -> None:
+    """Cancel what a test that failed has left: jobs outlive the daemons."""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        for _ in range(30):
+            asked = subprocess.run(
+                ["squeue", "-h"], env=environment, capture_output=True, timeout=30
+            )
+            if not asked.stdout.strip():
+                return
+            subprocess.run(["scancel", f"--user={os.getuid()}"], env=environment, timeout=30)
+            time.sleep(1)
 
 
 def _wait_until_idle(environment: dict[str, str], folder: Path) -> None:

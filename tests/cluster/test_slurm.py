@@ -242,4 +242,4 @@ def test_jobs_of_workers_come_when_cells_wait(slurm, tmp_path):
     assert_same(*(arrays(StudyStore(tmp_path / name / "study.h5")) for name in ("here", "jobs")))
     script = "\n".join(log.read_text() for log in (tmp_path / "jobs" / ".dask").glob("*.err"))
     assert "tls://127.0.0.1" in script
-    until(lambda: not call(slurm, tmp_path, "squeue", "-h"))
+    until(lambda: not call(slurm, tmp_path, "squeue", "-h"), patience=60)

@@ -105,7 +105,7 @@ def test_a_build_method_may_give_its_own_search():
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ({"familly": 1}, "no property is called 'familly'; did you mean 'estimator_family'"),
+        ({"estimatr_family": 1}, "is called 'estimatr_family'; did you mean 'estimator_family'"),
         ({"name": "a/b"}, "'a/b' cannot name a strategy: it has a slash"),
         ({"name": " "}, "' ' cannot name a strategy: it cannot be read"),
         ({"name": 3}, "3 cannot name a strategy: it is not text"),

@@ -234,10 +234,10 @@ def test_sparse_rows_reach_learners_as_csr(tmp_path):
     ("dataset", "strategy", "told"),
     [
         ("series", SVC(), "array with rows of shape (2, 12), which SVC cannot take"),
-        ("series", make_pipeline(StandardScaler(), SVC()), "StandardScaler-SVC cannot take as it"),
+        ("series", make_pipeline(StandardScaler(), SVC()), "StandardScaler-SVC cannot take"),
         ("series", "RandomForestClassifier", "begin its pipeline with mlaut.estimators.Flatten()"),
         ("series", GridSearchCV(SVC(), {"C": [1]}), "begin its pipeline with mlaut.estimators.Fla"),
-        ("texts", GaussianNB(), "sparse matrix, which GaussianNB cannot take as it is; give X.toa"),
+        ("texts", GaussianNB(), "sparse matrix, which GaussianNB cannot take; give X.toa"),
         ("texts", "LogisticRegression", "give it preprocessing=None, or leave it out"),
         (
             "texts",

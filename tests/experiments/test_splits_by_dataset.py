@@ -175,7 +175,7 @@ def test_a_study_file_names_the_schemes_of_datasets(tmp_path):
 def test_a_run_that_is_refused_leaves_the_split_open(tmp_path):
     study = mlaut.Study(tmp_path / "study.h5")
     study.add_datasets((np.zeros((12, 3, 2)), np.arange(12) % 2), name="series")
-    with pytest.raises(StrategyError, match="cannot take as it is"):
+    with pytest.raises(StrategyError, match="cannot take; "):
         study.run([LogisticRegression()], verbose=0)
     assert study.run("BaselineClassifier", split="kfold(3)", verbose=0).n_done == 3
 

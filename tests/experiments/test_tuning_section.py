@@ -81,7 +81,7 @@ def test_a_run_takes_the_same_options_and_another_budget_is_another_strategy(tmp
     assert "nothing to do" in str(study.run("K_Neighbours", budget=4, **options))
     with pytest.raises(StudyError, match="parameters"):
         study.run("K_Neighbours", budget=5, **options)
-    with pytest.raises(StrategyError, match="no such search"):
+    with pytest.raises(StrategyError, match="no search is called"):
         study.run("K_Neighbours", search="rndom", verbose=0)
     assert study.save_models(engine="inline") == 1  # the strategy is found as the run tuned it
 

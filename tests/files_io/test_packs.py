@@ -11,6 +11,7 @@ from mlaut.files_io.outcomes.packs import check_pack, pack, pack_outcomes, unpac
 from mlaut.files_io.outcomes.study_records import outcome_record
 from mlaut.records import Cell, Outcome, Status
 
+STRATEGY, REPEAT, FOLD, STATUS, TOLD, ROWS, CLASSES, TRACE = range(8)  # columns of a pack
 USAGE = {"started": 1.5, "elapsed": 0.25, "peak_memory": 2**40 + 1}
 
 
@@ -140,17 +141,17 @@ def cells(column, value):
         {"told": [3]},
         {"told": [{"reason": "", "dataset": "wine"}]},
         {"told": [{"reason": "", "elapsed": "long"}]},
-        cells(packs._STRATEGY, 1),
-        cells(packs._STRATEGY, -1),
-        cells(packs._REPEAT, -1),
-        cells(packs._FOLD, -1),
-        cells(packs._STATUS, len(Status)),
-        cells(packs._TOLD, 1),
-        cells(packs._ROWS, 2),
-        cells(packs._ROWS, -2),
-        cells(packs._CLASSES, 3),
-        cells(packs._TRACE, 1),
-        cells(packs._TRACE, -1),
+        cells(STRATEGY, 1),
+        cells(STRATEGY, -1),
+        cells(REPEAT, -1),
+        cells(FOLD, -1),
+        cells(STATUS, len(Status)),
+        cells(TOLD, 1),
+        cells(ROWS, 2),
+        cells(ROWS, -2),
+        cells(CLASSES, 3),
+        cells(TRACE, 1),
+        cells(TRACE, -1),
         {"cells": np.zeros((2, 8))},
         {"cells": np.zeros((2, 7), dtype="<i4")},
         {"seeds": np.zeros(1, dtype="<u4")},

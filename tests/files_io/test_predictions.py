@@ -75,7 +75,7 @@ def test_numbers_of_one_strategy_have_the_index_of_the_user(store):
     ("dataset", "strategies", "message"),
     [
         ("iriss", None, r"study\.h5: no dataset 'iriss'; did you mean 'iris'\?"),
-        ("iris", ["svc", "xyz"], "no strategy 'xyz'; it has svc, lasso"),
+        ("iris", ["svc", "xyz"], "no strategy 'xyz'; there are svc, lasso"),
         ("iris", "bad", "no cell of dataset 'iris' is done yet; run it first"),
         ("empty", None, "no cell of dataset 'empty' is done yet; run it first"),
     ],

@@ -1,5 +1,7 @@
 """The strategies of the collection "Today", with the packages that they need."""
 
+from pkgutil import resolve_name
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,6 @@ from mlaut import Data, Generic_Estimator, Orchestrator
 from mlaut.data import from_frame
 from mlaut.estimators import DataShape, as_strategies
 from mlaut.estimators.catalogue.registry import _is_installed
-from mlaut.estimators.names import class_at
 from mlaut.experiments.cells.fold_models import new_model
 from mlaut.files_io import StudyStore
 from mlaut.records import Status
@@ -157,7 +158,7 @@ def test_learners_of_users_get_categories_as_they_are(path, settings):
     pytest.importorskip(path.partition(":")[0])
     if "catboost" in path:
         settings = {**settings, "allow_writing_files": False}
-    model = class_at(path)(**settings)
+    model = resolve_name(path)(**settings)
     features, numbers = table()
     found = Generic_Estimator(model).fit(features, numbers)
     own = clone(model)

@@ -217,17 +217,26 @@ def real(name: str, value: Any) -> Any:
 
 
 def prior(name: str, value: Any) -> Any:
-    """Require a number that does not outweigh any data; the function itself checks its sign."""
+    """Require a number of 0 or more that does not outweigh any data."""
     if LARGEST < real(name, value) < np.inf:
         raise AnalysisError(f"{name} = {shown(value)} is too large: it would outweigh any data")
+    if not 0 <= value < np.inf:
+        raise AnalysisError(f"{name} = {shown(value)} must be 0 or a positive number")
+    return value
+
+
+def positive_prior(name: str, value: Any) -> Any:
+    """Require a positive number that does not outweigh any data."""
+    if not prior(name, value):
+        raise AnalysisError(f"{name} = {shown(value)} is not a positive number, such as 1")
     return value
 
 
 def priors(least: int, most: int) -> Rule:
-    """Return a rule that requires ``least`` to ``most`` numbers."""
+    """Return a rule that requires ``least`` to ``most`` positive numbers."""
 
     def rule(name: str, values: Any) -> Any:
-        values = tuple(each(prior)(name, values))
+        values = tuple(each(positive_prior)(name, values))
         if not least <= len(values) <= most:
             number = f"{least} to {most}" if least < most else f"{least}"
             raise AnalysisError(f"{name} = {shown(values)} are not {number} positive numbers")
@@ -237,8 +246,8 @@ def priors(least: int, most: int) -> Rule:
 
 
 def prior_or_priors(name: str, value: Any) -> Any:
-    """Require one number, or one to three."""
-    return prior(name, value) if _is_number(value) else priors(1, 3)(name, value)
+    """Require one positive number, or two or three."""
+    return positive_prior(name, value) if _is_number(value) else priors(2, 3)(name, value)
 
 
 def whole(name: str, value: Any) -> Any:
@@ -386,7 +395,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("errors", "n", "only_first", "only_first_wrong", "only_second"), floats),
     **dict.fromkeys(("mean", "only_second_wrong", "scale", "wrong"), floats),
     **dict.fromkeys(("aggregate", "alternative", "correction", "how", "method", "metric"), _text),
-    **dict.fromkeys(("missing", "name", "weights"), _text),
+    **dict.fromkeys(("missing", "weights"), _text),
     **dict.fromkeys(("anchor", "baseline", "since"), optional(_text)),
     "anchor_rating": real,
     "others": optional(mapping_of(_results)),

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote
 from mlaut.data.sources.sources import SOURCES
 from mlaut.data.tables.frames import with_roles
 from mlaut.downloads import cache_folder, cached
-from mlaut.errors import DataError, StoreError, nearest
+from mlaut.errors import DataError, StoreError, refuse_unknown
 from mlaut.files_io import FilesIO
 from mlaut.records import ROLES, Dataset
 
@@ -89,16 +89,11 @@ def parse_reference(text: str) -> DatasetReference:
     """
     place, _, options = text.partition("?")
     source, _, key = place.strip("/").partition("/")
-    if source not in SOURCES:
-        hint = nearest(source, SOURCES) or f"; there are {', '.join(SOURCES)}"
-        raise DataError(f"{text!r}: no source {source!r}{hint}")
+    refuse_unknown([source], SOURCES, DataError, f"{text!r}: no source")
     if not key and not SOURCES[source].local:
         raise DataError(f"{text!r}: it names no dataset; write for example 'openml/d/61'")
     chosen = parse_qsl(options, keep_blank_values=True)
-    for word, _ in chosen:
-        if word not in OPTIONS:
-            hint = nearest(word, OPTIONS) or f"; there are {', '.join(OPTIONS)}"
-            raise DataError(f"{text!r}: unknown option {word!r}{hint}")
+    refuse_unknown(dict(chosen), OPTIONS, DataError, f"{text!r}: unknown option")
     named = {word: value for word, value in chosen if word not in ROLES}
     roles = tuple((word, value) for word, value in chosen if word in ROLES)
     return DatasetReference(source, key, **named, roles=roles)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.errors import DataError
+from mlaut.errors import DataError, some_of
 from mlaut.files_io.tables.datasets import check_target, task_named
 from mlaut.records import CLASSIFICATION
 
@@ -121,7 +121,7 @@ def positions(labels: Any, classes: Sequence[Any]) -> np.ndarray:
         return np.fromiter(map(where.__getitem__, values), np.int32, len(values))
     except (KeyError, TypeError):
         unknown = next(value for value in values if not _is_in(value, where))
-    shown = ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
+    shown = some_of(map(repr, classes), 5)
     raise DataError(f"label {unknown!r} is not one of the {len(classes)} classes {shown}")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mlaut.data.tables.folders import folder_tables, read_manifest
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen
-from mlaut.errors import DataError, nearest
+from mlaut.errors import DataError, refuse_unknown
 from mlaut.files_io.tables.datasets import task_named
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
@@ -136,9 +136,7 @@ def load_sklearn(names: Iterable[str] | None = None) -> tuple[Dataset, ...]:
 
 
 def _functions(name: str) -> tuple[Callable[[], list[CollectionEntry]], Callable[[], Tables]]:
-    if name not in _COLLECTIONS:
-        hint = nearest(name, _COLLECTIONS) or f"; there are {', '.join(_COLLECTIONS)}"
-        raise DataError(f"no collection {name!r}{hint}")
+    refuse_unknown([name], _COLLECTIONS, DataError, "no collection")
     return _COLLECTIONS[name]
 
 

@@ -18,7 +18,7 @@ from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
 from mlaut.data.tables.images import image_folders
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
-from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of
+from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of, refuse_unknown
 from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.tables import (
     IN_FOLDERS,
@@ -150,10 +150,7 @@ def load_file(text: str, roles: Mapping[str, Any] | None = None) -> Dataset:
     """
     path, _, settings = text.partition("?")
     row = dict(parse_qsl(settings, keep_blank_values=True))
-    for word in row:
-        if word not in SETTINGS:
-            hint = nearest(word, SETTINGS) or f"; there are {', '.join(SETTINGS)}"
-            raise DataError(f"{text!r}: unknown option {word!r}{hint}")
+    refuse_unknown(row, SETTINGS, DataError, f"{text!r}: unknown option")
     file = Path(path)
     named = {"name": stem_of(file.name) or file.resolve().parent.name, "file": file.name}
     return _load(file.parent, {**named, **row}, roles, None)

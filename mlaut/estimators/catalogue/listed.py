@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
@@ -11,7 +12,6 @@ from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.registry import check_packages
 from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.early_stopping import EarlyStopping
-from mlaut.estimators.names import class_at
 from mlaut.estimators.networks.nn_estimators import Listed_Network, default_size_limit
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.searches.spaces import with_ranges
@@ -56,10 +56,10 @@ class Listed_Strategy(MlautEstimator):  # noqa: N801 - as MLaut's other strategy
         if shape is not None and entry.at_most_rows:
             settings[entry.at_most_rows] = min(settings[entry.at_most_rows], shape.n_rows)
         if entry.base:
-            settings["estimator"] = class_at(entry.base)()
+            settings["estimator"] = resolve_name(entry.base)()
         if entry.package != "scikit-learn":
             check_packages([self])
-        model = class_at(entry.wraps)(**settings)
+        model = resolve_name(entry.wraps)(**settings)
         return self.tuned(EarlyStopping(model, rounds=PATIENCE) if entry.stops else model)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
@@ -95,8 +95,8 @@ def _weights(path: Any, classes: bool) -> Path:
     """Return the file from which TabPFN reads its weights."""
     if path != "auto":
         return Path(path)
-    resolved = class_at("tabpfn.model_loading:resolve_model_path")
-    version = class_at("tabpfn.settings:settings").tabpfn.model_version
+    resolved = resolve_name("tabpfn.model_loading:resolve_model_path")
+    version = resolve_name("tabpfn.settings:settings").tabpfn.model_version
     return Path(resolved(None, "classifier" if classes else "regressor", version)[0][0])
 
 
@@ -111,7 +111,7 @@ def _strategy_class(entry: Strategy) -> type[MlautEstimator]:
         own["search_space"] = with_ranges(entry.search_space)
     prepared: Any = Preprocessor(**entry.preprocessing)
     if entry.then:
-        prepared = make_pipeline(prepared, class_at(entry.then)())
+        prepared = make_pipeline(prepared, resolve_name(entry.then)())
     metadata = replace(entry, preprocessing=prepared, **own)
     about = {"__module__": __name__, "__doc__": entry.about, "properties": metadata, "entry": entry}
     return type(entry.class_name, (base,), about)

@@ -13,11 +13,17 @@ from difflib import SequenceMatcher
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlaut.errors import OptionalPackageError, PluginWarning, StrategyError, UnusableWarning
+from mlaut.errors import (
+    OptionalPackageError,
+    PluginWarning,
+    StrategyError,
+    UnusableWarning,
+    refuse_unknown,
+    some_of,
+)
 from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
 from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
-from mlaut.estimators.names import nearest
 from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER
 from mlaut.former_names import FORMER
@@ -162,8 +168,8 @@ has all
         for package in dict.fromkeys(spec.package for spec in left_out):
             names = [spec.name for spec in left_out if spec.package == package]
             warnings.warn(
-                f"left out of 'all': {_listed(names)}, since {package} is not installed here: "
-                f"pip install {_requirement(package)!r}",
+                f"left out of 'all': {some_of(map(repr, names), 2)}, since {package} is "
+                f"not installed here: pip install {_requirement(package)!r}",
                 UnusableWarning,
                 stacklevel=3,
             )
@@ -198,10 +204,9 @@ has all
         return StrategyError(f"no {what} is called {word!r}; {hint}")
 
     def _checked(self, metadata: dict[str, Any]) -> dict[str, Any]:
-        known = Strategy.__dataclass_fields__
-        for key in metadata:
-            if key not in known:
-                raise StrategyError(f"no property is called {key!r}; {nearest(key, known)}")
+        refuse_unknown(
+            metadata, Strategy.__dataclass_fields__, StrategyError, "no property is called"
+        )
         return metadata
 
     def table(self, *words: str, **metadata: Any) -> pd.DataFrame:
@@ -214,16 +219,7 @@ has all
         """
         import pandas as pd
 
-        rows = [
-            {
-                "name": spec.name,
-                "family": ", ".join(spec.estimator_family),
-                "task": ", ".join(spec.tasks),
-                "collection": spec.collection,
-                "package": spec.package,
-            }
-            for spec in self.search(*words, **metadata)
-        ]
+        rows = [spec.row() for spec in self.search(*words, **metadata)]
         return pd.DataFrame(rows, columns=["name", "family", "task", "collection", "package"])
 
 
@@ -270,9 +266,7 @@ def instantiate_default_estimators(
     words = [estimators] if isinstance(estimators, str) else list(estimators)
     grid = parameters.get("param_grid")
     if isinstance(grid, str) and grid not in (DEFAULT, PAPER):
-        raise StrategyError(
-            f"no param_grid is called {grid!r}; {nearest(grid, [DEFAULT, PAPER])}, or a mapping"
-        )
+        raise StrategyError(f"no param_grid is called {grid!r}; give default, paper or a mapping")
     specs = (REGISTRY if registry is None else registry).can_run(*words)
     return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in specs]
 
@@ -321,9 +315,9 @@ installed here: pip install 'no-such-package', or leave it out
     for package, names in lacking.items():
         single = len(names) == 1
         raise OptionalPackageError(
-            f"strateg{'y' if single else 'ies'} {_listed(names)} need{'s' if single else ''} "
-            f"{package}, which is not installed here: pip install {_requirement(package)!r}, or "
-            f"leave {'it' if single else 'them'} out"
+            f"strateg{'y' if single else 'ies'} {some_of(map(repr, names), 2)} "
+            f"need{'s' if single else ''} {package}, which is not installed here: pip install "
+            f"{_requirement(package)!r}, or leave {'it' if single else 'them'} out"
         )
 
 
@@ -349,8 +343,3 @@ def _library(distribution: str) -> Library:
         if distribution in (library.distributions or (package,)):
             return library
     return Library()
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:2]))
-    return f"{shown} and {len(names) - 2} more" if len(names) > 2 else shown

@@ -11,10 +11,9 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
-from mlaut.errors import StrategyError
+from mlaut.errors import StrategyError, refuse_unknown
 from mlaut.estimators.libraries.library import library_of
 from mlaut.estimators.looking import has
-from mlaut.estimators.names import nearest
 
 
 def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) -> None:
@@ -26,12 +25,8 @@ def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) ->
         A name is unknown; the message suggests the nearest parameter.
     """
     known = {*estimator.get_params(), *_hidden(estimator)}
-    for name in names:
-        if name not in known:
-            raise StrategyError(
-                f"strategy {strategy!r}: {type(estimator).__name__} has no parameter "
-                f"{name!r}; {nearest(name, known)}"
-            )
+    what = f"strategy {strategy!r}: {type(estimator).__name__} has no parameter"
+    refuse_unknown(names, known, StrategyError, what)
 
 
 def copied(estimator: Any) -> Any:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from mlaut.errors import StrategyError
-from mlaut.estimators.names import nearest
+from mlaut.errors import StrategyError, refuse_unknown
 from mlaut.estimators.networks.architectures import Architecture
 from mlaut.estimators.networks.keras_estimator import EPOCHS, KerasClassifier, KerasRegressor
 from mlaut.estimators.preparing.preprocessing import Preprocessor
@@ -40,10 +39,7 @@ COLUMNS_LEFT = 4
 def _estimator(
     network: Callable[[DataShape], Any], task: str, protocol: str, **settings: Any
 ) -> KerasClassifier | KerasRegressor:
-    if protocol not in PROTOCOLS:
-        raise StrategyError(
-            f"no protocol is called {protocol!r}; {nearest(str(protocol), PROTOCOLS)}"
-        )
+    refuse_unknown([protocol], PROTOCOLS, StrategyError, "no protocol is called")
     kind = KerasClassifier if task == CLASSIFICATION else KerasRegressor
     return kind(network, **{**PROTOCOLS[protocol], **settings})
 

@@ -135,7 +135,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
                 f"categories={self.categories!r} is not known; use one of {', '.join(_CATEGORIES)}"
             )
         complete = complete_numbers(frame)
-        self.columns_ = kinds_of(frame) if complete is None else _all_numbers(frame)
+        numeric = tuple(Column(name, NUMBER) for name in frame.columns)
+        self.columns_ = kinds_of(frame) if complete is None else numeric
         self.n_features_in_ = frame.shape[1]
         self.untouched_ = False
         refused = self.categories in _AS_THEY_ARE and any(_REFUSED.search(str(x)) for x in frame)
@@ -415,10 +416,6 @@ def describe_preprocessing(transformer: Any) -> dict[str, Any]:
 
 def _passed_on(X: Any, frame: pd.DataFrame) -> Any:
     return X if isinstance(X, pd.DataFrame | np.ndarray) else frame.to_numpy()
-
-
-def _all_numbers(frame: pd.DataFrame) -> tuple[Column, ...]:
-    return tuple(Column(name, NUMBER) for name in frame.columns)
 
 
 def have_names_of_one_type(frame: pd.DataFrame) -> bool:

@@ -139,16 +139,12 @@ def _quantile(name: str, values: Any) -> Callable[[float], Any]:
             f"search space: {name} can be drawn from, but has no quantiles (ppf), which optuna "
             "needs; use a random search, or a distribution of SciPy"
         )
-    whole = isinstance(values.rvs(random_state=0), int | np.integer)
+    kind = int if isinstance(values.rvs(random_state=0), int | np.integer) else float
     # the ends of a normal distribution are infinite
-    return lambda q: _number(values.ppf(min(max(q, _END), 1 - _END)), whole)
+    return lambda q: kind(values.ppf(min(max(q, _END), 1 - _END)))
 
 
 _END = 1e-9
-
-
-def _number(value: Any, whole: bool) -> int | float:
-    return int(value) if whole else float(value)
 
 
 def _increasing(values: Iterable[Any]) -> bool:

@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from mlaut.errors import StrategyError
-from mlaut.estimators.names import nearest
+from mlaut.errors import StrategyError, refuse_unknown
 
 KINDS = ("grid", "random", "halving", "optuna")
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -61,13 +60,11 @@ def parse_search(text: str) -> Wanted:
     Wanted(kind='halving', n=81, factor=3)
     >>> parse_search("radom(50)")
     Traceback (most recent call last):
-    mlaut.errors.StrategyError: search 'radom(50)': no such search; did you mean 'random'?
+    mlaut.errors.StrategyError: no search is called 'radom'; did you mean 'random'?
     """
     match = re.fullmatch(r"(\w+)(?:\(([^()]*)\))?", str(text).strip())
     kind, inside = (match[1], match[2]) if match else (str(text), None)
-    if kind not in KINDS:
-        hint = nearest(kind, KINDS)
-        raise StrategyError(f"search {text!r}: no such search; {hint}")
+    refuse_unknown([kind], KINDS, StrategyError, "no search is called")
     numbers = [part.strip() for part in inside.split(",")] if inside else []
     values = [int(part.removeprefix("factor=")) if _is_whole(part) else 0 for part in numbers]
     if len(values) > (2 if kind == "halving" else 1) or not all(values) or values[1:] == [1]:

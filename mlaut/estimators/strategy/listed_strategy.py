@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from mlaut.estimators.names import class_at
 from mlaut.estimators.strategy.metadata import ALL, Properties
 
 if TYPE_CHECKING:
@@ -105,6 +105,16 @@ class Strategy(Properties):
         groups = (self.collection,) if self.collection else (*self.estimator_family, *self.tasks)
         return (*groups, self.package, *([] if self.collection == TODAY else [ALL]))
 
+    def row(self) -> dict[str, str]:
+        """Return the facts by which it is listed."""
+        return {
+            "name": self.name,
+            "family": ", ".join(self.estimator_family),
+            "task": ", ".join(self.tasks),
+            "collection": self.collection,
+            "package": self.package,
+        }
+
     def make(self, word: str, **parameters: Any) -> MlautEstimator:
         """Return a new strategy; ``chosen_by`` keeps a word that stands for several strategies."""
         strategy: MlautEstimator = self.load()(**parameters)
@@ -114,7 +124,7 @@ class Strategy(Properties):
 
     def load(self) -> Any:
         """Import and return the class."""
-        return self.cls or class_at(f"{_CLASSES}:{self.class_name}")
+        return self.cls or resolve_name(f"{_CLASSES}:{self.class_name}")
 
     def has(self, key: str, wanted: Any) -> bool:
         """Return whether a property equals or contains a value; import the class if needed."""

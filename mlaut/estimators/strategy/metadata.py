@@ -8,8 +8,7 @@ from math import prod
 from typing import Any, TypeVar
 
 from mlaut.arrays import row_shape
-from mlaut.errors import StrategyError
-from mlaut.estimators.names import nearest
+from mlaut.errors import StrategyError, refuse_unknown
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, check_name
 
 Class = TypeVar("Class", bound=type)
@@ -153,11 +152,8 @@ did you mean 'Classification'?
             value = getattr(self, attribute)
             words = (value,) if isinstance(value, str) else tuple(value)
             object.__setattr__(self, attribute, words)
-        for task in self.tasks:
-            if task not in TASKS:
-                raise StrategyError(
-                    f"strategy {self.name!r}: no task is called {task!r}; {nearest(task, TASKS)}"
-                )
+        what = f"strategy {self.name!r}: no task is called"
+        refuse_unknown(self.tasks, TASKS, StrategyError, what)
         if not self.tasks:
             raise StrategyError(f"strategy {self.name!r} has no task; give {' or '.join(TASKS)}")
 
@@ -199,10 +195,9 @@ def properties(**metadata: Any) -> Callable[[Class], Class]:
     >>> Nearest_Centroid().name
     'NearestCentroid'
     """
-    known = list(Properties.__dataclass_fields__)
-    for key in metadata:
-        if key not in known:
-            raise StrategyError(f"no property is called {key!r}; {nearest(key, known)}")
+    refuse_unknown(
+        metadata, Properties.__dataclass_fields__, StrategyError, "no property is called"
+    )
     record = Properties(**metadata)
 
     def attach(cls: Class) -> Class:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import inspect
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
@@ -50,11 +49,12 @@ from mlaut.estimators.searches.budgeted import BudgetedSearch
 from mlaut.estimators.searches.spaces import is_finite, spaces_of, with_ranges
 from mlaut.estimators.searches.tuning import GridSearch, TuningFolds
 from mlaut.estimators.searches.words import parse_budget, parse_search
-from mlaut.estimators.sizes import SizeLimit, as_size_limit
+from mlaut.estimators.sizes import as_size_limit
 from mlaut.estimators.strategy.metadata import DEFAULT, PAPER, DataShape, Properties
-from mlaut.estimators.strategy.object_files import read_object, write_object
+from mlaut.held import unfinished
 from mlaut.identity.describer import Description, class_path, influential
 from mlaut.identity.digests import canonical, describe, digest, plain
+from mlaut.markup import table_html
 from mlaut.records import CLASSIFICATION, REGRESSION, TooLarge
 
 
@@ -344,6 +344,7 @@ class MlautEstimator(BaseEstimator):
         """Return the wrapped estimator, preprocessing, tuning and limits as plain JSON values."""
         core = self._core(self._reference_shape())
         wrapped = core.estimator if _is_search(core) else core
+        limit = as_size_limit(self.size_limit, self.name)
         return {
             "name": self.name,
             "estimator_family": list(self.estimator_family),
@@ -356,7 +357,7 @@ class MlautEstimator(BaseEstimator):
             "preprocessing": describe_preprocessing(self.preprocessing),
             "normalize_labels": bool(self.normalize_labels),
             "stops_after": _bound(wrapped, self._space()),
-            "size_limit": _set_limits(as_size_limit(self.size_limit, self.name)),
+            "size_limit": {key: value for key, value in vars(limit).items() if value},
             "takes": {
                 **{kind: getattr(self.metadata, kind) for kind in _KINDS},
                 "weights": self.takes_weights(),
@@ -627,7 +628,11 @@ class MlautEstimator(BaseEstimator):
 
         An existing file is replaced atomically.
         """
-        return write_object(self, Path(path))
+        path = Path(path)
+        with unfinished(path) as (temporary, _):
+            joblib.dump(self, temporary)
+            temporary.replace(path)
+        return path
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, trusted: bool = False) -> MlautEstimator:
@@ -644,7 +649,17 @@ class MlautEstimator(BaseEstimator):
         StrategyError
             The file is not trusted, does not exist, or holds no strategy.
         """
-        strategy = read_object(Path(path), trusted=trusted)
+        if not trusted:
+            raise StrategyError(
+                f"{path}: reading a strategy runs code that is in the file; "
+                "if you trust where it comes from, pass trusted=True"
+            )
+        try:
+            strategy = joblib.load(path)
+        except FileNotFoundError as error:
+            raise StrategyError(f"{path}: no such file; check the path") from error
+        except Exception as error:
+            raise StrategyError(f"{path}: cannot be read as a strategy ({error})") from error
         if not isinstance(strategy, MlautEstimator):
             raise StrategyError(f"{path}: holds a {type(strategy).__name__}, not a strategy")
         return strategy
@@ -667,12 +682,8 @@ class MlautEstimator(BaseEstimator):
         return {}
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(key)}</th>"
-            f"<td style='text-align:left'>{html.escape(_as_text(value))}</td></tr>"
-            for key, value in self.describe().items()
-        )
-        return f"<table><caption>{html.escape(class_path(type(self)))}</caption>{rows}</table>"
+        rows = [{"": key, "value": value} for key, value in self.describe().items()]
+        return table_html(class_path(type(self)), rows)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:  # noqa: ARG002
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -699,11 +710,3 @@ def _bound(wrapped: Any, grid: Any) -> dict[str, Any]:
         for name in ("max_iter", "epochs")
         if parameters.get(name) not in (None, -1) and name not in tuned
     }
-
-
-def _set_limits(limit: SizeLimit) -> dict[str, Any]:
-    return {key: value for key, value in vars(limit).items() if value}
-
-
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Messages of worker processes: outcomes as JSON and arrays, in frames with a keyed checksum.
+"""Messages of worker processes: outcomes as packs, in frames with a keyed checksum.
 
 The code of a strategy runs in the process that sends its outcome, and can write to every open
 pipe. So nothing from a worker is unpickled, every length is checked before it is used, and an
@@ -16,8 +16,8 @@ from itertools import chain
 
 import numpy as np
 
-from mlaut.files_io.outcomes.packs import pack, pack_outcomes, unpack, unpack_outcomes
-from mlaut.files_io.outcomes.study_records import OF_OUTCOME, USAGE, outcome_record, prediction_type
+from mlaut.files_io.outcomes.packs import pack_outcomes, unpack_outcomes
+from mlaut.files_io.outcomes.study_records import USAGE, prediction_type
 from mlaut.files_io.outcomes.traces import MOST_INCUMBENTS, unpack_trace
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Status, not_distributions
 
@@ -103,10 +103,8 @@ def largest_outcome(n_test: int, n_classes: int, n_targets: int = 0) -> int:
 
 def encode_outcome(outcome: Outcome) -> bytes:
     """Return an outcome as bytes; reading them runs no code."""
-    arrays = {name: getattr(outcome, name) for name in ("predictions", "probabilities")}
-    if outcome.trace:
-        arrays["trace"] = np.frombuffer(outcome.trace, np.uint8)
-    return pack(outcome_record(outcome), {k: x for k, x in arrays.items() if x is not None})
+    (content,) = pack_outcomes([outcome])
+    return content
 
 
 def decode_outcome(
@@ -143,18 +141,7 @@ def decode_outcome(
         The bytes are not an outcome of this cell, or it states impossible times.
     """
     try:
-        record, arrays = unpack(content)
-        outcome = Outcome(
-            Cell(record["dataset"], record["strategy"], record["repeat"], record["fold"]),
-            Status.of_word(record["status"]),
-            arrays.get("predictions"),
-            arrays.get("probabilities"),
-            tuple(record["seconds"]),
-            record["seed"],
-            record["reason"],
-            {key: value for key, value in record.items() if key not in OF_OUTCOME},
-            arrays["trace"].tobytes() if "trace" in arrays else b"",
-        )
+        (outcome,) = unpack_outcomes(content)
         if (outcome.cell, outcome.seed) != (cell, seed):
             raise GarbledError("sent the outcome of another cell")
         _check_numbers(outcome)
@@ -204,13 +191,8 @@ def decode_outcomes(content: bytes) -> list[Outcome]:
 def _check_numbers(outcome: Outcome) -> None:
     """Raise an error for a status or for times that no cell reports."""
     usage = [outcome.details[name] for name in USAGE if name in outcome.details]
-    numbers = [*outcome.seconds, *usage]
-    if outcome.status not in _IN_PYTHON or len(outcome.seconds) != 3:
-        raise ValueError(outcome.status)
-    if not all(isinstance(number, int | float) for number in numbers):
-        raise TypeError(numbers)
-    if any(map(math.isinf, outcome.seconds)) or not all(map(math.isfinite, usage)):
-        raise ValueError(numbers)
+    if outcome.status not in _IN_PYTHON or any(map(math.isinf, [*outcome.seconds, *usage])):
+        raise ValueError(outcome)
 
 
 def _check_times(outcome: Outcome, longest: float) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mlaut.data import Data
 from mlaut.data.splits.resampling import parse_scheme
-from mlaut.errors import DataError, MlautError, StudyError
+from mlaut.errors import DataError, MlautError, StudyError, some_of
 from mlaut.experiments.engines.engine import LocalEngine
 from mlaut.experiments.following.forecast import Forecast, make_forecast
 from mlaut.experiments.options import RunOptions
@@ -75,10 +75,9 @@ class Preview(Displayed):
         if self.repeated:
             worst = sorted(self.repeated.items(), key=lambda item: -item[1][0] / item[1][1])
             texts = [f"{name} {few} of {rows}" for name, (few, rows) in worst]
-            more = f", and {len(texts) - 5} more datasets" if len(texts) > 5 else ""
             lines.append(
                 "rows that equal another row, so that a fold may train and test on the same: "
-                f"{', '.join(texts[:5])}{more}"
+                f"{some_of(texts, 5)}"
             )
         return [*lines, str(self.forecast)]
 

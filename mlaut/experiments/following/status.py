@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mlaut.errors import some_of
 from mlaut.experiments.plans.ledger import (
     Ledger,
     count_cells,
@@ -177,8 +178,7 @@ class SummedStatus(Displayed):
             f"{counts_text(self.total) or 'none yet'}"
         ]
         if absent := [path.name for path, status, _ in self.parts if status is None]:
-            more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
-            lines.append(f"no file yet, and their cells not counted: {', '.join(absent[:3])}{more}")
+            lines.append(f"no file yet, and their cells not counted: {some_of(absent, 3)}")
         return lines
 
     def rows(self) -> list[dict[str, Any]]:

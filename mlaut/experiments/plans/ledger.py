@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from mlaut.errors import some_of
 from mlaut.markup import counted
 from mlaut.records import Status
-
-_NAMED = 3  # datasets that a row of a table names
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,10 +179,6 @@ def rows_by_reason(
         if dataset:
             datasets[dataset] = None
     return [
-        {**reason, **counts, "datasets": _first(list(datasets))}
+        {**reason, **counts, "datasets": some_of(datasets, 3) if datasets else ""}
         for reason, counts, datasets in groups.values()
     ]
-
-
-def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")

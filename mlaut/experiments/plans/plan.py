@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
-from mlaut.errors import MlautError, StrategyError, StudyError
+from mlaut.errors import MlautError, StrategyError, StudyError, some_of
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.catalogue.registry import check_packages
 from mlaut.estimators.looking import looked_at
@@ -33,6 +34,9 @@ from mlaut.records import Status, TooLarge
 
 Group = tuple[SplitEntry, str, tuple[tuple[int, int], ...]]
 """Cells to do of one strategy on one dataset: dataset, strategy, and (repeat, fold) of each."""
+
+Applied = Sequence[tuple[DatasetInfo, Sequence[MlautEstimator]]]
+"""Datasets of a run, each with the strategies that run on it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,18 +304,14 @@ def plan_run(
     if options.shard:
         plan = _share_of(replace(plan, entries=tuple(entries)), Shard.parse(options.shard))
     used = {name for names in requested.values() for name in names}
+    by_name = {strategy.name: strategy for strategy in strategies}
+    suited = ([by_name[name] for name in names] for names in requested.values())
+    applied = [*zip(infos, suited, strict=True)]
     now = {name: installed_version(name) for name in LEARNERS} if plan.n_todo else None
     return replace(
         plan,
-        refusals=(
-            *plan.refusals,
-            *_without_weights(infos, requested, strategies),
-            *_of_tables(infos, requested, strategies),
-            *_of_targets(infos, requested, strategies),
-        ),
-        notes=_with_groups(
-            _with_scores(plan.notes, strategies, metric), infos, requested, strategies
-        ),
+        refusals=(*plan.refusals, *_without_weights(applied), *_not_taken(applied)),
+        notes=_with_groups(_with_scores(plan.notes, strategies, metric), applied),
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
         versions=study.mixed_versions(now) if study else "",
@@ -365,20 +365,20 @@ def _with_scores(
 
 
 def _with_groups(
-    notes: Mapping[str, tuple[str, ...]],
-    infos: Sequence[DatasetInfo],
-    requested: Mapping[str, Sequence[str]],
-    strategies: Iterable[MlautEstimator],
+    notes: Mapping[str, tuple[str, ...]], applied: Applied
 ) -> dict[str, tuple[str, ...]]:
     """Return the notes with what becomes of folds in a strategy that need groups of rows."""
-    roles = [(info.roles, item) for info, item in zip(infos, requested.items(), strict=True)]
+    without: dict[MlautEstimator, list[str]] = {}
+    for info, strategies in applied:
+        for strategy in strategies:
+            lacking = without.setdefault(strategy, [])
+            lacking += [] if "group" in info.roles else [info.name]
     texts = dict(notes)
-    for name in (s.name for s in strategies if s.needs_groups()):
-        without = [
-            dataset for has, (dataset, names) in roles if name in names and "group" not in has
-        ]
-        failing = f"; fails without a column of that role: {', '.join(without)}" if without else ""
-        texts[name] = (*texts.get(name, ()), f"its own folds get the role group{failing}")
+    for strategy, lacking in without.items():
+        if strategy.needs_groups():
+            failing = f"; fails without a column of that role: {', '.join(lacking)}"
+            note = "its own folds get the role group" + failing * bool(lacking)
+            texts[strategy.name] = (*texts.get(strategy.name, ()), note)
     return texts
 
 
@@ -417,9 +417,8 @@ def applicable(
         if strategy not in suits_any and not strategy.chosen_by:
             raise StrategyError(
                 f"strategy {strategy.name!r} is for {' and '.join(strategy.tasks)}, and the "
-                f"datasets ({', '.join(entry.name for entry in entries[:3])}"
-                f"{', ...' if len(entries) > 3 else ''}) are for {' and '.join(tasks)}; "
-                "leave it out, or add datasets of its task"
+                f"datasets ({some_of([entry.name for entry in entries], 3)}) are for "
+                f"{' and '.join(tasks)}; leave it out, or add datasets of its task"
             )
     check_packages(suits_any)
     suited = {e.name: [s.name for s in suits_any if e.task in tasks_of[s.name]] for e in entries}
@@ -432,78 +431,46 @@ def applicable(
     return suited
 
 
-def _without_weights(
-    infos: Sequence[DatasetInfo],
-    requested: Mapping[str, Sequence[str]],
-    strategies: Sequence[MlautEstimator],
-) -> Iterator[StrategyError]:
+def _without_weights(applied: Applied) -> Iterator[StrategyError]:
     """Yield an error for each dataset with weights and strategies that take none."""
-    weighted = {
-        name: names
-        for info, (name, names) in zip(infos, requested.items(), strict=True)
-        if "weight" in info.roles
-    }
-    weighing = {name for names in weighted.values() for name in names}
-    takes = {s.name: s.takes_weights() for s in strategies if s.name in weighing}
-    for dataset, names in weighted.items():
-        unable = [name for name in names if not takes[name]]
+    takes = cache(methodcaller("takes_weights"))
+    for info, strategies in applied:
+        unable = [s.name for s in strategies if "weight" in info.roles and not takes(s)]
         if unable:
             yield StrategyError(
-                f"dataset {dataset!r} has weights, and fit takes no sample_weight in "
+                f"dataset {info.name!r} has weights, and fit takes no sample_weight in "
                 f"{', '.join(unable)}; leave {'them' if len(unable) > 1 else 'it'} out, or give "
                 "the column of weights the role ignore"
             )
 
 
-def _of_tables(
-    infos: Sequence[DatasetInfo],
-    requested: Mapping[str, Sequence[str]],
-    strategies: Sequence[MlautEstimator],
-) -> Iterator[StrategyError]:
-    """Yield an error for each kind of features that are no table, and strategies of tables only."""
-    given = [pair for pair in zip(infos, requested.values(), strict=True) if pair[0].shape]
-    refused: dict[tuple[bool, bool, str], dict[str, DatasetInfo]] = {}
-    for strategy in strategies:
-        some = [info for info, names in reversed(given) if strategy.name in names]
-        first = {(info.sparse, info.shortest is not None): info for info in some}
-        for (sparse, unequal), info in first.items():
-            if way := strategy.way_with(sparse=sparse, unequal=unequal):
-                refused.setdefault((sparse, unequal, way), {})[strategy.name] = info
-    for (sparse, unequal, way), names in refused.items():
-        info = next(iter(names.values()))
-        kind = "a sparse matrix" if sparse else f"an array with rows of shape {info.shape}"
-        if unequal:
-            kind = f"series of {info.shortest} to {info.shape[-1]} points"
+def _not_taken(applied: Applied) -> Iterator[StrategyError]:
+    """Yield an error for each kind of features and of targets that strategies do not take."""
+    of_features = cache(lambda s, sparse, unequal: s.way_with(sparse=sparse, unequal=unequal))
+    of_targets = cache(lambda s, task, several: s.way_with_targets(task, several=several))
+    refused: dict[tuple[Any, ...], tuple[str, dict[str, None]]] = {}
+    for info, strategies in applied:
+        kind, several = (info.sparse, info.shortest is not None), isinstance(info.target, list)
+        targets = f"has {len(info.target)} targets" if several else "has one target"
+        for strategy in strategies:
+            told: dict[tuple[Any, ...], str] = {}
+            if info.shape and (way := of_features(strategy, *kind)):
+                told[*kind, way] = _words_of_features(info)
+            if way := of_targets(strategy, info.task, several):
+                told[several, way] = targets
+            for key, words in told.items():
+                _, names = refused.setdefault(key, (f"dataset {info.name!r} {words}", {}))
+                names[strategy.name] = None
+    for (*_, way), (subject, names) in refused.items():
         yield StrategyError(
-            f"dataset {info.name!r} is {kind}, which {', '.join(names)} cannot take as it is; "
-            f"{way}, or leave it out"
+            f"{subject}, which {', '.join(names)} cannot take; {way}, or leave it out"
         )
 
 
-def _of_targets(
-    infos: Sequence[DatasetInfo],
-    requested: Mapping[str, Sequence[str]],
-    strategies: Sequence[MlautEstimator],
-) -> Iterator[StrategyError]:
-    """Yield an error for each reason why strategies do not take the targets of a dataset."""
-    refused: dict[tuple[bool, str], dict[str, DatasetInfo]] = {}
-    for strategy in strategies:
-        given = zip(infos, requested.values(), strict=True)
-        first = {
-            (info.task, isinstance(info.target, list)): info
-            for info, names in reversed([*given])
-            if strategy.name in names
-        }
-        for (task, several), info in first.items():
-            if way := strategy.way_with_targets(task, several=several):
-                refused.setdefault((several, way), {})[strategy.name] = info
-    for (several, way), names in refused.items():
-        info = next(iter(names.values()))
-        has = f"{len(info.target)} targets" if several else "one target"
-        yield StrategyError(
-            f"dataset {info.name!r} has {has}, which {', '.join(names)} cannot take; {way}, or "
-            "leave it out"
-        )
+def _words_of_features(info: DatasetInfo) -> str:
+    if info.shortest is not None:
+        return f"is series of {info.shortest} to {info.shape[-1]} points"
+    return "is a sparse matrix" if info.sparse else f"is an array with rows of shape {info.shape}"
 
 
 def exceeded_size_limits(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mlaut.errors import MlautError, StudyError, nearest
+from mlaut.errors import MlautError, StudyError, refuse_unknown
 from mlaut.experiments.cells import memory as limits
 from mlaut.experiments.cells.search_checkpoints import checkpoints_folder
 from mlaut.experiments.options import RunOptions
@@ -165,9 +165,7 @@ def parse_retry(
                 f"retry {statuses!r}: not the status of a failed cell; use {', '.join(words)}"
             )
         chosen = [statuses] if isinstance(statuses, str) else list(statuses)
-        for word in chosen:
-            if word not in words:
-                hint = nearest(word, words) or f"; use {', '.join(words)}"
-                raise StudyError(f"retry {word!r}: not the status of a failed cell{hint}")
+        of = ": not the status of a failed cell"
+        refuse_unknown(chosen, words, StudyError, "retry", of, "use")
         parsed[name] = frozenset(words[word] for word in chosen)
     return parsed

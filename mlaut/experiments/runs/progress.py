@@ -93,25 +93,11 @@ class RunProgress:
 
 def _bar(total: int) -> Any:
     """Return a progress bar for a notebook or a terminal; None where the output is a log."""
-    settings: dict[str, Any] = {
-        "total": total,
-        "unit": "cell",
-        "dynamic_ncols": True,
-        "smoothing": 0.1,
-    }
-    if _in_notebook():
-        try:
-            import ipywidgets  # noqa: F401
-            from tqdm.notebook import tqdm as notebook_tqdm
-
-            return notebook_tqdm(**settings)
-        except ImportError:
-            pass
-    elif not sys.stderr.isatty():
+    if not (_in_notebook() or sys.stderr.isatty()):
         return None
-    from tqdm import tqdm
+    from tqdm.auto import tqdm  # a widget in a notebook that has ipywidgets
 
-    return tqdm(**settings)
+    return tqdm(total=total, unit="cell", dynamic_ncols=True, smoothing=0.1)
 
 
 def _in_notebook() -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlaut.arrays import take_rows
-from mlaut.errors import MlautError, StudyError
+from mlaut.errors import MlautError, StudyError, some_of
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.estimators.libraries.session import SETTINGS, in_session
@@ -36,8 +36,6 @@ from mlaut.records import Block, Cell, Outcome, Status
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_NAMED = 3  # greatest number of cells that an error message names
 
 
 def usable_strategies(
@@ -338,11 +336,10 @@ def save_models(
                 writer.write(_as_stored(outcome, stored[outcome.cell]))
                 saved += 1
     if differ:
-        more = f" and {len(differ) - _NAMED} more" if len(differ) > _NAMED else ""
         raise StudyError(
             f"{study.path}: {len(differ)} cells now have other predictions than the stored ones, "
-            f"so their models were not saved ({'; '.join(differ[:_NAMED])}{more}); use the "
-            "versions that the study was run with"
+            f"so their models were not saved ({some_of(differ, 3)}); use the versions that the "
+            "study was run with"
         )
     return saved
 

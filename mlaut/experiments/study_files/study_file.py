@@ -26,6 +26,8 @@ from mlaut.errors import (
     StudyLockedError,
     UnusableWarning,
     nearest,
+    refuse_unknown,
+    some_of,
 )
 from mlaut.experiments.options import TUNING, RunOptions, SlurmOptions
 from mlaut.experiments.plans.shards import Shard
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
 
 Seal = Callable[["StudyStore", Sequence[str], Collection[str], Mapping[str, str]], object]
 
-_NAMED = 5  # datasets that a line names
 _OF_DATASET = re.compile(r"dataset ('[^']*')")
 _PATIENCE = 600.0  # seconds to wait for another shard that loads the datasets, as it may download
 _PAUSE = 0.5  # seconds between two tries
@@ -377,14 +378,6 @@ def _is_one_of(value: Any, expected: tuple[type, ...]) -> bool:
     return isinstance(value, expected)
 
 
-def _refuse_unknown(
-    content: Mapping[str, Any], names: Mapping[str, Any], what: str, where: str
-) -> None:
-    for key in content:
-        if key not in names:
-            raise _unknown(key, names, what, where)
-
-
 def _unknown(key: str, names: Mapping[str, Any], what: str, where: str) -> StudyError:
     hint = nearest(key, names) or f"; known are {', '.join(names)}"
     return StudyError(f"{what} {key!r}{where}{hint}")
@@ -438,7 +431,7 @@ def run_study(
     file = file.changed(changes)
     start_server(file.output, file.run.engine)
     from mlaut.experiments.runs.done_before import named_before, names_alone, nothing_to_do
-    from mlaut.files_io import StudyStore
+    from mlaut.files_io import FilesIO, StudyStore
     from mlaut.files_io.tables.datasets import clusters_of
 
     if file.race is not None and race is None and not complete:
@@ -451,7 +444,8 @@ def run_study(
     tasks = named_before(StudyStore(file.output), given, vars(file.run)) if given else {}
     strategies = () if tasks else choose_strategies(file)
     input_io, paths = _prepare_patiently(file) if file.run.shard else prepare_data(file)
-    names, out_io = prepare_splits(file, input_io, paths)
+    out_io = FilesIO(file.output, "a")
+    names = split_told(input_io, out_io, paths, **file.split.arguments)
     if seal is not None:
         infos = input_io.infos_of(paths)
         of_data, clusters = {info.task for info in infos}, clusters_of(infos)
@@ -554,7 +548,8 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
     paths_of |= {text: find_stored(input_io, text) for text in references_of(file)}
     load = f" (to load what is missing: {file.data.load})" if file.data.load else ""
     more = f" in {file.input}{load}"
-    _refuse_unknown(dict.fromkeys(file.data.datasets), paths_of, f"{file.path}: no dataset", more)
+    what = f"{file.path}: no dataset"
+    refuse_unknown(file.data.datasets, paths_of, StudyError, what, more, "known are")
     chosen = [path for name in file.data.datasets or names for path in paths_of[name]]
     if task := file.data.task:
         others = [path for path in chosen if input_io.dataset_info(path).task != task]
@@ -567,16 +562,6 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
         )
     check_roles(input_io, chosen, file.data.roles)
     return chosen
-
-
-def prepare_splits(
-    file: StudyFile, input_io: FilesIO, paths: list[str]
-) -> tuple[list[str], FilesIO]:
-    """Store the missing splits in the study; return the names of the datasets and the study."""
-    from mlaut.files_io import FilesIO
-
-    out_io = FilesIO(file.output, "a")
-    return split_told(input_io, out_io, paths, **file.split.arguments), out_io
 
 
 def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any) -> list[str]:
@@ -601,21 +586,9 @@ def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any)
             gone = f"{new.scheme}, in place of {old.scheme}, with which nothing was run,"
             schemes.setdefault(gone, []).append(name)
     if len(schemes) > 1 or (schemes and anew):
-        told = "; ".join(f"{scheme} for {_some(of)}" for scheme, of in schemes.items())
+        told = "; ".join(f"{scheme} for {some_of(of, 5)}" for scheme, of in schemes.items())
         sys.stderr.write(f"mlaut: split: {printable(told, '')}\n")
     return list(names)
-
-
-def _some(names: Sequence[str]) -> str:
-    """Return the names of some datasets.
-
-    Examples
-    --------
-    >>> _some(["a", "b"]), _some([*"abcdefgh"])
-    ('a, b', 'a, b, c, d, e and 3 more')
-    """
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def warn_left_out(unusable: Iterable[DataError]) -> None:
@@ -644,7 +617,8 @@ def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
     strategies: tuple[MlautEstimator, ...] = as_strategies(chosen)
     by_name = {strategy.name: strategy for strategy in strategies}
     what = f"{file.path}: no strategy"
-    _refuse_unknown(section.parameters, by_name, what, " of those in [strategies.parameters]")
+    where = " of those in [strategies.parameters]"
+    refuse_unknown(section.parameters, by_name, StudyError, what, where, "known are")
     for name, parameters in section.parameters.items():
         if not isinstance(parameters, dict):
             raise StudyError(
@@ -653,7 +627,8 @@ def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
             )
         defaults = by_name[name].get_params()
         of = f" of {name} (params has those of its learner)"
-        _refuse_unknown(parameters, defaults, f"{file.path}: unknown parameter", of)
+        what = f"{file.path}: unknown parameter"
+        refuse_unknown(parameters, defaults, StudyError, what, of, "known are")
         by_name[name].set_params(**parameters)
     return tuned_as(strategies, file.run.search, file.run.budget)
 

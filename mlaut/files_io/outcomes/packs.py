@@ -32,8 +32,6 @@ _OVERHEAD = 2**8  # bytes of an outcome without its arrays, and without texts
 _STATUSES = tuple(Status)
 _IN_COLUMNS = {*OF_OUTCOME} - {"reason"}
 _SECONDS = 3  # of tuning, fitting and predicting: the first numbers of each cell
-# Columns of the whole numbers of a cell; sizes are -1 where there is no such array.
-_STRATEGY, _REPEAT, _FOLD, _STATUS, _TOLD, _ROWS, _CLASSES, _TRACE = range(8)
 
 
 def pack(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -115,7 +113,7 @@ def _size(outcome: Outcome) -> int:
 def _packed(dataset: str, outcomes: Sequence[Outcome]) -> bytes:
     strategies: dict[str, int] = {}
     shared: list[dict[str, Any]] = []
-    cells = np.full((len(outcomes), 8), -1, dtype="<i4")
+    cells = np.empty((len(outcomes), 8), dtype="<i4")  # a size is -1 where there is no array
     for row, outcome in zip(cells, outcomes, strict=True):
         details = {"reason": outcome.reason, **outcome.details}
         texts = {name: value for name, value in details.items() if name not in USAGE}
@@ -194,19 +192,19 @@ def _opened(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     kinds = (cells.dtype.kind, numbers.dtype.kind, seeds.dtype.kind)
     if shapes != ((n, 8), (n, _SECONDS + len(fields)), (n,)) or kinds != ("i", "f", "u"):
         raise ValueError(f"columns of shapes {shapes}")
-    least = np.array([0, 0, 0, 0, 0, -1, -1, 0])
-    below = np.array([len(record["strategies"]), 2**31, 2**31, len(Status), len(record["told"])])
-    if (cells < least).any() or (cells[:, :5] >= below).any():
-        raise ValueError("a cell of unknown strategy or status")
-    rows, classes = cells[:, _ROWS].astype(np.int64), cells[:, _CLASSES].astype(np.int64)
     targets = record.setdefault("targets", 0)
     if type(targets) is not int or not 0 <= targets < 2**31:
         raise ValueError(f"{targets!r} targets")
-    lengths = {
-        "predictions": rows[rows > 0].sum() * (targets or 1),
-        "probabilities": (rows * classes)[(rows > 0) & (classes > 0)].sum(),
-        "traces": cells[:, _TRACE].sum(dtype=np.int64),
-    }
+    below = (len(record["strategies"]), 2**31, 2**31, len(Status), len(shared))
+    lengths = dict.fromkeys(("predictions", "probabilities", "traces"), 0)
+    for *places, rows, classes, trace in cells.tolist():
+        if not all(0 <= place < end for place, end in zip(places, below, strict=True)):
+            raise ValueError("a cell of unknown strategy or status")
+        if min(rows, classes) < -1 or trace < 0:
+            raise ValueError("arrays of negative sizes")
+        lengths["predictions"] += max(rows, 0) * (targets or 1)
+        lengths["probabilities"] += max(rows, 0) * max(classes, 0)
+        lengths["traces"] += trace
     if any(arrays[name].shape != (length,) for name, length in lengths.items()):
         raise ValueError("arrays that do not fit the cells")
     return record, arrays

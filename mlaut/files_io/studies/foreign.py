@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from mlaut.errors import StudyError, nearest
+from mlaut.errors import StudyError, nearest, some_of
 from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.identity.digests import digest
@@ -18,20 +18,6 @@ from mlaut.records import CLASSIFICATION, Cell, Outcome, Status, check_name, not
 _WHOLE = ("repeat", "fold", "row")
 _SECONDS = ("tuning_seconds", "fitting_seconds", "predicting_seconds")
 _ROUNDING = 1e-9  # relative difference of two truths that is rounding of a text file
-
-
-def foreign_entry(strategy: str, source: str, tasks: Sequence[str]) -> StrategyEntry:
-    """Return the entry of a foreign strategy; its identity is its source, since no code is known.
-
-    Parameters
-    ----------
-    strategy, source : str
-    tasks : sequence of str
-        Tasks of its datasets.
-    """
-    identity = {"foreign": source}
-    about = {"estimator_family": ["foreign"], "tasks": list(tasks), "foreign": source}
-    return StrategyEntry(strategy, digest(identity), identity, about)
 
 
 def import_predictions(
@@ -101,7 +87,9 @@ def import_predictions(
     stored = next((s for s in study.strategies if s.name == strategy), None)
     earlier = stored.metadata.get("tasks", ()) if stored else ()
     tasks = dict.fromkeys([*earlier, *(entries[o.cell.dataset].task for o in outcomes)])
-    entry = foreign_entry(strategy, source, tuple(tasks))
+    identity = {"foreign": source}  # no code is known
+    about = {"estimator_family": ["foreign"], "tasks": list(tasks), "foreign": source}
+    entry = StrategyEntry(strategy, digest(identity), identity, about)
     new = outcomes
     if stored is not None and stored.is_same(entry):  # else all its outcomes are discarded
         new = _differing(study, outcomes, overwrite)
@@ -277,7 +265,7 @@ def _encoded(values: pd.Series, entry: SplitEntry, cell: Cell) -> np.ndarray:
     if unknown:
         raise StudyError(
             f"{cell}: {unknown[0]!r} in column {values.name!r} is no class of the dataset "
-            f"({', '.join(map(str, entry.classes[:10]))})"
+            f"({some_of(entry.classes)})"
         )
     return values.map(places).to_numpy(dtype=np.int32)
 

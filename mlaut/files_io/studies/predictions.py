@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.errors import StudyError, nearest, some_of
+from mlaut.errors import StudyError, refuse_unknown
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.records import Block, Status
 
@@ -35,14 +35,8 @@ def predictions_of(
     """
     known = [entry.name for entry in study.strategies]
     chosen = [strategies] if isinstance(strategies, str) else list(strategies or known)
-    for what, names, present in (
-        ("dataset", [dataset], study.datasets),
-        ("strategy", chosen, known),
-    ):
-        for name in names:
-            if name not in present:
-                hint = nearest(name, present) or f"; it has {some_of(present)}"
-                raise StudyError(f"{study.path}: no {what} {name!r}{hint}")
+    refuse_unknown([dataset], study.datasets, StudyError, f"{study.path}: no dataset")
+    refuse_unknown(chosen, known, StudyError, f"{study.path}: no strategy")
     parts = []
     for block in study.parts([dataset]):
         for s, strategy in enumerate(block.strategies):

@@ -331,17 +331,12 @@ def _status_in(checksum: np.ndarray) -> np.ndarray:
     return np.where(held > 0, held, Status.DIVERGED)
 
 
-def stored_order(folds: np.ndarray) -> np.ndarray:
-    """Return the rows of a repeat in the order in which a study stores them: sorted by fold.
-
-    Rows of one fold are neighbours, so that a cell is written in one piece.
-    """
-    return np.argsort(folds, kind="stable")
-
-
 def _in_order_of_table(values: np.ndarray, folds: np.ndarray) -> None:
-    """Sort values (S, R, row, ...) from the stored order into that of the table, in place."""
-    for repeat, order in enumerate(map(stored_order, folds)):
+    """Sort values (S, R, row, ...) from the stored order into that of the table, in place.
+
+    A study stores the rows of a repeat sorted by fold, so that a cell is written in one piece.
+    """
+    for repeat, order in enumerate(np.argsort(folds, axis=1, kind="stable")):
         for s in range(len(values)):
             sorted_ = np.empty_like(values[s, repeat])
             sorted_[order] = values[s, repeat]

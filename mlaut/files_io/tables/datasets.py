@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.arrays import Series, is_sparse, row_shape
-from mlaut.errors import DataError, StoreError, nearest, shortened
+from mlaut.errors import DataError, StoreError, nearest, shortened, some_of
 from mlaut.files_io.safe_files.names import from_h5, plain_names
 from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import get_json, put_json
@@ -323,18 +323,12 @@ def _plain_json(metadata: Mapping[str, Any]) -> dict[str, Any]:
     plain = {}
     for key, value in metadata.items():
         try:
-            plain[str(key)] = json.loads(json.dumps(value, default=_plain))
-        except (TypeError, ValueError):
+            plain[str(key)] = json.loads(json.dumps(value, default=lambda item: item.tolist()))
+        except (AttributeError, TypeError, ValueError):
             raise DataError(
                 f"its metadata {key!r} is a {type(value).__name__}; use texts, numbers and lists"
             ) from None
     return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError
 
 
 # ---------------------------------------------------------------- in the file
@@ -578,8 +572,7 @@ def _changed_columns(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[str]:
     }
     for what, names in groups.items():
         if names:
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             plural = "columns" if len(names) > 1 else "column"
-            yield f"{what} {plural} {', '.join(map(repr, names[:3]))}{more}"
+            yield f"{what} {plural} {some_of(map(repr, names), 3)}"
     if set(before) == set(after) and list(before) != list(after):
         yield "columns in another order"

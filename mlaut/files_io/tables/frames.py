@@ -25,6 +25,7 @@ import pandas as pd
 from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
+from mlaut.files_io.safe_files.names import plain_names
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_whole
 from mlaut.files_io.tables import encodings
 
@@ -250,7 +251,7 @@ def _read_body(
 
 
 def _get(group: h5py.Group, where: str) -> encodings.Element:
-    about = {key: _plain(value) for key, value in group.attrs.items()}
+    about = {key: plain_names(value) for key, value in group.attrs.items()}
     _check_version(group, where, about)
     stored = dict(group.items())
     arrays = {
@@ -261,10 +262,6 @@ def _get(group: h5py.Group, where: str) -> encodings.Element:
     groups = {key: item for key, item in stored.items() if isinstance(item, h5py.Group)}
     parts = {key: _get(item, where) for key, item in groups.items()}
     return encodings.Element(str(about[ENCODING]), arrays, about, parts)
-
-
-def _plain(value: object) -> str | int | bool:
-    return value.item() if isinstance(value, np.generic) else value  # type: ignore[return-value]
 
 
 def _check_version(group: h5py.Group, where: str, about: Mapping[str, Any]) -> None:

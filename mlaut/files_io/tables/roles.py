@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.errors import DataError, nearest
+from mlaut.errors import DataError, nearest, refuse_unknown
 from mlaut.records import ROLES, Dataset, as_list
 
 _ONE_COLUMN = ("weight", "group", "time")
@@ -32,10 +32,7 @@ def plain_roles(roles: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
     """
     if not isinstance(roles, Mapping):
         raise DataError(f"roles are given as {{'group': 'column'}}, not as {roles!r}")
-    for role in roles:
-        if role not in ROLES:
-            hint = nearest(str(role), ROLES) or f"; there are target, {', '.join(ROLES)}"
-            raise DataError(f"no role {role!r}{hint}")
+    refuse_unknown(roles, ROLES, DataError, "no role", words="there are target,")
     columns = {role: roles[role] for role in ROLES if role in roles}
     several = {
         role: tuple(names) if isinstance(names, list | tuple) else (names,)

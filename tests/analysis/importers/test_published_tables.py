@@ -264,8 +264,18 @@ def test_logarithms_of_other_columns_are_no_strategies(tmp_path):
 
 
 def test_what_is_left_out_is_told_in_the_order_of_the_table(tmp_path):
-    table = pd.DataFrame({"dataset": list("uvwxyz"), "a": [0.5, 0.6, 0.7, 0.8, 0.9, 0.4], "b": 0.3})
+    scores = np.array([0.51, 0.62, 0.73, 0.84, 0.95, 0.46])
+    table = pd.DataFrame({"dataset": list("uvwxyz")} | {f"s{i}": scores - i / 50 for i in range(6)})
     flags = {f"flag_{i}": [0, 1, 0, 1, 1, i % 2] for i in range(6)}
-    told = read(tmp_path, table.assign(b=table.a - 0.1, c=table.a / 2, **flags)).how_read
-    places = [told.index(f"`{name}`") for name in flags]
+    told = read(tmp_path, table.assign(**flags)).how_read
+    places = [told.index(f"`{name}` (only 0 and 1)") for name in flags]
     assert places == sorted(places)
+
+
+def test_titles_alone_in_their_rows_tell_equal_names_below_apart(tmp_path):
+    rows = [["V2", "", ""], ["base", 0.8, 0.9], ["large", 0.7, 0.6]]
+    table = wide(["Model", "iris", "wine"], *rows, ["V1", "", ""], ["base", 0.5, 0.4])
+    results = read(tmp_path, table, name="t.md")
+    assert results.strategies == ("base V2", "large V2", "base V1")
+    other = table.replace("|V1|||\n|base|", "|V1|||\n|small|")
+    assert read(tmp_path, other, name="u.md").strategies == ("base", "large", "small")

@@ -145,11 +145,11 @@ def test_joint_errors_count_disagreements():
         (lambda: risk_posterior(11, 10), "errors = 11 of n = 10 test points: too many"),
         (lambda: risk_posterior(1.5, 10), "errors = 1.5 is not a count"),
         (lambda: risk_posterior(np.nan, 10), "errors = nan is not a count"),
-        (lambda: risk_posterior(1, 10, prior=(0, 1)), "prior = .* two positive numbers"),
+        (lambda: risk_posterior(1, 10, prior=(0, 1)), "prior = 0 is not a positive number"),
         (lambda: risk_posterior(1, 10).upper_bound(5), "delta = 5 is not between 0 and 1"),
         (lambda: prob_better_classifier(-1, 2), "only_first_wrong = -1 is not a count"),
         (lambda: prob_better_classifier([1, 2], [1, 2, 3]), "shapes of the counts do not match"),
-        (lambda: prob_better_classifier(1, 2, prior=-1.0), "positive numbers"),
+        (lambda: prob_better_classifier(1, 2, prior=-1.0), "must be 0 or a positive"),
         (lambda: joint_errors([[0.5, 1.0]]), "errors must be 0 or 1"),
     ],
 )

@@ -44,7 +44,7 @@ def test_rows_add_up_and_name_three_datasets():
     found = [({"why": why}, name, {"cells": 2, "todo": 1}) for name in "abcd" for why in ("x", "y")]
     rows = rows_by_reason([*found[:-1], ({"why": "note"}, "", {"cells": 0, "todo": 0})])
     assert rows == [
-        {"why": "x", "cells": 8, "todo": 4, "datasets": "a, b, c, ..."},
+        {"why": "x", "cells": 8, "todo": 4, "datasets": "a, b, c and 1 more"},
         {"why": "y", "cells": 6, "todo": 3, "datasets": "a, b, c"},
         {"why": "note", "cells": 0, "todo": 0, "datasets": ""},
     ]

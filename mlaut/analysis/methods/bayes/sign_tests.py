@@ -92,7 +92,7 @@ def sign_probabilities(
     """
     from scipy.special import betainc
 
-    alphas = _sign_alphas(_columns(differences), rope, _checked_weight(prior))
+    alphas = _sign_alphas(_columns(differences), rope, prior)
     shares = alphas / alphas.sum(axis=1, keepdims=True)
     if rope > 0:
         return dirichlet.largest_component(alphas), shares
@@ -100,12 +100,6 @@ def sign_probabilities(
     first, second = (np.maximum(alphas[:, i], 1e-300) for i in (0, 2))
     better = np.stack([betainc(second, first, 0.5), betainc(first, second, 0.5)], axis=1)
     return np.insert(better, 1, 0.0, axis=1), shares
-
-
-def _checked_weight(prior: float) -> float:
-    if not (np.isfinite(prior) and prior >= 0):
-        raise AnalysisError(f"prior = {prior} must be 0 or a positive number of datasets")
-    return float(prior)
 
 
 def _sign_alphas(d: np.ndarray, rope: float, prior: float) -> np.ndarray:
@@ -173,7 +167,7 @@ def signed_rank_probabilities(
     >>> probabilities.round(2), shares.round(3)
     (array([[0.97, 0.  , 0.02]]), array([[0.731, 0.152, 0.118]]))
     """
-    return _sampled(_columns(differences), rope, _checked_weight(prior), n_samples, seed)
+    return _sampled(_columns(differences), rope, prior, n_samples, seed)
 
 
 @in_blocks
@@ -226,7 +220,7 @@ def signed_rank_posterior(
     """
     d = _one_column(differences)
     sums = dirichlet.SignedRankSums(d, rope)
-    blocks = dirichlet.weight_blocks(len(d), _checked_weight(prior), n_samples, seed)
+    blocks = dirichlet.weight_blocks(len(d), prior, n_samples, seed)
     draws = np.concatenate([np.stack(sums.of_pair(0, weights), axis=1) for weights in blocks])
     return draws / draws.sum(axis=1, keepdims=True)
 
@@ -262,7 +256,7 @@ def sign_posterior(
     >>> sign_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000).mean(axis=0).round(1)
     array([0.6, 0.2, 0.2])
     """
-    alphas = _sign_alphas(_one_column(differences), rope, _checked_weight(prior))[0]
+    alphas = _sign_alphas(_one_column(differences), rope, prior)[0]
     draws = np.random.default_rng(seed).standard_gamma(alphas, (n_samples, 3))
     return draws / draws.sum(axis=1, keepdims=True)
 

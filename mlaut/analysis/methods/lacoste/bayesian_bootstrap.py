@@ -17,9 +17,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, positive_prior, where
 from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.methods.lacoste.poisson_binomial import checked_prior
 from mlaut.errors import AnalysisError
 
 # A quarter of the step changes a probability by 3e-14, relatively; a smaller last term by nothing.
@@ -29,6 +28,7 @@ _CHUNK = 1 << 20  # differences held in memory at a time
 
 
 @checked
+@where(prior=positive_prior)
 def bootstrap_prob_better(
     differences: ArrayLike, prior: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +86,6 @@ def bootstrap_prob_better(
             "probabilities of a log loss, or leave the dataset out"
         )
     rows = d.reshape(-1, d.shape[-1])
-    prior = checked_prior(prior)
     tails = np.concatenate([_tails(part, prior) for part in _parts(rows)])
     return tails[:, 0].reshape(d.shape[:-1]), tails[:, 1].reshape(d.shape[:-1])
 

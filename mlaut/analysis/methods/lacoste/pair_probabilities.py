@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, positive_prior, where
 from mlaut.analysis.common.result_types import Estimate, Pairwise, TestResult
 from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better
 from mlaut.analysis.methods.lacoste.poisson_binomial import (
-    checked_prior,
     checked_probabilities,
     poisson_binomial_probability,
     poisson_binomial_share,
@@ -61,6 +60,7 @@ def has_point_losses(results: Results) -> bool:
 
 
 @pair_test(name=_NAME, null=_QUESTION, source=_SOURCE, applies=has_point_losses)
+@where(prior=positive_prior)
 def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
     """Compute the Poisson binomial test of all pairs of strategies of a study.
 
@@ -175,6 +175,7 @@ def error_counts(
 
 
 @checked
+@where(prior=positive_prior)
 def poisson_binomial_from_probabilities(
     p: ArrayLike,
     strategies: Sequence[str] = ("A", "B"),
@@ -268,7 +269,6 @@ def poisson_binomial_pairs(
     The notes name cycles (section 5.1 of the paper): each strategy is better than the next one, and
     the last better than the first.
     """
-    prior = checked_prior(prior)
     pairs = Pairs.of(strategies)
     p = better[pairs.first, pairs.second]
     n, wins = p.shape[-1], p.sum(axis=-1)

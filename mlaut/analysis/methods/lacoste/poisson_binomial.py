@@ -8,7 +8,7 @@ multiply positive numbers, so that a probability of 1e-200 is as exact as one of
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, positive_prior, where
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.errors import AnalysisError
 
@@ -93,6 +93,7 @@ def _recursion(p: np.ndarray) -> np.ndarray:
 
 
 @checked
+@where(prior=positive_prior)
 def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Compute the probabilities that A and that B is better on most datasets of a context.
 
@@ -130,7 +131,6 @@ def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.n
     """
     from scipy.special import betainc
 
-    prior = checked_prior(prior)
     q = poisson_binomial_pmf(p)
     wins = np.arange(q.shape[-1], dtype=float)
     losses = wins[::-1]
@@ -139,14 +139,8 @@ def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.n
     return np.clip(first, SMALLEST_P, 1.0), np.clip(second, SMALLEST_P, 1.0)
 
 
-def checked_prior(prior: float) -> float:
-    """Return a positive and finite prior count, or raise an AnalysisError."""
-    if not (np.isfinite(prior) and prior > 0):
-        raise AnalysisError(f"prior = {prior} is not a positive number; 1 is the uniform prior")
-    return float(prior)
-
-
 @checked
+@where(prior=positive_prior)
 def poisson_binomial_share(
     p: ArrayLike, prior: float = 1.0, confidence: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -178,7 +172,7 @@ def poisson_binomial_share(
     >>> round(float(mean), 4), round(float(low), 4), round(float(high), 4)
     (0.9167, 0.7151, 0.9977)
     """
-    p, prior = checked_probabilities(p), checked_prior(prior)
+    p = checked_probabilities(p)
     mean = (p.sum(axis=-1) + prior) / (p.shape[-1] + 2 * prior)
     q = poisson_binomial_pmf(p)
     tails = (0.5 - confidence / 2, 0.5 + confidence / 2)

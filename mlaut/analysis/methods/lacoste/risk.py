@@ -128,8 +128,6 @@ def risk_posterior(
     >>> risk.upper_bound(0.05).round(6)
     array([0.029225, 0.046107])
     """
-    if not all(np.isfinite(a) and a > 0 for a in prior):
-        raise AnalysisError(f"prior = {prior} must be two positive numbers; (1, 1) is uniform")
     errors, n = _checked_errors(errors, n)
     return RiskPosterior(alpha=prior[0] + errors, beta=prior[1] + n - errors)
 
@@ -239,18 +237,9 @@ def prob_better_classifier(
     from scipy.special import betainc
 
     h, g = checked_counts(only_first_wrong=only_first_wrong, only_second_wrong=only_second_wrong)
-    a_h, a_g = _pair_prior(prior)
+    a_h, a_g = prior[:2] if isinstance(prior, tuple) else (prior, prior)
     first, second = betainc(a_h + h, a_g + g, 0.5), betainc(a_g + g, a_h + h, 0.5)
     return np.clip(first, SMALLEST_P, 1.0), np.clip(second, SMALLEST_P, 1.0)
-
-
-def _pair_prior(prior: float | tuple[float, ...]) -> tuple[float, float]:
-    values = prior if isinstance(prior, tuple) else (prior, prior)
-    if len(values) not in (2, 3) or not all(np.isfinite(a) and a > 0 for a in values):
-        raise AnalysisError(
-            f"prior = {prior} must be one, two or three positive numbers; 1 is the uniform prior"
-        )
-    return float(values[0]), float(values[1])
 
 
 @checked
