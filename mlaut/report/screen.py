@@ -48,7 +48,7 @@ class Row:
     edges: tuple[list[str], list[str]]  # lines of text
     words: str  # the strip for those who do not see it
     letters: tuple[tuple[str, float, int], ...]  # dots with a letter: share of the axis, lane
-    wins: tuple[int, int, int, int]  # won, tied, lost, failed; all 0 for the first
+    wins: tuple[int, ...]  # won, tied, lost, failed; all 0 for the first
 
     @property
     def kind(self) -> str:
@@ -123,7 +123,7 @@ def screen_of(section: Section) -> Screen:
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
     cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
     first = decision.first[0] if "won" in decision.frame else ""
-    rows = _rows(decision, strips, cells, first)
+    rows = _rows(decision, strips, cells)
     answer, *more = answer_parts(decision)
     known, reading = _legend(decision)
     told = (f"Costs at most: {x.title}." for x in table.columns if x.key == COST)
@@ -170,7 +170,7 @@ def race_screen(section: Section) -> Screen | None:
     shown = ShownTable.of(frame[["ran"]])
     shown = shown.joined(frame[[size]]) if size in frame else shown
     cells = {labels[0]: tuple(x.shown for x in row) for labels, row in shown.rows}
-    rows = _rows(table, strips, cells, first)
+    rows = _rows(table, strips, cells)
     best, sure = listed(race.left), number(1 - race.terms.alpha)
     equal = ", and they are practically equal" * race.answered or ": the race has not told which"
     verb = "is the best" if len(race.left) == 1 else f"may be best{equal}"
@@ -263,46 +263,29 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
 
 
 def _rows(
-    decision: VerdictTable, strips: Strips, cells: Mapping[str, tuple[str, ...]], first: str
+    decision: VerdictTable, strips: Strips, cells: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Row]:
     """Return the row of each strategy, which has the texts of its cells."""
-    places = strips.across(strips.dots[list(cells)])
-    wins = decision.frame[["won", "tied", "lost"] if first else []].fillna(0)
-    counts = decision.frame[["failures"]].join(wins).astype(int).loc[list(cells)]
-    verdicts = decision.frame["verdict"]
-    return {
-        name: _row(strips, name, texts, str(verdicts[name]), places[name], *numbers)
-        for (name, texts), numbers in zip(cells.items(), counts.to_numpy().tolist(), strict=True)
-    }
-
-
-def _row(
-    strips: Strips,
-    name: str,
-    texts: tuple[str, ...],
-    verdict: str,
-    places: pd.Series,
-    failed: int,
-    won: int = 0,
-    tied: int = 0,
-    lost: int = 0,
-) -> Row:
-    inside = places[(places >= 0) & (places <= 1)]
-    letters: list[tuple[str, float, int]] = []
-    if strips.named and name != strips.reference:
-        lanes = {dataset: lane for lane, dataset in enumerate(strips.dots.index)}
-        letters = [("abc"[lanes[x]], round(float(p), 4), lanes[x]) for x, p in inside.items()]
-    left, right = strips.edges(name)
-    return Row(
-        name=name,
-        verdict=verdict,
-        texts=texts,
-        strip=_svg(strips, name, places.to_numpy(), inside.to_numpy()),
-        edges=(left.split("; ") if left else [], right.split("; ") if right else []),
-        words=strips.words(name),
-        letters=tuple(letters),
-        wins=(won, tied, lost, failed),
-    )
+    counts = decision.frame.reindex(columns=["won", "tied", "lost", "failures"])
+    wins = counts.fillna(0).astype(int).T.to_dict("list")
+    lanes = {dataset: lane for lane, dataset in enumerate(strips.dots.index)}
+    rows, shares = {}, strips.across(strips.dots[list(cells)])
+    for name, texts in cells.items():
+        places = shares[name]
+        inside = places[(places >= 0) & (places <= 1)]
+        named = inside.items() if strips.named and name != strips.reference else ()
+        left, right = (text.split("; ") if text else [] for text in strips.edges(name))
+        rows[name] = Row(
+            name=name,
+            verdict=str(decision.frame["verdict"][name]),
+            texts=texts,
+            strip=_svg(strips, name, places.to_numpy(), inside.to_numpy()),
+            edges=(left, right),
+            words=strips.words(name),
+            letters=tuple(("abc"[lanes[x]], round(float(p), 4), lanes[x]) for x, p in named),
+            wins=tuple(wins[name]),
+        )
+    return rows
 
 
 def _svg(strips: Strips, name: str, places: np.ndarray, inside: np.ndarray) -> str:

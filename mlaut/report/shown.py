@@ -80,8 +80,9 @@ class TableColumn:
             return "< 0.01" if value < 0.01 else probability(value)
         if self.unit == "s" and self.decimals is None:
             return f"{value:#.3g}" if value < 100 else number(value, 3)
-        if self.unit == "s" and 0 < value < 0.5 * 10.0**-self.decimals:
-            return f"< {10.0**-self.decimals:g}"
+        least = 10.0 ** -(self.decimals or 0)
+        if self.unit == "s" and 0 < value < least / 2:
+            return f"< {least:g}"
         if self.decimals is not None and abs(value) < _LARGE:
             return f"{round(value, self.decimals) + 0.0:.{self.decimals}f}"  # 0 has no sign
         return f"< {SMALLEST_P:.1e}" if value == SMALLEST_P else number(value)
