@@ -34,7 +34,10 @@ _TODAY = {
     "skillings_mack_test": "mlaut.analysis.treat_missing, then mlaut.analysis.friedman_test",
     "datasets_needed_in_context ContextDesign": "contexts.py, in examples/studies/lacoste2012",
     "dataset_properties": "the tables of the datasets, by pandas",
-    "dataset_plot": "mlaut.analysis.methods.lacoste.poisson_binomial_test",
+    "dataset_plot probabilities_by_dataset poisson_binomial_pairs": (
+        "mlaut.analysis.methods.lacoste.poisson_binomial_test"
+    ),
+    "contingency_table cumulative_gain": "mlaut.Study.predictions, and sklearn.metrics",
     "percent_of_best": "mlaut.analysis.scale_free_table",
     "load_result save_result": "to_frame() of the result, and pandas or pickle",
     "probability_of_improvement": "mlaut.analysis.elo_ratings",

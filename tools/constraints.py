@@ -2,8 +2,8 @@
 
     python tools/constraints.py
 
-Run it with the Python of the image (Debian bookworm has 3.11). It asks pip for the packages that it
-would install for all extras of docker/, and installs nothing.
+It asks pip for the packages that it would install for all extras of docker/ under the Python of the
+image, and installs nothing. Run it with a Python of the same minor version.
 """
 
 import json
@@ -14,6 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "docker" / "constraints.txt"
+# Python of the image, to the last digit: there are packages that need 3.11.5.
+BOOKWORM = ["--python-version=3.11.2", "--only-binary=:all:", "--target=nowhere"]
 BUILD = ["setuptools>=77", "wheel"]  # the image is built without pip's isolated environment
 
 
@@ -28,7 +30,8 @@ def main() -> None:
     """Ask pip, and write one line with an exact version for each package."""
     wanted = [f"{ROOT}[{','.join(extras())}]", *BUILD]
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
-    answer = subprocess.check_output([*command, "--report", "-", *wanted], text=True)
+    command += [*BOOKWORM, "--report", "-", *wanted]
+    answer = subprocess.check_output(command, text=True)
     about = [entry["metadata"] for entry in json.loads(answer)["install"]]
     lines = sorted(f"{one['name'].lower()}=={one['version']}" for one in about)
     lines = [line for line in lines if not line.startswith("mlaut==")]

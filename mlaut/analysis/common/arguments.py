@@ -395,7 +395,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("errors", "n", "only_first", "only_first_wrong", "only_second"), floats),
     **dict.fromkeys(("mean", "only_second_wrong", "scale", "wrong"), floats),
     **dict.fromkeys(("aggregate", "alternative", "correction", "how", "method", "metric"), _text),
-    **dict.fromkeys(("missing", "name", "weights"), _text),
+    **dict.fromkeys(("missing", "weights"), _text),
     **dict.fromkeys(("anchor", "baseline", "since"), optional(_text)),
     "anchor_rating": real,
     "others": optional(mapping_of(_results)),

@@ -270,3 +270,12 @@ def test_what_is_left_out_is_told_in_the_order_of_the_table(tmp_path):
     told = read(tmp_path, table.assign(**flags)).how_read
     places = [told.index(f"`{name}` (only 0 and 1)") for name in flags]
     assert places == sorted(places)
+
+
+def test_titles_alone_in_their_rows_tell_equal_names_below_apart(tmp_path):
+    rows = [["V2", "", ""], ["base", 0.8, 0.9], ["large", 0.7, 0.6]]
+    table = wide(["Model", "iris", "wine"], *rows, ["V1", "", ""], ["base", 0.5, 0.4])
+    results = read(tmp_path, table, name="t.md")
+    assert results.strategies == ("base V2", "large V2", "base V1")
+    other = table.replace("|V1|||\n|base|", "|V1|||\n|small|")
+    assert read(tmp_path, other, name="u.md").strategies == ("base", "large", "small")

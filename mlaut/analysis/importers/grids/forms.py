@@ -3,6 +3,7 @@
 import csv
 import re
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -196,18 +197,23 @@ def framed(rows: Rows) -> pd.DataFrame:
 
 
 def _in_blocks(rows: Rows) -> Rows:
-    """Return rows without those that repeat the first; what is in front of them is a column."""
-    heads = [i for i, row in enumerate(rows) if row[1:] == rows[0][1:]]
+    """Return rows without those that repeat the first, or title those below; titles are a column.
+
+    A title alone in its row counts where names come again below another.
+    """
+    named = re.search("[a-zA-Z]{2}", " ".join(rows[0][1:]))
+    again = [i for i, row in enumerate(rows) if named and row[1:] == rows[0][1:]]
+    alone = [i for i, row in enumerate(rows) if row[0] and not any(row[1:])]
+    names = [row[0] for i, row in enumerate(rows) if row[0] and i not in alone]
+    heads = sorted({0, *again, *(alone if len(set(names)) < len(names) else ())})
     titles = [plain(rows[i][0]) for i in heads]
-    if not re.search("[a-zA-Z]{2}", " ".join(rows[0][1:])) or len(heads) < 2:
-        return rows
-    below = [row for i, row in enumerate(rows) if i not in heads]
+    left = sorted({*range(len(rows))} - {*heads})
+    below = [(rows[i], bisect_right(heads, i) - 1) for i in left]
     if len(set(titles)) == 1:
-        return [rows[0], *below]
-    of = [sum(i >= at for at in heads) - 1 for i in range(len(rows)) if i not in heads]
+        return [rows[0], *(row for row, _ in below)]
     name = "metric" if any(map(usual_name, titles)) else ""
-    blocks = [[row[0], titles[at], *row[1:]] for row, at in zip(below, of, strict=True)]
-    return [["", name, *rows[0][1:]], *blocks]
+    corner = "" if len(again) > 1 else rows[0][0]
+    return [[corner, name, *rows[0][1:]], *([row[0], titles[k], *row[1:]] for row, k in below)]
 
 
 def _header_rows(rows: Rows) -> int:

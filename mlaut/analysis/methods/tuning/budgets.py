@@ -117,7 +117,7 @@ def score_against_budget(
     sizes, most = _sizes(traces)
     rows: list[dict[str, Any]] = []
     for n in (2**k for k in range(most.bit_length() + 1) if 2**k < 2 * most):
-        results = _results(stored, metric, traces, n, sizes, datasets)
+        results = _results(stored, metric, traces, n, datasets, sizes)
         whole = n >= most
         rows += [
             _row(name, size if whole else n, n, traces, results)
@@ -177,7 +177,7 @@ def results_at_budget(
         raise AnalysisError(f"n = {n!r}: predictions are stored for 1, 2, 4, 8, ... candidates")
     stored = open_study(study)
     traces = _traces(stored, None, datasets)
-    return _results(stored, metric, traces, n, None, datasets, strategies)
+    return _results(stored, metric, traces, n, datasets, strategies)
 
 
 def budget_use(study: Any) -> pd.DataFrame:
@@ -203,22 +203,10 @@ def budget_use(study: Any) -> pd.DataFrame:
     uses = []
     for (strategy, search, budget), traces in sorted(rows.items()):
         used = [_EarlyChoice.of(trace, len(trace.params)) for trace in traces]
-        most, kept = _kept(traces)
-        uses.append(
-            {
-                "strategy": strategy,
-                "search": search,
-                "budget": budget,
-                "cells": len(traces),
-                "candidates": np.mean(
-                    [np.isfinite(trace.scores).any(axis=1).sum() for trace in traces]
-                ),
-                "evaluations": np.mean([use.evaluations for use in used]),
-                "seconds": np.mean([use.seconds for use in used]),
-                "most": most,
-                "kept": kept,
-            }
-        )
+        candidates = [np.isfinite(trace.scores).any(axis=1).sum() for trace in traces]
+        spent = [[use.evaluations for use in used], [use.seconds for use in used]]
+        means = [np.mean(numbers) for numbers in (candidates, *spent)]
+        uses.append((strategy, search, budget, len(traces), *means, *_kept(traces)))
     columns = ["strategy", "search", "budget", "cells", "candidates", "evaluations", "seconds"]
     return pd.DataFrame(uses, columns=[*columns, "most", "kept"]).set_index("strategy")
 
@@ -271,15 +259,13 @@ def _results(
     metric: Any,
     traces: Mapping[str, Cells],
     n: int,
-    sizes: Mapping[str, int] | None,
     datasets: Iterable[str] | None,
-    strategies: Iterable[str] | None = None,
+    strategies: Iterable[str] | None,
 ) -> Results:
     """Return the results with the predictions of the choices among ``n`` candidates."""
-    wanted = list(sizes) if sizes is not None else strategies
     names = list(traces) if datasets is None else list(datasets)
     blocks = (_at_budget(study.block(name), traces[name], n) for name in names)
-    return Results.from_blocks(_of_one_task(blocks, metric), metric, strategies=wanted)
+    return Results.from_blocks(_of_one_task(blocks, metric), metric, strategies=strategies)
 
 
 def _of_one_task(blocks: Iterable[Block], metric: Any) -> Iterator[Block]:
