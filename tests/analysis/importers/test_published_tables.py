@@ -28,6 +28,9 @@ def test_what_a_user_left_out_stays_out_in_the_next_command(tmp_path):
 def test_percent_signs_in_some_cells_only_do_not_change_the_unit(tmp_path):
     mixed = read(tmp_path, GRID.format("9.09%", "5.47%", 11.79, 9.63), "wer", name="t.md")
     assert mixed.scores.to_numpy() == pytest.approx(np.array([[9.09, 11.79], [5.47, 9.63]]))
+    few = GRID.format("90%", "50%", "80%", "70%") + "|c|60%|40|\n|d|30%|20%|\n"
+    odd = read(tmp_path, few, "gain", name="t.md", greater_is_better=True)
+    assert odd.scores.loc["wine"].tolist() == pytest.approx([0.5, 0.7, 40, 0.2])  # another measure
     whole = read(tmp_path, GRID.format("90%", "50%", 0.7, 0.6), name="t.md")
     assert whole.scores.to_numpy() == pytest.approx(np.array([[0.9, 0.7], [0.5, 0.6]]))
 

@@ -208,7 +208,7 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     ]
     parts = np.array([part[:3] for part in found], dtype=float)
     percent = np.array([bool(part[4]) for part in found])
-    if not (np.abs(parts[~percent, 0]) > 1).any():  # the others are fractions, if there are any
+    if percent.mean() > 0.5 or not (np.abs(parts[~percent, 0]) > 1).any():  # else without signs
         parts[percent] = np.round(parts[percent] / 100, 15)
     numbers, spreads, brackets = parts.T
     if not np.isnan(numbers).all():
