@@ -243,6 +243,7 @@ def test_its_page_has_a_row_for_each_strategy(raced):
         both = known[row.name] & known[screen.first]
         assert sum(row.wins[:3]) == (0 if row.name == screen.first else both.sum())
     assert all(name in screen.answer for name in race.left)
+    assert screen.answer.startswith(f"On datasets like these, {screen.first} ")
 
 
 @pytest.mark.slow

@@ -55,8 +55,12 @@ def _demo(folder: Path) -> Report:
     return make_report(folder / "study.h5")
 
 
-def _study(folder: Path, names: list[str], strategies: Any, task: str, **options: Any) -> Study:
+def _study(
+    folder: Path, names: list[str], strategies: Any, task: str, *, metric: str = "", **options: Any
+) -> Study:
     study = Study(folder / "study.h5")
+    if metric:
+        study.analysis(metric=metric)  # before the first result
     study.add_datasets([f"starter/{name}" for name in names] or "starter", task=task)
     study.run(strategies, verbose=0, **options)
     return study
@@ -68,9 +72,8 @@ def _one(folder: Path) -> Report:
 
 
 def _units(folder: Path) -> Report:
-    return _study(folder, IN_UNITS, REGRESSORS, "Regression", split="kfold(5)").report(
-        metric="rmse"
-    )
+    options = {"split": "kfold(5)", "metric": "rmse"}
+    return _study(folder, IN_UNITS, REGRESSORS, "Regression", **options).report()
 
 
 def _many(_: Path) -> Report:

@@ -126,7 +126,9 @@ def screen_of(section: Section) -> Screen:
     rows = _rows(decision, strips, cells)
     answer, *more = answer_parts(decision)
     known, reading = _legend(decision)
-    told = (f"Costs at most: {x.title}." for x in table.columns if x.key == COST)
+    told = [f"Costs at most: {x.title}." for x in table.columns if x.key == COST]
+    if "(chance to be the best" in answer and decision.sets is None:
+        told.append("Chance to be the best: to have the best average rank over such datasets.")
     return Screen(
         answer=answer,
         more=tuple(more),
@@ -155,6 +157,7 @@ def race_screen(section: Section) -> Screen | None:
     if race is None or not race.terms.of_best or not race.left:
         return None
     first = str(scored.losses[list(race.left)].mean().idxmin())
+    left = [first, *(name for name in race.left if name != first)]
     known, frame = race.to_frame(), margins(scored, first)
     alone = USE if race.answered and len(race.left) == 1 else OPEN
     frame["verdict"] = [alone if name in race.left else RACED_OUT for name in frame.index]
@@ -171,7 +174,7 @@ def race_screen(section: Section) -> Screen | None:
     shown = shown.joined(frame[[size]]) if size in frame else shown
     cells = {labels[0]: tuple(x.shown for x in row) for labels, row in shown.rows}
     rows = _rows(table, strips, cells)
-    best, sure = listed(race.left), number(1 - race.terms.alpha)
+    best, sure = listed(left), number(1 - race.terms.alpha)
     equal = ", and they are practically equal" * race.answered or ": the race has not told which"
     verb = "is the best" if len(race.left) == 1 else f"may be best{equal}"
     words = {
@@ -199,7 +202,7 @@ def race_screen(section: Section) -> Screen | None:
         who=first if len(first) <= _LONG else "the first",
         longest=max(map(len, rows)),
         words=tuple((word, text) for word, text in words.items() if word in set(frame["verdict"])),
-        reading=(_picture(strips),),
+        reading=(_picture(strips), "Each row is of the datasets on which it ran."),
         cards=tuple((question, text) for question, text in asked.items() if text),
         say=str,
     )

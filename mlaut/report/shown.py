@@ -235,8 +235,6 @@ def decision_table(
 ) -> ShownTable:
     """Return the table of a decision, as the first screen of every form shows it.
 
-    Differences are those of the shown means, where the means are of the same datasets.
-
     Parameters
     ----------
     decision : Decision
@@ -261,12 +259,8 @@ def decision_table(
         hidden.add(mean)  # other means would look best, as the leader has none
     decimals = {name: _decimals(frame[name]) for name in frame}
     if mean in frame and "difference" in frame:
-        own = frame[mean] - frame.loc[leader, mean]
         most_decimals = max(decimals[mean] or 0, decimals["difference"] or 0)
         decimals[mean] = decimals["difference"] = most_decimals
-        rounded = frame[mean].map(lambda value: round(value, most_decimals))
-        same = np.isclose(own, frame["difference"], atol=1e-12)
-        frame["difference"] = frame["difference"].mask(same, rounded - rounded[leader])
     for low in ("low", "difference low"):
         if low in frame:
             ends = [low, low.replace("low", "high")]

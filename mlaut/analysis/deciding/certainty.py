@@ -8,7 +8,7 @@ from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED, USE
 from mlaut.analysis.deciding.words import be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
-_DOUBTS = ("does not confirm", "do not confirm")
+_DOUBTS = ("does not show", "do not show")  # the main test may not show it, either
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 _SLIM = 0.1  # a smaller chance comes true within five points on each board, a larger one does not
 

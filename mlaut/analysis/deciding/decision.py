@@ -319,10 +319,11 @@ def _with_prospects(draft: Decision, case: _Case, evidence: _Evidence) -> Decisi
     near = [*draft.best[1:]] or [*draft.named(LIKELY), *draft.named(UNDECIDED)]
     apart = {leader, *near[:1], *draft.named(YARDSTICK)}
     others = [name for name in draft.frame.index if name not in apart]
+    bounds = _bounds(case.results, alpha, evidence.better)
     return replace(
         draft,
         time_shares=time_shares(case.known, leader),
-        bounds=_bounds(case.results, alpha, evidence.better),
+        bounds=bounds if {*draft.best} <= bounds.keys() else {},  # the best may be one without
         **_smallest_change(draft, case.results),
         outlook=outlook(case.results, leader, near, alpha, others),
     )

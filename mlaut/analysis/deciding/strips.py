@@ -233,7 +233,8 @@ class Strips:
         }[self.kind]
         if self.intervals is not None:
             parts = [f"{mark.capitalize()}: the mean, as in the table"]
-            parts += ["band: its interval"] * bool(self.intervals.notna().any(axis=None))
+            known = bool(self.intervals.notna().any(axis=None))
+            parts += [f"band: the interval of the {self.kind}"] * known
             parts += [f"a dot for each test set: {what}"] * bool(n)
             return f"{'; '.join(parts)}. Right is better."
         parts = [f"{'A letter' if self.named else 'A dot'} for each dataset: {what}"]

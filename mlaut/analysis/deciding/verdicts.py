@@ -26,7 +26,7 @@ VERDICTS = {
     YARDSTICK: "for reference only, not a candidate (a baseline, or the control)",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
-YARDSTICKS = ("baseline", "dummy")  # parts of the names of strategies that learn nothing
+YARDSTICKS = ("baseline", "dummy", "zeror")  # parts of the names of strategies that learn nothing
 
 _EQUAL = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
 _ROW_BETTER = "P(row better)"

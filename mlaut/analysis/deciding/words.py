@@ -122,7 +122,7 @@ def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
     often = table.frame["failures"] >= OFTEN * table.n  # those `sizes` names apart
     rest = [name for name in names if name not in table.by_mean and not often[name]]
     size = sizes(table, [name for name in names if name not in rest])
-    more = f"{listed(rest, MOST_CHOSEN)} more often" if size else "more often worse"
+    more = f"{listed(rest, MOST_CHOSEN)} " * bool(size) + "more often worse"
     parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
     return f" ({'; '.join(parts)})" if parts else ""
 
@@ -223,7 +223,7 @@ def trade_off(table: VerdictTable) -> str:
         times = f"{_range(share)} times as long"
         how = times if share > 1 else f"{_range(100 * share)} % of the time"
         own, theirs = (f"{seconds[each]:.2g} s" for each in (name, table.leader))
-        took = f"takes {how} to train ({own} in place of {theirs} a fit, tuning included)"
+        took = f"takes {how} to train ({own} in place of {theirs} a fit)"
         return f"Trade-off: {name} {_loss(table, name)} and {took}."
     return ""
 

@@ -179,7 +179,7 @@ def test_other_tests_and_metrics_say_how_sure():
     assert not by["metric mcc"].leads
     assert found.certainty()[1].startswith(
         "3 of 4 other ways to compare agree on what to use, what may be best and what to avoid; 1 "
-        "finds that A is worse; 1 does not confirm that C is worse."
+        "finds that A is worse; 1 does not show that C is worse."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
     assert found.answer().startswith("If you must choose now, use A (chance to be the best 0.66)")
@@ -201,12 +201,12 @@ def test_answers_that_differ_are_told_in_words():
         ),
         (
             (*checks, same),
-            f"1 of 5 other ways to compare agrees{what}; 4 do not confirm that C is worse.",
+            f"1 of 5 other ways to compare agrees{what}; 4 do not show that C is worse.",
             "On datasets like these",
         ),
         (
             checks[:1],
-            "The other way to compare does not confirm that C is worse.",
+            "The other way to compare does not show that C is worse.",
             "On datasets like these",
         ),
         (
@@ -580,6 +580,7 @@ def test_a_dummy_changes_nothing_for_the_others(k):
     assert dummy.best == plain.best
     assert dummy.answer() == plain.answer()
     assert dummy.named("yardstick") == ("dummy",)
+    assert decided(frame.assign(ZeroR_weka=0.4)).named("yardstick") == ("ZeroR_weka",)
     assert dummy.details()[1:] == plain.details()[1:]
     if k == 20:
         assert plain.answer() == (
@@ -658,6 +659,8 @@ def test_the_cost_of_choosing_is_bounded():
     units = decided(1 - frame, metric="rmse")
     assert not units.bounds
     assert "costs" not in units.sentence()
+    frame.iloc[0, 0] = np.nan  # means of A are of other datasets: it may be the best, unmeasured
+    assert not compare(frame, metric="accuracy", missing="failures last").decision().bounds
     assert "costs" not in decided(table(A=0.0, B=0.1)).sentence()
 
 
@@ -740,7 +743,7 @@ def test_a_size_is_told_where_a_test_of_means_shows_it(metric):
     frame = pd.DataFrame({"A": level, "B": level + worse * gap, "C": level + worse * 0.2})
     found = decided(frame.assign(baseline=frame["B"]), metric=metric)
     assert found.by_mean == ("C",)
-    assert "B more often)" in found.answer()
+    assert "B more often worse)" in found.answer()
     told = next(line for line in found.headline() if line.startswith("baseline is for reference"))
     assert told == "baseline is for reference only, not a candidate (more often worse)."
 
