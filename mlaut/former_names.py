@@ -37,7 +37,6 @@ _TODAY = {
     "dataset_plot probabilities_by_dataset poisson_binomial_pairs": (
         "mlaut.analysis.methods.lacoste.poisson_binomial_test"
     ),
-    "contingency_table cumulative_gain": "mlaut.Study.predictions, and sklearn.metrics",
     "percent_of_best": "mlaut.analysis.scale_free_table",
     "load_result save_result": "to_frame() of the result, and pandas or pickle",
     "probability_of_improvement": "mlaut.analysis.elo_ratings",

@@ -35,7 +35,7 @@ USERS += (
 )
 REGISTERED = re.compile(r"command|group|named|register|test_of|pair_test")
 # Names of MLaut 0.1, which stay; and the losses of folds as a table, which is for users alone.
-OF_USERS = {"load_dataset_pd", "fold_losses"}
+OF_USERS = {"load_dataset_pd", "plot_cumulative_gain", "fold_losses"}
 BY_PYTHON = re.compile(
     r"__\w+__|visit_\w+|generic_visit|_repr_\w+_|find_spec|handle_\w+|\w+_commands?"
 )

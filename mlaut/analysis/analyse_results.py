@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,15 +11,25 @@ import pandas as pd
 
 from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.estimates.intervals import mean_estimates
+from mlaut.analysis.methods.bayes.correlated_t import correlated_t_datasets, correlated_t_test
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test, bayesian_signed_rank_test
+from mlaut.analysis.methods.cross_validation.fold_tests import (
+    cv_test,
+    cv_test_datasets,
+    fold_differences,
+)
+from mlaut.analysis.methods.cross_validation.statistics import find_cv_test
 from mlaut.analysis.methods.frequentist import paired_tests as frequentist
 from mlaut.analysis.methods.frequentist import portmanteau
+from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_test
 from mlaut.analysis.methods.frequentist.ranks import average_ranks, post_hoc_p
+from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_test
 from mlaut.analysis.pairwise.corrections import adjust_pairs
-from mlaut.analysis.pairwise.pairs import paired_losses
+from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.studies import open_study, training_times
+from mlaut.analysis.scores.contingency import contingency_table, cumulative_gain
 from mlaut.errors import AnalysisError, with_checked_options
 
 if TYPE_CHECKING:
@@ -192,6 +203,13 @@ class AnalyseResults:
         table = training_times(self._need_study(), self._datasets())
         return table if estimators is None else table.loc[_names(estimators)]
 
+    def contingency_table(self, estimator: Any, dataset: str) -> pd.DataFrame:
+        """Count the test points of a dataset by true (rows) and predicted class (columns)."""
+        study, name = self._need_study(), _name(estimator)
+        if dataset in {entry.name for entry in study.strategies} - set(study.load_splits()):
+            raise AnalysisError(f"{dataset!r} is a strategy: give the strategy, then the dataset")
+        return contingency_table(study.block(dataset), name)
+
     def _need_study(self) -> StudyStore:
         if self.study is None:
             raise AnalysisError("there is no study to read: AnalyseResults needs hdf5_output_io")
@@ -330,6 +348,18 @@ class AnalyseResults:
             return self._tests(errors, frequentist.trinomial_test, "wins", **how)
         return self._tests(errors, frequentist.sign_test, "wins", ties=ties, **how)
 
+    def unpaired_t_test(
+        self, errors: Any, *, alternative: str = "two-sided", correction: str = "none"
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Compute the t-test of the paper's Appendix A.1, which takes two samples as independent.
+
+        The paper calls this test paired. For strategies on the same datasets use `t_test`; see
+        `mlaut.analysis.methods.frequentist.unpaired_t_test`. Takes and returns the same as
+        `t_test`.
+        """
+        how = {"alternative": alternative, "correction": correction}
+        return self._tests(errors, frequentist.unpaired_t_test, "t_stat", **how)
+
     def ranksum_test(
         self, errors: Any, *, alternative: str = "two-sided", correction: str = "none"
     ) -> tuple[Tests, pd.DataFrame]:
@@ -416,6 +446,109 @@ class AnalyseResults:
         how = {"rope": rope, "prior": prior, "seed": seed}
         return self._tests(errors, bayesian_signed_rank_test, _REGION, **how)
 
+    def poisson_binomial_test(
+        self, errors: Any, *, prior: float = 1.0
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Compute the Poisson binomial test of every pair (Lacoste et al. 2012, section 5).
+
+        It needs the losses of single test points: errors of a study as `prediction_errors` returned
+        them. Returns the same form as `bayesian_sign_test`, without ``"p_equivalent"``; see
+        `mlaut.analysis.methods.lacoste.poisson_binomial_test`.
+        """
+        better = {"p_better": "P(row better)"}
+        return self._tests(errors, poisson_binomial_test, better, prior=prior)
+
+    def correlated_t_test(
+        self, errors: Any, *, rope: float = 0.0
+    ) -> tuple[dict[tuple[str, str, str], TestResult], pd.DataFrame]:
+        """Compute the Bayesian correlated t-test of every pair on each dataset: scenario (b).
+
+        It needs folds: errors of a study as `prediction_errors` returned them. See
+        `mlaut.analysis.methods.bayes.correlated_t_test`.
+
+        Returns
+        -------
+        tests : dict of (str, str, str) to TestResult
+            One result for each dataset and pair.
+        table : DataFrame
+            One row for each dataset and pair: expected difference (first minus second), its
+            interval, and three probabilities.
+        """
+        results = self._complete(errors)
+        tests = {
+            (folds.dataset, *pair): correlated_t_test(
+                x, rope, pair, results.metric.loss_name, folds.test_to_train
+            )
+            for folds in fold_differences(results)
+            for pair, x in zip(Pairs.of(results.strategies).labels, folds.differences, strict=True)
+        }
+        return tests, correlated_t_datasets(results, rope=rope).frame
+
+    # ---------------------------------------------------------------- one dataset
+
+    def cv_test(
+        self,
+        errors: Any,
+        *,
+        test: str = "use all data",
+        df: float | str = "calibrated",
+        alternative: str = "two-sided",
+        correction: str = "none",
+    ) -> tuple[dict[tuple[str, str, str], TestResult], pd.DataFrame]:
+        """Compute a test on cross-validation of every pair on each dataset: scenario (b).
+
+        It needs folds, as `correlated_t_test` does.
+
+        Parameters
+        ----------
+        errors : errors
+        test, df
+            A test of Bouckaert (2003) and its degrees of freedom, see
+            `mlaut.analysis.methods.cross_validation.cv_test`; ``test="k-fold", df="default"`` is
+            the paired t-test on the folds.
+        alternative, correction
+            As for `t_test`; the correction is for all datasets and pairs together.
+
+        Returns
+        -------
+        tests : dict of (str, str, str) to TestResult
+            One result for each dataset and pair, with the corrected p-value.
+        table : DataFrame
+            One row for each dataset and pair: mean difference of the losses (first minus second)
+            with the interval of the test, statistic, df and p-value.
+        """
+        results, row = self._complete(errors), find_cv_test(test)
+        how: dict[str, Any] = {"test": test, "df": df, "alternative": alternative}
+        table = cv_test_datasets(results, **how, correction=correction).frame
+        more: dict[str, Any] = how | {"metric": results.metric.loss_name}
+        tests = {}
+        for folds in fold_differences(results):
+            for pair, x in zip(Pairs.of(results.strategies).labels, folds.differences, strict=True):
+                x = x.reshape(-1) if row.resampling else x
+                of = {"strategies": pair, "test_to_train": folds.test_to_train}
+                p = float(table.loc[(folds.dataset, *pair), "p_value"])
+                tests[folds.dataset, *pair] = replace(cv_test(x, **more, **of), p_value=p)
+        return tests, table
+
+    def mcnemar_test(
+        self,
+        errors: Any,
+        dataset: str,
+        *,
+        method: str = "mid-p",
+        alternative: str = "two-sided",
+        correction: str = "none",
+    ) -> tuple[Tests, pd.DataFrame]:
+        """Compute McNemar's test of every pair of fitted classifiers on one dataset: scenario (a).
+
+        It needs the losses of single test points, as `poisson_binomial_test` does. Takes and
+        returns the same as `t_test`, with ``"wrong alone"`` in place of ``"t_stat"``; see
+        `mlaut.analysis.methods.frequentist.mcnemar_test`.
+        """
+        how = {"dataset": dataset, "method": method}
+        how |= {"alternative": alternative, "correction": correction}
+        return self._tests(errors, mcnemar_test, "wrong alone", **how)
+
     # -------------------------------------------------------------------- figures
 
     def plot_boxcharts(self, errors: Any, *, order: str = "mean", top: int | None = None) -> Figure:
@@ -431,6 +564,23 @@ class AnalyseResults:
         kept = self._complete(errors)
         seen = as_results(errors).select(datasets=kept.datasets, strategies=kept.strategies)
         return box_plot(seen, order=order, look=Look(top=top))
+
+    def plot_cumulative_gain(self, estimator: Any, dataset: str, label: Any) -> Figure:
+        """Draw the share of a class that is among the test points with its largest probabilities.
+
+        See `mlaut.analysis.scores.cumulative_gain`. The dashed line is a random order.
+        """
+        from mlaut.analysis.plots.canvas import GREY, canvas, style
+
+        name = _name(estimator)
+        gain = cumulative_gain(self._need_study().block(dataset), name, label)
+        figure, axes = canvas(None, None, (5.0, 4.0))
+        axes.plot(gain["taken"], gain["gain"], label=name)
+        axes.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="random order")
+        axes.set(xlabel="share of test points", ylabel=f"share of those of {label}, {dataset}")
+        axes.legend()
+        style(axes)
+        return figure
 
     def plot_critical_difference(
         self, errors: Any, *, alpha: float = 0.05, top: int | None = None

@@ -13,6 +13,9 @@ from mlaut.analysis import (
     decide,
     nemenyi_test,
 )
+from mlaut.analysis.methods.bayes import correlated_t_datasets
+from mlaut.analysis.methods.frequentist import mcnemar_test
+from mlaut.analysis.methods.lacoste import poisson_binomial_test
 from mlaut.analysis.pairwise import adjust
 from mlaut.analysis.scores import ScoreAccuracy
 from mlaut.errors import AnalysisError, MissingCellsError, StudyError
@@ -158,6 +161,72 @@ def test_the_bayesian_tests_of_pairs():
     assert table.xs("p_better", axis="columns", level=1).equals(known.table("P(row better)"))
 
 
+def test_the_poisson_binomial_test_of_a_study(study):
+    analyse = AnalyseResults(study, missing="drop datasets")
+    errors, _, _ = analyse.prediction_errors("accuracy")
+    tests, table = analyse.poisson_binomial_test(errors)
+    known = poisson_binomial_test(errors.results.select(datasets=["iris", "wine"]))
+    assert table.loc["tree", ("svm", "p_better")] == known.value("P(row better)", "tree", "svm")
+    assert tests["tree", "svm"].statistic_name == "expected wins"
+    with pytest.raises(AnalysisError, match="come from a table, which has no single test points"):
+        AnalyseResults().poisson_binomial_test(ERRORS)
+
+
+def test_the_correlated_t_test_of_folds():
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(5)])
+    losses = pd.DataFrame(np.random.default_rng(0).random((10, 2)), index, ["A", "B"])
+    results = Results.from_table(losses, greater_is_better=False)
+    tests, table = AnalyseResults().correlated_t_test(results, rope=0.1)
+    assert table.equals(correlated_t_datasets(results, rope=0.1).frame)
+    assert list(tests) == list(table.index) == [("iris", "A", "B"), ("wine", "A", "B")]
+    assert tests["wine", "A", "B"].effect.value == table.loc["wine", "expected difference"].item()
+
+
+@pytest.mark.parametrize("test", ["use all data", "k-fold", "resampling"])
+def test_tests_on_cross_validation_have_sides_and_are_corrected(test):
+    index = pd.MultiIndex.from_product([["iris", "wine"], range(5), range(2)])
+    losses = np.random.default_rng(0).random((20, 3)) + np.array([0, 0.2, 0.6])
+    if test == "resampling":
+        index, losses = pd.MultiIndex.from_product([["iris", "wine"], range(10), [0]]), losses
+    losses = pd.DataFrame(losses, index, list("ABC"))
+    results, analyse = Results.from_table(losses, greater_is_better=False), AnalyseResults()
+    _, both = analyse.cv_test(results, test=test, df="default")
+    one = {s: analyse.cv_test(results, test=test, df="default", alternative=s)[1]["p_value"]
+           for s in ("better", "worse")}  # fmt: skip
+    assert (one["better"] + one["worse"]).tolist() == pytest.approx([1] * 6)
+    smaller = np.minimum(one["better"], one["worse"])
+    assert both["p_value"].tolist() == pytest.approx((2 * smaller).tolist())
+    assert (one["better"] < one["worse"]).equals(both["mean difference"] < 0)
+    tests, table = analyse.cv_test(results, test=test, df="default", correction="holm")
+    known = adjust(both["p_value"].to_numpy(), "holm")
+    assert table["p_value"].tolist() == pytest.approx(known.tolist())
+    assert [tests[row].p_value for row in table.index] == table["p_value"].tolist()
+    assert tests["iris", "A", "C"].statistic == table.loc[("iris", "A", "C"), "statistic"]
+
+
+def test_mcnemar_s_test_of_a_study_has_sides_and_is_corrected(study):
+    analyse = AnalyseResults(study, missing="drop datasets")
+    errors, _, _ = analyse.prediction_errors("accuracy")
+    tests, table = analyse.mcnemar_test(errors, "wine")
+    known = mcnemar_test(errors.results.select(datasets=["iris", "wine"]), "wine")
+    assert table.loc["tree", ("svm", "p_val")] == known.p_values.loc["tree", "svm"]
+    assert table.loc["tree", ("svm", "wrong alone")] == known.statistics.loc["tree", "svm"]
+    _, one = analyse.mcnemar_test(errors, "wine", alternative="better", correction="bonferroni")
+    sides = one.loc["tree", ("svm", "p_val")], one.loc["svm", ("tree", "p_val")]
+    assert 2 * min(sides) == pytest.approx(tests["tree", "svm"].p_value)
+
+
+def test_a_classifier_class_by_class(study):
+    analyse = AnalyseResults(study)
+    table = analyse.contingency_table(Strategy("svm"), "wine")
+    assert (table.to_numpy().sum(), np.trace(table)) == (10, 8)
+    assert (table.index.name, table.columns.name) == ("true", "predicted")
+    with pytest.raises(AnalysisError, match="'svm' is a strategy: give the strategy, then the"):
+        analyse.contingency_table("wine", "svm")
+    with pytest.raises(AnalysisError, match="'svm' has no probabilities on dataset 'wine'"):
+        analyse.plot_cumulative_gain("svm", "wine", "y")
+
+
 def test_tests_of_all(mlaut2018):
     analyse = AnalyseResults()
     tests, table = analyse.friedman_test(mlaut2018)
@@ -270,7 +339,9 @@ FOUR = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("name", ["t_test", "wilcoxon_test", "sign_test", "ranksum_test"])
+@pytest.mark.parametrize(
+    "name", ["t_test", "wilcoxon_test", "sign_test", "unpaired_t_test", "ranksum_test"]
+)
 @pytest.mark.parametrize("alternative", ["two-sided", "better"])
 def test_every_test_of_pairs_is_corrected(name, alternative):
     test = getattr(AnalyseResults(), name)

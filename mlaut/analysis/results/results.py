@@ -15,6 +15,7 @@ from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.display import Shown, number, tabulated
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, SINGLE_NOISE
 from mlaut.analysis.common.result_types import ResultTable
+from mlaut.analysis.results import studies, tables
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
 from mlaut.markup import counted
@@ -176,18 +177,14 @@ True or False, or the name of a metric
         AnalysisError
             A name is not in the study, or the study has no dataset for the metric.
         """
-        from mlaut.analysis.results.studies import of_study
-
-        return of_study(study, metric, strategies, datasets)
+        return studies.of_study(cls, study, metric, strategies, datasets)
 
     @classmethod
     def from_blocks(
         cls, blocks: Iterable[Block], metric: Any, *, strategies: Iterable[str] | None = None
     ) -> Results:
         """Return the scores of blocks, one for each dataset; see `from_study`."""
-        from mlaut.analysis.results.studies import of_blocks
-
-        return of_blocks(blocks, metric, strategies)
+        return studies.of_blocks(cls, blocks, metric, strategies)
 
     @classmethod
     def from_table(
@@ -231,9 +228,7 @@ True or False, or the name of a metric
             index is neither dataset, repeat nor fold; a value is infinite, not a real number or
             outside the metric's range; or the number of sizes is not the number of rows.
         """
-        from mlaut.analysis.results.tables import of_table
-
-        return of_table(table, metric, greater_is_better, clusters, n_test, n_train)
+        return tables.of_table(cls, table, metric, greater_is_better, clusters, n_test, n_train)
 
     @classmethod
     def from_long(
@@ -272,11 +267,9 @@ True or False, or the name of a metric
         dataset
         iris      0.1  0.2
         """
-        from mlaut.analysis.results.tables import even_repeats, of_long
-
         columns = {"dataset": dataset, "strategy": strategy, "repeat": repeat, "fold": fold}
-        results = of_long(table, value, columns, metric, greater_is_better, clusters)
-        even, text = even_repeats(results) if repeat else (results, "")
+        results = tables.of_long(cls, table, value, columns, metric, greater_is_better, clusters)
+        even, text = tables.even_repeats(results) if repeat else (results, "")
         return replace(even, notes=(*even.notes, text)) if text else results
 
     # ------------------------------------------------------------------ sources of datasets

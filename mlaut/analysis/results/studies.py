@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import positions, shown
-from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import CellScores, MLautScore
 from mlaut.analysis.scores.catalogue import metric as find_metric
 from mlaut.errors import AnalysisError
@@ -21,8 +20,12 @@ from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
+if TYPE_CHECKING:
+    from mlaut.analysis.results.results import Results
+
 
 def of_study(
+    kind: type[Results],
     study: Any,
     metric: Any,
     strategies: Iterable[str] | None,
@@ -44,7 +47,9 @@ def of_study(
     for source, of_source in by_source.items():
         notes.append(f"imported from {source}, not run here: {', '.join(of_source)}")
     clusters = _sealed_clusters(study)
-    return of_blocks(blocks, score, chosen, load_block=study.block, notes=notes, clusters=clusters)
+    return of_blocks(
+        kind, blocks, score, chosen, load_block=study.block, notes=notes, clusters=clusters
+    )
 
 
 def _sealed_clusters(study: StudyStore) -> Mapping[str, Any]:
@@ -113,6 +118,7 @@ def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> It
 
 
 def of_blocks(
+    kind: type[Results],
     blocks: Iterable[Block],
     metric: Any,
     strategies: Iterable[str] | None,
@@ -141,7 +147,7 @@ def of_blocks(
             "approximate under cross-validation"
         )
     return replace(
-        _assemble(scored, names, score),
+        _assemble(kind, scored, names, score),
         clusters=sources_of([part.dataset for part in scored], clusters or {}),
         notes=tuple(notes),
         gaps=gaps,
@@ -270,7 +276,9 @@ def _strategy_names(
     return [name for name in tried if name not in never], never
 
 
-def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore) -> Results:
+def _assemble(
+    kind: type[Results], scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
+) -> Results:
     """Return the scores of all datasets in arrays of one shape."""
     repeats, folds = np.max([table.n_test.shape for table in scored], axis=0)
     shape = (len(scored), len(names), repeats, folds)
@@ -294,7 +302,7 @@ def _assemble(scored: Sequence[_Scored], names: Sequence[str], score: MLautScore
         for (s, a, b), why in table.scores.reasons.items():
             if table.strategies[s] in names:
                 reasons[i, names.index(table.strategies[s]), a, b] = why
-    return Results(
+    return kind(
         metric=score,
         datasets=tuple(table.dataset for table in scored),
         strategies=tuple(names),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import check, floats, position
-from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_units
 from mlaut.analysis.scores.catalogue import GREATER, LESS, direction, metric_names
 from mlaut.analysis.scores.catalogue import metric as find_metric
@@ -19,6 +18,9 @@ from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
+
+if TYPE_CHECKING:
+    from mlaut.analysis.results.results import Results
 
 
 class TableMetric(MLautScore):
@@ -53,6 +55,7 @@ def as_table(given: Any) -> Any:
 
 
 def of_table(
+    kind: type[Results],
     table: pd.DataFrame,
     metric: str | MLautScore,
     greater_is_better: bool | None,
@@ -84,7 +87,7 @@ def of_table(
         _sizes(name, given, table.index, at, shape)
         for name, given in (("n_test", n_test), ("n_train", n_train))
     ]
-    return Results(
+    return kind(
         metric=score,
         datasets=datasets,
         strategies=tuple(str(name) for name in table.columns),
@@ -181,6 +184,7 @@ def sources_of_rows(
 
 
 def of_long(
+    kind: type[Results],
     table: pd.DataFrame,
     value: str,
     columns: Mapping[str, str | None],
@@ -222,7 +226,7 @@ def of_long(
     if column is not None:
         labels = table.drop_duplicates(index[:-1]).set_index(index[:-1])[column]
         wide = wide.assign(**{_LABEL: labels.set_axis(labels.index.set_names(list(keys)))})
-    return of_table(wide, metric, greater_is_better, _LABEL if column else "")
+    return of_table(kind, wide, metric, greater_is_better, _LABEL if column else "")
 
 
 def check_cells(n_datasets: int, n_strategies: int) -> None:

@@ -1,5 +1,7 @@
 """Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
+from mlaut.analysis.scores.contingency import contingency_table as contingency_table
+from mlaut.analysis.scores.contingency import cumulative_gain as cumulative_gain
 from mlaut.analysis.scores.metrics import LossAbsolute as LossAbsolute
 from mlaut.analysis.scores.metrics import LossBrier as LossBrier
 from mlaut.analysis.scores.metrics import LossCost as LossCost
