@@ -177,6 +177,7 @@ def race_screen(section: Section) -> Screen | None:
     best, sure = listed(left), number(1 - race.terms.alpha)
     equal = ", and they are practically equal" * race.answered or ": the race has not told which"
     verb = "is the best" if len(race.left) == 1 else f"may be best{equal}"
+    ahead = f"{first} is ahead on average." * (len(left) > 1)
     words = {
         OPEN: "still in the race",
         RACED_OUT: "shown to be worse than another, and run no more",
@@ -191,7 +192,7 @@ def race_screen(section: Section) -> Screen | None:
     }
     return Screen(
         answer=f"On datasets like these, {best} {verb}.",
-        more=(f"{counted(len(known) - len(race.left), 'other')} raced out.",),
+        more=tuple(filter(None, (ahead, f"{counted(len(known) - len(left), 'other')} raced out."))),
         notes=(),
         headers=(("datasets", "on how many datasets it ran"), (size, ""))[: len(shown.columns)],
         groups=(Group("", False, tuple(rows.values())),),

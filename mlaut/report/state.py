@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import budget_use
+from mlaut.analysis.deciding.words import listed
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
@@ -95,7 +96,8 @@ class State:
         ends = " to ".join(dict.fromkeys([*both[:1], *both[-1:]]))
         some = f"{len(shapes)} with " * (len(shapes) < len(data))
         arrays = f" ({some}rows of {ends} values)" if shapes else ""
-        tuning = f"{len(tuned)} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
+        who = "all" if len(tuned) == len(strategies) else listed([*map(str, tuned.index)], 4)
+        tuning = f"{who} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
         cores = self.tables["runs"].get("cores", pd.Series(dtype=float))
         cores = pd.to_numeric(cores, errors="coerce").dropna()[-1:]  # damaged: a text
         machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
