@@ -21,7 +21,7 @@ from mlaut.files_io import StudyStore
 from mlaut.files_io.safe_files import changes, hdf5
 from mlaut.files_io.safe_files.changes import change_path, read_change
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
-from mlaut.files_io.safe_files.hdf5_output import FileObject, interrupted_later
+from mlaut.files_io.safe_files.hdf5_output import Bytes, FileObject, interrupted_later
 from mlaut.files_io.safe_files.seal import BLOCK
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.held import wait_for_lock
@@ -128,6 +128,34 @@ def test_an_interrupt_in_any_call_that_hdf5_makes_is_an_interrupt(path, monkeypa
             break
     assert left > 0
     assert number > 20
+    assert is_new(path)
+    assert h5py.h5f.get_obj_count() == n_open
+
+
+def test_an_error_of_the_disk_in_any_read_of_hdf5_is_told_as_that(path, monkeypatch):
+    left, real = 0, Bytes.read
+
+    def disturbed(*arguments):
+        nonlocal left
+        left -= 1
+        if not left:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(*arguments)
+
+    monkeypatch.setattr(Bytes, "read", disturbed)
+    n_open, told = h5py.h5f.get_obj_count(), []
+    for number in itertools.count(1):
+        left = number
+        try:
+            with change_h5(path) as file:
+                grow(file)
+        except StoreError as error:
+            told.append(str(error))
+        else:
+            break
+    assert len(told) > 5
+    assert all("Input/output error" in text for text in told)
+    left = 0
     assert is_new(path)
     assert h5py.h5f.get_obj_count() == n_open
 

@@ -2,7 +2,8 @@
 
 HDF5 cannot close a file that it cannot write: on a full disk it reports each of its objects on
 standard error, raises errors that look like damage, and may end the process. An interrupt
-(Ctrl-C) in what it calls leaves its file open, and comes back as some other error, or not at all.
+(Ctrl-C) or an error in what it calls leaves its file open, and comes back as some other error, or
+not at all.
 So HDF5 reads and writes through `object_h5`, which accepts every byte, and raises the first error
 of the system, and an interrupt, after HDF5 has closed the file.
 """
@@ -99,11 +100,11 @@ def object_h5(
         with open_own(opened, mode, **options) as file:
             yield file
     except Exception as error:
-        if opened.error is not None:
-            raise opened.error from error
-        raise
-    if opened.error is not None:
-        raise opened.error
+        if (kept := opened.taken()) is None:
+            raise
+        raise kept from error
+    if (kept := opened.taken()) is not None:
+        raise kept
 
 
 def output_h5(content: Any, empty: bool) -> contextlib.AbstractContextManager[h5py.File]:
@@ -148,6 +149,11 @@ class FileObject:
     def __repr__(self) -> str:
         return self._name
 
+    def taken(self) -> OSError | KeyboardInterrupt | None:
+        """Return the error, and forget it: its causes lead to h5py's property list, and back."""
+        error, self.error = self.error, None
+        return error
+
     @interrupted_later
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Move the position, and return it."""
@@ -161,8 +167,11 @@ class FileObject:
 
     @interrupted_later
     def read(self, size: int) -> bytes:
-        """Return the next bytes."""
-        content = self._content.read(size, self.position)
+        """Return the next bytes; zeros where they cannot be read, and the error is kept."""
+        try:
+            content = self._content.read(size, self.position)
+        except OSError as error:
+            content, self.error = bytes(size), error.with_traceback(None)
         self.position += len(content)
         return content
 
