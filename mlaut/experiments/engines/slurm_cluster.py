@@ -25,7 +25,7 @@ def slurm_engine(options: SlurmOptions, study: Path) -> Iterator[DaskEngine]:
     """
     need("dask_jobqueue", extra="slurm", purpose="scheduler='slurm'")
     need("cryptography", extra="slurm", purpose="scheduler='slurm'")
-    from dask_jobqueue import SLURMCluster
+    from dask_jobqueue.slurm import SLURMCluster
 
     folder = study.resolve().parent / ".dask"
     folder.mkdir(mode=0o700, exist_ok=True)
