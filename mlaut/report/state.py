@@ -29,8 +29,12 @@ _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _OF_ONE_RUN = ("id", "started", "input", "versions")  # differ in any two runs, or are made of parts
 _SCHEMES = {
-    r"^(?:repeated_)?holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
-    r"^(?:repeated_)?kfold\(n_folds=(\d+).*": r"\1 folds",
+    r"^repeated_holdout\(test_size=([\d./]+), n_repeats=(\d+).*": (
+        r"holding out \1 of the rows \2 times"
+    ),
+    r"^repeated_kfold\(n_folds=(\d+), n_repeats=(\d+).*": r"\1 folds \2 times",
+    r"^holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
+    r"^kfold\(n_folds=(\d+).*": r"\1 folds",
     r"^(?:stratified_)?group_kfold\(n_folds=(\d+).*": r"\1 folds of groups",
 }  # the usual schemes in words; the table of datasets has each in full
 # Fields of a run that the table of runs shows.

@@ -449,6 +449,20 @@ def test_folds_of_groups_are_told_in_words(tmp_path):
     assert "scored by 2 folds of groups; 1 strategy" in " ".join(str(study.report()).split())
 
 
+@pytest.mark.parametrize(
+    ("split", "words"),
+    [
+        ("repeated_kfold(2, 3)", "2 folds 3 times"),
+        ("repeated_holdout(1/3, 3)", "holding out 1/3 of the rows 3 times"),
+    ],
+)
+def test_repeats_of_the_split_are_told(tmp_path, split, words):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets("starter/iris")
+    study.run(["BaselineClassifier"], split=split, engine="inline", verbose=0)
+    assert f"scored by {words}; 1 strategy" in study.report().state.studied()
+
+
 def test_a_metric_need_not_suit_the_datasets_that_are_not_chosen(tmp_path):
     study = Study(tmp_path / "study.h5")
     names = ["ionosphere", "haberman-survival", "wine", "servo"]
