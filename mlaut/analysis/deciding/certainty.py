@@ -83,10 +83,13 @@ def prospects(table: VerdictTable) -> str:
         enough = table.leader and settled and n > table.least
         return f"More {units} are not needed for these verdicts." if enough else ""
     pair = f"to tell {table.leader} from {seen.rival}"
-    slim = f"With {n} more {units} like these, the chance {pair} is below 10 %."
-    helps = "folds or repeats" if seen.folds > 1 / 2 else units
-    known = f"More {helps} would help most {pair}." if seen.folds == seen.folds else ""
-    return " ".join(filter(None, (slim if seen.chance < _SLIM else "", known)))
+    slim = seen.chance < _SLIM
+    told = [f"With {n} more {units} like these, the chance {pair} is below 10 %."] * slim
+    if seen.folds > 1 / 2:
+        told.append(f"More folds or repeats would help most {pair}.")
+    elif seen.folds <= 1 / 2 and not slim:  # it may be unknown
+        told.append(f"More {units} would help most {pair}.")
+    return " ".join(told)
 
 
 def differs(check: Check) -> str:

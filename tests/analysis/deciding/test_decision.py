@@ -254,9 +254,8 @@ def test_the_forecast_learns_from_all_strategies_how_different_they_are():
     assert not any("chance to tell" in line or "not needed" in line for line in two.certainty())
 
 
-@pytest.mark.parametrize(("noise", "unit"), [(0.002, "datasets"), (0.1, "folds or repeats")])
-def test_what_helps_more_datasets_or_folds(noise, unit):
-    rng = np.random.default_rng(5)
+def of_folds(noise, seed):
+    rng = np.random.default_rng(seed)
     true = rng.normal([0.5, 0.5, 0.4], 0.02, (20, 3)) + 0.1
     cells = true[:, :, None] + rng.normal(0, noise, (20, 3, 8))
     index = pd.MultiIndex.from_product(
@@ -266,11 +265,24 @@ def test_what_helps_more_datasets_or_folds(noise, unit):
     results = Results.from_long(
         rows, dataset="d", strategy="s", value="accuracy", fold="fold", metric="accuracy"
     )
-    found = compare(results).decision()
+    return compare(results).decision()
+
+
+@pytest.mark.parametrize(("noise", "unit"), [(0.002, "datasets"), (0.1, "folds or repeats")])
+def test_what_helps_more_datasets_or_folds(noise, unit):
+    found = of_folds(noise, 5)
     assert len(found.best) == 2
     pair = f"to tell {found.leader} from {found.outlook.rival}"
     assert found.certainty()[-1].endswith(f"More {unit} would help most {pair}.")
     assert (found.outlook.folds > 0.5) == (unit != "datasets")
+
+
+def test_more_datasets_are_not_said_to_help_where_they_hardly_do():
+    found = of_folds(0.01, 0)
+    assert found.outlook.chance < 0.1
+    assert found.certainty()[-1] == (
+        "With 20 more datasets like these, the chance to tell B from A is below 10 %."
+    )
 
 
 def test_of_equal_ranks_the_mean_decides_and_the_order_of_columns_never():
