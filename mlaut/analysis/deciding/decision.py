@@ -21,6 +21,7 @@ from mlaut.analysis.deciding.verdict_table import RELATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
+    FAILS,
     LIKELY,
     OPEN,
     UNDECIDED,
@@ -271,7 +272,8 @@ def _counted(case: _Case) -> Decision:
 
 def _with_evidence(draft: Decision, case: _Case, evidence: _Evidence) -> Decision:
     """Return the decision with its leader, the probabilities, and the groups of the tests."""
-    frame = with_groups(draft.frame, evidence.primary, case.chosen.analysis.alpha)
+    top = None if case.control else pd.Series(evidence.top, case.names)
+    frame = with_groups(draft.frame, evidence.primary, case.chosen.analysis.alpha, top)
     return replace(
         draft,
         frame=in_order(frame.assign(**{"P(best)": evidence.chances.frame["P(best)"]})),
@@ -302,6 +304,9 @@ def _judged(
         known = [evidence.top, against.clear, against.mixed]
         verdicts = np.select(known, np.array([OPEN, AVOID, UNDECIDED], dtype=object), LIKELY)
     terms = case.chosen.analysis
+    verdicts[np.isin(verdicts, (AVOID, LIKELY)) & _only_fails(draft, terms.alpha)[case.names]] = (
+        FAILS
+    )
     if terms.rope:
         verdicts[shown_equal(case.results, draft.leader, terms.rope, terms.alpha)] = EQUAL
     frame = draft.frame.assign(verdict=_settled(draft, pd.Series(verdicts, case.names)))
@@ -459,6 +464,15 @@ def _against(
     return _Against(claimed, confirmed, each.get(RELATED, np.ones_like(claimed)), mixed)
 
 
+def _only_fails(draft: Decision, alpha: float) -> pd.Series:
+    """Return which failed, and are not shown to be worse by a sign test where they have results."""
+    from scipy.special import bdtr
+
+    won, lost = (draft.frame[name].fillna(0).astype(int) for name in ("won", "lost"))
+    worse = (won < lost) & (2 * bdtr(won, won + lost, 0.5) <= alpha)
+    return (draft.frame["failures"] > 0) & ~worse
+
+
 def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     """Return the verdicts with those of the leader and of baselines."""
     if draft.control:
@@ -539,11 +553,14 @@ def _failures(scored: Results) -> tuple[pd.Series, pd.Series]:
     return pd.Series(failed, names), pd.Series((~none.any(axis=(2, 3))).sum(axis=0), names)
 
 
-def with_groups(frame: pd.DataFrame, primary: Pairwise, alpha: float) -> pd.DataFrame:
-    """Return the table with the letters of groups, or with sets of ranks."""
+def with_groups(
+    frame: pd.DataFrame, primary: Pairwise, alpha: float, top: pd.Series | None = None
+) -> pd.DataFrame:
+    """Return the table with the letters of groups, or with sets of ranks, 1 in those of the top."""
     better = shown_better(primary, list(frame.index), alpha)
     if len(frame) > _MOST_LETTERED:
-        return frame.assign(ranks=[f"{low} to {high}" for low, high in rank_sets(better).T])
+        sets = rank_sets(better, None if top is None else top[frame.index].to_numpy())
+        return frame.assign(ranks=[f"{low} to {high}" for low, high in sets.T])
     return frame.assign(groups=letter_groups(~(better | better.T)))
 
 
@@ -562,7 +579,7 @@ def checks(
 ) -> tuple[Check, ...]:
     """Return the answers to the question by other tests, treatments and metrics."""
     alpha, control = draft.chosen.analysis.alpha, draft.leader if draft.control else None
-    claims = (AVOID, USE) if control else (AVOID, LIKELY, YARDSTICK)
+    claims = (AVOID, USE) if control else (AVOID, LIKELY, FAILS, YARDSTICK)
     claimed = {name for verdict in claims for name in draft.named(verdict)}
     found = []
     for how, pairs in others.items():

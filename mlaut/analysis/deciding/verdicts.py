@@ -14,13 +14,14 @@ from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 
 USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "may be best", "undecided"
-LIKELY, AVOID, YARDSTICK = "probably worse", "avoid", "yardstick"
+LIKELY, FAILS, AVOID, YARDSTICK = "probably worse", "fails", "avoid", "yardstick"
 VERDICTS = {
     USE: "the best, or more likely the best than all others together; or better than the control",
     EQUAL: "practically equal to the first",
     OPEN: "cannot be ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
     LIKELY: "ruled out as the best, but not shown to be worse by the main test and half of others",
+    FAILS: "worse only by its failures: not shown to be worse where it has results",
     AVOID: "shown to be worse than another (more often, or by more) by the main test and half of "
     "the others",
     YARDSTICK: "for reference only, not a candidate (a baseline, or the control)",
@@ -179,18 +180,23 @@ def verdicts_against(better: np.ndarray, control: int) -> np.ndarray:
     return words
 
 
-def rank_sets(better: np.ndarray) -> np.ndarray:
+def rank_sets(better: np.ndarray, top: np.ndarray | None = None) -> np.ndarray:
     """Return the lowest and highest rank that each strategy can have, shape (2, K).
 
     The ends count the strategies that are shown to be better and worse. All true ranks are within
-    them if no claim of ``better`` is false (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    them if no claim of ``better`` is false (Mogstad, Romano, Shaikh and Wilhelm 2024). With
+    ``top``, those that may be the best, rank 1 is in the sets of these alone.
 
     Examples
     --------
     >>> rank_sets(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)).tolist()
     [[1, 1, 3], [2, 2, 3]]
     """
-    return np.array([1 + better.sum(axis=0), len(better) - better.sum(axis=1)])
+    low, high = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+    if top is not None:
+        low = np.where(top, 1, np.maximum(low, 2))
+        high = np.where(top & (top.sum() == 1), 1, high)
+    return np.array([low, high])
 
 
 def copies_in(losses: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:

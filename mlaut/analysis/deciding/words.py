@@ -10,6 +10,7 @@ from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, NOTICED, OFTEN, V
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
+    FAILS,
     LIKELY,
     OPEN,
     UNDECIDED,
@@ -25,6 +26,8 @@ SAY_SO = "say so with clusters, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 _NOW = "If you must choose now"
+_TWO_LINES = 200  # characters of an answer, as far as names allow
+_FORMS = ((MOST_CHOSEN, True), (2, True), (1, True), (1, False))  # names, and sizes, the best first
 
 
 def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
@@ -41,35 +44,55 @@ def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
 
 
 def answer(table: VerdictTable) -> str:
-    """Return the verdicts in one sentence: what to use, what may be best, what to avoid.
+    """Return what to do, by one rule: which to use, which may be as good at what cost, and others.
 
-    The sentence does not change if a poor strategy or a copy of a strategy is added. If the leader
-    is in doubt, it begins with "If you must choose now".
+    The answer does not change if a poor strategy or a copy of a strategy is added. If the leader
+    is in doubt, it begins with "If you must choose now". Fewer names keep it within two lines.
     """
     if not table.decided:
         return _too_few(table)
     if not table.leader:
         none = "No choice is safe: each strategy is shown to be worse than another."
         return f"{none} {advice(table)}."
+    texts = [_answer(table, most, sized) for most, sized in _FORMS]
+    return next((text for text in texts if len(text) <= _TWO_LINES), texts[-1])
+
+
+def _answer(table: VerdictTable, most: int, sized: bool) -> str:
+    """Return the answer with so many names in each part, and with sizes or without."""
+
+    def few(names: Sequence[str], rest: str = "{}") -> str:
+        return listed(names) if len(names) <= most else rest.format(len(names))
+
     parts = [_choice(table)]
-    if equal := table.named(EQUAL):
+    if equal := _described(table, table.named(EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
-        same = listed(_described(table, equal), MOST_CHOSEN)
-        parts.append(f"{same} {be(equal)} practically as good ({rope})")
-    near = [name for name in table.named(OPEN) if name not in table.ahead]
-    if near := _described(table, near):
-        few = listed(near) if len(near) <= MOST_CHOSEN else f"{len(near)} others"
-        parts.append(f"{few} {OPEN}")
-    for verdict in (UNDECIDED, LIKELY):
-        if names := table.named(verdict):
-            few = listed(names) if len(names) <= MOST_CHOSEN else str(len(names))
-            parts.append(f"{few} {be(names)} {verdict}")
+        parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
+    if near := _described(table, [name for name in table.named(OPEN) if name not in table.ahead]):
+        parts.append(f"{few(near, '{} others')} {OPEN}{_at_most(table)}")
+    doubted = [(word, names) for word in (UNDECIDED, LIKELY) if (names := table.named(word))]
+    parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
+    if failing := table.named(FAILS):
+        parts.append(f"avoid {few(failing)} for {_failed(table, failing)}")
     if worse := table.named(AVOID):
-        few = listed(worse) if len(worse) <= MOST_CHOSEN else f"the other {len(worse)}"
-        parts.append(f"avoid {few}{_how_worse(table, worse)}")
+        parts.append(f"avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ."
     all_pairs = table.chosen.analysis.question == "all pairs"
     return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
+
+
+def _at_most(table: VerdictTable) -> str:
+    """Return what choosing any strategy that may be the best costs at most, if it is known."""
+    most = max((table.bounds.get(name, 0.0) for name in table.best), default=0.0)
+    which = "either" if len(table.best) == 2 else f"any of these {len(table.best)}"
+    return f": choosing {which} costs at most {_range(most)} of {table.metric}" if most else ""
+
+
+def _failed(table: VerdictTable, names: Sequence[str]) -> str:
+    """Return on how many datasets these strategies failed."""
+    failures = table.frame["failures"][list(names)]
+    counts = " to ".join(map(str, dict.fromkeys((failures.min(), failures.max()))))
+    return f"failures on {counts} of {table.n} datasets"
 
 
 def _too_few(table: VerdictTable) -> str:
@@ -96,25 +119,21 @@ def advice(table: VerdictTable) -> str:
 
 
 def _choice(table: VerdictTable) -> str:
-    """Return the start of the answer: which strategy to use, or which leads without being sure."""
-    use, where = _described(table, table.named(USE)), table.where
-    start = where if table.firm else _NOW
+    """Return the start of the answer: which strategy to use, or to keep."""
+    use = _described(table, table.named(USE) if table.control else table.first)
+    if table.control and not use:
+        none = "no other strategy is shown to be clearly better"
+        return f"{table.where}, keep {table.leader}: {none}"
+    one = "one of " * (len(use) > 1)
+    when = table.where if table.firm and table.named(USE) else _NOW
+    start = f"{when}, use {one}{listed(use, MOST_CHOSEN)}"
     if table.control:
-        if not use:
-            none = "no other strategy is shown to be clearly better"
-            return f"Nothing here speaks against {table.leader}: {none}"
-        one = "one of " if len(use) > 1 else ""
-        use = [f"{one}{listed(use, MOST_CHOSEN)} in place of {table.leader}"]
-        return f"{start}, use {listed(use)}"
+        return f"{start} in place of {table.leader}"
     chance = float(table.frame["P(best)"][list(table.ahead)].sum())
     alone = {*table.best} == {*table.ahead}
-    sure = "" if alone else f" (chance to be the best {probability(chance)})"
-    if use:
-        return f"{start}, use {listed(use)}{sure}"
-    first = _described(table, table.first)
-    if len(first) > 1:
-        return f"{where}, {listed(first, MOST_CHOSEN)} are first together"
-    return f"{where}, {first[0]} leads{sure}"
+    sure = [] if alone else [f"chance to be the best {probability(chance)}"]
+    told = ", ".join(["first together"] * (len(use) > 1) + sure)
+    return f"{start}{f' ({told})' * bool(told)}"
 
 
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:

@@ -12,7 +12,16 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, Strips
 from mlaut.analysis.deciding.verdict_table import VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, LIKELY, OPEN, UNDECIDED, USE, YARDSTICK
+from mlaut.analysis.deciding.verdicts import (
+    AVOID,
+    EQUAL,
+    FAILS,
+    LIKELY,
+    OPEN,
+    UNDECIDED,
+    USE,
+    YARDSTICK,
+)
 from mlaut.analysis.plots.canvas import (
     BLUE,
     FONT,
@@ -40,6 +49,7 @@ MARKS = {
     OPEN: ("o", BLUE, "hollow blue circle"),
     UNDECIDED: ("o", GREY, "hollow grey circle"),
     LIKELY: ("v", ORANGE, "hollow orange triangle"),
+    FAILS: ("X", ORANGE, "orange cross"),
     AVOID: ("v", ORANGE, "orange triangle"),
     YARDSTICK: ("D", GREY, "grey diamond"),
 }
