@@ -68,8 +68,10 @@ def _answer(table: VerdictTable, most: int, sized: bool) -> str:
     if equal := _described(table, table.named(EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
-    if near := _described(table, [name for name in table.named(OPEN) if name not in table.ahead]):
-        parts.append(f"{few(near, '{} others')} {OPEN}{_at_most(table)}")
+    near = [name for name in table.named(OPEN) if name not in table.ahead]
+    if near:
+        others = few(_described(table, near), "{} others")
+        parts.append(f"{others} {OPEN}{_at_most(table, near)}")
     doubted = [(word, names) for word in (UNDECIDED, LIKELY) if (names := table.named(word))]
     parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
     if failing := table.named(FAILS):
@@ -81,10 +83,10 @@ def _answer(table: VerdictTable, most: int, sized: bool) -> str:
     return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
 
 
-def _at_most(table: VerdictTable) -> str:
-    """Return what choosing any strategy that may be the best costs at most, if it is known."""
-    most = max((table.bounds.get(name, 0.0) for name in table.best), default=0.0)
-    which = "either" if len(table.best) == 2 else f"any of these {len(table.best)}"
+def _at_most(table: VerdictTable, near: Sequence[str]) -> str:
+    """Return what choosing one of the strategies that may be best costs at most, if it is known."""
+    most = max(table.bounds.get(name, 0.0) for name in near)
+    which = "it" if len(near) == 1 else "one of them"
     return f": choosing {which} costs at most {_range(most)} of {table.metric}" if most else ""
 
 
@@ -369,7 +371,8 @@ def notes(table: VerdictTable) -> tuple[str, ...]:
     )
     return (
         f"P(best): probability of the best average rank over all {unit(table)} of this kind",
-        "ranks: as often as no claim is false, all true ranks are within"
+        "ranks: a true rank is within with the probability of the claims; 1 is where the verdict "
+        "allows it"
         if "ranks" in table.frame
         else "groups: strategies that share a letter are not shown to differ",
         *((bayesian,) if TESTS[table.chosen.analysis.test].bayesian else ()),

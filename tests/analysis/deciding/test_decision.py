@@ -47,7 +47,7 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     assert found.best == ("A", "B")
     assert found.answer() == (
         "On datasets like these, use A (chance to be the best 0.66); B may be best: choosing "
-        "either costs at most 0.0075 of accuracy; avoid C and D (accuracy 0.1 to 0.3 below A)."
+        "it costs at most 0.0075 of accuracy; avoid C and D (accuracy 0.1 to 0.3 below A)."
     )
     likely = probability_of_best(Results.from_table(frame, metric="accuracy")).frame["P(best)"]
     np.testing.assert_array_equal(found.frame["P(best)"], likely[found.frame.index])
@@ -70,7 +70,7 @@ def test_the_verdicts_are_those_of_the_corrected_test():
         (
             {"A": 0.0, "B": 0.0},
             "If you must choose now, use A (chance to be the best 0.50); B may be best: choosing "
-            "either costs at most 0.0055 of accuracy.",
+            "it costs at most 0.0055 of accuracy.",
         ),
     ],
 )
@@ -505,7 +505,7 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
         (
             NEAR,
             {},
-            "use A (chance to be the best 0.66); B may be best: choosing either costs at most "
+            "use A (chance to be the best 0.66); B may be best: choosing it costs at most "
             "0.0075 of accuracy; avoid C and D (accuracy 0.1 to 0.3 below A).",
         ),
         (
@@ -517,7 +517,7 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
         (
             {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
             {},
-            "use A (chance to be the best 0.66); B may be best: choosing either costs at most "
+            "use A (chance to be the best 0.66); B may be best: choosing it costs at most "
             "0.0075 of accuracy; avoid the other 5 (accuracy 0.1 to 0.33 below A).",
         ),
         (
@@ -597,7 +597,7 @@ def test_a_dummy_changes_nothing_for_the_others(k):
     if k == 20:
         assert plain.answer() == (
             "If you must choose now, use s18 (chance to be the best 0.08); 19 others may be best: "
-            "choosing any of these 20 costs at most 0.028 of accuracy."
+            "choosing one of them costs at most 0.028 of accuracy."
         )
         assert plain.named("may be best") == tuple(plain.frame.index)
 
