@@ -18,11 +18,11 @@ from mlaut.analysis.deciding.decision import (
     Decision,
     checks,
     in_order,
-    resolved,
     time_shares,
     with_cells,
     with_groups,
 )
+from mlaut.analysis.deciding.evidence import resolved
 from mlaut.analysis.deciding.one_dataset import (
     JOINT,
     LACOSTE,

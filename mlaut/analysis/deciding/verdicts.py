@@ -27,6 +27,7 @@ VERDICTS = {
     YARDSTICK: "for reference only, not a candidate (a baseline, or the control)",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
+WORSE = (LIKELY, FAILS, AVOID, YARDSTICK)  # words of what another is better than
 YARDSTICKS = ("baseline", "dummy", "zeror")  # parts of the names of strategies that learn nothing
 
 _EQUAL = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
@@ -138,26 +139,22 @@ def _table(pairs: Pairwise, key: str, names: Sequence[str]) -> np.ndarray:
     return pairs.table(key).reindex(index=labels, columns=labels).to_numpy(dtype=float, copy=True)
 
 
-def leading(ranks: np.ndarray, means: np.ndarray, names: Sequence[str]) -> list[int]:
+def leading(ranks: pd.Series, means: pd.Series) -> tuple[str, ...]:
     """Return the strategies with the best average rank, of equal ones those with the best mean.
 
-    Parameters
-    ----------
-    ranks, means : ndarray, shape (K,)
-        Average ranks and mean losses; a mean that is NaN decides nothing.
-    names : sequence of str, length K
-        Those that are equal in both come in the order of their names.
+    A mean loss that is NaN decides nothing. Those that are equal in both come in the order of their
+    names.
 
     Examples
     --------
-    >>> leading(np.array([1.5, 1.5, 3.0]), np.array([0.3, 0.2, 0.1]), "abc")
-    [1]
+    >>> leading(pd.Series([1.5, 1.5, 3.0], [*"abc"]), pd.Series([0.3, 0.2, 0.1], [*"abc"]))
+    ('b',)
     """
-    first = np.flatnonzero(ranks - ranks.min() <= _EQUAL)
-    least = np.fmin.reduce(means[first])
-    if not np.isnan(means[first]).any():
+    first = ranks.index[ranks - ranks.min() <= _EQUAL]
+    least = means[first].min(skipna=False)
+    if least == least:
         first = first[means[first] - least <= RELATIVE_NOISE * abs(least)]
-    return sorted(map(int, first), key=lambda at: names[at])
+    return tuple(sorted(map(str, first)))
 
 
 def yardsticks(verdicts: pd.Series) -> pd.Series:
