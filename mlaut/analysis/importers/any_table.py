@@ -156,9 +156,9 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         except QuestionError as error:
             ways = ways or asked_of(grid, error)[:2]
             why = why or error.text.removeprefix(f"{asked.where}: ")
-    named = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
-    alike = [n for n in readable if n in named]
-    if len(alike) == 1 or (len(readable) == 1 and not named):
+    wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
+    alike = [n for n in readable if n in wanted]
+    if len(alike) == 1 or (len(readable) == 1 and not wanted):
         number = (alike or list(readable))[0]
         grid = grids[number - 1]
         this = f"{grid.name!r}" if grid.name else f"number {number}"

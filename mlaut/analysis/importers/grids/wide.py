@@ -36,6 +36,7 @@ from mlaut.errors import AnalysisError, some_of
 
 _TIMED = re.compile(r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]", re.I)
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
+_COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _RATE = re.compile(
@@ -78,7 +79,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
             f"`{one[0]}` is in {kinds[one[0]]}, and `{far[0]}` in {kinds[far[0]]}",
             *({"unused": names} for names in (far, one)),
         )
-    if g.metric and kinds and _bounded(g.metric):
+    if kinds and _greater(g.metric):
         raise g.refuse(
             f"`{one[0]}` is in {kinds[one[0]]}, and no {g.metric}", {"metric": "seconds"}
         )
@@ -300,6 +301,11 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
     g.drop([x for x in logs if _is_log(g, x, [*rows, *numbers])], "a logarithm of another")
     numbers = [x for x in numbers if x in g.columns]
+    g.drop(
+        [x for x in numbers[3 - len(numbers) :] if _is_quotient(g, x, numbers)],
+        "a ratio of two others",
+    )
+    numbers = [x for x in numbers if x in g.columns]
     top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
     tasks = [
         x
@@ -335,6 +341,21 @@ def _is_log(g: Sheet, name: str, others: Sequence[str]) -> bool:
     given = [g.columns[x].numbers for x in others if g.columns[x].is_number and x != name]
     logs = [np.log(x) for x in given if (x > 0).all()]
     return any(np.allclose(own * x[0], x * own[0], rtol=1e-4, atol=1e-6) for x in logs)
+
+
+def _is_quotient(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
+    """Return whether a column is the ratio of two columns before it, or of their difference."""
+    own = g.columns[name].numbers
+    before = [g.columns[x].numbers for x in numbers[: numbers.index(name)]][:_COMPARED]
+    if len(own) < 4 or np.isnan(own).any() or np.ptp(own) == 0:
+        return False
+    with np.errstate(all="ignore"):
+        ratios = np.array([a / b for a in before for b in before if a is not b]).reshape(
+            -1, len(own)
+        )
+    near = np.maximum(0.01 * np.abs(own), 0.006)
+    found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
+    return bool(np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found))
 
 
 def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
