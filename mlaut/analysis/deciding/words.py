@@ -64,7 +64,7 @@ def _answer(table: VerdictTable, most: int, sized: bool) -> str:
     def few(names: Sequence[str], rest: str = "{}") -> str:
         return listed(names) if len(names) <= most else rest.format(len(names))
 
-    parts = [_choice(table)]
+    parts = [_choice(table, most)]
     if equal := _described(table, table.named(EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
@@ -120,7 +120,7 @@ def advice(table: VerdictTable) -> str:
     return f"{_NOW}, use {one_of}{listed(table.first, MOST_CHOSEN)}"
 
 
-def _choice(table: VerdictTable) -> str:
+def _choice(table: VerdictTable, most: int) -> str:
     """Return the start of the answer: which strategy to use, or to keep."""
     use = _described(table, table.named(USE) if table.control else table.first)
     if table.control and not use:
@@ -128,7 +128,7 @@ def _choice(table: VerdictTable) -> str:
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
     when = table.where if table.firm and table.named(USE) else _NOW
-    start = f"{when}, use {one}{listed(use, MOST_CHOSEN)}"
+    start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
         return f"{start} in place of {table.leader}"
     chance = float(table.frame["P(best)"][list(table.ahead)].sum())
