@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import indexable
 
-from mlaut.analysis.common.arguments import check
+from mlaut.analysis.common.arguments import share
 from mlaut.analysis.comparing.compare import compare
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.estimates.error_intervals import (
@@ -262,7 +262,7 @@ def _predicted(
     seed: int,
 ) -> tuple[MLautScore, Block]:
     """Return the metric, and the predictions of copies of the estimators on the test sets."""
-    check(confidence=confidence)
+    share("confidence", confidence)
     task = _task_of(estimators)
     score = find_metric(_METRICS[task] if metric is None else metric)
     if score.task not in (None, task):

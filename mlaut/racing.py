@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import check
+from mlaut.analysis.common.arguments import share
 from mlaut.analysis.deciding.terms import check_targets
 from mlaut.analysis.racing.forecast import RaceForecast, forecast_race, is_unlikely
 from mlaut.analysis.racing.race import drawn_order
@@ -113,7 +113,7 @@ class _RunningRace(StudyRace):
         self.max_cost, self._stop_below = max_cost_of(terms), _stop_below(terms)
         self._unlikely: dict[int, bool] = {}
         terms, draw = _begun(terms, plan)
-        check(alpha=terms.alpha)
+        share("alpha", terms.alpha)
         before = StudyRace.of(study)
         super().__init__(study, terms, _continued(before, terms, draw) if before else draw)
 

@@ -26,16 +26,18 @@ from mlaut.analysis.results.missing import with_reason as with_reason
 from mlaut.analysis.results.tables import TableMetric as TableMetric
 
 # functions of results: their arguments, and parts of tests
-from mlaut.analysis.common.arguments import check as check
+from mlaut.analysis.common.arguments import NotNegative as NotNegative
+from mlaut.analysis.common.arguments import Seed as Seed
+from mlaut.analysis.common.arguments import Share as Share
 from mlaut.analysis.common.arguments import checked as checked
 from mlaut.analysis.common.arguments import names as names
 from mlaut.analysis.common.arguments import not_negative as not_negative
 from mlaut.analysis.common.arguments import one_of as one_of
-from mlaut.analysis.common.arguments import optional as optional
 from mlaut.analysis.common.arguments import position as position
 from mlaut.analysis.common.arguments import positions as positions
+from mlaut.analysis.common.arguments import share as share
 from mlaut.analysis.common.arguments import shown as shown
-from mlaut.analysis.common.arguments import where as where
+from mlaut.analysis.common.arguments import the_results as the_results
 from mlaut.analysis.common.display import SMALLEST_P as SMALLEST_P
 from mlaut.analysis.common.display import number as number
 from mlaut.analysis.common.numerics import RELATIVE_NOISE as RELATIVE_NOISE

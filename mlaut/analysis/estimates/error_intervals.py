@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.arguments import Share, one_of
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, student_quantile, wilson
 from mlaut.analysis.common.result_types import Estimate, ResultTable
@@ -646,7 +646,7 @@ def error_intervals(
     results: Results,
     *,
     method: str | None = None,
-    confidence: float = 0.95,
+    confidence: Share = 0.95,
     as_scores: bool = False,
 ) -> ResultTable:
     """Estimate the error of each learner on each dataset, by the method of the dataset's split.

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import Positive, Size, checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, Strips
 from mlaut.analysis.deciding.verdict_table import VerdictTable
@@ -20,7 +20,6 @@ from mlaut.analysis.plots.canvas import (
     GREEN,
     GREY,
     ORANGE,
-    Size,
     canvas,
     row_size,
     style,
@@ -58,7 +57,7 @@ def decision_plot(
     decision: VerdictTable,
     results: Results,
     *,
-    top: int = 20,
+    top: Positive = 20,
     ax: Axes | None = None,
     figsize: Size | None = None,
     look: Look = PLAIN,
