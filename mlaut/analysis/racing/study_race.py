@@ -76,7 +76,7 @@ class StudyRace:
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     terms : RaceTerms
     draw : Draw
     """

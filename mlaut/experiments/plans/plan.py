@@ -265,7 +265,7 @@ def plan_run(
 
     Parameters
     ----------
-    study : Study or None
+    study : StudyStore or None
         The study; None if it does not exist yet.
     input_io : FilesIO
         Database of the datasets.
@@ -522,7 +522,7 @@ def make_plan(
 
     Parameters
     ----------
-    study : Study or None
+    study : StudyStore or None
         The study; None if it does not exist yet.
     wanted : mapping of str to sequence of str
         Names of the strategies to run on each dataset.
