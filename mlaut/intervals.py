@@ -23,7 +23,7 @@ from mlaut.analysis.estimates.error_intervals import (
 )
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target

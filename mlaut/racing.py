@@ -17,8 +17,8 @@ import numpy as np
 
 from mlaut.analysis.common.arguments import share
 from mlaut.analysis.deciding.terms import check_targets
-from mlaut.analysis.racing.forecast import RaceForecast, forecast_race, is_unlikely
 from mlaut.analysis.racing.race import drawn_order
+from mlaut.analysis.racing.race_forecast import RaceForecast, forecast_race, is_unlikely
 from mlaut.analysis.racing.study_race import Draw, StudyRace
 from mlaut.errors import StudyError
 from mlaut.experiments import RunSummary

@@ -12,7 +12,7 @@ import mlaut
 from mlaut.analysis import Results, drawn_order, race, treat_missing, wilcoxon_test
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.analysis.racing.evidence import KINDS, Kind
-from mlaut.analysis.racing.forecast import forecast_race
+from mlaut.analysis.racing.race_forecast import forecast_race
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError

@@ -79,7 +79,7 @@ from mlaut.files_io.studies.study_checks import problems_of as problems_of
 from mlaut.files_io.tables.fingerprints import dataset_fingerprint as dataset_fingerprint
 from mlaut.data.tables.archive import tuning_split as tuning_split
 from mlaut.estimators.libraries.parameters import without as without
-from mlaut.estimators.searches.words import parse_budget as parse_budget
+from mlaut.estimators.searches.wanted import parse_budget as parse_budget
 from mlaut.experiments.cells.memory import parse_bytes as parse_bytes
 from mlaut.experiments.cells.cell import CellOptions as CellOptions
 from mlaut.experiments.engines.engine import Engine as Engine

@@ -58,3 +58,18 @@ def test_of_makes_an_object_of_another_and_nothing_else():
         and "classmethod" not in map(ast.unparse, node.decorator_list)
     ]
     assert found == []
+
+
+def test_a_file_has_a_name_of_its_own():
+    """Two files of one name in two rooms hold two things; these do, and no more may come."""
+    twins = {"arrays", "columns", "foreign", "frames", "intervals", "latex", "markup", "metadata"}
+    twins |= {"names", "pairs", "predictions", "records", "spaces", "study", "tables", "traces"}
+    files = [path.stem for path in PACKAGE.rglob("*.py") if not path.stem.startswith("__")]
+    assert {name for name in files if files.count(name) > 1} <= twins
+
+
+def test_the_glossary_has_each_word_once():
+    lines = (PACKAGE.parent / "docs" / "glossary.md").read_text().splitlines()
+    words = [line for line in lines if line[:1].isalpha()][1:]
+    assert len(words) == len({*words})
+    assert [word for word in ("source", "record", "table") if word not in words] == []

@@ -19,7 +19,7 @@ from mlaut.analysis.racing.evidence import KINDS
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import TREATMENTS
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.errors import AnalysisError, StudyError, nearest
 from mlaut.files_io import SplitEntry, StudyStore
 from mlaut.records import TASKS, Analysis, Status

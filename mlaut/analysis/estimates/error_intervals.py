@@ -19,7 +19,7 @@ from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
 from mlaut.analysis.results.given import of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.metrics import over_targets
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted

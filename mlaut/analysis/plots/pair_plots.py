@@ -25,7 +25,7 @@ from mlaut.analysis.plots.canvas import (
     text_width,
 )
 from mlaut.analysis.plots.look import PLAIN, Look
-from mlaut.analysis.scores.catalogue import metric
+from mlaut.analysis.scores.metric_names import metric
 from mlaut.errors import AnalysisError
 
 _MOST_NUMBERS = 16  # strategies; with more, numbers in the squares of a matrix are too small

@@ -24,7 +24,7 @@ from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.racing.course import Course, RaceDecision, control_of, follow
 from mlaut.analysis.racing.evidence import KINDS, p_of
-from mlaut.analysis.racing.intervals import mean_interval
+from mlaut.analysis.racing.mean_interval import mean_interval
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError

@@ -11,8 +11,8 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import floats, position, yes_or_no
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_units
-from mlaut.analysis.scores.catalogue import GREATER, LESS, direction, metric_names
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import GREATER, LESS, direction, metric_names
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.tables.tables_of_others import as_pandas

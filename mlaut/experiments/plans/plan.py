@@ -12,7 +12,7 @@ from mlaut.errors import MlautError, StrategyError, StudyError, some_of
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.catalogue.registry import check_packages
 from mlaut.estimators.looking import looked_at
-from mlaut.estimators.searches.words import parse_budget
+from mlaut.estimators.searches.wanted import parse_budget
 from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import (

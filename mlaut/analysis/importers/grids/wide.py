@@ -29,8 +29,8 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
-from mlaut.analysis.scores.catalogue import direction
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import direction
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
