@@ -110,7 +110,7 @@ def _pairs_of(tests: Any) -> Pairwise:
 
 
 @checked
-def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
+def adjust_pairs(pairs: Pairwise | Any, method: str) -> Pairwise:
     """Return the result of a test of all pairs with adjusted p-values.
 
     Parameters
