@@ -164,7 +164,7 @@ def _row(axes: Axes, strips: Strips, name: str, at: int, mark: tuple[str, str, s
         how["zorder"] = 1.9  # below all else, so that a file has one picture of all dots
         axes.plot(within, heights, ".", color=colour, **how)
     if name != strips.reference and (band := strips.band(name)) is not None:
-        ends = low + np.clip(band, 0, 1) * (high - low)  # broad, unlike the line of an error bar
+        ends = low + np.clip(band, 0, 1) * (high - low)  # a broad band: a thin line is an error bar
         how = {"linewidth": 9.0, "alpha": 0.25, "solid_capstyle": "butt"}
         axes.plot(ends, [at] * 2, color=colour, **how)
     if shape and low <= value <= high:
