@@ -25,12 +25,8 @@ from mlaut.experiments import RunSummary
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.plans.plan import Plan
 from mlaut.experiments.plans.rounds import MakeRace
-from mlaut.experiments.study_files.study_file import (
-    StudyFile,
-    read_race,
-    read_study_file,
-    run_study,
-)
+from mlaut.experiments.study_files.running import run_study
+from mlaut.experiments.study_files.study_file import StudyFile, read_race, read_study_file
 from mlaut.files_io import StudyStore
 from mlaut.records import CLASSIFICATION, RaceTerms
 

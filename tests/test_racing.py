@@ -19,7 +19,8 @@ from mlaut.errors import AnalysisError, RunInterrupted, StudyError
 from mlaut.experiments import Orchestrator, plan_study, study_status
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.following.status import unfinished
-from mlaut.experiments.study_files.study_file import prepare_data, read_study_file
+from mlaut.experiments.study_files.choices import prepare_data
+from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.racing import run_race
 from mlaut.records import Status

@@ -89,9 +89,9 @@ from mlaut.experiments.workers.batches import pickled as pickled
 from mlaut.experiments.plans.entries import strategy_entries as strategy_entries
 from mlaut.experiments.runs.refit import fitted_again as fitted_again
 from mlaut.experiments.runs.refit import usable_strategies as usable_strategies
-from mlaut.experiments.study_files.study_file import choose_strategies as choose_strategies
-from mlaut.experiments.study_files.study_file import own_strategies as own_strategies
-from mlaut.experiments.study_files.study_file import prepare_data as prepare_data
+from mlaut.experiments.study_files.choices import choose_strategies as choose_strategies
+from mlaut.experiments.study_files.choices import own_strategies as own_strategies
+from mlaut.experiments.study_files.choices import prepare_data as prepare_data
 
 # work that candidates share in tuning
 from mlaut.sharing.interface import Candidate as Candidate
