@@ -36,7 +36,8 @@ class DataSection:
     """Section ``[data]``: a database, collection or folder of tables, and the chosen datasets.
 
     A collection, a folder, or ``datasets`` that are references, such as ``openml/t/59``
-    (`mlaut.data.parse_reference`), are first loaded into the database ``input``.
+    (`mlaut.data.parse_reference`), or files, such as ``visits.csv?target=better``, are first loaded
+    into the database ``input``.
 
     ``[data.roles]`` names columns that are no features, as in ``group = "patient"``, and another
     ``target``; ``[data.roles.NAME]`` does so for one dataset (`mlaut.data.with_roles`).
