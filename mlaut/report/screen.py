@@ -92,16 +92,10 @@ class Screen:
     headers : tuple of (str, str)
         Headers of the columns of numbers, and a longer name of each.
     groups : tuple of Group
-    axis : tuple of (float, str)
-        Labels of the axis: places as shares, and texts.
-    sides : tuple of str
-        What stands at the left and the right of the axis.
-    room : tuple of int
-        Letters of the longest text at the left and the right edge of a row.
-    first, who : str
-        The strategy against which the others are counted, empty if there is none; a short name.
-    longest : int
-        Letters of the longest name.
+    strips : Strips
+        The axis of the dots.
+    first : str
+        The strategy against which the others are counted, empty if there is none.
     words : tuple of (str, str)
         Words of the screen and marks of the strips, each with its meaning; verdicts come first.
     cards : tuple of (str, str)
@@ -116,15 +110,26 @@ class Screen:
     notes: tuple[str, ...]
     headers: tuple[tuple[str, str], ...]
     groups: tuple[Group, ...]
-    axis: tuple[tuple[float, str], ...]
-    sides: tuple[str, str]
-    room: tuple[int, int]
+    strips: Strips
     first: str
-    who: str
-    longest: int
     words: tuple[tuple[str, str], ...]
     cards: tuple[tuple[str, str], ...]
     say: Callable[[str], str]
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows."""
+        return [row for group in self.groups for row in group.rows]
+
+    @property
+    def who(self) -> str:
+        """A short name of the reference."""
+        name = self.strips.reference or self.first
+        return name if len(name) <= _LONG else "the first"
+
+    def room(self, side: int) -> int:
+        """Return the letters of the longest text at the left (0) or right edge (1) of a row."""
+        return max((len(x) for row in self.rows for x in row.edges[side]), default=0)
 
 
 def screen_of(section: Section) -> Screen:
@@ -152,12 +157,8 @@ def screen_of(section: Section) -> Screen:
             Group(title, folded, tuple(rows[name] for name in names))
             for title, names, folded in decision_groups(decision)
         ),
-        axis=tuple(strips.ticks),
-        sides=strips.sides(),
-        room=_room(rows.values()),
+        strips=strips,
         first=first,
-        who=_short(strips.reference or first),
-        longest=max(map(len, cells)),
         words=tuple(_legend(decision, columns, strips, rows)),
         cards=tuple((asked, text.partition("; then ")[0]) for asked, text in decision.cards()),
         say=in_words_of(results),
@@ -195,6 +196,10 @@ def race_screen(section: Section) -> Screen | None:
         OPEN: "still in the race",
         RACED_OUT: "shown to be worse than another, and run no more",
     }
+    about = {"metric": scored.metric.name, "first": first}
+    headers = tuple(
+        (x, TITLES[x].format(**about)) for x in ("datasets", size)[: len(shown.columns)]
+    )
     cost = race.cost_sentence()
     asked = {
         "How sure is it?": f"With probability {sure} a best strategy is never raced out, however "
@@ -208,16 +213,13 @@ def race_screen(section: Section) -> Screen | None:
         more=tuple(filter(None, (ahead, f"{counted(len(known) - len(left), 'other')} raced out."))),
         mind=tuple(_related(related_hint(race.datasets))),
         notes=(),
-        headers=tuple((x, TITLES[x]) for x in ("datasets", size)[: len(shown.columns)]),
+        headers=headers,
         groups=(Group("", False, tuple(rows.values())),),
-        axis=tuple(strips.ticks),
-        sides=strips.sides(),
-        room=_room(rows.values()),
+        strips=strips,
         first=first,
-        who=_short(first),
-        longest=max(map(len, rows)),
         words=(
             *((word, text) for word, text in words.items() if word in set(frame["verdict"])),
+            *headers,
             *_counts_and_strips(strips, first),
         ),
         cards=tuple((question, text) for question, text in asked.items() if text),
@@ -227,17 +229,6 @@ def race_screen(section: Section) -> Screen | None:
 
 def _race_order(values: pd.Series) -> pd.Series:
     return values == RACED_OUT if values.name == "verdict" else -values
-
-
-def _room(rows: Iterable[Row]) -> tuple[int, int]:
-    """Return the letters of the longest text at the left and at the right edge."""
-    sides = zip(*(row.edges for row in rows), strict=True)
-    left, right = (max((len(x) for lines in side for x in lines), default=0) for side in sides)
-    return left, right
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONG else "the first"
 
 
 def _with_means(
