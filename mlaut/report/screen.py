@@ -1,7 +1,7 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from mlaut.markup import counted
 from mlaut.report.records import Section
 from mlaut.report.shown import (
     TITLES,
+    ShownCell,
     ShownTable,
     TableColumn,
     decision_groups,
@@ -141,16 +142,21 @@ def screen_of(section: Section) -> Screen:
     table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
     columns = [table.columns[at] for at in kept]
-    cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
+    means = by_source(section.scored, own_scores(section.scored)).mean().to_dict()
+    cells = {
+        labels[0]: tuple(_text(row[at], table.columns[at], means[labels[0]]) for at in kept)
+        for labels, row in table.rows
+    }
     first = decision.first[0] if "won" in decision.frame else ""
-    rows = _rows(decision, strips, _with_means(cells, columns, decision, section.scored))
+    rows = _rows(decision, strips, cells)
     answer, *more = answer_parts(decision)
-    gaps = [f"{gap[:1].upper()}{gap[1:]}." for gap in decision.gaps]
+    gaps = [f"{_sentence(gap)}." for gap in decision.gaps]
+    changes = [f"The way to compare was {change}." for change in decision.chosen.changes]
     told = [x for x in decision.headline()[1:] if x not in (decision.hint, " ".join(gaps))]
     return Screen(
         answer=answer,
-        more=tuple(_BEYOND.sub(_most, text) for text in more),
-        mind=(*_changes(decision), *_related(decision.hint, decision), *_untold(gaps)),
+        more=tuple(_BEYOND.sub(r" (most: \1)", text) for text in more),
+        mind=(*changes, *_related(decision.hint, decision), *_untold(gaps)),
         notes=tuple(_untold(told)),
         headers=tuple((column.header, column.title) for column in columns),
         groups=tuple(
@@ -231,40 +237,21 @@ def _race_order(values: pd.Series) -> pd.Series:
     return values == RACED_OUT if values.name == "verdict" else -values
 
 
-def _with_means(
-    cells: Mapping[str, tuple[str, ...]],
-    columns: Sequence[TableColumn],
-    decision: Decision,
-    scored: Results,
-) -> dict[str, tuple[str, ...]]:
-    """Return the cells with a mean in brackets for each that failed on some datasets."""
-    at = next((i for i, x in enumerate(columns) if x.key == f"mean {decision.metric}"), None)
-    if at is None:
-        return dict(cells)
-    means = by_source(scored, own_scores(scored)).mean().to_dict()
-    full = {name: f"({columns[at].text(means[name])})" for name in cells if not cells[name][at]}
-    return {
-        name: (*x[:at], full.get(name, x[at]).replace("-", "\u2212"), *x[at + 1 :])
-        for name, x in cells.items()
-    }
-
-
-def _changes(decision: Decision) -> list[str]:
-    """Return what of the analysis was changed after results were known."""
-    return [f"The way to compare was {change}." for change in decision.chosen.changes]
+def _text(cell: ShownCell, column: TableColumn, mean: float) -> str:
+    """Return a cell as text; an unknown mean is that without failed datasets, in brackets."""
+    if not column.key.startswith("mean ") or cell.value == cell.value or mean != mean:
+        return cell.shown
+    return f"({column.text(mean)})".replace("-", "\u2212")
 
 
 def _related(hint: str, decision: Decision | None = None) -> list[str]:
     """Return a hint on related datasets, with what follows if they are of one source."""
     looks, _, asks = hint.partition(": if they are, ")
-    if not asks:
-        return [hint] * bool(hint)
     checks = () if decision is None else decision.checks
     found = [differs(check, _MOST_RELATED) for check in checks if check.how == RELATED]
-    once = "With relatives counted once,"
-    then = f"{once} {found[0]}" if found else "They count as independent"
-    then = f"{once} the answer is the same" if found == ["the same"] else then
-    return [f"{looks}. {then}."]
+    then = "".join(found).replace("the same", "the answer is the same")
+    then = f"With relatives counted once, {then}" if found else "They count as independent"
+    return [f"{looks}. {then}." if asks else hint] * bool(hint)
 
 
 def _untold(texts: Iterable[str]) -> list[str]:
@@ -272,10 +259,6 @@ def _untold(texts: Iterable[str]) -> list[str]:
     parts = ((text, text.partition(". So ")[2]) for text in texts)
     kept = (f"So {so}" * bool(so) if _IN_TABLE(x) else _SCENARIO.sub("", x) for x, so in parts)
     return list(filter(None, kept))
-
-
-def _most(found: re.Match[str]) -> str:
-    return f" (most: {found[1]})"
 
 
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
