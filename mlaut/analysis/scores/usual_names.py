@@ -65,7 +65,7 @@ def usual_name(name: str) -> UsualName | None:
     words = [word for word in re.split(r"[\s_./:\-]+", text) if word]
     negative = words[:1] in (["neg"], ["negative"])
     words = words[negative:]
-    parts = [_PARTS[word] for word in (*words[:1], *words[-1:]) if word in _PARTS]
+    parts = [_PARTS[word] for word in words if word in _PARTS]
     if parts and "_".join(words) not in _KNOWN:
         words = [word for word in words if word not in _PARTS]
     whole = "_".join(words)
