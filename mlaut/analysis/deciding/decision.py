@@ -25,12 +25,12 @@ from mlaut.analysis.methods.aggregates.best import probability_of_best
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.studies import mean_seconds
+from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.records import NOT_RUN
 
-_ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
+_ASKED = ("Was it planned?", "Do other analyses agree?", "Would more data settle it?")
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
 _LAST = (
     *("won", "tied", "lost", "difference", "difference low", "difference high", "p", "ratio"),

@@ -20,11 +20,10 @@ VERDICTS = {
     EQUAL: "practically equal to the first",
     OPEN: "cannot be ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "ruled out as the best, but not shown to be worse by the main test and half of others",
+    LIKELY: "ruled out as the best, but not clearly shown to be worse",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
-    AVOID: "shown to be worse than another (more often, or by more) by the main test and half of "
-    "the others",
-    YARDSTICK: "for reference only, not a candidate (a baseline, or the control)",
+    AVOID: "clearly shown to be worse than another, on more datasets or on average",
+    YARDSTICK: "for reference only: a baseline, or the control",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
 WORSE = (LIKELY, FAILS, AVOID, YARDSTICK)  # words of what another is better than
