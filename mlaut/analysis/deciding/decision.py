@@ -231,9 +231,8 @@ def _judged(seen: Decision, case: Case, evidence: Evidence) -> Decision:
     only = failed & ~_worse_elsewhere(seen, terms.alpha)[case.names]
     verdicts[np.isin(verdicts, (verdict.AVOID, verdict.LIKELY)) & only] = verdict.FAILS
     if terms.rope:
-        verdicts[verdict.shown_equal(case.results, seen.leader, terms.rope, terms.alpha)] = (
-            verdict.EQUAL
-        )
+        equal = verdict.shown_equal(case.results, seen.leader, terms.rope, terms.alpha)
+        verdicts[equal] = verdict.EQUAL
     frame = seen.frame.assign(verdict=_settled(seen, pd.Series(verdicts, case.names)))
     gap = gaps(case.known, seen.leader)
     gap = by_source(case.known, gap.map(np.log) if "ratio" in frame else gap)
@@ -244,16 +243,14 @@ def _judged(seen: Decision, case: Case, evidence: Evidence) -> Decision:
 
 def _unclear(case: Case, evidence: Evidence, leader: str, mixed: pd.Series) -> pd.Series:
     """Return a sentence on each strategy whose claim is not clear, else an empty text."""
-    worse = f"differs from {leader}" if case.control else f"is worse than {leader}"
+    says, worse = evidence.says, f"{'differs from' if case.control else 'is worse than'} {leader}"
     main = f"by the main test ({TESTS[case.chosen.analysis.test].words})"
     told = {
         f"{worse} on many datasets, but not on average.": mixed,
-        f"{worse} {main}, but not by most others.": ~evidence.says["confirmed"],
-        f"{worse} {main}, but not where datasets with related names are one.": (
-            ~evidence.says["related"]
-        ),
+        f"{worse} {main}, but not by most others.": ~says["confirmed"],
+        f"{worse} {main}, but not where datasets with related names are one.": ~says["related"],
     }
-    which = [evidence.says["claimed"] & doubted for doubted in told.values()]
+    which = [says["claimed"] & doubted for doubted in told.values()]
     texts = pd.Series(np.select(which, [*told], ""), case.names)
     return texts.where(texts == "", texts.index + " " + texts)
 

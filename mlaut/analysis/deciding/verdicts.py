@@ -26,7 +26,8 @@ VERDICTS = {
     YARDSTICK: "for reference only: a baseline, or the control",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
-WORSE = (LIKELY, FAILS, AVOID, YARDSTICK)  # words of what another is better than
+CONSIDERED = (EQUAL, OPEN, UNDECIDED)  # words of what one may prefer to the leader
+DOUBTED, WORSE = (UNDECIDED, LIKELY), (LIKELY, FAILS, AVOID, YARDSTICK)
 YARDSTICKS = ("baseline", "dummy", "zeror")  # parts of the names of strategies that learn nothing
 
 _EQUAL = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding

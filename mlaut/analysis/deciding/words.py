@@ -6,18 +6,8 @@ import numpy as np
 
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.tests import FLIPPED, TESTS
+from mlaut.analysis.deciding import verdicts as verdict
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
-from mlaut.analysis.deciding.verdicts import (
-    AVOID,
-    EQUAL,
-    FAILS,
-    LIKELY,
-    OPEN,
-    UNDECIDED,
-    USE,
-    VERDICTS,
-    YARDSTICK,
-)
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 MOST_NAMED = 12  # names in a sentence; the table has all
@@ -65,36 +55,26 @@ def _answer(table: VerdictTable, most: int, sized: bool) -> str:
         return listed(names) if len(names) <= most else rest.format(len(names))
 
     parts = [_choice(table, most)]
-    if equal := _described(table, table.named(EQUAL)):
+    if equal := _described(table, table.named(verdict.EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
-    near = [name for name in table.named(OPEN) if name not in table.ahead]
+    near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
     if near:
+        most_cost = max(table.bounds.get(name, 0.0) for name in near)
+        which = "it" if len(near) == 1 else "one of them"
+        cost = f": choosing {which} costs at most {_range(most_cost)} of {table.metric}"
         others = few(_described(table, near), "{} others")
-        parts.append(f"{others} {OPEN}{_at_most(table, near)}")
-    doubted = [(word, names) for word in (UNDECIDED, LIKELY) if (names := table.named(word))]
+        parts.append(f"{others} {verdict.OPEN}{cost * bool(most_cost)}")
+    doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
     parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
-    if failing := table.named(FAILS):
-        parts.append(f"avoid {few(failing)} for {_failed(table, failing)}")
-    if worse := table.named(AVOID):
+    if failing := table.named(verdict.FAILS):
+        on = f"{'up to ' * (len(failing) > 1)}{table.frame['failures'][[*failing]].max()}"
+        parts.append(f"avoid {few(failing)} for failures on {on} of {table.n} datasets")
+    if worse := table.named(verdict.AVOID):
         parts.append(f"avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ."
     all_pairs = table.chosen.analysis.question == "all pairs"
     return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
-
-
-def _at_most(table: VerdictTable, near: Sequence[str]) -> str:
-    """Return what choosing one of the strategies that may be best costs at most, if it is known."""
-    most = max(table.bounds.get(name, 0.0) for name in near)
-    which = "it" if len(near) == 1 else "one of them"
-    return f": choosing {which} costs at most {_range(most)} of {table.metric}" if most else ""
-
-
-def _failed(table: VerdictTable, names: Sequence[str]) -> str:
-    """Return on how many datasets these strategies failed."""
-    failures = table.frame["failures"][list(names)]
-    counts = " to ".join(map(str, dict.fromkeys((failures.min(), failures.max()))))
-    return f"failures on {counts} of {table.n} datasets"
 
 
 def _too_few(table: VerdictTable) -> str:
@@ -110,8 +90,10 @@ def _too_few(table: VerdictTable) -> str:
     where = f"on {every} {unit(table)}" if table.n_first == n else where
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
-    text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
-    return f"{text}. Other datasets may have another order. {advice(table)}."
+    order = f"Other datasets may have another order. {advice(table)}."
+    sized = f" ({rest}: {size})" * bool(size)
+    texts = [f"{few}: {name} is first {where}{told}. {order}" for told in (sized, "")]
+    return texts[len(texts[0]) > _TWO_LINES]
 
 
 def advice(table: VerdictTable) -> str:
@@ -122,12 +104,12 @@ def advice(table: VerdictTable) -> str:
 
 def _choice(table: VerdictTable, most: int) -> str:
     """Return the start of the answer: which strategy to use, or to keep."""
-    use = _described(table, table.named(USE) if table.control else table.first)
+    use = _described(table, table.named(verdict.USE) if table.control else table.first)
     if table.control and not use:
         none = "no other strategy is shown to be clearly better"
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
-    when = table.where if table.firm and table.named(USE) else _NOW
+    when = table.where if table.firm and table.named(verdict.USE) else _NOW
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
         return f"{start} in place of {table.leader}"
@@ -216,7 +198,7 @@ def be(names: Sequence[str]) -> str:
 
 def yardstick(table: VerdictTable) -> str:
     """Return a sentence on the best baseline that is clearly worse; empty if there is none."""
-    names = () if table.control else table.named(YARDSTICK)[:1]
+    names = () if table.control else table.named(verdict.YARDSTICK)[:1]
     return "".join(
         f"{name} is for reference only, not a candidate{_how_worse(table, names)}."
         for name in names
@@ -233,10 +215,11 @@ def trade_off(table: VerdictTable) -> str:
     if table.control or not table.leader or "training seconds" not in table.frame:
         return ""
     seconds, shares = table.frame["training seconds"], table.time_shares
-    others = [name for word in (EQUAL, OPEN, UNDECIDED) for name in table.named(word)]
+    others = [name for word in verdict.CONSIDERED for name in table.named(word)]
     known = [name for name in others if name in shares and name != table.leader]
     quicker = [name for name in known if shares[name] <= _QUICKER]
-    slower = [n for n in known if shares[n] >= 1 / _QUICKER and n not in table.named(UNDECIDED)]
+    doubted = table.named(verdict.UNDECIDED)
+    slower = [name for name in known if shares[name] >= 1 / _QUICKER and name not in doubted]
     for name in (quicker or slower)[:1]:
         if max(seconds[name], seconds[table.leader]) < NOTICED:
             return ""
@@ -332,21 +315,21 @@ def terms(table: VerdictTable) -> str:
 
 def meanings(table: VerdictTable, known: Mapping[str, str]) -> list[str]:
     """Return what the verdicts of a table mean, and which direction of the metric is better."""
-    named = [word for word in known if word != USE and table.named(word)]
+    named = [word for word in known if word != verdict.USE and table.named(word)]
     lower = [f"Lower {table.metric} is better."] * (not table.scorer.greater_is_better)
     return [*(f"{word.capitalize()}: {known[word]}." for word in named), *lower]
 
 
 def reading(table: VerdictTable) -> str:
     """Return sentences on how to read the table of a decision: verdicts, order and numbers."""
-    known = dict(VERDICTS)
+    known = dict(verdict.VERDICTS)
     if not table.decided:
-        known[UNDECIDED] = "too few datasets to tell"
+        known[verdict.UNDECIDED] = "too few datasets to tell"
     elif not table.leader:
-        known[UNDECIDED] = "each is shown to be worse than another"
+        known[verdict.UNDECIDED] = "each is shown to be worse than another"
     elif table.control:
-        known[UNDECIDED] = "not clearly shown to differ from the control"
-        known[EQUAL] = "practically equal to the control"
+        known[verdict.UNDECIDED] = "not clearly shown to differ from the control"
+        known[verdict.EQUAL] = "practically equal to the control"
     texts = [*meanings(table, known), "Rank: the average place on the datasets; 1 is best."]
     if "won" in table.frame:
         size = next((f" and {name}" for name in ("difference", "ratio") if name in table.frame), "")

@@ -82,6 +82,7 @@ def contradictions(found, of):
     for old in ("by cost or speed", "take any", "treat them as equal", "already disagree"):
         yield from says(old in every, f"it says '{old}'")
     yield from says("nan" in every.lower().split(), "a number is missing")
+    yield from says(len(answer) > 200, "the answer is longer than two lines")
     if not found.decided:
         yield from says({*verdict} != {UNDECIDED}, "too few datasets, and a verdict")
         yield from says("avoid" in answer or "P(best)" in frame, "too few datasets, and a claim")
@@ -90,7 +91,6 @@ def contradictions(found, of):
         yield from says(OPEN in {*verdict} or USE in {*verdict}, "no choice is safe, and one is")
         return
     yield from says(not re.search(r", (use|keep) ", answer), "it does not say what to do")
-    yield from says(len(answer) > 200, "the answer is longer than two lines")
     chance = frame["P(best)"][list(found.copies_of(leader))].sum()
     alone = {*found.best} <= {*found.copies_of(leader)}
     one_half = alone or round(chance, 2) > 0.5
