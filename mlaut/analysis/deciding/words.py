@@ -15,7 +15,7 @@ _FAR = 100.0  # times the median size, from which the largest is that of a failu
 SAY_SO = "say so with clusters, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
-_NOW = "If you must choose now"
+NOW = "If you must choose now"
 _TWO_LINES = 200  # characters of an answer, as far as names allow
 _FORMS = ((MOST_CHOSEN, True), (2, True), (1, True), (1, False))  # names, and sizes, the best first
 
@@ -99,7 +99,7 @@ def _too_few(table: VerdictTable) -> str:
 def advice(table: VerdictTable) -> str:
     """Return the advice to use what is first by rank, or one of several, if one must."""
     one_of = "one of " * (len(table.first) > 1)
-    return f"{_NOW}, use {one_of}{listed(table.first, MOST_CHOSEN)}"
+    return f"{NOW}, use {one_of}{listed(table.first, MOST_CHOSEN)}"
 
 
 def _choice(table: VerdictTable, most: int) -> str:
@@ -109,14 +109,14 @@ def _choice(table: VerdictTable, most: int) -> str:
         none = "no other strategy is shown to be clearly better"
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
-    when = table.where if table.firm and table.named(verdict.USE) else _NOW
+    when = table.where if table.named(verdict.USE) and not table.doubt else NOW
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
-        return f"{start} in place of {table.leader}"
+        return f"{start} in place of {table.leader}{f' ({table.doubt})' * bool(table.doubt)}"
     chance = float(table.frame["P(best)"][list(table.ahead)].sum())
     alone = {*table.best} == {*table.ahead}
     sure = [] if alone else [f"chance to be the best {probability(chance)}"]
-    told = ", ".join(["first together"] * (len(use) > 1) + sure)
+    told = ", ".join(["first together"] * (len(use) > 1) + sure + [table.doubt] * bool(table.doubt))
     return f"{start}{f' ({told})' * bool(told)}"
 
 

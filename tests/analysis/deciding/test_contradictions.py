@@ -99,6 +99,10 @@ def contradictions(found, of):
         answer.startswith("On datasets") == (_doubts(found) or not one_half),
         "the tone does not follow the evidence",
     )
+    yield from says(
+        answer.startswith("If you") and one_half and found.doubt not in answer,
+        "nothing says why one must",
+    )
     cost = re.search(r"choosing .* costs at most ([\d.]+)", answer)
     yield from says(cost and alone, "a cost of choosing among one")
     listed = [line for line in screen if line.startswith("Choosing costs at most")]
