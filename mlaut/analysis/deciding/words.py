@@ -64,7 +64,7 @@ def _answer(table: VerdictTable, most: int, sized: bool) -> str:
         which = "it" if len(near) == 1 else "one of them"
         cost = f": choosing {which} costs at most {_range(most_cost)} of {table.metric}"
         others = few(_described(table, near), "{} others")
-        parts.append(f"{others} {verdict.OPEN}{cost * bool(most_cost)}")
+        parts.append(f"{others} {verdict.OPEN}{cost * (sized and most_cost > 0)}")
     doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
     parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
     if failing := table.named(verdict.FAILS):
