@@ -189,8 +189,12 @@ def _read(grid: Grid, asked: Asked, greater_is_better: bool | None) -> Results:
         if len(grid.table) > _FOLLOWED:
             raise
         ways = asked_of(grid, question)
-        if question.ways and not ways:  # whatever is answered, it cannot be read
-            read_grid(grid, question.ways[0])
+        for _ in range(4 if not ways else 0):  # whatever is answered, it cannot be read
+            try:
+                for way in question.ways[:1]:
+                    read_grid(grid, way)
+            except QuestionError as further:
+                question = further
         raise QuestionError(question.text, ways) from None
     try:
         return results_of_reading(reading, greater_is_better)

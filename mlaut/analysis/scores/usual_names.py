@@ -49,6 +49,12 @@ _NAMES: dict[str, tuple[bool, str]] = {
         "avg_reward final_reward",
     ),
     "psnr": (True, ""),
+    "sdr": (True, "si_sdr sisdr si_snr si_snri si_sdri sdri"),
+    "sir": (True, ""),
+    "sar": (True, ""),
+    "isr": (True, ""),
+    "stoi": (True, ""),
+    "pesq": (True, ""),
     "ssim": (True, "ms_ssim"),
     "nmi": (True, "normalized_mutual_info_score"),
     "ari": (True, "adjusted_rand_score adjusted_rand"),
@@ -169,5 +175,6 @@ def usual_name(name: str) -> UsualName | None:
                 greater = _NAMES[metric][0]
                 part = parts[0] if parts else "test" * whole.startswith("test_")
                 shown = ("neg_" if negative else "") + metric + (f"@{at[1]}" if at else "")
+                shown = "acc1" if shown == "accuracy@1" else shown
                 return UsualName(shown, greater != negative, part)
     return None
