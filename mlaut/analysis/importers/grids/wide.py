@@ -30,8 +30,8 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
-from mlaut.analysis.scores.catalogue import direction
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import direction
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
@@ -55,7 +55,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     if g.asked.columns.get("repeat") == ("rows",):
         repeat = g.number_rows(rows)
     sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
-    source = g.of("source")[:1] if sources else []
+    source = g.named("source")[:1] if sources else []
     others = {*rows, *repeat, *fold, *source}
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
     columns = [x for x in g.columns if x not in others]
@@ -278,7 +278,7 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
 def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     """Leave out the columns that are no strategies, or datasets, by their names or values."""
     _drop_average_rows(g, rows, [])
-    keys = {*rows, *g.of("repeat", "fold", "source")}
+    keys = {*rows, *g.named("repeat", "fold", "source")}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
     if chosen := g.asked.columns.get("score", ()):
         g.drop([x for x in numbers if x not in chosen])
