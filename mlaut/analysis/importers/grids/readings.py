@@ -30,7 +30,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     _drop_index(g)
     said = {x for names in asked.columns.values() for x in names}
     relative = [
-        x for x in g.of("relative") if x not in said and word_of(x) not in word_of(g.metric)
+        x for x in g.named("relative") if x not in said and word_of(x) not in word_of(g.metric)
     ]
     g.drop(relative, "a comparison with another by its name")
     _choose_part(g)

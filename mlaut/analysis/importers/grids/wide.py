@@ -181,7 +181,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             f"column 'dataset'; it has {some_of(g.columns)}",
             *([{"dataset": first}] if g.is_key([first]) else []),
         )
-    sizes = [x for x in g.of("size") if not g.columns[x].is_number]  # such as the name of a GPU
+    sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
     sets = [list(c) for names in each for n in (1, 2, 3) for c in combinations(names, n)]
     rows = next((c for c in sets if g.is_key([*c, *more])), texts[:1])
