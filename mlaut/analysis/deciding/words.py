@@ -91,10 +91,12 @@ def _too_few(table: VerdictTable) -> str:
     where = f"on {every} {unit(table)}" if table.n_first == n else where
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
-    order = f"Other datasets may have another order. {advice(table)}."
-    sized = f" ({rest}: {size})" * bool(size)
-    texts = [f"{few}: {name} is first {where}{told}. {order}" for told in (sized, "")]
-    return texts[len(texts[0]) > _TWO_LINES]
+    sized, other = f" ({rest}: {size})" * bool(size), " Other datasets may have another order."
+    texts = [
+        f"{few}: {name} is first {where}{told}.{order} {advice(table)}."
+        for told, order in ((sized, other), (sized, ""), ("", other))
+    ]
+    return next((text for text in texts if len(text) <= _TWO_LINES), texts[-1])
 
 
 def advice(table: VerdictTable) -> str:
