@@ -254,6 +254,7 @@ def decision_table(
         frame.insert(at, COST, known)
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set() if frame["failures"].any() else {"failures"}
+    hidden |= {"verdict", "average rank"} if decision.alone else set()
     hidden |= set() if below or decision.slow else {"training seconds"}
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means would look best, as the leader has none

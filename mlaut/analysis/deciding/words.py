@@ -106,8 +106,8 @@ def _choice(table: VerdictTable) -> str:
         one = "one of " if len(use) > 1 else ""
         use = [f"{one}{listed(use, MOST_CHOSEN)} in place of {table.leader}"]
         return f"{start}, use {listed(use)}"
-    chance = float(table.frame["P(best)"][list(table.ahead)].sum())
-    alone = {*table.best} == {*table.ahead}
+    chance = float(table.frame.get("P(best)", table.frame["failures"])[list(table.ahead)].sum())
+    alone = {*table.best} == {*table.ahead} or "P(best)" not in table.frame
     sure = "" if alone else f" (chance to be the best {probability(chance)})"
     if use:
         return f"{start}, use {listed(use)}{sure}"
