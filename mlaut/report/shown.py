@@ -215,7 +215,7 @@ def decision_groups(decision: Decision) -> list[tuple[str, list[str], bool]]:
     to be avoided is folded, and so is the rest of a long group.
     """
     verdicts = decision.frame["verdict"]
-    if len(verdicts) <= FEW:
+    if len(verdicts) <= FEW or decision.alone:
         return [("", list(verdicts.index), False)]
     groups = []
     for word in VERDICTS:

@@ -55,7 +55,7 @@ _DRAWS = 20_000  # of the errors of all strategies together
 ALONE = "there is one score of each strategy, so nothing tells how much of a difference is chance"
 _FEW = "a class has {n} test rows, and a test needs {least}; test more rows"
 _TIME = "{problem}; so the order of the means is all that it shows"
-_NULL = {
+NULLS = {
     PAIRED: "the expected difference over further repeats on these rows is 0",
     WELCH: "the expected difference over further runs on these rows is 0",
     "(b)": "the expected difference, re-trained on this dataset, is 0",
@@ -149,6 +149,14 @@ class OneDataset:
     def of_runs(self) -> bool:
         """Whether strategies were repeated on the same rows, so that only these are spoken of."""
         return self.test in (PAIRED, WELCH)
+
+    @property
+    def repeated(self) -> np.ndarray:
+        """Scores of the test sets, or of the repeats, shape (K, J); NaN for a repeat without one."""
+        results = self.results
+        if results.runs is None:
+            return results.cells[0][:, results.expected[0]]
+        return results.runs[0][..., ~np.isnan(results.runs[0]).all(axis=0)]
 
     @property
     def joint(self) -> bool:
@@ -284,7 +292,7 @@ class OneDataset:
             source=source,
             tables=tables,
             effects=effects,
-            null=_NULL.get(self.test) or _NULL[self.scenario],
+            null=NULLS.get(self.test) or NULLS[self.scenario],
             statistic_name="t",
             **self._about(),
         )
@@ -365,6 +373,7 @@ def without_failed(results: Results) -> Results:
         Fewer than two have one.
     """
     results.check_not_raced()
+    results = _without_single(results)
     missing, n = results.missing, int(results.expected.sum())
     if not len(missing):
         return results
@@ -382,6 +391,19 @@ def without_failed(results: Results) -> Results:
         )
     gaps = (*results.gaps, *texts)
     return replace(results.select(strategies=kept), gaps=gaps, notes=(*results.notes, *texts))
+
+
+def _without_single(results: Results) -> Results:
+    """Return the results without strategies of a single run, if two or more have several."""
+    if results.runs is None or results.runs.shape[3] > 1:
+        return results
+    n = (~np.isnan(results.runs[0, :, :, 0])).sum(axis=1)
+    few = [name for name, count in zip(results.strategies, n, strict=True) if count == 1]
+    if not few or (n > 1).sum() < 2:
+        return results
+    texts = [f"{name} is left out: it has one repeat, and a test needs two" for name in few]
+    kept = [name for name in results.strategies if name not in few]
+    return replace(results.select(strategies=kept), gaps=(*results.gaps, *texts))
 
 
 def _moments(

@@ -28,6 +28,7 @@ from mlaut.analysis.deciding.one_dataset import (
     JOINT,
     LACOSTE,
     MAIN_TESTS,
+    NULLS,
     REGION,
     OneDataset,
 )
@@ -184,14 +185,12 @@ class OneDecision(Decision):
     @property
     def sets(self) -> pd.DataFrame:
         """Scores of the test sets, strategies in columns; no row for a single test set."""
-        results = self.one.results
-        scores = results.cells[0][:, results.expected[0]].T
-        table = pd.DataFrame(scores, columns=list(results.strategies))
+        table = pd.DataFrame(self.one.repeated.T, columns=list(self.one.results.strategies))
         return table if len(table) > 1 else table.iloc[:0]
 
     def cards(self) -> tuple[tuple[str, str], ...]:  # noqa: D102 - inherited
         lines = (
-            *(certainty.planned(self), self._method()),
+            *("" if self.alone else certainty.planned(self), self._method()),
             *(certainty.agreement(self), self._prospects()),
         )
         return tuple((asked, text) for asked, text in zip(_ASKED, lines, strict=True) if text)
@@ -256,7 +255,10 @@ class OneDecision(Decision):
     def details(self) -> tuple[str, ...]:  # noqa: D102 - inherited
         rope = self.chosen.analysis.rope
         region = f" Practically equal: within {number(rope)} of {self.metric}." if rope else ""
+        if self.alone:
+            return ()
         about = self.one.estimand and f" The intervals: {self.one.estimand}."
+        about += f" Null hypothesis: {NULLS[self.one.test]}." if self.one.of_runs else ""
         return (f"Scenario {self.scenario}: {SCENARIOS[self.scenario]}.{about}{region}",)
 
     def notes_text(self) -> tuple[str, ...]:  # noqa: D102 - inherited
@@ -274,6 +276,8 @@ class OneDecision(Decision):
         texts = words.meanings(self, {} if self.alone else {**VERDICTS, **_MEANINGS})
         if "difference" in self.frame:
             texts.append(f"Difference: of this row minus {self.first[0]}.")
+        if self.one.of_runs:
+            texts.append("Spread: the standard deviation of the repeats.")
         if "low" in self.frame and self.frame["low"].notna().any():
             each = ", each for itself; verdicts hold for all pairs together" * self.decided
             texts.append(f"In brackets: {_percent(self)} intervals{each}.")
@@ -388,6 +392,8 @@ def _frame(one: OneDataset, known: Results) -> pd.DataFrame:
     frame = pd.DataFrame({"verdict": UNDECIDED, "average rank": ranks})
     frame[f"mean {one.results.metric.name}"] = one.ends.value
     frame["low"], frame["high"] = one.ends.low, one.ends.high
+    if one.of_runs:
+        frame["spread"] = np.nanstd(one.repeated, axis=1, ddof=1)
     return with_cells(frame, known).sort_values("average rank", kind="stable")
 
 

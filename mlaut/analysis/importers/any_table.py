@@ -14,7 +14,7 @@ from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grids_of
 from mlaut.analysis.importers.grids.names import same_metric
 from mlaut.analysis.importers.grids.readings import read_grid
-from mlaut.analysis.importers.grids.sheet import ROLES, Asked
+from mlaut.analysis.importers.grids.sheet import ROLES, Asked, Reading
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
@@ -142,12 +142,15 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         return named[0]
     if len(grids) == 1:
         return grids[0]
-    readable, why = {}, ""
+    readable: dict[int, Reading] = {}
+    why = ""
     for number, grid in enumerate(grids, 1):
         try:
             readable[number] = read_grid(grid, asked)
         except AnalysisError as error:
             why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut")[0]
+    many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
+    readable = many if len(many) == 1 else readable  # those of one dataset count after it
     alike = [n for n in readable if asked.metric and same_metric(grids[n - 1].name, asked.metric)]
     if len(readable) == 1 or len(alike) == 1:
         number = (alike or list(readable))[0]

@@ -11,6 +11,7 @@ from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import PARTS, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Asked, Reading, Sheet
+from mlaut.analysis.importers.grids.single import of_one_dataset, turned
 from mlaut.analysis.importers.grids.wide import read_wide
 
 _COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
@@ -29,8 +30,11 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     _drop_index(g)
     _choose_part(g)
     _split_corner(g)
+    if around := turned(g, grid):
+        reading = read_grid(*around)
+        return replace(reading, names={**reading.names, "strategy": "columns", "score": ""})
     _choose_metric_rows(g)
-    keys = keys_of(g)
+    keys = of_one_dataset(g, keys_of(g))
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
     units = ", ".join(sorted({x.unified for x in g.columns.values() if x.unified}))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
