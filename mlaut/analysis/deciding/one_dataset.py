@@ -1,9 +1,10 @@
 """The numbers of one dataset: differences of its strategies with errors, tests, and probabilities.
 
 The split decides the method. Folds, random splits and folds of groups train the strategies again:
-scenario (b), by the corrected resampled t-test. Repeats on the same rows (seeds, runs) are compared
-by a t-test of pairs, or by Welch's, and are about these rows only. A hold-out tests fitted models: scenario (a), by
-McNemar's test for losses of 0 and 1, by DeLong's for AUC, and else by a t-test of its rows.
+scenario (b), by the corrected resampled t-test. Repeats on the same rows (seeds, runs), which are
+about these rows only, are compared by the paired t-test or Welch's. A hold-out tests fitted models:
+scenario (a), by McNemar's test for losses of 0 and 1, by DeLong's for AUC, and else by a t-test of
+its rows.
 """
 
 from collections.abc import Mapping
@@ -152,7 +153,7 @@ class OneDataset:
 
     @property
     def repeated(self) -> np.ndarray:
-        """Scores of the test sets, or of the repeats, shape (K, J); NaN for a repeat without one."""
+        """Scores of the test sets, or of the repeats, shape (K, J); NaN where there is none."""
         results = self.results
         if results.runs is None:
             return results.cells[0][:, results.expected[0]]
@@ -412,7 +413,7 @@ def _moments(
     losses: np.ndarray,
     errors: np.ndarray,
     gaps: Interval,
-    df: float,
+    df: float | np.ndarray,
     **about: Any,
 ) -> dict[str, Any]:
     """Return the fields of `OneDataset` by name; differences of rounding noise are 0."""

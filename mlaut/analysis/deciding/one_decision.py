@@ -184,9 +184,10 @@ class OneDecision(Decision):
 
     @property
     def sets(self) -> pd.DataFrame:
-        """Scores of the test sets, strategies in columns; no row for a single test set."""
+        """Scores of the test sets, strategies in columns; no row for a single one, or for runs."""
         table = pd.DataFrame(self.one.repeated.T, columns=list(self.one.results.strategies))
-        return table if len(table) > 1 else table.iloc[:0]
+        paired = len(table) > 1 and self.one.results.runs is None
+        return table if paired else table.iloc[:0]
 
     def cards(self) -> tuple[tuple[str, str], ...]:  # noqa: D102 - inherited
         lines = (

@@ -9,8 +9,8 @@ import pandas as pd
 from mlaut.analysis.importers.grids.cells import WORDS, Column
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
-from mlaut.analysis.importers.grids.single import strategies_in
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
+from mlaut.analysis.importers.grids.single import strategies_in
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.markup import counted
 
@@ -287,9 +287,9 @@ def _as_part(
     names = [*strategy, *chosen]
     pairs = list(dict.fromkeys(g.label(names).tolist()))[:2]
     text = (
-        f"rows repeat {quoted([*dataset[:1], strategy[0]], ' and ')}, and differ in {quoted(chosen)}: are the "
-        f"strategies {' and '.join(map(repr, pairs))}, or does it belong to the datasets, or are "
-        "they repeats"
+        f"rows repeat {quoted([*dataset[:1], strategy[0]], ' and ')}, and differ in "
+        f"{quoted(chosen)}: are the strategies {' and '.join(map(repr, pairs))}, or does it belong "
+        "to the datasets, or are they repeats"
     )
     known = {"dataset": dataset} if dataset else {}
     raise g.refuse(

@@ -91,7 +91,7 @@ def strategies_in(g: Sheet, rows: Sequence[str], said: bool = False) -> bool:
 
 
 def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
-    """Return a table whose rows are metrics of one dataset with a row for each strategy, or None."""
+    """Return a table whose rows are metrics with a row for each strategy; None for any other."""
     first, said = next(iter(g.columns)), g.asked.columns
     if g.columns[first].is_number or g.levels is not None:
         return None

@@ -158,8 +158,8 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if liked == "strategy" or said.get("strategy") == ("columns",):
             return [], "dataset", ""
         raise g.refuse(
-            f"its rows are repeats ({quoted(levels)}), so columns are strategies, on one dataset, or "
-            "datasets of one strategy, where there is nothing to compare",
+            f"its rows are repeats ({quoted(levels)}), so columns are strategies, on one dataset, "
+            "or datasets of one strategy, where there is nothing to compare",
             {"strategy": "columns"},
         )
     first = next(iter(g.columns))
