@@ -44,7 +44,7 @@ from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
 from mlaut.report.records import Made, Section
 from mlaut.report.state import ReadOnce, State, study_state
-from mlaut.report.tables import TABLES
+from mlaut.report.tables import TABLES, each_alone
 from mlaut.report.terminal import first_screen
 
 _PERCENT = re.compile("percentages").search
@@ -395,7 +395,13 @@ def _decided(
             treated = treat_missing(scored, treatment)
             if treated.notes != comparison.results.notes:
                 others[phrase] = pairs_by_test(test, treated, comparison.correction)
-    return decide_study(comparison, chosen, scored=scored, others=others)
+    decision = decide_study(comparison, chosen, scored=scored, others=others)
+    if decision.decided or len(scored.datasets) < 2:
+        return decision
+    each = each_alone(scored, chosen.analysis.alpha).values()  # few datasets may have many repeats
+    told = [x.answer() for x in each if not isinstance(x, str) and x.decided]
+    hint = f"{decision.hint} Each for itself: {' '.join(told)}" if told else decision.hint
+    return replace(decision, hint=hint.strip())
 
 
 def _sentences(of: Section) -> tuple[str, ...]:

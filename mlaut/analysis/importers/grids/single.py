@@ -51,7 +51,7 @@ def check_corner(g: Sheet, rows: Sequence[str], kind: str) -> None:
 def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     """Return the keys of a table whose numbers are metrics of one dataset; others as they are."""
     named = {*keys.strategy, *keys.repeat, *keys.fold}
-    numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
+    numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*named, "unnamed")]
     if keys.scores or keys.dataset or g.asked.columns.get("score"):
         return keys
     if not (scores := scores_of(g, numbers)) or any(
