@@ -150,3 +150,18 @@ def test_one_table_of_several_datasets_counts_before_those_of_one(tmp_path):
     assert len(results.datasets) == 2
     assert "tables of the file other than 'All' (1)" in results.how_read
     assert len(read_results(ONE, "accuracy").datasets) == 1
+
+
+def test_few_datasets_with_repeats_say_what_each_shows():
+    rng = np.random.default_rng(0)
+    rows = [
+        (dataset, model, run, round(0.7 + shift * sign + 0.02 * rng.standard_normal(), 4))
+        for dataset, sign in (("a", 1), ("b", -1), ("c", 1))
+        for model, shift in (("X", 0), ("Y", 0.05))
+        for run in range(10)
+    ]
+    table = pd.DataFrame(rows, columns=["dataset", "model", "run", "accuracy"])
+    headline = " ".join(make_report(read_results(table)).sections[0].headline)
+    assert "Too few datasets to be sure (3" in headline
+    assert "Each for itself: On a, use Y; avoid X" in headline
+    assert "On b, use X; avoid Y" in headline
