@@ -618,7 +618,7 @@ class Study:
 
     def _prepared(self, split: Any, stratify: bool) -> tuple[FilesIO, FilesIO]:
         """Store the missing splits; return the file of the datasets and that of the study."""
-        from mlaut.experiments.study_files.study_file import split_told
+        from mlaut.experiments.study_files.choices import split_told
         from mlaut.files_io import FilesIO
 
         if not self.datasets:

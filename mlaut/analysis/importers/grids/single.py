@@ -8,7 +8,7 @@ from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
 from mlaut.analysis.importers.grids.names import is_summary, role_of, without_unit, word_of
 from mlaut.analysis.importers.grids.sheet import Asked, Sheet, likes, quoted
-from mlaut.analysis.scores.catalogue import direction
+from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
 
 _NO_SCORE = re.compile(
