@@ -75,7 +75,7 @@ def wide(names, *rows):
             "wer",
             "of one strategy, so there is nothing to compare",
         ),
-        (wide(["Library", "Router", "Calls"], ["a", "✓", 9.5], ["b", "", 8.5]), "calls", "of one"),
+        (wide(["Entry", "Router", "Calls"], ["a", "✓", 9.5], ["b", "", 8.5]), "calls", "of one"),
         (
             wide(["Kind", "Ratio", "Speed"], ["a", 2.5, "780 MB/s"], ["b", 2.25, "670 MB/s"]),
             "ratio",

@@ -145,7 +145,7 @@ def test_means_are_of_the_repeats_that_are_there(tmp_path):
 
 def test_one_table_of_several_datasets_counts_before_those_of_one(tmp_path):
     many = "# All\n\n|Model|iris|wine|\n|-|-|-|\n|a|.8|.7|\n|b|.7|.6|\n"
-    one = "\n# Sizes\n\n|Model|Accuracy|F1|\n|-|-|-|\n|a|.8|.7|\n|b|.7|.6|\n"
+    one = "\n# Sizes\n\n|Model|Score|F1|\n|-|-|-|\n|a|.8|.7|\n|b|.7|.6|\n"
     results = read(tmp_path, many + one, name="t.md")
     assert len(results.datasets) == 2
     assert "tables of the file other than 'All' (1)" in results.how_read

@@ -4,9 +4,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
-from mlaut.analysis.importers.grids.names import is_summary, role_of, without_unit, word_of
+from mlaut.analysis.importers.grids.names import (
+    is_summary,
+    role_of,
+    same_metric,
+    without_unit,
+    word_of,
+)
 from mlaut.analysis.importers.grids.sheet import Asked, Sheet, likes, quoted
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
@@ -19,7 +27,10 @@ _NOTHING = "so its rows are of one strategy and there is nothing to compare: giv
 
 
 def may_score(g: Sheet, name: str) -> bool:
-    """Return whether a column is no other metric, no time, and no setting by its name or units."""
+    """Return whether a column is no other metric, time, flag or setting by its name or units."""
+    numbers = g.columns[name].numbers
+    if np.isin(numbers[~np.isnan(numbers)], (0, 1)).all():
+        return False
     plain = g.roles[name] == "" and not g.columns[name].unit and not _NO_SCORE.search(name)
     return plain and not is_metric(without_unit(name))
 
@@ -54,9 +65,9 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*named, "unnamed")]
     if keys.scores or keys.dataset or g.asked.columns.get("score"):
         return keys
-    if not (scores := scores_of(g, numbers)) or any(
-        may_score(g, x) and g.n_of(x) > 1 for x in numbers
-    ):
+    scores = scores_of(g, numbers)
+    own = [x for x in scores if same_metric(without_unit(x), g.metric)]
+    if not scores or any(may_score(g, x) and g.n_of(x) > 1 for x in numbers if x not in own):
         return keys
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] != "source"]
     levels = [*keys.repeat, *keys.fold]

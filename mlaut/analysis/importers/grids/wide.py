@@ -140,7 +140,7 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
 def _of_one(g: Sheet, own: str, columns: Sequence[str], kind: str) -> AnalysisError:
     """Return the error about a table whose columns are metrics of one dataset, or strategy."""
     few = "dataset" if kind == "strategy" else "strategy"
-    rest = [x for x in columns if may_score(g, x)]
+    rest = [x for x in columns if x != own and may_score(g, x)]
     ways = [{kind: "rows", "score": rest[:3]}] if len(rest) > 1 else []
     if kind == "strategy" and rest:
         text = f"`{own}` is the metric of one dataset, if {quoted(rest[:3], ', ')} are no datasets"
