@@ -1,24 +1,18 @@
-"""What a study file chooses: the datasets, which it may load, their splits, and the strategies."""
+"""What a study file chooses: the datasets, which it may load, and the strategies."""
 
 from __future__ import annotations
 
-import re
-import sys
-import warnings
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlaut.errors import DataError, MlautError, StudyError, UnusableWarning, refuse_unknown, some_of
+from mlaut.errors import DataError, MlautError, StudyError, refuse_unknown
+from mlaut.experiments.study_files.splits import warn_left_out
 from mlaut.experiments.study_files.study_file import StudyFile
 from mlaut.files_io.safe_files.plain_files import read_plain
-from mlaut.markup import printable
 
 if TYPE_CHECKING:
     from mlaut.estimators import MlautEstimator
     from mlaut.files_io import FilesIO
-
-_OF_DATASET = re.compile(r"dataset ('[^']*')")
 
 
 def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
@@ -120,45 +114,6 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
         )
     check_roles(input_io, chosen, file.data.roles)
     return chosen
-
-
-def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any) -> list[str]:
-    """Split datasets, tell what was chosen and left out, and return the names of those of the run.
-
-    ``how`` has the arguments of ``Data.split_datasets``.
-    """
-    from mlaut.data import Data
-    from mlaut.files_io import StudyStore
-
-    study, unusable = StudyStore(out_io.path), list[DataError]()
-    anew = how.get("overwrite", False)
-    before = study.load_splits() if study.exists else {}
-    names = Data().split_datasets(input_io, out_io, paths, unusable=unusable, **how)
-    warn_left_out(unusable)
-    schemes: dict[str, list[str]] = {}
-    for name, entry in study.load_splits().items():
-        new, old = entry.split, before[name].split if name in before else None
-        if name in names and old is None:
-            schemes.setdefault(new.scheme, []).append(name)
-        elif old is not None and anew and (new.scheme, new.seed) != (old.scheme, old.seed):
-            gone = f"{new.scheme}, in place of {old.scheme}, with which nothing was run,"
-            schemes.setdefault(gone, []).append(name)
-    if len(schemes) > 1 or (schemes and anew):
-        told = "; ".join(f"{scheme} for {some_of(of, 5)}" for scheme, of in schemes.items())
-        sys.stderr.write(f"mlaut: split: {printable(told, '')}\n")
-    return list(names)
-
-
-def warn_left_out(unusable: Iterable[DataError]) -> None:
-    """Warn of datasets that a run leaves out: once for each reason why they cannot be used."""
-    reasons: dict[tuple[str, ...], list[str]] = {}
-    for error in unusable:
-        before, name, after = [*_OF_DATASET.split(str(error), maxsplit=1), "", ""][:3]
-        reasons.setdefault((before, after), []).append(name)
-    for (before, after), (first, *others) in reasons.items():
-        same = f" (the same for {', '.join(others)})" if others else ""
-        name = f"dataset {first}" if first else ""
-        warnings.warn(f"left out: {before}{name}{same}{after}", UnusableWarning, stacklevel=3)
 
 
 def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mlaut.errors import StudyError, StudyLockedError
-from mlaut.experiments.study_files.choices import choose_strategies, prepare_data, split_told
+from mlaut.experiments.study_files.choices import choose_strategies, prepare_data
+from mlaut.experiments.study_files.splits import split_told
 from mlaut.experiments.study_files.study_file import StudyFile, read_study_file
 
 if TYPE_CHECKING:
