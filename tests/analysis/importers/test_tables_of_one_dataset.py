@@ -117,7 +117,7 @@ def test_rows_may_be_repeats_and_columns_strategies(tmp_path):
 def test_seeds_are_paired_and_runs_are_not(tmp_path):
     paired = compare(read(tmp_path, RUNS)).decision()
     assert paired.answer() == (
-        "On this dataset, A leads; B may be best; avoid C (accuracy 0.11 below A)."
+        "If you must choose now, use A; B may be best; avoid C (accuracy 0.11 below A)."
     )
     text = paired.sentence()
     assert "the t-test of repeats, paired by their numbers, with 3 repeats of each" in text

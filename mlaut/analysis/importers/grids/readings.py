@@ -42,7 +42,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     _choose_metric_rows(g)
     keys = of_one_dataset(g, keys_of(g))
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
-    told = {x.told_unit for x in g.columns.values() if x.told_unit}
+    scored = [g.columns[x] for x in keys.scores or g.columns]
+    told = {x.told_unit for x in scored if x.told_unit}
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     return replace(reading, names={**reading.names, "unit": units, "bound": bound})
