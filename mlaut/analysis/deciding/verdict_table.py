@@ -149,6 +149,11 @@ class VerdictTable:
         return "On datasets like these"
 
     @property
+    def alone(self) -> bool:
+        """Return whether there is one score of each strategy, which shows an order and no more."""
+        return False
+
+    @property
     def decided(self) -> bool:
         """Return whether there are enough datasets to decide."""
         return (self.n_sources or self.n) >= self.least

@@ -117,8 +117,8 @@ def _choice(table: VerdictTable, most: int) -> str:
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
         return " ".join([start, f"in place of {table.leader}", *(f"({text})" for text in doubt)])
-    chance = float(table.frame["P(best)"][list(table.ahead)].sum())
-    alone = {*table.best} == {*table.ahead}
+    chance = float(table.frame.get("P(best)", table.frame["failures"])[list(table.ahead)].sum())
+    alone = {*table.best} == {*table.ahead} or "P(best)" not in table.frame
     sure = [] if alone else [f"chance to be the best {probability(chance)}"]
     told = ", ".join(["first together"] * (len(use) > 1) + sure + doubt)
     return f"{start}{f' ({told})' * bool(told)}"
