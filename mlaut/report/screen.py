@@ -1,7 +1,7 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from mlaut.markup import counted
 from mlaut.report.records import Section
 from mlaut.report.shown import (
     TITLES,
+    ShownCell,
     ShownTable,
     TableColumn,
     decision_groups,
@@ -92,16 +93,10 @@ class Screen:
     headers : tuple of (str, str)
         Headers of the columns of numbers, and a longer name of each.
     groups : tuple of Group
-    axis : tuple of (float, str)
-        Labels of the axis: places as shares, and texts.
-    sides : tuple of str
-        What stands at the left and the right of the axis.
-    room : tuple of int
-        Letters of the longest text at the left and the right edge of a row.
-    first, who : str
-        The strategy against which the others are counted, empty if there is none; a short name.
-    longest : int
-        Letters of the longest name.
+    strips : Strips
+        The axis of the dots.
+    first : str
+        The strategy against which the others are counted, empty if there is none.
     words : tuple of (str, str)
         Words of the screen and marks of the strips, each with its meaning; verdicts come first.
     cards : tuple of (str, str)
@@ -116,15 +111,26 @@ class Screen:
     notes: tuple[str, ...]
     headers: tuple[tuple[str, str], ...]
     groups: tuple[Group, ...]
-    axis: tuple[tuple[float, str], ...]
-    sides: tuple[str, str]
-    room: tuple[int, int]
+    strips: Strips
     first: str
-    who: str
-    longest: int
     words: tuple[tuple[str, str], ...]
     cards: tuple[tuple[str, str], ...]
     say: Callable[[str], str]
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows."""
+        return [row for group in self.groups for row in group.rows]
+
+    @property
+    def who(self) -> str:
+        """A short name of the reference."""
+        name = self.strips.reference or self.first
+        return name if len(name) <= _LONG else "the first"
+
+    def room(self, side: int) -> int:
+        """Return the letters of the longest text at the left (0) or right edge (1) of a row."""
+        return max((len(x) for row in self.rows for x in row.edges[side]), default=0)
 
 
 def screen_of(section: Section) -> Screen:
@@ -136,28 +142,29 @@ def screen_of(section: Section) -> Screen:
     table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
     columns = [table.columns[at] for at in kept]
-    cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
+    means = by_source(section.scored, own_scores(section.scored)).mean().to_dict()
+    cells = {
+        labels[0]: tuple(_text(row[at], table.columns[at], means[labels[0]]) for at in kept)
+        for labels, row in table.rows
+    }
     first = decision.first[0] if "won" in decision.frame else ""
-    rows = _rows(decision, strips, _with_means(cells, columns, decision, section.scored))
+    rows = _rows(decision, strips, cells)
     answer, *more = answer_parts(decision)
-    gaps = [f"{gap[:1].upper()}{gap[1:]}." for gap in decision.gaps]
+    gaps = [f"{_sentence(gap)}." for gap in decision.gaps]
+    changes = [f"The way to compare was {change}." for change in decision.chosen.changes]
     told = [x for x in decision.headline()[1:] if x not in (decision.hint, " ".join(gaps))]
     return Screen(
         answer=answer,
-        more=tuple(_BEYOND.sub(_most, text) for text in more),
-        mind=(*_changes(decision), *_related(decision.hint, decision), *_untold(gaps)),
+        more=tuple(_BEYOND.sub(r" (most: \1)", text) for text in more),
+        mind=(*changes, *_related(decision.hint, decision), *_untold(gaps)),
         notes=tuple(_untold(told)),
         headers=tuple((column.header, column.title) for column in columns),
         groups=tuple(
             Group(title, folded, tuple(rows[name] for name in names))
             for title, names, folded in decision_groups(decision)
         ),
-        axis=tuple(strips.ticks),
-        sides=strips.sides(),
-        room=_room(rows.values()),
+        strips=strips,
         first=first,
-        who=_short(strips.reference or first),
-        longest=max(map(len, cells)),
         words=tuple(_legend(decision, columns, strips, rows)),
         cards=tuple((asked, text.partition("; then ")[0]) for asked, text in decision.cards()),
         say=in_words_of(results),
@@ -195,6 +202,10 @@ def race_screen(section: Section) -> Screen | None:
         OPEN: "still in the race",
         RACED_OUT: "shown to be worse than another, and run no more",
     }
+    about = {"metric": scored.metric.name, "first": first}
+    headers = tuple(
+        (x, TITLES[x].format(**about)) for x in ("datasets", size)[: len(shown.columns)]
+    )
     cost = race.cost_sentence()
     asked = {
         "How sure is it?": f"With probability {sure} a best strategy is never raced out, however "
@@ -208,16 +219,13 @@ def race_screen(section: Section) -> Screen | None:
         more=tuple(filter(None, (ahead, f"{counted(len(known) - len(left), 'other')} raced out."))),
         mind=tuple(_related(related_hint(race.datasets))),
         notes=(),
-        headers=tuple((x, TITLES[x]) for x in ("datasets", size)[: len(shown.columns)]),
+        headers=headers,
         groups=(Group("", False, tuple(rows.values())),),
-        axis=tuple(strips.ticks),
-        sides=strips.sides(),
-        room=_room(rows.values()),
+        strips=strips,
         first=first,
-        who=_short(first),
-        longest=max(map(len, rows)),
         words=(
             *((word, text) for word, text in words.items() if word in set(frame["verdict"])),
+            *headers,
             *_counts_and_strips(strips, first),
         ),
         cards=tuple((question, text) for question, text in asked.items() if text),
@@ -229,51 +237,21 @@ def _race_order(values: pd.Series) -> pd.Series:
     return values == RACED_OUT if values.name == "verdict" else -values
 
 
-def _room(rows: Iterable[Row]) -> tuple[int, int]:
-    """Return the letters of the longest text at the left and at the right edge."""
-    sides = zip(*(row.edges for row in rows), strict=True)
-    left, right = (max((len(x) for lines in side for x in lines), default=0) for side in sides)
-    return left, right
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONG else "the first"
-
-
-def _with_means(
-    cells: Mapping[str, tuple[str, ...]],
-    columns: Sequence[TableColumn],
-    decision: Decision,
-    scored: Results,
-) -> dict[str, tuple[str, ...]]:
-    """Return the cells with a mean in brackets for each that failed on some datasets."""
-    at = next((i for i, x in enumerate(columns) if x.key == f"mean {decision.metric}"), None)
-    if at is None:
-        return dict(cells)
-    means = by_source(scored, own_scores(scored)).mean().to_dict()
-    full = {name: f"({columns[at].text(means[name])})" for name in cells if not cells[name][at]}
-    return {
-        name: (*x[:at], full.get(name, x[at]).replace("-", "\u2212"), *x[at + 1 :])
-        for name, x in cells.items()
-    }
-
-
-def _changes(decision: Decision) -> list[str]:
-    """Return what of the analysis was changed after results were known."""
-    return [f"The way to compare was {change}." for change in decision.chosen.changes]
+def _text(cell: ShownCell, column: TableColumn, mean: float) -> str:
+    """Return a cell as text; an unknown mean is that without failed datasets, in brackets."""
+    if not column.key.startswith("mean ") or cell.value == cell.value or mean != mean:
+        return cell.shown
+    return f"({column.text(mean)})".replace("-", "\u2212")
 
 
 def _related(hint: str, decision: Decision | None = None) -> list[str]:
     """Return a hint on related datasets, with what follows if they are of one source."""
     looks, _, asks = hint.partition(": if they are, ")
-    if not asks:
-        return [hint] * bool(hint)
     checks = () if decision is None else decision.checks
     found = [differs(check, _MOST_RELATED) for check in checks if check.how == RELATED]
-    once = "With relatives counted once,"
-    then = f"{once} {found[0]}" if found else "They count as independent"
-    then = f"{once} the answer is the same" if found == ["the same"] else then
-    return [f"{looks}. {then}."]
+    then = "".join(found).replace("the same", "the answer is the same")
+    then = f"With relatives counted once, {then}" if found else "They count as independent"
+    return [f"{looks}. {then}." if asks else hint] * bool(hint)
 
 
 def _untold(texts: Iterable[str]) -> list[str]:
@@ -281,10 +259,6 @@ def _untold(texts: Iterable[str]) -> list[str]:
     parts = ((text, text.partition(". So ")[2]) for text in texts)
     kept = (f"So {so}" * bool(so) if _IN_TABLE(x) else _SCENARIO.sub("", x) for x, so in parts)
     return list(filter(None, kept))
-
-
-def _most(found: re.Match[str]) -> str:
-    return f" (most: {found[1]})"
 
 
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
