@@ -194,10 +194,8 @@ def be(names: Sequence[str]) -> str:
 def yardstick(table: VerdictTable) -> str:
     """Return a sentence on the best baseline that is clearly worse; empty if there is none."""
     names = () if table.control else table.named(verdict.YARDSTICK)[:1]
-    return "".join(
-        f"{name} is for reference only, not a candidate{_how_worse(table, names)}."
-        for name in names
-    )
+    text = f" is for reference only, not a candidate{_how_worse(table, names)}."
+    return "".join(f"{name}{text}" for name in names)
 
 
 def trade_off(table: VerdictTable) -> str:
