@@ -33,6 +33,8 @@ class Chances:
     ----------
     draws : ndarray, shape (draws, K)
         Means, lower is better.
+    near : ndarray of bool, shape (K,)
+        Which strategies are compared by the model; the others are independent of it.
     error : ndarray, shape (K,)
         Standard errors of the observed means.
     copies : ndarray of int, shape (K,)
@@ -40,6 +42,7 @@ class Chances:
     """
 
     draws: np.ndarray
+    near: np.ndarray
     error: np.ndarray
     copies: np.ndarray
 
@@ -94,7 +97,7 @@ def chances(rows: np.ndarray, seed: int = 0, n_samples: int = DRAWS) -> Chances:
     best = draws[:, near].min(axis=1, keepdims=True)
     away = normals(seed, 0, np.arange(len(draws)), int((~near).sum()))
     draws[:, ~near] = best + np.abs(means[~near] + error[~near] * away - best)
-    return Chances(draws[:, copy], error[copy], count[copy])
+    return Chances(draws[:, copy], near[copy], error[copy], count[copy])
 
 
 def normals(seed: int, stream: int, draws: np.ndarray, width: int) -> np.ndarray:
