@@ -26,8 +26,8 @@ import pandas as pd
 from sklearn.dummy import DummyClassifier
 
 from mlaut import Data, Orchestrator
-from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.messages import encode_outcomes
+from mlaut.experiments.cells.terms import cell_seed
 from mlaut.experiments.engines import dask_engine
 from mlaut.files_io import StudyStore
 from mlaut.records import Outcome, Status

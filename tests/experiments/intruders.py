@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.messages import encode_outcome, frame
+from mlaut.experiments.cells.terms import cell_seed
 from mlaut.experiments.workers import worker
 from mlaut.records import Cell, Outcome, Status
 

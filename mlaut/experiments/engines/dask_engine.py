@@ -26,9 +26,9 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
-from mlaut.experiments.cells.cell import failed_outcome
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
+from mlaut.experiments.cells.terms import failed_outcome
 from mlaut.experiments.engines.dask_worker import Errand, SentFolds, run_guarded, versions
 from mlaut.experiments.engines.engine import limited
 from mlaut.experiments.options import RunOptions

@@ -16,7 +16,7 @@ from mlaut.files_io.studies.models import models_folder
 from mlaut.records import Status
 
 if TYPE_CHECKING:  # reading a study file must not import scikit-learn, which takes a second
-    from mlaut.experiments.cells.cell import CellOptions
+    from mlaut.experiments.cells.terms import CellOptions
 
 T = TypeVar("T")
 _OF_THE_RUN = 2**30  # bytes that a run itself, its server and its workers take
@@ -66,7 +66,7 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
         A limit cannot be parsed, or this system cannot enforce it.
     """
     from mlaut.estimators.libraries.session import session_settings
-    from mlaut.experiments.cells.cell import CellOptions
+    from mlaut.experiments.cells.terms import CellOptions
 
     memory = limits.parse_memory(options.memory) or _memory_of_job(options)
     if options.engine != "dask":

@@ -9,19 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 import numpy as np
 
 from mlaut.errors import StrategyError
-from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.library import with_libraries
 from mlaut.estimators.looking import looked_at
-from mlaut.experiments.cells.cell import CellOptions, cell_seed
+from mlaut.experiments.cells.terms import CellOptions, cell_seed
 from mlaut.experiments.workers.copies import shared_process
 from mlaut.files_io import SplitEntry
 from mlaut.records import UNUSED, Cell, Outcome
+
+if TYPE_CHECKING:  # a worker of Dask runs no strategy, and imports no scikit-learn
+    from mlaut.estimators import MlautEstimator
 
 _QUICKEST = 1e-4  # seconds: no cell takes less, whatever is measured of it
 _CAUTION = 4  # how many times longer a strategy may take on a dataset where it is unknown

@@ -6,6 +6,8 @@ it may patch a library, keep a list in its class, or change its tables in place.
 runs in a copy of a process that has loaded the strategy and run no cell.
 """
 
+from __future__ import annotations
+
 import io
 import os
 import pickle
@@ -14,9 +16,10 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from mlaut.estimators import MlautEstimator
+if TYPE_CHECKING:
+    from mlaut.estimators import MlautEstimator
 
 _TASKS = Path("/proc/self/task")
 _LOOK_MS = 50  # between checks whether a copy has died while its own children hold its pipe open

@@ -1,15 +1,19 @@
 """Description of the machine and the package versions of a run."""
 
+from __future__ import annotations
+
 import os
 import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlaut import __version__
-from mlaut.estimators import MlautEstimator
 from mlaut.identity.distributions import installed_version, versions_of
+
+if TYPE_CHECKING:
+    from mlaut.estimators import MlautEstimator
 
 BACKENDS = ("jax", "torch", "tensorflow")
 """Backends of Keras."""

@@ -11,7 +11,6 @@ import os
 import random
 import resource
 import signal
-import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -25,22 +24,25 @@ import numpy as np
 
 from mlaut.experiments.cells import memory as limits
 from mlaut.experiments.cells.cell import limited_threads, run_cell
-from mlaut.experiments.cells.fold_models import FoldTable
-from mlaut.experiments.cells.messages import encode_outcome, frame, largest_outcome
+from mlaut.experiments.cells.fold_table import FoldTable
+from mlaut.experiments.cells.messages import (
+    CLOCK,
+    DIED,
+    ENDED,
+    LEAVES,
+    LOADING,
+    SECRET,
+    STATUS,
+    encode_outcome,
+    frame,
+    largest_outcome,
+)
 from mlaut.experiments.workers.batches import Batch
 from mlaut.experiments.workers.copies import can_be_copied, foreign_code, load_known, run_in_copy
 from mlaut.experiments.workers.isolation import hide
 from mlaut.experiments.workers.sessions import end_children, forget_server, lead_session
 from mlaut.experiments.workers.tables import TrainingLabels, map_table
 from mlaut.records import Cell, Outcome, Split
-
-CLOCK = struct.Struct("<dd")  # the beginning of a cell: time, and CPU seconds used before
-LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
-# Kinds of messages: the outcome of a cell, the exit status of a copy that died, the notice that the
-# process takes no further cell.
-ENDED, DIED, LEAVES = b"o", b"d", b"l"
-STATUS = struct.Struct("<i")
-SECRET = 32  # bytes that a process gets first; each frame proves that its sender knows them
 
 _SEND_SECONDS = 0.05  # outcomes of shorter cells are sent together
 _MEMORY_LEFT_BEHIND = 2**30  # bytes that a process may have grown by before it is replaced

@@ -25,8 +25,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import DataError, OptionalPackageError, StudyError
-from mlaut.experiments.cells.cell import CellOptions
 from mlaut.experiments.cells.messages import encode_outcomes
+from mlaut.experiments.cells.terms import CellOptions
 from mlaut.experiments.engines import dask_engine, dask_worker
 from mlaut.experiments.engines.dask_engine import DaskEngine
 from mlaut.experiments.engines.engine import make_engine
@@ -124,6 +124,19 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     here.run(strategies, engine="inline", verbose=0)
     assert_same(arrays(there), arrays(here))
     assert len(datasets) == len(set(datasets)) > 0
+
+
+def test_a_worker_of_dask_imports_no_scikit_learn():
+    """Its guarded processes do, from one server; what it checks of versions needs none."""
+    program = (
+        "import sys\nfrom mlaut.experiments.engines import dask_worker\n"
+        "from mlaut.experiments.workers import pool, process, tables\n"
+        "dask_worker.versions()\n"
+        "heavy = {'sklearn', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
 
 
 @pytest.mark.slow

@@ -27,9 +27,9 @@ from spoilers import Spoiler, write_to_pipes
 
 from mlaut import Study, run_study
 from mlaut.errors import DataError, StrategyError, StudyError
-from mlaut.experiments.cells.cell import cell_seed
 from mlaut.experiments.cells.memory import CpuSeconds
 from mlaut.experiments.cells.messages import encode_outcome, frame
+from mlaut.experiments.cells.terms import cell_seed
 from mlaut.experiments.workers import process as worker_process
 from mlaut.experiments.workers import worker
 from mlaut.experiments.workers.batches import BatchQueue
