@@ -46,7 +46,7 @@ _LOAD_SECONDS_A_THREAD = 0.008
 _OPEN = 100  # groups of cells at the same time: some for each strategy of a usual study
 _AT_ONCE = 1000  # loads submitted between two looks for ended ones: so many may end meanwhile
 _LOOK_SECONDS = 0.02  # pause between looks at a cluster that is not there
-_PAUSE = 0.02  # pause between looks for ended loads, in durations of a load: many end meanwhile
+_PAUSES = (0.02, 0.2)  # between looks for ended loads, in durations of a load: longer and longer
 _COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
 _ASKING_SECONDS = 6.0  # a worker that has nothing to do leaves an adaptive cluster after three
 _ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
@@ -170,7 +170,7 @@ class _Dispatch:
             self._look_after_cluster()
             time.sleep(_LOOK_SECONDS)
         seconds = _LOAD_SECONDS + _LOAD_SECONDS_A_THREAD * self._n_threads
-        self._pause = _PAUSE * seconds
+        self._pauses = self._pause, _ = _PAUSES[0] * seconds, _PAUSES[1] * seconds
         self._queue = BatchQueue(self._noted(groups), seconds, _OPEN)
 
     def _noted(self, groups: Iterable[Batch | None]) -> Iterator[Batch | None]:
@@ -209,7 +209,9 @@ class _Dispatch:
         time.sleep(self._pause)
         ended = [future for future in self._running if future.status in _ENDED]
         if not ended:
+            self._pause = min(1.5 * self._pause, self._pauses[1])
             return []
+        self._pause = self._pauses[0]
         outcomes: list[Outcome] = []
         for future, content in zip(ended, self._gathered(ended), strict=True):
             with contextlib.suppress(*_NOT_THERE):
