@@ -102,11 +102,10 @@ def _entries(about: Path) -> Iterator[str]:
     """Yield the top-level modules and folders that a distribution lists."""
     for name in ("RECORD", "top_level.txt"):
         try:
-            lines = (about / name).read_text(encoding="utf-8").splitlines()
+            listed = (about / name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             continue
-        for line in lines:
-            yield line.partition(",")[0].partition("/")[0]
+        yield from set(re.findall(r"^[^,/\n]+", listed, re.MULTILINE))
 
 
 # ------------------------------------------------------------------- versions
@@ -172,15 +171,19 @@ def _files_of(module: str) -> Iterator[Path]:
 def _described(
     distribution: Distribution,
 ) -> tuple[str | None, str | None, tuple[Distribution, ...]]:
-    """Return name, version and requirements of a distribution; reading them takes milliseconds."""
-    about = distribution.metadata
-    fields = {key: about[key] for key in ("Name", "Version") if key in about}
-    return fields.get("Name"), fields.get("Version"), tuple(_required(distribution))
+    """Return name, version and requirements of a distribution; email's parser takes long."""
+    about = (distribution.read_text("METADATA") or "").partition("\n\n")[0]
+    found = re.findall(r"^(Name|Version|Requires-Dist):(.+)$", about, re.MULTILINE)
+    fields = {key: value.strip() for key, value in reversed(found)}
+    required = [value.strip() for key, value in found if key == "Requires-Dist"]
+    if not found:  # metadata of an older form
+        fields, required = dict(distribution.metadata.items()), distribution.requires or []
+    return fields.get("Name"), fields.get("Version"), tuple(_installed(required))
 
 
-def _required(distribution: Distribution) -> Iterator[Distribution]:
-    """Yield the installed distributions that a distribution requires, without its extras."""
-    for requirement in distribution.requires or ():
+def _installed(required: Iterable[str]) -> Iterator[Distribution]:
+    """Yield the installed ones of the distributions that one requires, without its extras."""
+    for requirement in required:
         name = re.match(r"[\w.-]+", requirement)
         if name and not re.search(r"\bextra\b", requirement.partition(";")[2]):
             needed = _distribution_by_name(name[0])
