@@ -177,7 +177,9 @@ def _described(
     fields = {key: value.strip() for key, value in reversed(found)}
     required = [value.strip() for key, value in found if key == "Requires-Dist"]
     if not found:  # metadata of an older form
-        fields, required = dict(distribution.metadata.items()), distribution.requires or []
+        old = distribution.metadata
+        fields = {key: old[key] for key in ("Name", "Version") if key in old}
+        required = distribution.requires or []
     return fields.get("Name"), fields.get("Version"), tuple(_installed(required))
 
 
