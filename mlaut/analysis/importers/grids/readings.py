@@ -10,8 +10,9 @@ from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import PARTS, role_of, same_metric, word_of
-from mlaut.analysis.importers.grids.sheet import Asked, Reading, Sheet
+from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.grids.wide import read_wide
+from mlaut.errors import AnalysisError
 
 _COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
 
@@ -25,8 +26,13 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         The grid can be read in several ways, or in none; the message has the commands that choose.
     """
     g = Sheet(grid, asked)
-    g.drop(g.of("unused"))
+    g.drop(g.named("unused"))
     _drop_index(g)
+    said = {x for names in asked.columns.values() for x in names}
+    relative = [
+        x for x in g.named("relative") if x not in said and word_of(x) not in word_of(g.metric)
+    ]
+    g.drop(relative, "a comparison with another by its name")
     _choose_part(g)
     _split_corner(g)
     _choose_metric_rows(g)
@@ -35,6 +41,22 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     units = ", ".join(sorted({x.unified for x in g.columns.values() if x.unified}))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     return replace(reading, names={**reading.names, "unit": units, "bound": bound})
+
+
+def asked_of(grid: Grid, question: QuestionError, depth: int = 3) -> list[Asked]:
+    """Return the answers to a question, each with those to the questions that would follow."""
+    ends = []
+    for way in question.ways:
+        if {*way.columns.get("score", ())} & {*way.columns.get("unused", ())}:
+            continue
+        try:
+            read_grid(grid, way)
+            ends.append(way)
+        except QuestionError as further:
+            ends += asked_of(grid, further, depth - 1)[:2] if depth else []
+        except AnalysisError:
+            continue
+    return ends
 
 
 def _drop_index(g: Sheet) -> None:
@@ -76,7 +98,7 @@ def _check_single(g: Sheet) -> None:
 
 def _choose_part(g: Sheet) -> None:
     """Keep the rows of the test part where rows are of parts of the data."""
-    for name in g.of("part"):
+    for name in g.named("part"):
         labels = np.array([x.lower() for x in g.columns[name].labels()])
         kinds = sorted({x for x in labels if x}, key=lambda x: PARTS[x])
         if len(kinds) > 1 and PARTS[kinds[0]] == PARTS[kinds[1]]:
@@ -101,7 +123,7 @@ def _split_corner(g: Sheet) -> None:
 
 def _choose_metric_rows(g: Sheet) -> None:
     """Keep the rows of the wanted metric where a column names the metric of each row."""
-    for name in [x for x in g.of("metric") if not g.columns[x].is_number][:1]:
+    for name in [x for x in g.named("metric") if not g.columns[x].is_number][:1]:
         labels = g.columns[name].labels()
         kinds = list(dict.fromkeys(x for x in labels.tolist() if x))
         wanted = [x for x in kinds if g.metric and x == g.metric]
@@ -109,7 +131,7 @@ def _choose_metric_rows(g: Sheet) -> None:
         if not wanted and not g.metric and len(kinds) > 1:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
             raise g.refuse(text, *({"metric": x} for x in kinds[:2]))
-        alone = [x for x in g.of("dataset", "strategy") if g.is_key([x])]
+        alone = [x for x in g.named("dataset", "strategy") if g.is_key([x])]
         if not wanted and alone and len(kinds) > 1:  # each dataset is scored by its own
             g.drop([name])
             continue
