@@ -9,7 +9,6 @@ are submitted together, and the outcomes of all that have ended are fetched toge
 
 import contextlib
 import pickle
-import tempfile
 import time
 import uuid
 import warnings
@@ -19,7 +18,6 @@ from concurrent.futures import CancelledError
 from dataclasses import replace
 from importlib.util import find_spec
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -34,8 +32,7 @@ from mlaut.experiments.engines.engine import limited
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
 from mlaut.experiments.workers.isolation import hide
-from mlaut.experiments.workers.tables import load as load_dataset
-from mlaut.files_io import FilesIO
+from mlaut.experiments.workers.tables import load_table
 from mlaut.optional import need
 from mlaut.records import Cell, Outcome, Status
 
@@ -132,9 +129,8 @@ class DaskEngine:
 
 
 class _Sent(NamedTuple):
-    """Dataset on the cluster: its reference, futures of its bytes and folds, and its repeats."""
+    """Dataset on the cluster: futures of its pickled table and of its folds, and its repeats."""
 
-    ref: DatasetRef
     content: Any
     folds: Any
     repeats: frozenset[int]
@@ -237,8 +233,8 @@ class _Dispatch:
         for load in loads:
             sent = [self._sent_data(batch) for batch in load]
             batches = [
-                replace(batch, dataset=data.ref, folds={})
-                for batch, data in zip(load, sent, strict=True)
+                replace(batch, dataset=replace(batch.dataset, database=""), folds={})
+                for batch in load
             ]
             packed.append(pickle.dumps((batches, self._errand)))
             tables.append([(data.content, data.folds) for data in sent])
@@ -322,8 +318,8 @@ class _Dispatch:
         if entry is None or {entry.content.status, entry.folds.status} & {*_LOST}:
             used = {batch.dataset for load in self._running.values() for batch in load}
             self._sent = {key: sent for key, sent in self._sent.items() if key in used}
-            new_ref, content = _alone(ref)
-            entry = _Sent(new_ref, self._scattered(content), None, frozenset())
+            table = pickle.dumps(load_table(ref), protocol=5)
+            entry = _Sent(self._scattered(table), None, frozenset())
         if entry.folds is None or not batch.folds.keys() <= entry.repeats:
             folds = SentFolds(dict(self._folds[ref]))
             entry = entry._replace(folds=self._scattered(folds), repeats=frozenset(folds.folds))
@@ -454,11 +450,3 @@ def _is_loopback(host: str) -> bool:
 
 def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-
-
-def _alone(ref: DatasetRef) -> tuple[DatasetRef, bytes]:
-    """Return a dataset as the bytes of a database with only this dataset, and its reference."""
-    with tempfile.TemporaryDirectory(prefix="mlaut-") as folder:
-        database = FilesIO(Path(folder, "dataset.h5"), mode="a")
-        (path,) = database.save_datasets([load_dataset(ref)])
-        return replace(ref, database="", path=path), database.path.read_bytes()

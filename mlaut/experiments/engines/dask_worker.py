@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from mlaut.errors import StudyError
+from mlaut.experiments.cells.fold_table import FoldTable
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.workers.batches import BatchQueue, DatasetRef
 from mlaut.experiments.workers.environment import describe_environment
@@ -71,7 +72,7 @@ def run_guarded(load: bytes, tables: Sequence[tuple[bytes, SentFolds]]) -> bytes
     load : bytes
         Pickle of the batches, without folds, and of their `Errand`.
     tables : sequence of (bytes, SentFolds)
-        Database that holds the dataset of each batch, and its folds.
+        Pickled `FoldTable` of the dataset of each batch, and its folds.
 
     Raises
     ------
@@ -123,7 +124,7 @@ class _Crew:
     """Processes of one run on this worker, and the number of tasks that use them."""
 
     def __init__(self, threads: int) -> None:
-        self.team = Team(threads)
+        self.team = Team(threads, _table)
         self.users = 0
         self.leaving: threading.Timer | None = None
 
@@ -178,14 +179,19 @@ def _asked_of_dask() -> Callable[[], bool]:
 
 
 def _kept(ref: DatasetRef, content: bytes) -> DatasetRef:
-    """Write a database to a file, once for all tasks of this worker; return its reference."""
+    """Write a pickled table to a file, once for all tasks of this worker; return its reference."""
     from distributed import get_worker
 
-    digest = hashlib.sha256(f"{ref.path}\n{ref.fingerprint}".encode()).hexdigest()
-    path = Path(get_worker().local_directory, f"mlaut-{digest[:32]}.h5")
+    digest = hashlib.sha256(repr(ref).encode()).hexdigest()
+    path = Path(get_worker().local_directory, f"mlaut-{digest[:32]}")
     with _lock:
         if not path.exists():
             written = path.with_suffix(f".{os.getpid()}")
             written.write_bytes(content)
             written.replace(path)
     return replace(ref, database=str(path))
+
+
+def _table(ref: DatasetRef) -> FoldTable:
+    table: FoldTable = pickle.loads(Path(ref.database).read_bytes())
+    return table

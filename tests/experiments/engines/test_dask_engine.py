@@ -111,8 +111,8 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     cluster, make, monkeypatch
 ):
     """The first strategies have one repeat to do, and the last both; datasets are sent once."""
-    datasets, alone = [], dask_engine._alone
-    monkeypatch.setattr(dask_engine, "_alone", lambda ref: datasets.append(ref) or alone(ref))
+    datasets, table = [], dask_engine.load_table
+    monkeypatch.setattr(dask_engine, "load_table", lambda ref: datasets.append(ref) or table(ref))
     monkeypatch.setattr(batches, "_FAR", 1)  # the last is not known when the dataset is sent
     there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
     # Learners without chance: threads of the cluster draw from the generator of this process too.
