@@ -11,6 +11,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
+from email import message_from_string
 from functools import lru_cache
 from importlib.metadata import Distribution, PackageNotFoundError, PathDistribution
 from importlib.util import find_spec
@@ -171,16 +172,12 @@ def _files_of(module: str) -> Iterator[Path]:
 def _described(
     distribution: Distribution,
 ) -> tuple[str | None, str | None, tuple[Distribution, ...]]:
-    """Return name, version and requirements of a distribution; email's parser takes long."""
-    about = (distribution.read_text("METADATA") or "").partition("\n\n")[0]
-    found = re.findall(r"^(Name|Version|Requires-Dist):(.+)$", about, re.MULTILINE)
-    fields = {key: value.strip() for key, value in reversed(found)}
-    required = [value.strip() for key, value in found if key == "Requires-Dist"]
-    if not found:  # metadata of an older form
-        old = distribution.metadata
-        fields = {key: old[key] for key in ("Name", "Version") if key in old}
-        required = distribution.requires or []
-    return fields.get("Name"), fields.get("Version"), tuple(_installed(required))
+    """Return name, version and requirements of a distribution, without its description."""
+    text = distribution.read_text("METADATA")
+    older = "" if text else distribution.read_text("PKG-INFO") or ""
+    about = message_from_string((text or older).partition("\n\n")[0])
+    required = about.get_all("Requires-Dist") if text else distribution.requires
+    return about["Name"], about["Version"], tuple(_installed(required or ()))
 
 
 def _installed(required: Iterable[str]) -> Iterator[Distribution]:

@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
+from mlaut.experiments.cells.given import cell_seed
 from mlaut.experiments.cells.messages import encode_outcome, frame
-from mlaut.experiments.cells.terms import cell_seed
 from mlaut.records import Cell, Outcome, Status
 
 

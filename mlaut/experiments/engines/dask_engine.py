@@ -24,10 +24,10 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
+from mlaut.experiments.cells.given import failed_outcome
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
-from mlaut.experiments.cells.terms import failed_outcome
-from mlaut.experiments.engines.dask_worker import Errand, SentFolds, run_guarded, versions
+from mlaut.experiments.engines.dask_worker import Errand, run_guarded, versions
 from mlaut.experiments.engines.engine import limited
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
@@ -321,12 +321,12 @@ class _Dispatch:
             table = pickle.dumps(load_table(ref), protocol=5)
             entry = _Sent(self._scattered(table), None, frozenset())
         if entry.folds is None or not batch.folds.keys() <= entry.repeats:
-            folds = SentFolds(dict(self._folds[ref]))
-            entry = entry._replace(folds=self._scattered(folds), repeats=frozenset(folds.folds))
+            folds = self._scattered(pickle.dumps(self._folds[ref], protocol=5))
+            entry = entry._replace(folds=folds, repeats=frozenset(self._folds[ref]))
         self._sent[ref] = entry
         return entry
 
-    def _scattered(self, sent: bytes | SentFolds) -> Any:
+    def _scattered(self, sent: bytes) -> Any:
         """Send a dataset, or its folds, to a worker.
 
         Raises

@@ -16,10 +16,8 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
 from mlaut.errors import StudyError
-from mlaut.experiments.cells.fold_table import FoldTable
+from mlaut.experiments.cells.given import FoldTable
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.workers.batches import BatchQueue, DatasetRef
 from mlaut.experiments.workers.environment import describe_environment
@@ -51,28 +49,16 @@ class Errand:
     versions: Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
-class SentFolds:
-    """Folds of a dataset as they are sent to a worker, apart from its bytes.
-
-    Attributes
-    ----------
-    folds : mapping of int to ndarray
-        Fold of each row, by repeat.
-    """
-
-    folds: Mapping[int, np.ndarray]
-
-
-def run_guarded(load: bytes, tables: Sequence[tuple[bytes, SentFolds]]) -> bytes:
+def run_guarded(load: bytes, tables: Sequence[tuple[bytes, bytes]]) -> bytes:
     """Run some batches on this worker, and return their outcomes as one block of bytes.
 
     Parameters
     ----------
     load : bytes
         Pickle of the batches, without folds, and of their `Errand`.
-    tables : sequence of (bytes, SentFolds)
-        Pickled `FoldTable` of the dataset of each batch, and its folds.
+    tables : sequence of (bytes, bytes)
+        Pickled `FoldTable` of the dataset of each batch, and the pickled fold of each of its rows,
+        by repeat.
 
     Raises
     ------
@@ -83,8 +69,8 @@ def run_guarded(load: bytes, tables: Sequence[tuple[bytes, SentFolds]]) -> bytes
     batches, errand = pickle.loads(load)
     _check_here(errand.versions, batches[0].options.models)
     batches = [
-        replace(batch, dataset=_kept(batch.dataset, content), folds=sent.folds)
-        for batch, (content, sent) in zip(batches, tables, strict=True)
+        replace(batch, dataset=_kept(batch.dataset, content), folds=pickle.loads(folds))
+        for batch, (content, folds) in zip(batches, tables, strict=True)
     ]
     with _team(errand) as team:
         parts = run_batches(BatchQueue(batches), team, 1, errand.timeout, _asked_of_dask())

@@ -7,13 +7,13 @@ import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mlaut import __version__
+from mlaut import (
+    __version__,
+    estimators,  # its names need scikit-learn, which a worker of Dask does without
+)
 from mlaut.identity.distributions import installed_version, versions_of
-
-if TYPE_CHECKING:
-    from mlaut.estimators import MlautEstimator
 
 BACKENDS = ("jax", "torch", "tensorflow")
 """Backends of Keras."""
@@ -21,7 +21,7 @@ BACKENDS = ("jax", "torch", "tensorflow")
 _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "h5py", "joblib", "keras")
 
 
-def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str, Any]:
+def describe_environment(strategies: Iterable[estimators.MlautEstimator] = ()) -> dict[str, Any]:
     """Return a description of the machine and the versions, as plain JSON values.
 
     Parameters
@@ -51,7 +51,7 @@ def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str,
     }
 
 
-def _used_by(strategies: Iterable[MlautEstimator]) -> set[str]:
+def _used_by(strategies: Iterable[estimators.MlautEstimator]) -> set[str]:
     """Return the packages that strategies use, without MLaut."""
     used: set[str] = set()
     for strategy in strategies:

@@ -21,8 +21,8 @@ from multiprocessing.reduction import send_handle
 from typing import Any, NamedTuple
 
 from mlaut.experiments.cells import messages
+from mlaut.experiments.cells.given import failed_outcome
 from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
-from mlaut.experiments.cells.terms import failed_outcome
 from mlaut.experiments.workers import sessions
 from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.experiments.workers.signals import STOPPING

@@ -89,10 +89,8 @@ def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
 def beat(path: Path) -> None:
     """Record that the run which holds the lock is making progress: touch the lock file."""
     due = time.monotonic() - _BEAT_SECONDS
-    if all(held.last_beat > due for held in [*_held.values()]):  # no look at the disk
-        return
-    held = _held.get(lock_path(path))
-    if held is not None and held.last_beat <= due:
+    late = any(held.last_beat <= due for held in [*_held.values()])  # else no look at the disk
+    if late and (held := _held.get(lock_path(path))) and held.last_beat <= due:
         held.last_beat = time.monotonic()
         with contextlib.suppress(OSError):  # the folder may be gone, which the next write reports
             os.utime(held.handle)

@@ -36,8 +36,7 @@ from mlaut.errors import StrategyError
 from mlaut.estimators import Generic_Estimator, as_strategies
 from mlaut.estimators.strategy.wrappers import WRAPPERS
 from mlaut.experiments.cells.cell import run_cell
-from mlaut.experiments.cells.fold_table import FoldTable
-from mlaut.experiments.cells.terms import CellOptions
+from mlaut.experiments.cells.given import CellOptions, FoldTable
 from mlaut.records import Cell, Status
 
 RANDOM = np.random.default_rng(0)

@@ -25,8 +25,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import DataError, OptionalPackageError, StudyError
+from mlaut.experiments.cells.given import CellOptions
 from mlaut.experiments.cells.messages import encode_outcomes
-from mlaut.experiments.cells.terms import CellOptions
 from mlaut.experiments.engines import dask_engine, dask_worker
 from mlaut.experiments.engines.dask_engine import DaskEngine
 from mlaut.experiments.engines.engine import make_engine

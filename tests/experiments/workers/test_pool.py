@@ -27,11 +27,11 @@ from spoilers import Spoiler, write_to_pipes
 
 from mlaut import Study, run_study
 from mlaut.errors import DataError, StrategyError, StudyError
+from mlaut.experiments.cells import messages
+from mlaut.experiments.cells.given import cell_seed
 from mlaut.experiments.cells.memory import CpuSeconds
 from mlaut.experiments.cells.messages import encode_outcome, frame
-from mlaut.experiments.cells.terms import cell_seed
 from mlaut.experiments.workers import process as worker_process
-from mlaut.experiments.workers import worker
 from mlaut.experiments.workers.batches import BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.process import GuardedProcess
@@ -623,10 +623,10 @@ def test_a_time_that_cannot_be_right_is_the_present_one():
     made_up = [(np.nan, 1.0), (process._sent + 1e7, np.nan), (process._sent - 1, np.inf)]
     with process._clock, clock:
         os.set_blocking(process._clock.fileno(), False)
-        os.write(clock.fileno(), b"".join(worker.CLOCK.pack(*times) for times in made_up))
+        os.write(clock.fileno(), b"".join(messages.CLOCK.pack(*times) for times in made_up))
         process._read_clock()
         assert process._used_before == 0
-        os.write(clock.fileno(), worker.CLOCK.pack(process._sent, 0.25))
+        os.write(clock.fileno(), messages.CLOCK.pack(process._sent, 0.25))
         process._read_clock()
     now = time.monotonic()
     assert process._begun[3] == process._sent
