@@ -37,7 +37,6 @@ from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.experiments.workers.sessions import is_running
 from mlaut.experiments.workers.start import start_process
-from mlaut.experiments.workers.worker import serve
 from mlaut.records import Cell, Outcome, Status
 
 
@@ -329,7 +328,7 @@ def test_changed_dataset_ends_the_run(batch):
 
 def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
     """The fifth in a row does; one that begins a cell begins the count again."""
-    monkeypatch.setattr(worker_process.worker, "serve", learners.leaves_at_once)
+    monkeypatch.setattr(worker_process, "_serve", learners.leaves_at_once)
     begun = []
     with Team(threads=1) as team:
         new = team._new
@@ -340,7 +339,7 @@ def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
 
 
 def test_a_process_that_serves_forgives_those_that_did_not_begin(batch, monkeypatch):
-    begun = []
+    begun, serve = [], worker_process._serve
     with Team(threads=1) as team:
         new = team._new
 
@@ -348,7 +347,7 @@ def test_a_process_that_serves_forgives_those_that_did_not_begin(batch, monkeypa
             begun.append(strategy)
             stumbles = len(begun) % 5 or len(begun) == 10
             monkeypatch.setattr(
-                worker_process.worker, "serve", learners.leaves_at_once if stumbles else serve
+                worker_process, "_serve", learners.leaves_at_once if stumbles else serve
             )
             return new(strategy)
 
