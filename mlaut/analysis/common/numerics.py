@@ -1,6 +1,6 @@
 """Exact tail probabilities, rounding noise and intervals that several tests share."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -254,7 +254,7 @@ def range_ppf(alpha: float, groups: int) -> float:
     return high
 
 
-def range_sf(values: Iterable[float], groups: int) -> np.ndarray:
+def range_sf(values: Sequence[float] | np.ndarray, groups: int) -> np.ndarray:
     """Return P(range of ``groups`` standard normals > value), to 14 decimals.
 
     The probability is an integral over the largest normal. The trapezoidal rule is so exact here
@@ -271,8 +271,9 @@ def range_sf(values: Iterable[float], groups: int) -> np.ndarray:
     below = ndtr(largest)
     weight = groups * step * np.exp(-(largest**2) / 2) / np.sqrt(2 * np.pi)
     whole = below ** (groups - 1)
-    above = [whole - (below - ndtr(largest - x)) ** (groups - 1) for x in values]
-    return np.clip(np.reshape(above, (-1, len(largest))) @ weight, 0.0, 1.0)
+    different, place = np.unique(values, return_inverse=True)  # few, beside the pairs
+    above = [(whole - (below - ndtr(largest - x)) ** (groups - 1)) @ weight for x in different]
+    return np.clip(np.array(above), 0.0, 1.0)[place]
 
 
 def student_quantile(df: float, confidence: float) -> float:

@@ -313,7 +313,8 @@ def trinomial_test(results: Results, *, confidence: float = 0.95) -> PairStatist
 
 def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the numbers of wins, losses and ties of the first strategy of each pair."""
-    return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
+    wins, losses = (np.count_nonzero(x, axis=0) for x in (d < 0, d > 0))
+    return wins, losses, len(d) - wins - losses
 
 
 def win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
