@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 from mlaut.markup import printable
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    **{sign: "\\" + sign for sign in "&%$#_{}"},
-}
+_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        **{sign: "\\" + sign for sign in "&%$#_{}"},
+    }
+)
 
 
 def escape(text: str) -> str:
@@ -24,7 +26,7 @@ def escape(text: str) -> str:
     >>> print(escape("K_Neighbours: 50 % of $x^2$"))
     K\_Neighbours: 50 \% of \$x\textasciicircum{}2\$
     """
-    return "".join(_SPECIAL.get(sign, sign) for sign in printable(" ".join(text.split())))
+    return printable(" ".join(text.split())).translate(_SPECIAL)
 
 
 def table_environment(

@@ -13,6 +13,7 @@ practice. Scores that differ in the tenth digit still count as different.
 """
 SINGLE_NOISE = 1e-6
 """The same for scores of single precision, which have seven digits."""
+_RANGES = 1024  # at a time: 3 MB for 421 nodes
 EXACT_UP_TO = 300  # ranks: beyond, quantiles of the signed rank test use the normal approximation
 
 
@@ -271,9 +272,10 @@ def range_sf(values: Sequence[float] | np.ndarray, groups: int) -> np.ndarray:
     below = ndtr(largest)
     weight = groups * step * np.exp(-(largest**2) / 2) / np.sqrt(2 * np.pi)
     whole = below ** (groups - 1)
-    different, place = np.unique(values, return_inverse=True)  # few, beside the pairs
-    above = [(whole - (below - ndtr(largest - x)) ** (groups - 1)) @ weight for x in different]
-    return np.clip(np.array(above), 0.0, 1.0)[place]
+    values, place = np.unique(values, return_inverse=True)  # few, beside the pairs
+    parts = (values[at : at + _RANGES, None] for at in range(0, len(values), _RANGES))
+    above = [(whole - (below - ndtr(largest - x)) ** (groups - 1)) @ weight for x in parts]
+    return np.clip(np.concatenate(above), 0.0, 1.0)[place]
 
 
 def student_quantile(df: float, confidence: float) -> float:
