@@ -24,12 +24,22 @@ def in_blocks(compute: Callable[..., Parts]) -> Callable[..., Parts]:
 
     @wraps(compute)
     def joined(d: np.ndarray, *args: Any, **options: Any) -> Parts:
-        parts = [compute(d[:, block], *args, **options) for block in blocks(d)]
-        whole = [
-            np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
-            for values in zip(*parts, strict=True)
-        ]
-        make: Any = getattr(type(parts[0]), "_make", tuple)
-        return make(whole) if len(parts) > 1 else parts[0]
+        several, whole = blocks(d), list[Any]()
+        for block in several:
+            part = compute(d[:, block], *args, **options)
+            if len(several) == 1:
+                return part
+            whole = whole or [_longer(x, d.shape[1]) for x in part]
+            for values, own in zip(whole, part, strict=True):
+                if isinstance(own, np.ndarray):
+                    values[block] = own
+        make: Any = getattr(type(part), "_make", tuple)
+        return make(whole)
 
     return joined
+
+
+def _longer(values: Any, n: int) -> Any:
+    """Return an array of the same kind with n rows, and anything else as it is."""
+    is_array = isinstance(values, np.ndarray)
+    return np.empty((n, *values.shape[1:]), values.dtype) if is_array else values

@@ -218,6 +218,7 @@ def joint_of(statistic: np.ndarray, smallest: np.ndarray, blocks: Iterable[np.nd
             together[order] += _count(most >= bound[order])
         else:
             largest.append(size.max(axis=0))
+        del block, size  # before the next block is made
     if steps:
         down = order[::-1]
         together[down] = np.maximum.accumulate(together[down])
