@@ -87,17 +87,18 @@ def load(database: Path, references: Sequence[str], task: str | None) -> Answer:
 
     A run then needs no network. Datasets that are already there, or in a cache of this machine, are
     not downloaded again. REFERENCES are starter/NAME, sklearn/NAME, openml/d/NUMBER (a dataset),
-    openml/t/NUMBER (a task with its split), openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME, and
-    pmlb/NAME.
+    openml/t/NUMBER (a task with its split), openml/s/NUMBER (a suite), uci/NUMBER or uci/NAME,
+    pmlb/NAME, and files and folders of tables.
 
     \b
     mlaut load input.h5 openml/s/99
+    mlaut load input.h5 'visits.csv?target=better'
     mlaut load input.h5 starter/iris uci/53 'openml/d/61?name=iris-2'
     """
     from mlaut.data import Data
+    from mlaut.data.adding import add_datasets
 
-    data = Data()
-    paths = data.load(references, hdf5_io=data.open_hdf5(database, mode="a"), task=task)
+    paths = add_datasets(Data().open_hdf5(database, mode="a"), references, task=task)
     for path in paths:
         show(path)
     return {"database": database, "datasets": paths}

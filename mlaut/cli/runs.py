@@ -74,10 +74,9 @@ def demo(output: Path, n_jobs: int) -> Answer:
 
 @click.command()
 @click.argument("study_file", default="study.toml", type=PATH)
-@click.option("--folder", type=PATH, help="Folder of tables; default: MLaut's own.")
-@click.option(
-    "--task", type=TASKS, default="Classification", show_default=True, help="Task of the datasets."
-)
+@click.option("--folder", type=PATH, help="Folder of tables, or a table; default: MLaut's own.")
+@click.option("--target", help="With a table: its target; default: as for a folder.")
+@click.option("--task", type=TASKS, help="Task of the datasets; default: that of the first.")
 @click.option(
     "--strategy",
     "strategies",
@@ -90,28 +89,47 @@ def demo(output: Path, n_jobs: int) -> Answer:
 @click.option("--metric", help="Primary metric; default: accuracy, or r2 for regression.")
 @click.option("--title", default="", help="Title of the reports.")
 def init(
-    study_file: Path, task: str, strategies: Sequence[str], metric: str | None, **chosen: Any
+    study_file: Path,
+    folder: Path | None,
+    target: str | None,
+    task: str | None,
+    strategies: Sequence[str],
+    metric: str | None,
+    **chosen: Any,
 ) -> Answer:
     """Write a study file with comments; it runs as it is.
 
-    Nothing is overwritten.
+    A table or a folder of tables in place of the file gets the study file NAME.toml. Nothing is
+    overwritten.
 
     \b
     mlaut init
+    mlaut init visits.csv --target better
     mlaut init trees.toml --folder tables --strategy Ensemble_methods --question 'all pairs'
     """
     from mlaut.analysis.deciding.terms import DEFAULT_METRICS, check_analysis
+    from mlaut.data.tables.folders import is_file_of_table
     from mlaut.estimators import as_strategies
-    from mlaut.experiments.study_files.new_study_file import new_study_file, usual_strategies
+    from mlaut.experiments.study_files.new_study_file import (
+        new_study_file,
+        origin_of,
+        usual_strategies,
+    )
     from mlaut.files_io.safe_files.plain_files import write_file
     from mlaut.records import Analysis
 
-    names = strategies or usual_strategies(task)
-    metric = metric or DEFAULT_METRICS[task]
+    if folder is None and (study_file.is_dir() or is_file_of_table(str(study_file))):
+        folder = study_file
+        study_file = Path(f"{folder.resolve().name.partition('.')[0]}.toml")
+    origin = origin_of(study_file, folder, target=target or "", task=task or "")
+    names = strategies or usual_strategies(origin.task)
+    metric = metric or DEFAULT_METRICS[origin.task]
     terms = Analysis(question=chosen["question"], metric=metric)
-    check_analysis(terms, [strategy.name for strategy in as_strategies(list(names))], {task})
-    text = new_study_file(study_file, task=task, strategies=names, metric=metric, **chosen)
+    check_analysis(terms, [strategy.name for strategy in as_strategies(list(names))], {origin.task})
+    text = new_study_file(study_file, origin, strategies=names, metric=metric, **chosen)
     write_file(study_file, text, new=True)
+    if origin.told:
+        show(f"{folder}: {origin.told}")
     show(f"{study_file} written; look at it, then: mlaut run {study_file}")
     return {"study_file": study_file}
 

@@ -11,7 +11,7 @@ from typing import Any
 from mlaut.data.api import Data
 from mlaut.data.sources.references import is_reference
 from mlaut.data.tables.collections import list_collections
-from mlaut.data.tables.folders import load_file
+from mlaut.data.tables.folders import is_file_of_table, load_file
 from mlaut.data.tables.frames import with_roles
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
@@ -48,7 +48,8 @@ def _leaves(given: Any, name: str, dataset: Callable[[Any, str], Dataset]) -> It
     elif isinstance(given, str | os.PathLike):
         text = os.path.expanduser(given)
         path = Path(text.partition("?")[0])
-        yield dataset(text, name) if path.suffix and path.is_file() else text
+        is_file = path.suffix and path.is_file()
+        yield dataset(text, name) if is_file or is_file_of_table(text) else text
     elif isinstance(given, Iterable):
         named = given.items() if isinstance(given, Mapping) else ((name, one) for one in given)
         for called, one in named:

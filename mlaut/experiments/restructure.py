@@ -6,9 +6,14 @@ from pathlib import Path
 
 from mlaut.data.sources.references import parse_reference
 from mlaut.data.tables.collections import collection_entries
-from mlaut.data.tables.folders import folder_tables
+from mlaut.data.tables.folders import folder_tables, name_of_file
 from mlaut.errors import MlautError, StudyError, nearest
-from mlaut.experiments.study_files.study_file import StudyFile, read_study_file, references_of
+from mlaut.experiments.study_files.study_file import (
+    StudyFile,
+    files_of,
+    read_study_file,
+    references_of,
+)
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.safe_files.hdf5 import write_in_place
@@ -152,6 +157,8 @@ def _still_named(file: StudyFile, what: str, name: str) -> str:
         if data.collection and not data.datasets:
             entries = collection_entries(data.collection)
             where = data.collection if any(entry.name == name for entry in entries) else ""
-        for reference in map(parse_reference, references_of(file)):
+        files = files_of(file)
+        where = next((text for text in files if name == name_of_file(text)), where)
+        for reference in map(parse_reference, (t for t in references_of(file) if t not in files)):
             where = where or (str(reference) if name in (reference.name, reference.key) else "")
     return f"; {name} is still in {where}: the next run will add it again" if where else ""

@@ -7,12 +7,18 @@ import select
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from mlaut.cli import main
 from mlaut.experiments import read_study_file, run_study, study_status
 from mlaut.experiments.following.forecast import take_snapshot
-from mlaut.experiments.study_files.new_study_file import new_study_file, usual_strategies
+from mlaut.experiments.study_files.new_study_file import (
+    new_study_file,
+    origin_of,
+    usual_strategies,
+)
 from mlaut.files_io import StudyStore
 from mlaut.records import REGRESSION, TASKS
 
@@ -97,7 +103,7 @@ def test_the_default_study_file_is_valid(task, tmp_path, capsys):
         (["--strategy", "SVCC"], "no strategy, family or task is called 'SVCC'; did you mean"),
         (["--question", "control: SVC"], "strategy 'SVC' is not in these results"),
         (["--metric", "r2"], "metric 'r2' suits no dataset (Classification)"),
-        (["--folder", "nowhere"], "nowhere: no such folder; check the path"),
+        (["--folder", "nowhere"], "nowhere: no such folder or file; check the path"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(arguments, line, tmp_path, capsys):
@@ -110,7 +116,8 @@ def test_a_mistake_is_one_line_and_writes_nothing(arguments, line, tmp_path, cap
 def test_names_that_toml_would_misread(tmp_path):
     odd = 'a"b\\c\x7f\n🙂'
     terms = {"strategies": ["SVC"], "question": "best", "metric": "accuracy"}
-    text = new_study_file(tmp_path / "s.toml", task="Classification", title=odd, **terms)
+    path = tmp_path / "s.toml"
+    text = new_study_file(path, origin_of(path), title=odd, **terms)
     tmp_path.joinpath("s.toml").write_text(text)
     assert read_study_file(tmp_path / "s.toml").study.title == odd
 
@@ -180,3 +187,35 @@ def test_a_running_study_is_followed_in_a_terminal_and_not_hindered(folder):
     assert re.search(r"[\d.]+ cells a minute, about \d+:\d\d left", text)
     assert "fails on r: error: ValueError: no \\x1b[2J fit" in text  # it cannot clear the screen
     assert study_status(folder / "study.h5").n_done == 30
+
+
+def test_a_table_gets_a_study_file_that_names_what_was_chosen(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    n = 60
+    columns = {"number": range(n), "x": np.linspace(0, 1, n), "group": [i // 6 for i in range(n)]}
+    table = pd.DataFrame({**columns, "sick": [("no", "yes")[i % 2] for i in range(n)]})
+    table.to_csv("visits.csv", index=False)
+    main(["init", "visits.csv", "--strategy", "BaselineClassifier"])
+    told = capsys.readouterr().out
+    assert "60 rows; target sick (the last column; --target chooses); Classification, 2 cl" in told
+    assert "number: another value in each row, is this a feature?" in told
+    written = tmp_path.joinpath("visits.toml").read_text()
+    assert '# ignore = ["number"]' in written
+    grouped = written.replace('# group = "patient"', 'group = "group"')
+    tmp_path.joinpath("visits.toml").write_text(grouped)
+    run_study("visits.toml", verbose=0, engine="inline", timeout=None)
+    split = StudyStore("visits.h5").load_splits()["visits"].split
+    assert split.scheme.startswith(("group_kfold", "stratified_group_kfold"))
+    main(["init", "prices.toml", "--folder", "visits.csv", "--target", "x"])
+    assert read_study_file("prices.toml").data.task == REGRESSION
+    assert "the last column" not in capsys.readouterr().out
+
+
+def test_a_folder_of_tables_gets_the_task_of_its_first(tmp_path, capsys):
+    for name in "ab":
+        tmp_path.joinpath(f"{name}.csv").write_text(
+            "x,y\n" + "\n".join(f"1,{i}.5" for i in range(9))
+        )
+    main(["init", str(tmp_path / "s.toml"), "--folder", str(tmp_path)])
+    assert "2 datasets; task Regression, that of a (--task chooses)" in capsys.readouterr().out
+    assert read_study_file(tmp_path / "s.toml").analysis.metric == "r2"

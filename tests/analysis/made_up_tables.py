@@ -18,6 +18,7 @@ METRICS = {  # name: names of its column, whether more is better, whether values
     "ndcg@10": (["ndcg@10", "NDCG@10"], True, True),
     "log_loss": (["log_loss", "logloss", "Log Loss"], False, False),
     "mean_reward": (["mean_reward", "reward"], True, False),
+    "seconds": (["seconds", "time", "Run time (s)", "duration"], False, False),
 }
 DATASET_KEYS = ["dataset", "Dataset", "dataset_name", "Data set", "env_id", "filename", "corpus"]
 STRATEGY_KEYS = ["model", "Method", "algorithm", "classifier_name", "Models", "algo", "model_name"]
@@ -99,7 +100,7 @@ class _Maker:
             mark = self.one(["**{}**", "\\textbf{{{}}}", "__{}__", "{}*", "<b>{}</b>"])
             texts = texts.where(~(best.T if turned else best), texts.map(mark.format))
         if self.maybe("spread", 0.3):
-            style = self.one(["{} ± {}", "{}({})", "{} +- {}", "${} \\pm {}$", "{} (±{})"])
+            style = self.one(["{} ± {}", "{}+{}", "{}({})", "{} +- {}", "${} \\pm {}$", "{} (±{})"])
             spread = self.rng.uniform(0.001, 0.02, table.shape).round(4) * scale
             spreads = pd.DataFrame(spread, table.index, table.columns).map("{:.3f}".format)
             texts = texts.combine(spreads, lambda a, b: pd.Series(map(style.format, a, b), a.index))
@@ -123,6 +124,24 @@ class _Maker:
             texts.loc[self.one(["Average", "AVG", "mean", "Avg. rank", "Wins"])] = [
                 f"{x:.3f}" for x in [*(scale * table).mean(), 0.0][: texts.shape[1]]
             ]
+        if self.maybe("ratio", 0.2):
+            one, two = [table[x] for x in self.rng.permutation(list(table))[:2]]
+            unnamed = len(table) > 5 and self.maybe("ratio by value", 0.4)
+            name = self.one(["Speedup", "vs. base", "Ratio", "Diff"])
+            texts["A:B" if unnamed else name] = (one / two).map("{:.4f}".format)
+        averaged = {"percent", "average column", "average row"} & {*self.features}
+        if not averaged and not self.unit and self.maybe("grouped", 0.3):
+            sign = self.one([",", "'", "_"])
+            plain_ones = [x for x in table if texts[x].str.fullmatch(r"[\d.]+").all()]
+            for x in plain_ones:
+                texts[x] = [f"{1000 * y:,.1f}".replace(",", sign) for y in table[x]]
+            if plain_ones:
+                kept = self.truth.T.copy() if turned else self.truth.copy()
+                kept[plain_ones] = (1000 * kept[plain_ones]).round(1)
+                self.truth = kept.T if turned else kept
+        if self.maybe("approximate", 0.1):
+            first = next(x for x in table if x in texts)
+            texts[first] = [f"~{x}" if x[:1].isdigit() else x for x in texts[first]]
         out = texts.reset_index()
         rows = len(out)
         for what in ("size", "flag", "text", "year", "url"):
@@ -204,7 +223,8 @@ class _Maker:
             if score not in ("score", "value", "result"):
                 table[METRICS[other][0][0]] = self.rng.uniform(0, 1, len(table)).round(3)
         if self.maybe("time", 0.3):
-            name = self.one(["time", "train_time_s", "duration", "n_params"])
+            names = ["time", "train_time_s", "duration", "n_params"]
+            name = self.one(names[-1:] if self.metric == "seconds" else names)
             table[name] = self.rng.integers(1, 99, len(table))
         if self.maybe("split", 0.2):
             other = table.assign(**{score: self.rng.uniform(0, 1, len(table)).round(4)})
@@ -216,6 +236,11 @@ class _Maker:
             table = pd.concat([table.assign(metric=self.metric), other.assign(metric="another")])
         if self.maybe("std column", 0.2):
             table[f"{score}_std"] = self.rng.uniform(0, 0.05, len(table)).round(4)
+        if self.maybe("flags", 0.15):
+            flags = {name: bool(i % 2) for i, name in enumerate(table[strategy].unique())}
+            table["pretrained"] = table[strategy].map(flags)
+        if self.maybe("relative", 0.15):
+            table["vs. best"] = (table[score] / table[score].max()).round(3)
         if self.maybe("index", 0.15):
             table = table.reset_index(drop=True).rename_axis("").reset_index()
         order = [*table.columns[:1], *self.rng.permutation(table.columns[1:])]
@@ -232,7 +257,7 @@ class _Maker:
             own = truth.loc[name] if kind == "dataset" else truth[name]
             key = self.one(STRATEGY_KEYS[:1] if kind == "dataset" else DATASET_KEYS[:1])
             table = own.rename(column).rename_axis(key).reset_index()
-            table["seconds"] = self.rng.uniform(0, 9, len(table)).round(1)
+            table["n_params"] = self.rng.uniform(0, 9, len(table)).round(1)
             files[f"{name}.csv".replace(" ", "-")] = table.to_csv(index=False)
         return files
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mlaut.errors import DataError, StrategyError, StudyError, StudyLockedError
+from mlaut.errors import DataError, StoreError, StrategyError, StudyError, StudyLockedError
 from mlaut.experiments.study_files.study_file import (
     choose_strategies,
     prepare_data,
@@ -196,9 +196,24 @@ def test_references_and_names_of_stored_datasets(written):
     assert len(prepare_data(read_study_file(written('[data]\ndatasets = ["sklearn"]')))[1]) == 6
 
 
+def test_files_of_tables_beside_the_study_file(written, tmp_path, monkeypatch):
+    tmp_path.joinpath("cars.csv").write_text("price,weight,id\n" + "1.5,2,a\n2.5,3,b\n" * 9)
+    files = '"cars.csv?target=price&ignore=id", "cars.csv?name=weights&target=weight"'
+    file = read_study_file(written(f"[data]\ndatasets = [{files}, 'starter/zoo']"))
+    monkeypatch.chdir("/")  # paths are relative to the study file
+    input_io, paths = prepare_data(file)
+    assert paths == ["/cars", "/weights", "/starter/zoo"]
+    assert list(input_io.load_dataset("cars").features) == ["weight"]
+    assert prepare_data(file)[1] == paths
+    tmp_path.joinpath("cars.csv").write_text("price,weight,id\n" + "1.5,2,a\n2.5,4,b\n" * 9)
+    with pytest.raises(StoreError, match=r"other values in column .weight."):
+        prepare_data(file)
+
+
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
+        ('datasets = ["nowhere.csv"]', DataError, "nowhere.csv: no such file; check the path"),
         ('collection = "starter"\ndatasets = ["starter/zoo"]', StudyError, "or none"),
         ('datasets = ["starter/zo"]', DataError, "no dataset 'zo'; did you mean 'zoo'?"),
         ('datasets = ["starter/zoo", "zo"]', StudyError, "no dataset 'zo' in .*; did you mean"),

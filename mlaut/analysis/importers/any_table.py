@@ -3,23 +3,27 @@
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers import automlbenchmark, openml, sktime_results, tabarena
 from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
 from mlaut.analysis.importers.grids.building import results_of_reading
+from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grids_of
 from mlaut.analysis.importers.grids.names import same_metric
-from mlaut.analysis.importers.grids.readings import read_grid
-from mlaut.analysis.importers.grids.sheet import ROLES, Asked
+from mlaut.analysis.importers.grids.readings import asked_of, read_grid
+from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
 from mlaut.errors import AnalysisError, DataError, nearest
 
+_FOLLOWED = 20_000  # rows of a table up to which the answers to a question are tried
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
     openml.EVALUATIONS.required: openml.read_openml_evaluations,
@@ -142,14 +146,19 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         return named[0]
     if len(grids) == 1:
         return grids[0]
-    readable, why = {}, ""
+    readable: dict[int, Reading] = {}
+    why, ways = "", list[Asked]()
     for number, grid in enumerate(grids, 1):
         try:
-            readable[number] = read_grid(grid, asked)
-        except AnalysisError as error:
-            why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut")[0]
-    alike = [n for n in readable if asked.metric and same_metric(grids[n - 1].name, asked.metric)]
-    if len(readable) == 1 or len(alike) == 1:
+            reading = read_grid(grid, replace(asked, table=str(number)))
+            if len(set(reading.strategy)) > 1:
+                readable[number] = reading
+        except QuestionError as error:
+            ways = ways or asked_of(grid, error)[:2]
+            why = why or error.text.removeprefix(f"{asked.where}: ")
+    wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
+    alike = [n for n in readable if n in wanted]
+    if len(alike) == 1 or (len(readable) == 1 and not wanted):
         number = (alike or list(readable))[0]
         grid = grids[number - 1]
         this = f"{grid.name!r}" if grid.name else f"number {number}"
@@ -159,17 +168,30 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         f"{i}: {(x.name or 'without heading')[:40]!r} ({len(x.table)} x {x.table.shape[1]})"
         for i, x in enumerate(grids, 1)
     ]
-    ways = " or ".join(asked.command(table=str(i)) for i in list(readable or [1])[:2])
+    ways = [asked.with_columns(table=str(i)) for i in list(readable)[:2]] or ways
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
-    raise AnalysisError(
-        f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more})"
-        f"{'' if readable else f', and none is read at once ({why})'}: choose one: {ways}"
-    )
+    text = f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more})"
+    text += "" if readable else f", and none is read at once ({why})"
+    raise QuestionError(text + ": choose one" * bool(ways), ways)
+
+
+def _names(grid: Grid, metric: str) -> bool:
+    """Return whether the heading or a column of a table names a metric."""
+    texts = [grid.name, *(str(x) for name in grid.table for x in np.atleast_1d(np.array(name)))]
+    return any(same_metric(measure_in(x) or x, metric) for x in texts if x)
 
 
 def _read(grid: Grid, asked: Asked, greater_is_better: bool | None) -> Results:
     """Return the results of a grid; an error about their values names the file."""
-    reading = read_grid(grid, asked)
+    try:
+        reading = read_grid(grid, asked)
+    except QuestionError as question:
+        if len(grid.table) > _FOLLOWED:
+            raise
+        ways = asked_of(grid, question)
+        if question.ways and not ways:  # whatever is answered, it cannot be read
+            read_grid(grid, question.ways[0])
+        raise QuestionError(question.text, ways) from None
     try:
         return results_of_reading(reading, greater_is_better)
     except AnalysisError as error:

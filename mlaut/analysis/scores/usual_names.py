@@ -29,8 +29,8 @@ _NAMES: dict[str, tuple[bool, str]] = {
     "kendall": (True, "kendalltau kendall_tau krcc"),
     "correlation": (True, "corr cor cc"),
     "ndcg": (True, ""),
-    "map": (True, "mean_average_precision mean_ap"),
-    "ap": (True, "ap50 ap_50 ap75 map50 map_50 map50_95 box_ap mask_ap"),
+    "map": (True, "mean_average_precision mean_ap map50 map_50 map50_95 map_50_95"),
+    "ap": (True, "ap50 ap_50 ap75 box_ap mask_ap"),
     "mrr": (True, "mean_reciprocal_rank"),
     "hit_rate": (True, "hr hit hits hitrate"),
     "iou": (True, "miou mean_iou jaccard m_iou"),
@@ -57,7 +57,13 @@ _NAMES: dict[str, tuple[bool, str]] = {
     "kge": (True, "kling_gupta kling_gupta_efficiency"),
     "coverage": (True, ""),
     "elo": (True, "elo_rating"),
-    "error": (False, "error_rate err misclassification_error test_error mmce classification_error"),
+    "error": (
+        False,
+        "error_rate err top_1_err top1_err top_1_error top1_error misclassification_error "
+        "test_error mmce classification_error",
+    ),
+    "mr": (False, "mean_rank amr"),
+    "top5_error": (False, "top_5_error top5_err top_5_err"),
     "log_loss": (False, "logloss cross_entropy crossentropy ce binary_crossentropy bce"),
     "nll": (False, "negative_log_likelihood"),
     "loss": (False, "losses"),
@@ -90,6 +96,11 @@ _NAMES: dict[str, tuple[bool, str]] = {
     "epe": (False, "aee"),
     "makespan": (False, ""),
     "gap": (False, "optimality_gap"),
+    "seconds": (
+        False,
+        "time times secs sec ms milliseconds duration elapsed latency runtime run_time total_time "
+        "running_time execution_time wall_time walltime wall_clock cpu_time",
+    ),
 }
 _PARTS = {"test": "test", "holdout": "test", "heldout": "test", "eval": "test", "oos": "test"}
 _PARTS |= {"val": "val", "valid": "val", "validation": "val", "dev": "val", "cv": "val"}
@@ -147,7 +158,7 @@ def usual_name(name: str) -> UsualName | None:
     words = [word for word in re.split(r"[\s_./:\-]+", text) if word]
     negative = words[:1] in (["neg"], ["negative"])
     words = words[negative:]
-    parts = [_PARTS[word] for word in (*words[:1], *words[-1:]) if word in _PARTS]
+    parts = [_PARTS[word] for word in words if word in _PARTS]
     if parts and "_".join(words) not in _KNOWN:
         words = [word for word in words if word not in _PARTS]
     whole = "_".join(words)

@@ -20,14 +20,16 @@ from mlaut.data.tables.images import image_folders
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
 from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of, refuse_unknown
 from mlaut.files_io.safe_files.plain_files import read_text
+from mlaut.files_io.tables.pairs import HDF5
 from mlaut.files_io.tables.tables import (
     IN_FOLDERS,
     MISSING,
+    ending_of,
     gaps_in,
     read_rows,
     stem_of,
 )
-from mlaut.records import Dataset
+from mlaut.records import ROLES, Dataset
 
 MANIFEST = "manifest.csv"
 SETTINGS = ("name", "file", "target", "task", "categorical", "missing", "roles", "fingerprint",
@@ -139,7 +141,8 @@ def load_file(text: str, roles: Mapping[str, Any] | None = None) -> Dataset:
     Parameters
     ----------
     text : str
-        For example ``"scans.h5?X=images&y=labels&name=scans"``.
+        For example ``"scans.h5?X=images&y=labels&name=scans"``, or
+        ``"visits.csv?target=better&group=patient&ignore=note"``.
     roles : mapping, optional
         As in `load_folder`.
 
@@ -148,12 +151,45 @@ def load_file(text: str, roles: Mapping[str, Any] | None = None) -> Dataset:
     DataError
         There is no such file, setting or array, or the table cannot be used.
     """
+    file, row = _described(text)
+    if not file.is_file():
+        raise DataError(f"{file}: no such file; check the path")
+    return _load(file.parent, row, roles, None)
+
+
+def is_file_of_table(text: str) -> bool:
+    """Return whether a text names a file of a table by its ending.
+
+    Examples
+    --------
+    >>> is_file_of_table("tables/cars.csv?target=price"), is_file_of_table("openml/d/61")
+    (True, False)
+    """
+    place = Path(text.partition("?")[0])
+    return bool(ending_of(place.name) or place.suffix in HDF5) and not place.is_dir()
+
+
+def name_of_file(text: str) -> str:
+    """Return the name of the dataset of a file.
+
+    Examples
+    --------
+    >>> name_of_file("tables/cars.csv"), name_of_file("a.npy?y=b.npy&name=c")
+    ('cars', 'c')
+    """
+    return _described(text)[1]["name"]
+
+
+def _described(text: str) -> tuple[Path, dict[str, str]]:
+    """Return the path of a file, and what a row of a manifest would say of it."""
     path, _, settings = text.partition("?")
-    row = dict(parse_qsl(settings, keep_blank_values=True))
-    refuse_unknown(row, SETTINGS, DataError, f"{text!r}: unknown option")
+    given = parse_qsl(settings, keep_blank_values=True)
+    refuse_unknown(dict(given), (*SETTINGS, *ROLES), DataError, f"{text!r}: unknown option")
     file = Path(path)
-    named = {"name": stem_of(file.name) or file.resolve().parent.name, "file": file.name}
-    return _load(file.parent, {**named, **row}, roles, None)
+    row = {"name": stem_of(file.name) or file.resolve().parent.name, "file": file.name}
+    row |= {word: value for word, value in given if word in SETTINGS}
+    roles = [row.pop("roles", ""), *(f"{word}={to}" for word, to in given if word in ROLES)]
+    return file, {**row, "roles": ";".join(roles)}
 
 
 def folder_tables(

@@ -163,7 +163,8 @@ def _datasets(file: study_file.StudyFile) -> Iterator[tuple[FilesIO, list[str]]]
     if not study_file.fills_input(file):
         yield study_file.prepare_data(file)
         return
-    if not file.data.folder and (stored := _stored(file)):
+    may_change = file.data.folder or study_file.files_of(file)
+    if not may_change and (stored := _stored(file)):
         yield stored  # neither a collection nor a reference changes
         return
     with tempfile.TemporaryDirectory(prefix="mlaut-") as folder:

@@ -35,7 +35,7 @@ def trial_fits(plan: Plan, database: Path, options: RunOptions, seed: int = 0) -
     if options.engine != "local":
         return []
     groups = _smallest(plan)
-    settings = replace(cell_options(options, Path()), models=None, checkpoints=None)
+    settings = replace(cell_options(options, database), models=None, checkpoints=None)
     until = time.monotonic() + _ALL_SECONDS
     failed: Mapping[str, Outcome] = {}
     for n_rows in _ROWS:

@@ -62,7 +62,8 @@ class DataSection:
     """Section ``[data]``: a database, collection or folder of tables, and the chosen datasets.
 
     A collection, a folder, or ``datasets`` that are references, such as ``openml/t/59``
-    (`mlaut.data.parse_reference`), are first loaded into the database ``input``.
+    (`mlaut.data.parse_reference`), or files, such as ``visits.csv?target=better``, are first loaded
+    into the database ``input``.
 
     ``[data.roles]`` names columns that are no features, as in ``group = "patient"``, and another
     ``target``; ``[data.roles.NAME]`` does so for one dataset (`mlaut.data.with_roles`).
@@ -482,6 +483,7 @@ def _prepare_patiently(file: StudyFile) -> tuple[FilesIO, list[str]]:
 def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
     """Load the datasets into the input database if needed; return it and the chosen paths."""
     from mlaut.data import Data
+    from mlaut.data.adding import add_datasets
 
     data, section = Data(), file.data
     if section.collection and section.folder:
@@ -495,7 +497,9 @@ def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
         )
     input_io = data.open_hdf5(file.input, mode="a" if fills_input(file) else "r")
     if references := references_of(file):
-        data.load(references, hdf5_io=input_io, roles=section.roles)
+        files = files_of(file)
+        given = [files.get(text, text) for text in references]
+        add_datasets(input_io, given, roles=section.roles)
         return input_io, chosen_datasets(file, input_io)
     group = _group(file)
     if section.collection:
@@ -521,16 +525,25 @@ def fills_input(file: StudyFile) -> bool:
 
 
 def references_of(file: StudyFile) -> list[str]:
-    """Return the datasets of the file that are references."""
+    """Return the datasets of the file that are references, or files of tables."""
     from mlaut.data import is_reference
 
-    references = [text for text in file.data.datasets if is_reference(text)]
+    texts = file.data.datasets
+    references = [text for text in texts if is_reference(text) or text in files_of(file)]
     if references and (file.data.collection or file.data.folder):
         raise StudyError(
             f"{file.path}: [data] names {references[0]!r} beside a collection or a folder; name "
             "all datasets by reference, as in 'starter/iris', or none"
         )
     return references
+
+
+def files_of(file: StudyFile) -> dict[str, str]:
+    """Return the datasets of the file that are files of tables, each with its whole path."""
+    from mlaut.data.tables.folders import is_file_of_table
+
+    texts = [text for text in file.data.datasets if is_file_of_table(text)]
+    return {text: str(file.path.parent / text) for text in texts}
 
 
 def _group(file: StudyFile) -> str:
@@ -542,10 +555,14 @@ def _group(file: StudyFile) -> str:
 def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
     """Return the paths, in the input database, of the datasets that the file chooses."""
     from mlaut.data.sources.loading import check_roles, find_stored
+    from mlaut.data.tables.folders import name_of_file
 
     names, paths = input_io.list_datasets(_group(file))
     paths_of = {name: [path] for name, path in zip(names, paths, strict=True)}
-    paths_of |= {text: find_stored(input_io, text) for text in references_of(file)}
+    files = files_of(file)
+    for text in references_of(file):
+        called = f"/{name_of_file(text)}" if text in files else ""
+        paths_of[text] = [called] if called else find_stored(input_io, text)
     load = f" (to load what is missing: {file.data.load})" if file.data.load else ""
     more = f" in {file.input}{load}"
     what = f"{file.path}: no dataset"

@@ -306,7 +306,7 @@ def test_a_row_is_named_in_plain_words(tmp_path):
     table = pd.concat([(200 * SCORES).assign(fold=fold) for fold in (0, 1)])
     assert "on ecoli, 0: change" in refusal(saved(tmp_path, table))
     text = refusal(saved(tmp_path, table.drop(columns="fold") / 200))
-    assert "columns 'repeat' and 'fold'" in text
+    assert text.endswith("--columns dataset=dataset,repeat=rows")
 
 
 def test_scores_that_are_unclear_say_what_to_do(tmp_path):

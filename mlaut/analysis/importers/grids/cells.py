@@ -31,13 +31,14 @@ _GONE = re.compile(
 _EMPHASIS = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")  # underscores at the ends of words
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
 _PRINTED = re.compile(
-    rf"(?P<bound>[<>≤≥]\s*)?(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
-    rf"(?:(?:±|\+/?-|_|\^?±)\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*(?:±\s*{_NUMBER}\s*)?"
+    rf"(?P<bound>[<>≤≥≈]\s*)?(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
+    rf"(?:(?:±|\+/?-|_|\^?±|\+(?=\d*\.\d))\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*(?:±\s*{_NUMBER}\s*)?"
     r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Zµ]{1,4}(?:/s)?|\u00d7)?[?!#^]*"
 )
 _SEVERAL = re.compile(
     rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,|\s-\s)\s*(?:{_NUMBER}|-)"
 )
+_GROUPED = re.compile(r"\d{1,3}(?:(['_])\d{3})(?:\1\d{3})*(?:\.\d+)?(?!\d)")
 _CITED = re.compile(r"(?<=\S)\s*\[\d{1,3}(?:,\s*\d{1,3})*\]$")  # a reference behind a number
 _FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|error|timeout|oom)\b")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
@@ -67,6 +68,8 @@ def plain(text: object) -> str:
     shown = str(text)
     if shown.isalnum():
         return shown
+    shown = re.sub(r"<br\s*/?>|(?<=[a-zA-Z])<sup>(?!.*</sup>)", " ", shown)
+    shown = re.sub(r"(?<!\S)~(?=\d)", "≈", shown)
     shown = _IMAGE_OR_NOTE.sub("", _LINK.sub(lambda link: link[1] or "", unescape(shown)))
     shown = (
         shown.replace("\\pm", "±").replace("\u2212", "-").replace("\\_", "_").replace("\\&", "&")
@@ -217,7 +220,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
             for x in lower
         ]
     known = [
-        text in _NO_RESULT or text in _FAILURES or not text.strip("-\u2013\u2014") for text in lower
+        text in _FAILURES or {*re.split(r"[\s()±+]+", text.strip("-\u2013\u2014"))} <= _NO_RESULT
+        for text in lower
     ]
     odd = {i: raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])}
     rows = np.bincount(codes, minlength=len(each))
@@ -244,12 +248,13 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         strange=strange,
         bold=bold[codes] if bold.any() else None,
         units=units if any(units) else None,
-        bound=next((text for text in texts if text[:1] in ("<", ">", "≤", "≥")), ""),
+        bound=next((text for text in texts if text[:1] in tuple("<>≤≥≈")), ""),
     )
 
 
 def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str, str]:
     """Return value, spread and number in brackets of a cell, its unit and its sign of percent."""
+    text = re.sub(r"(?<=\d)['_](?=\d{3}(?!\d))", "", text) if _GROUPED.match(text) else text
     match = _PRINTED.fullmatch(text)
     unit = (match["unit"] or "").lower() if match else ""
     if match is None or (unit and unit not in _UNITS and unit not in _SCALES):
@@ -280,9 +285,14 @@ def _without_ranks(columns: Sequence[Column]) -> list[Column]:
     inside = [column.brackets for column in columns if column.brackets is not None]
     n = len(inside)
     ranks = n > 1 and np.allclose(np.sum(inside, axis=0), n * (n + 1) / 2, rtol=0, atol=0.1)
+    named = all(
+        re.search(r"[a-z]\W*\([a-zA-Z]+\)$", x.name, re.I)
+        for x in columns
+        if x.brackets is not None
+    )
     kept = []
     for column in columns:
-        if column.brackets is not None and not ranks and column.spreads is None:
+        if column.brackets is not None and not ranks and not named and column.spreads is None:
             column = replace(column, spreads=column.brackets)
         kept.append(column)
     return kept

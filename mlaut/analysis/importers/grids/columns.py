@@ -143,7 +143,7 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
 
 def block_averages(names: Sequence[str], values: np.ndarray) -> list[int]:
     """Return the rows that are called an average, and are that of rows above or below them."""
-    called = [bool(re.search(r"\b(?:avg|average|mean)\b", x.lower())) for x in names]
+    called = [bool(re.search(r"(?<![a-z])(?:avg|average|mean)(?![a-z])", x.lower())) for x in names]
     if not any(called) or sum(called) > len(called) / 2 or not values.size:
         return []
     found = []

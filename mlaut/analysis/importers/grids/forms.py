@@ -261,12 +261,12 @@ def _filled_down(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose first column, if a name stands for several rows, has it in each."""
     first = table.iloc[:, 0] if table.shape[1] > 2 else pd.Series(dtype=object)
     second = table.iloc[:, 1] if table.shape[1] > 2 else first
-    gaps = first.isna()
+    gaps = first.isna() | first.isin(('"', "''", ".", "〃"))
     if not len(first) or not gaps.any() or gaps.iloc[0] or first.nunique() < 2:
         return table
     if second.map(lambda cell: cell is not None and _is_score(plain(cell))).mean() > 0.5:
         return table
-    table.isetitem(0, first.ffill().to_numpy())
+    table.isetitem(0, first.mask(gaps).ffill().to_numpy())
     return table
 
 

@@ -133,7 +133,8 @@ def _scores(g: Sheet, numbers: Sequence[str]) -> list[str]:
     if wanted:
         if exact := [x for x in numbers if word_of(x) == word_of(wanted)]:
             return exact[:1]
-        same = [x for x in usual if same_metric(x, wanted)]
+        least = ("spread", "average")
+        same = [x for x in numbers if g.roles[x] not in least and same_metric(x, wanted)]
         parts = {x: part_of(x) for x in same}
         for part in ("test", "", "val", "train"):
             if found := [x for x in same if parts[x] == part]:

@@ -6,7 +6,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers.grids.cells import WORDS, Column
+from mlaut.analysis.importers.grids.cells import WORDS
+from mlaut.analysis.importers.grids.forms import FILE
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
@@ -56,7 +57,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     sources = sources_by_dataset(g, dataset)
     used = {*dataset, *strategy, *repeat, *fold, score, *g.of("source")[:1] * bool(sources)}
     spread, paired = column.spreads, quoted(g.paired)
-    alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:9] and x not in used]
+    alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:12] and x not in used]
     if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
         spread, paired = g.columns[alone[0]].numbers, quoted(alone)
         used |= {*alone}
@@ -133,6 +134,8 @@ def _other_key(
         if not g.columns[x].is_number and x not in known and g.roles[x] in ("", "source")
     ]
     texts = [x for x in texts if not known or not g.fixes(known, x)]
+    flags = {"true", "false", "yes", "no", ""}
+    texts = [x for x in texts if not {y.lower() for y in g.columns[x].labels()} <= flags]
     texts = [x for x in texts if all(g.columns[x].labels())] or texts  # names are in each row
     like: dict[str, list[str]] = {}  # columns with the same things by other names
     for x in texts:
@@ -143,11 +146,13 @@ def _other_key(
         free = [x for x in texts if g.roles[x] == ""] or texts
         keyed = [x for x in free if g.is_key([*known, x, *more])]
         found = (keyed or free)[:1] if len(keyed) == 1 or len(free) == 1 else []
+        found = [FILE] if FILE in free else found  # who named the files named what differs
         if not found:
             need = "strategies" if dataset else "datasets"
             role = "strategy" if dataset else "dataset"
             if not free:
                 left = [x for x in g.columns if not g.columns[x].is_number and x not in known]
+                left = [x for x in left if g.n_of(x) > 2 and usual_name(x) is None]
                 ways = [{role: x} for x in left if not g.fixes(known, x)][:2]
                 raise g.refuse(
                     f"no column names the {need}, so its rows are of one: {_FOLDER}", *ways
@@ -165,11 +170,11 @@ def _other_key(
         else [tuple(texts)]
     )
     if len(pairs) != 1 or len(pairs[0]) != 2:
-        parts = [("+".join(x for x in texts if x != one), one) for one in texts[::-1]]
+        parts = [([x for x in texts if x != one], [one]) for one in texts[::-1]]
         if len(texts) != 3 or not g.is_key([*texts, *more]):
-            parts = [(texts[0], texts[1])] if len(texts) > 1 else []
+            parts = [(texts[:1], texts[1:2])] if len(texts) > 1 else []
         both = [way for a, b in parts for way in ((a, b), (b, a))]
-        full = [g.n / (g.n_of(*a.split("+")) * g.n_of(*b.split("+"))) for a, b in both]
+        full = [g.n / (g.n_of(*a) * g.n_of(*b)) for a, b in both]
         both = [both[i] for i in sorted(range(len(both)), key=lambda i: -full[i])]
         raise g.refuse(
             f"{', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear which has "
@@ -199,11 +204,7 @@ def _tell_apart(
 ) -> tuple[list[str], list[str], list[str]]:
     """Return the keys with the columns that tell rows of one cell apart."""
     if g.asked.columns.get("repeat") == ("rows",):
-        label = pd.MultiIndex.from_arrays([g.label(dataset), g.label(strategy)])
-        counts = pd.Series(0, index=range(g.n)).groupby(label.factorize()[0]).cumcount()
-        g.columns["row"] = Column("row", values=counts.to_numpy(dtype=float))
-        g.roles["row"] = "repeat"
-        return strategy, dataset, ["row"]
+        return strategy, dataset, g.number_rows([*dataset, *strategy])
     keys = [*dataset, *strategy, *repeat, *fold]
     if g.is_key(keys):
         return strategy, dataset, repeat
@@ -260,7 +261,8 @@ def _as_part(
     """Return the keys with columns that tell rows apart as parts of strategies or of datasets."""
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
     chosen = (of_strategy or found)[0]
-    if all(g.fixes(chosen, name) for name in strategy):
+    steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
+    if not steps and all(g.fixes(chosen, name) for name in strategy):
         return _finer(g, strategy, chosen), dataset, repeat
     if all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
@@ -271,9 +273,9 @@ def _as_part(
     rows = g.n_of(*label, *chosen)
     with_strategy = rows / (g.n_of(*dataset) * g.n_of(*strategy, *chosen))
     with_dataset = rows / (g.n_of(*strategy) * g.n_of(*dataset, *chosen))
-    if with_strategy >= 0.95 and with_dataset < 0.8:
+    if with_strategy >= 0.95 and with_dataset < 0.8 and not steps:
         return [*strategy, *chosen], dataset, repeat
-    if with_dataset >= 0.95 and with_strategy < 0.8:
+    if with_dataset >= 0.95 and with_strategy < 0.8 and not steps:
         return strategy, [*dataset, *chosen], repeat
     names = [*strategy, *chosen]
     pairs = list(dict.fromkeys(g.label(names).tolist()))[:2]
@@ -282,10 +284,13 @@ def _as_part(
         f"strategies {' and '.join(map(repr, pairs))}, or does it belong to the datasets, or are "
         "they repeats"
     )
-    raise g.refuse(
-        text,
+    ways = [
         {"dataset": dataset, "strategy": names},
         {"dataset": [*dataset, *chosen], "strategy": strategy},
+    ]
+    raise g.refuse(
+        text,
+        *ways[:: 1 if with_strategy > with_dataset else -1],
         {"dataset": dataset, "strategy": strategy, "repeat": chosen},
     )
 

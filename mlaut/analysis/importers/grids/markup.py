@@ -15,6 +15,7 @@ _LINES = re.compile(
     r"|c(?:mid)?rule|cline|cmidrule|Xhline|hdashline|noalign|rowcolor|arrayrulecolor|morecmidrules)"
     r"(?![a-zA-Z])(?:\([^)]*\)|\[[^\]]*\]|\{[^{}]*\})*"
 )
+_TITLE = 120  # letters of a line above a table that ends with a colon
 _HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*(.+)|\\(?:sub)*section\*?\{([^}]*)\})")
 
 
@@ -23,8 +24,9 @@ def markdown_tables(text: str) -> Iterator[tuple[str, Rows]]:
     lines, heading, at = text.splitlines(), "", 0
     while at < len(lines):
         line = lines[at]
-        if line.lstrip().startswith("#"):
-            heading = line.strip("# *").strip()
+        titled = len(line) < _TITLE and re.fullmatch(r"\*\*[^|]*\*\*:?|\w[^|]*:", line.strip())
+        if line.lstrip().startswith("#") or titled:
+            heading = line.strip("# *:").strip()
         below = lines[at + 1] if at + 1 < len(lines) else ""
         if "|" in line and "|" in below and "-" in below and _RULE.fullmatch(below):
             end = at + 2

@@ -7,6 +7,10 @@ from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.scores.usual_names import usual_name
 
 _ENDS, _LAST = frozenset(WORDS["ends"]), frozenset(WORDS["last"])
+_RELATIVE = re.compile(
+    r"\W*(?:(?:rel(?:ative)?|speed-?up|ratio|diff(?:erence)?|delta)\b|vs\b|Δ)|.*\bspeed-?up\W*$",
+    re.I,
+)
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
 _KEYS = {
     "dataset": "datasets",
@@ -76,13 +80,16 @@ def role_of(name: str) -> str:
         return "spread"
     if is_summary(shown):
         return "average"
+    last = usual_name(tokens[-1])
+    if _RELATIVE.match(shown) and (last is None or last.metric == "seconds"):
+        return "relative"
     if not counts:
         for role, words in _KEYS.items():
             if any(candidate in WORDS[words] for candidate in candidates):
                 return role
     if counts or word in WORDS["sizes"] or "_".join(singular) in WORDS["sizes"]:
         return "size"
-    if word in WORDS["spreads"][:9]:
+    if word in WORDS["spreads"][:12]:
         return "spread"
     if shown.lower() in WORDS["strategy_names"]:  # InceptionTime is no time
         return ""

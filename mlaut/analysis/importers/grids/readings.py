@@ -10,8 +10,9 @@ from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import PARTS, role_of, same_metric, word_of
-from mlaut.analysis.importers.grids.sheet import Asked, Reading, Sheet
+from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.grids.wide import read_wide
+from mlaut.errors import AnalysisError
 
 _COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
 
@@ -27,6 +28,11 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     g = Sheet(grid, asked)
     g.drop(g.of("unused"))
     _drop_index(g)
+    said = {x for names in asked.columns.values() for x in names}
+    relative = [
+        x for x in g.of("relative") if x not in said and word_of(x) not in word_of(g.metric)
+    ]
+    g.drop(relative, "a comparison with another by its name")
     _choose_part(g)
     _split_corner(g)
     _choose_metric_rows(g)
@@ -35,6 +41,22 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     units = ", ".join(sorted({x.unified for x in g.columns.values() if x.unified}))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     return replace(reading, names={**reading.names, "unit": units, "bound": bound})
+
+
+def asked_of(grid: Grid, question: QuestionError, depth: int = 3) -> list[Asked]:
+    """Return the answers to a question, each with those to the questions that would follow."""
+    ends = []
+    for way in question.ways:
+        if {*way.columns.get("score", ())} & {*way.columns.get("unused", ())}:
+            continue
+        try:
+            read_grid(grid, way)
+            ends.append(way)
+        except QuestionError as further:
+            ends += asked_of(grid, further, depth - 1)[:2] if depth else []
+        except AnalysisError:
+            continue
+    return ends
 
 
 def _drop_index(g: Sheet) -> None:

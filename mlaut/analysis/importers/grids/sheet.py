@@ -1,9 +1,11 @@
 """`Sheet`: the columns of a grid while it is read, with their roles and what is left out."""
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -43,15 +45,19 @@ class Asked:
     clusters: str = ""
     table: str = ""
 
-    def command(self, **chosen: str | Sequence[str]) -> str:
-        """Return the command that reads the table so, ready to be pasted."""
-        metric = str(chosen.pop("metric", self.metric))
+    def with_columns(self, **chosen: str | Sequence[str]) -> Self:
+        """Return these words with others, of some roles or on the metric."""
+        metric, table = (str(chosen.pop(x, getattr(self, x))) for x in ("metric", "table"))
         each = {role: (x,) if isinstance(x, str) else tuple(x) for role, x in chosen.items()}
         if "unused" in each:  # what is left out stays so
             each["unused"] = (*self.columns.get("unused", ()), *each["unused"])
-        given = ({"table": (self.table,)} if self.table else {}) | dict(self.columns) | each
+        return replace(self, metric=metric, table=table, columns={**self.columns, **each})
+
+    def command(self) -> str:
+        """Return the command that reads the table so, ready to be pasted."""
+        given = ({"table": (self.table,)} if self.table else {}) | dict(self.columns)
         text = ",".join(f"{role}={'+'.join(names)}" for role, names in given.items())
-        ways = [("--metric", metric), ("--columns", text)]
+        ways = [("--metric", self.metric), ("--columns", text)]
         asked = [f"{option} {shlex.quote(x)}" for option, x in ways if x]
         return " ".join(["mlaut report", shlex.quote(self.where), *asked])
 
@@ -93,6 +99,16 @@ class Reading:
     unused: tuple[str, ...] = ()
 
 
+class QuestionError(AnalysisError):
+    """Error that asks how to read a table, with the words of a user that would answer."""
+
+    def __init__(self, text: str, ways: Sequence[Asked] = ()) -> None:
+        commands = [way.command() for way in ways]
+        shown = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
+        super().__init__(text + (f": {shown}" if shown else ""))
+        self.text, self.ways = text, ways
+
+
 class Sheet:
     """Columns of a grid while it is being read: their roles, and what is left out."""
 
@@ -112,9 +128,17 @@ class Sheet:
             names[i] = f"unnamed {n}"
         if twins := [name for name, n in Counter(names).items() if n > 1]:
             raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
+        if sum(bool(re.fullmatch(r"-?\d+\.\d{4,}", x)) for x in names) > 1:
+            raise AnalysisError(
+                f"{self.where}: its first line has numbers ({names[-1]}): name the columns in it"
+            )
         if table.empty:
             raise AnalysisError(f"{self.where}: a table without rows; check the file")
         self.columns = {x.name: x for x in columns_of(table.set_axis(names, axis=1))}
+        if any(
+            x.brackets is not None and x.spreads is not x.brackets for x in self.columns.values()
+        ):
+            self.unused.append("numbers in brackets")
         self.n = len(table)
         self.roles = {name: self._role(column) for name, column in self.columns.items()}
         for name, column in self.columns.items():
@@ -205,6 +229,13 @@ class Sheet:
                 parts[part] = {place[row]: word for row, word in texts.items() if row in place}
             self.columns[name] = replace(column, **parts)
 
+    def number_rows(self, names: Sequence[str]) -> list[str]:
+        """Return the name of a new column, which numbers the rows with the same names."""
+        label = pd.Series(self.label(names))
+        counts = label.groupby(label).cumcount().to_numpy(dtype=float)
+        self.columns["row"], self.roles["row"] = Column("row", values=counts), "repeat"
+        return ["row"]
+
     def label(self, names: Sequence[str]) -> np.ndarray:
         """Return the names that one or several columns give to the rows."""
         parts = [self.columns[name].labels() for name in names]
@@ -233,9 +264,7 @@ class Sheet:
 
     def refuse(self, text: str, *ways: Mapping[str, str | Sequence[str]]) -> AnalysisError:
         """Return the error that asks, with the commands that answer by these columns."""
-        commands = [self.asked.command(**way) for way in ways]
-        shown = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
-        return AnalysisError(f"{self.where}: {text}" + (f": {shown}" if shown else ""))
+        return QuestionError(f"{self.where}: {text}", [self.asked.with_columns(**x) for x in ways])
 
 
 def quoted(names: Sequence[str]) -> str:

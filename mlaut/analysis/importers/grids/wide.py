@@ -36,8 +36,12 @@ from mlaut.errors import AnalysisError, some_of
 
 _TIMED = re.compile(r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]", re.I)
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
+_COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
+_RATE = re.compile(
+    r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
+)
 _MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
 
 
@@ -47,6 +51,8 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     rows, kind, why = _rows(g, keys)
     _columns_by_value(g, rows, kind)
     repeat, fold = list(keys.repeat), list(keys.fold)
+    if g.asked.columns.get("repeat") == ("rows",):
+        repeat = g.number_rows(rows)
     sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
     source = g.of("source")[:1] if sources else []
     others = {*rows, *repeat, *fold, *source}
@@ -72,6 +78,10 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         raise g.refuse(
             f"`{one[0]}` is in {kinds[one[0]]}, and `{far[0]}` in {kinds[far[0]]}",
             *({"unused": names} for names in (far, one)),
+        )
+    if kinds and _greater(g.metric):
+        raise g.refuse(
+            f"`{one[0]}` is in {kinds[one[0]]}, and no {g.metric}", {"metric": "seconds"}
         )
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
@@ -173,7 +183,9 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             f"column 'dataset'; it has {some_of(g.columns)}",
             *([{"dataset": first}] if g.is_key([first]) else []),
         )
-    sets = [list(c) for n in (1, 2, 3) for c in combinations(texts[:5], n)]
+    sizes = [x for x in g.of("size") if not g.columns[x].is_number]  # such as the name of a GPU
+    each = (texts[:5], [*sizes, *texts][:5])
+    sets = [list(c) for names in each for n in (1, 2, 3) for c in combinations(names, n)]
     rows = next((c for c in sets if g.is_key([*c, *more])), texts[:1])
     for kind, other in (("dataset", "strategy"), ("strategy", "dataset")):
         if said.get(kind) == ("rows",) or said.get(other) == ("columns",):
@@ -237,6 +249,8 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
     means = [x for x in numbers if is_summary(x)]
     means += average_columns([g.columns[x] for x in numbers])
     members = [x for x in numbers if x not in means]
+    if not members:
+        raise g.refuse(f"no column of scores is in it; it has {some_of(g.columns)}")
     plain = [x for x in label if not is_summary(x)]
     columns = [g.columns[x] for x in members]
     over = [x for x in label if is_summary(x)] or [label[i] for i in average_rows(columns)]
@@ -287,11 +301,26 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
     g.drop([x for x in logs if _is_log(g, x, [*rows, *numbers])], "a logarithm of another")
     numbers = [x for x in numbers if x in g.columns]
+    g.drop(
+        [x for x in numbers[3 - len(numbers) :] if _is_quotient(g, x, numbers)],
+        "a ratio of two others",
+    )
+    numbers = [x for x in numbers if x in g.columns]
+    top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
+    tasks = [
+        x
+        for x in numbers
+        if word_of(x) in ("sum", "total") and sum(top[x] < top[y] for y in numbers) > 1
+    ]
     averages = average_columns(
-        [g.columns[x] for x in numbers], named=True, strict=kind == "dataset"
+        [g.columns[x] for x in numbers if x not in tasks], named=True, strict=kind == "dataset"
     )
     called = () if kind == "strategy" else ("mean", "median", "average", "avg")
-    composed = [x for x in numbers if is_summary(without_unit(x)) and word_of(x) not in called]
+    composed = [
+        x
+        for x in numbers
+        if x not in tasks and is_summary(without_unit(x)) and word_of(x) not in called
+    ]
     if kind == "strategy":
         composed += [x for x in numbers if re.match(r"(?:avg|average)\b", x.lower())]
     apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
@@ -312,6 +341,21 @@ def _is_log(g: Sheet, name: str, others: Sequence[str]) -> bool:
     given = [g.columns[x].numbers for x in others if g.columns[x].is_number and x != name]
     logs = [np.log(x) for x in given if (x > 0).all()]
     return any(np.allclose(own * x[0], x * own[0], rtol=1e-4, atol=1e-6) for x in logs)
+
+
+def _is_quotient(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
+    """Return whether a column is the ratio of two columns before it, or of their difference."""
+    own = g.columns[name].numbers
+    before = [g.columns[x].numbers for x in numbers[: numbers.index(name)]][:_COMPARED]
+    if len(own) < 4 or np.isnan(own).any() or np.ptp(own) == 0:
+        return False
+    with np.errstate(all="ignore"):
+        ratios = np.array([a / b for a in before for b in before if a is not b]).reshape(
+            -1, len(own)
+        )
+    near = np.maximum(0.01 * np.abs(own), 0.006)
+    found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
+    return bool(np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found))
 
 
 def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
@@ -358,6 +402,7 @@ _METRICS = (
 )
 _METRICS += "for each {0}"
 _ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of all columns are so
+    (lambda x: _RATE.search(x) or is_size(x) or usual_name(x), _METRICS),
     (_is_part, "are parts of one dataset, not datasets"),
     (lambda x: re.search(_STATISTICS, word_of(x)), "summarise scores that are not in it"),
     (usual_name, _METRICS),
@@ -379,8 +424,9 @@ def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) ->
         raise g.refuse(
             f"{ends} look like runs of one strategy; if they are not", {"score": columns}
         )
-    if g.levels is not None and len(columns) == len(g.levels) - 1:
-        each = [set(level) for level in zip(*list(g.levels)[1:], strict=True)]
+    parts = [x.split(" / ") for x in columns] if g.levels is not None else [[]]
+    if len({len(x) for x in parts}) == 1 and len(parts[0]) > 1:
+        each = [set(level) for level in zip(*parts, strict=True)]
         sizes = [len(level) for level in each if len(level) > 1]
         numbered = kind == "strategy" and all(str(x).isdigit() for x in each[-1])  # severities
         if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
@@ -416,10 +462,7 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
 
 def _is(name: str, metric: str) -> bool:
     """Return whether a name is that of a metric and of nothing else."""
-    one = len({*re.findall(r"[a-z]{2,}", name.lower())} - {*PARTS}) == 1
-    return bool(metric) and (
-        word_of(name) == word_of(metric) or (one and same_metric(name, metric))
-    )
+    return bool(metric) and same_metric(name, metric)
 
 
 def _greater(name: str) -> bool | None:
@@ -491,7 +534,10 @@ def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> Non
         raise g.refuse(f"row {empty[0]} of the table has no {kind}: name it, or drop it")
     if not g.is_key(names):
         doubled = label[np.flatnonzero(doubled_rows(g, names))[0]]
+        runs = 2 * g.n_of(*names) <= g.n
         raise g.refuse(
-            f"the table has several rows for {doubled}: {kind} names must differ; number runs and "
-            "folds in columns 'repeat' and 'fold'"
+            f"the table has several rows for {doubled}; if they are repeats"
+            if runs
+            else f"{kind} {doubled} has several rows: {kind} names must differ",
+            *[{kind: names, "repeat": "rows"}] * runs,
         )

@@ -1,0 +1,158 @@
+"""Tables with comparisons, times, settings and several tables in a file: read, or asked at once."""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_tables import ALPHA, BETA, LONG, WIDE, is_wide, read, refused
+
+RATIO = np.array(ALPHA) / np.array(BETA)
+TEXTS = WIDE.map("{:.2f}".format)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("Speedup", RATIO, "a comparison with another by its name"),
+        ("vs. beta", RATIO.round(1), "a comparison with another by its name"),
+        ("Rel. gain", 100 * RATIO, "a comparison with another by its name"),
+        ("alpha:beta", (2 * RATIO**9).round(3) / 2, ""),
+    ],
+)
+def test_a_column_that_compares_others_is_no_strategy(name, values, why, tmp_path):
+    table = WIDE.assign(**{name: values})
+    if not why:
+        table = WIDE.assign(alpha=3 * WIDE["beta"] * RATIO**9, **{name: 3 * RATIO**9})
+        told = read(tmp_path, table, "rmse").how_read
+        assert told.endswith("not used: `alpha:beta` (a ratio of two others).")
+        return
+    results = read(tmp_path, table)
+    assert is_wide(results)
+    assert results.how_read.endswith(f"`{name}` ({why}).")
+
+
+def test_the_comparison_that_was_asked_for_is_the_score(tmp_path):
+    table = LONG.rename(columns={"acc": "speedup"})
+    assert is_wide(read(tmp_path, table, "speedup", greater_is_better=True))
+
+
+@pytest.mark.parametrize("name", ["duration", "Run time (s)", "elapsed", "total_time"])
+def test_a_time_is_the_score_where_seconds_are_asked_for(name, tmp_path):
+    results = read(tmp_path, LONG.rename(columns={"acc": name}).assign(memory=7), "seconds")
+    assert is_wide(results)
+    assert not results.metric.greater_is_better
+
+
+@pytest.mark.parametrize(
+    ("names", "metric"),
+    [
+        (("RunTime", "CompileTime"), "seconds"),
+        (("MiB/sec", "cycl./hash"), "score"),
+        (("top1 err", "top5 err"), "error"),
+    ],
+)
+def test_measures_of_one_thing_are_no_strategies(names, metric, tmp_path):
+    table = WIDE.set_axis(list(names), axis=1).rename_axis("Language")
+    better = True if metric == "score" else None
+    assert "nothing to compare" in refused(tmp_path, table, metric, greater_is_better=better)
+
+
+def test_numbers_are_read_as_they_are_printed(tmp_path):
+    table = pd.DataFrame({"dataset": list("abc")})
+    table["one"] = ["1_873_498", "139_545", "~12"]
+    table["two"] = ["0.5564+0.0100", "nan+nan", "- (-)"]
+    table["three"] = ["7'460'684.6", "1'000", "3"]
+    results = read(tmp_path, table, "rmse")
+    assert results.scores["one"].tolist() == [1873498, 139545, 12]
+    assert results.scores["three"].tolist() == [7460684.6, 1000, 3]
+    assert results.scores["two"].isna().tolist() == [False, True, True]
+    assert "bounds such as '≈12' count as their numbers" in results.how_read
+
+
+def test_numbers_in_brackets_are_no_spreads_where_the_names_say_what_they_are(tmp_path):
+    table = TEXTS.map(lambda x: f"{x} (0.5)").add_suffix(" F1: CPU (GPU)")
+    results = read(tmp_path, table, "f1")
+    assert results.spreads is None
+    assert results.how_read.endswith("not used: numbers in brackets.")
+
+
+def test_steps_of_one_strategy_are_not_strategies(tmp_path):
+    steps = [LONG.assign(model="alpha", step=i, acc=LONG["acc"] + i / 99) for i in range(4)]
+    assert "differ in `step`" in refused(
+        tmp_path, pd.concat(steps).drop_duplicates(["dataset", "step"])
+    )
+
+
+def test_a_task_called_sum_is_one_and_a_mean_of_some_is_none(tmp_path):
+    table = WIDE.T.rename_axis("model").rename(columns={"d3": "Sum"})
+    assert "Sum" in read(tmp_path, table.assign(Avg=table.mean(axis=1))).datasets
+    some = table.assign(AB_Avg=table[["d1", "d2"]].mean(axis=1), last=[0.2, 0.4], more=[0.3, 0.1])
+    told = read(tmp_path, some[["d1", "d2", "AB_Avg", "last", "more"]]).how_read
+    assert "`AB_Avg` (an average of some others)" in told
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_runs_without_a_number_are_asked_about_in_one_command(wide, tmp_path):
+    runs = [WIDE.reset_index() if wide else LONG.assign(command="x" * 5) for _ in range(2)]
+    table = pd.concat(
+        [x.assign(**{"acc": x["acc"] + i / 99} if not wide else {}) for i, x in enumerate(runs)]
+    )
+    command = refused(tmp_path, table).partition(": mlaut report ")[2].split("; or ")[0]
+    chosen = re.split(r",(?=\w+=)", shlex.split(command)[-1])
+    columns = {role: tuple(x.split("+")) for role, x in (part.split("=") for part in chosen)}
+    assert "means of 2 repeats (`row`)" in read(tmp_path, table, columns=columns).how_read
+
+
+def test_a_told_command_reads_though_a_second_question_would_follow(tmp_path):
+    table = pd.DataFrame({"name": list("abcd"), "x": [1.5, 2, 3, 5], "y": [2.5, 2, 4, 1]})
+    table["MRPC"] = ["1/2", "3/4", "5/6", "7/8"]
+    asked = refused(tmp_path, table, "rmse")
+    assert asked.endswith("unused=MRPC,strategy=name")
+    assert "unused=MRPC,dataset=name; or" in asked
+
+
+def test_flags_name_no_datasets_and_no_command_says_so(tmp_path):
+    table = LONG.assign(dataset=LONG["acc"] > 0.88).rename(columns={"dataset": "Pairwise"})
+    asked = refused(tmp_path, table)
+    assert "rows are of one dataset" in asked
+    assert "Pairwise" not in asked
+
+
+def test_a_table_of_another_measure_is_not_taken_for_lack_of_others(tmp_path):
+    speed = "Speed:\n\n|Data|xgb|lgbm|\n|-|-|-|\n|iris|3.5 s|2 s|\n|wine|5 s|1.5 s|\n"
+    scores = "\nndcg at Yahoo:\n\n|Metric|xgb|lgbm|\n|-|-|-|\n|ndcg@1|.7|.6|\n|ndcg@3|.8|.7|\n"
+    asked = refused(tmp_path, speed + scores, "ndcg", name="t.md")
+    assert "1: 'Speed' (2 x 3); 2: 'ndcg at Yahoo' (2 x 3)" in asked
+    assert "is in s, and no ndcg" in refused(tmp_path, speed, "ndcg", name="u.md")
+
+
+def test_a_file_without_names_of_columns_is_told(tmp_path):
+    text = "n-body;67.3682;45.67156\n" * 3
+    assert "its first line has numbers" in refused(tmp_path, text, "seconds")
+
+
+def test_signs_for_the_same_again_are_filled_in(tmp_path):
+    rows = [
+        f"{d if m == 'alpha' else sign},{m},{i / 9},x"
+        for i, (d, m, sign) in enumerate(
+            [("d1", "alpha", ""), ("d1", "beta", '"'), ("d2", "alpha", ""), ("d2", "beta", ".")]
+        )
+    ]
+    table = "|dataset|model|acc|note|\n|-|-|-|-|\n" + "".join(
+        f"|{x.replace(',', '|')}|\n" for x in rows
+    )
+    assert read(tmp_path, table, name="t.md").datasets == ("d1", "d2")
+
+
+def test_two_rows_of_names_beside_two_columns_of_names_are_asked_about(tmp_path):
+    head = "<tr><td colspan=2></td><td colspan=2>1%</td><td colspan=2>10%</td></tr>"
+    head += "<tr><td>epochs</td><td>network</td>" + "<td>plain</td><td>tuned</td>" * 2 + "</tr>"
+    rows = "".join(
+        f"<tr><td>{n}</td><td>R50</td>"
+        + "".join(f"<td>{(n * (i + 3) % 7 + i) / 9}</td>" for i in range(4))
+        + "</tr>"
+        for n in (100, 200, 300)
+    )
+    assert "two levels" in refused(tmp_path, f"<table>{head}{rows}</table>", name="t.html")
