@@ -56,7 +56,6 @@ _ABOUT = {
     "pdf": ("Creator", "Producer", "CreationDate"),
 }  # what a file would tell about the time and the program
 _PLACES = re.compile(r'\b(?:d|x|y)="[^"]*"|translate\([^)]*\)')
-_PAPER = re.compile(r"<svg[^>]*>")
 _LONG = re.compile(r"(?<=\.\d\d)\d+")  # a hundredth of a point is not seen
 _MOST_LISTED = 12  # values in a text alternative; it then has the number of the others
 
@@ -124,20 +123,20 @@ def figures(section: Section, *, page: bool = False) -> dict[str, _Made]:
 
 def file_of(figure: Figure, form: str) -> bytes:
     """Return the bytes of a figure as ``svg`` or ``pdf``: always the same, no control signs."""
-    if form == "svg":
-        paper = r'\g<0><rect width="100%" height="100%" fill="#fff"/>'
-        return _PAPER.sub(paper, _svg(figure), count=1).encode()
-    return _written(figure, form)
+    paper = '<rect width="100%" height="100%" fill="#fff"/><g '
+    return (
+        _svg(figure).replace("<g ", paper, 1).encode() if form == "svg" else _written(figure, form)
+    )
 
 
 def _svg(figure: Figure) -> str:
     """Return a figure as SVG without a background; it is drawn once, for a page and a folder."""
     if figure not in _SVGS:  # names stand in its comments
-        _SVGS[figure] = printable(_written(figure, "svg", transparent=True).decode())
+        _SVGS[figure] = printable(_written(figure, "svg").decode())
     return _SVGS[figure]
 
 
-def _written(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
+def _written(figure: Figure, form: str) -> bytes:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.lines import Line2D
 
@@ -150,9 +149,9 @@ def _written(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
     if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
         for line in dots:
             line.set_rasterized(True)
-    about, target = dict.fromkeys(_ABOUT[form]), io.BytesIO()
+    target, how = io.BytesIO(), {"transparent": form == "svg", "dpi": _DPI}
     with _own_style():
-        figure.savefig(target, format=form, transparent=transparent, metadata=about, dpi=_DPI)
+        figure.savefig(target, format=form, metadata=dict.fromkeys(_ABOUT[form]), **how)
     return target.getvalue()
 
 

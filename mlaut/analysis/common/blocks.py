@@ -24,12 +24,13 @@ def in_blocks(compute: Callable[..., Parts]) -> Callable[..., Parts]:
 
     @wraps(compute)
     def joined(d: np.ndarray, *args: Any, **options: Any) -> Parts:
-        several, whole = blocks(d), list[Any]()
-        for block in several:
+        whole: list[Any] = []
+        for block in blocks(d):
             part = compute(d[:, block], *args, **options)
-            if len(several) == 1:
-                return part
-            whole = whole or [_longer(x, d.shape[1]) for x in part]
+            whole = whole or [
+                np.empty((d.shape[1], *x.shape[1:]), x.dtype) if isinstance(x, np.ndarray) else x
+                for x in part
+            ]
             for values, own in zip(whole, part, strict=True):
                 if isinstance(own, np.ndarray):
                     values[block] = own
@@ -37,9 +38,3 @@ def in_blocks(compute: Callable[..., Parts]) -> Callable[..., Parts]:
         return make(whole)
 
     return joined
-
-
-def _longer(values: Any, n: int) -> Any:
-    """Return an array of the same kind with n rows, and anything else as it is."""
-    is_array = isinstance(values, np.ndarray)
-    return np.empty((n, *values.shape[1:]), values.dtype) if is_array else values

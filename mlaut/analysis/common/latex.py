@@ -4,18 +4,17 @@ from collections.abc import Sequence
 
 from mlaut.markup import printable
 
-_SPECIAL = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': r"\textquotedbl{}",
-        **{sign: "\\" + sign for sign in "&%$#_{}"},
-    }
-)
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
+}
+_ESCAPES = str.maketrans(_SPECIAL)
 
 
 def escape(text: str) -> str:
@@ -26,7 +25,7 @@ def escape(text: str) -> str:
     >>> print(escape("K_Neighbours: 50 % of $x^2$"))
     K\_Neighbours: 50 \% of \$x\textasciicircum{}2\$
     """
-    return printable(" ".join(text.split())).translate(_SPECIAL)
+    return printable(" ".join(text.split())).translate(_ESCAPES)
 
 
 def table_environment(

@@ -240,15 +240,13 @@ def _rivals(
     Rivals that are far worse, or worse on every source, are left out, so that a poor strategy does
     not change the results of the others.
     """
-    first, second = np.triu_indices(k, 1)
     pair = np.zeros((k, k), dtype=int)
-    pair[first, second] = pair[second, first] = np.arange(len(first))
+    pair[np.triu_indices(k, 1)] = np.arange(len(statistic))
     rivals, worst = [], np.zeros(k)
     for at in range(k):
-        rows = np.delete(pair[at], at)
-        sides = np.where(first[rows] == at, np.float32(1), np.float32(-1))
-        near = statistic[rows] * sides > far[rows]
-        rivals.append((rows[near & (sides > 0)], rows[near & (sides < 0)]))
-        top = (statistic[rows] * sides)[near].max(initial=-np.inf)
-        worst[at] = top - _SAME * abs(top) if len(rows[near]) else -np.inf
+        lead, follow = pair[at, at + 1 :], pair[:at, at]
+        lead, follow = lead[statistic[lead] > far[lead]], follow[-statistic[follow] > far[follow]]
+        rivals.append((lead, follow))
+        top = max(statistic[lead].max(initial=-np.inf), -statistic[follow].min(initial=np.inf))
+        worst[at] = top - _SAME * abs(top)
     return rivals, worst
