@@ -181,12 +181,9 @@ def _without_copies(ranks: np.ndarray) -> np.ndarray:
 
 def _places(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of better and of equal strategies in each draw: shape (draws, K)."""
-    columns = np.sort(draws, axis=1)
-    both = [
-        [np.searchsorted(x, y, side) for x, y in zip(columns, draws, strict=True)]
-        for side in ("left", "right")
-    ]
-    starts, ends = np.array(both)
+    starts, ends = np.empty((2, *draws.shape), dtype=int)
+    for at, (x, own) in enumerate(zip(np.sort(draws, axis=1), draws, strict=True)):
+        starts[at], ends[at] = np.searchsorted(x, own), np.searchsorted(x, own, "right")
     return starts, ends - starts
 
 

@@ -359,8 +359,8 @@ def joint_of_results(
     results = results.in_order
     d = paired_losses(results).differences
     shift = 0.0 if results.clusters is None else 0.5
-    if signs:
-        d = np.sign(d, out=np.empty(d.shape, np.int8), casting="unsafe")  # an eighth of the memory
+    if signs:  # in an eighth of the memory
+        d = np.sign(d, out=np.empty(d.shape, np.int8), casting="unsafe")
     return joint_test(d, results.source, weights, seed, shift=shift)
 
 
