@@ -1,7 +1,7 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,15 +10,25 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import number
-from mlaut.analysis.deciding.margins import margins, own_scores
+from mlaut.analysis.deciding.certainty import differs
+from mlaut.analysis.deciding.margins import by_source, margins, own_scores
+from mlaut.analysis.deciding.relatives import related_hint
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
-from mlaut.analysis.deciding.verdict_table import VerdictTable
+from mlaut.analysis.deciding.verdict_table import RELATED, VerdictTable
 from mlaut.analysis.deciding.verdicts import OPEN, USE, VERDICTS
 from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.results.results import Results
 from mlaut.markup import counted
 from mlaut.report.records import Section
-from mlaut.report.shown import COST, ShownTable, decision_groups, decision_table, in_words_of
+from mlaut.report.shown import (
+    TITLES,
+    ShownCell,
+    ShownTable,
+    TableColumn,
+    decision_groups,
+    decision_table,
+    in_words_of,
+)
 
 _PART = re.compile(r"; (?![^(]*\))")  # between the parts of an answer, not within brackets
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
@@ -27,10 +37,15 @@ _IN_TABLE = re.compile(  # what a row of the table, the legend or a card says as
     r".* failed on \d+ of \d+ datasets; on the|.* for reference only, not a candidate|"
     r".* by the main test .*, but not by most others\.$"
 ).match
+_BEYOND = re.compile(
+    r" \(([^();]*?)(?:, without the \d+ that failed[^();]*|; [^()]+ more often worse)+\)"
+)
 _COUNTS = re.compile(r"\b([Ww])in/tie/loss")  # the header of a page has other words
 _SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
 _ASIDE = re.compile(r" \((?=[^()]{40})([^()]+)\)\.$")  # a long bracket at the end of a headline
+_TITLED = re.compile(r"Rank: |Win/tie/loss.*: of this row|Difference: |Seconds to ").match
 RACED_OUT = "raced out"
+_MOST_RELATED = 3  # names of strategies in a sentence on related datasets
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _TALL = 60.0  # half of a line of the axis, which a row of several lines of text cuts
 _LONG = 24  # letters of a name beside an axis
@@ -58,9 +73,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows with one verdict; of many strategies, poor ones are folded."""
+    """Rows; of many strategies those with one verdict, and poor ones are folded."""
 
-    title: str
+    title: str  # its verdict and how many have it; empty for a group of all
     folded: bool
     rows: tuple[Row, ...]
 
@@ -71,25 +86,19 @@ class Screen:
 
     Attributes
     ----------
-    answer, more, notes : str, tuple of str, tuple of str
-        The headline, the rest of the answer, and sentences that explain it.
+    answer, more : str, tuple of str
+        The headline, and the rest of the answer.
+    mind, notes : tuple of str
+        What weakens the answer, and sentences that explain it.
     headers : tuple of (str, str)
         Headers of the columns of numbers, and a longer name of each.
     groups : tuple of Group
-    axis : tuple of (float, str)
-        Labels of the axis: places as shares, and texts.
-    sides : tuple of str
-        What stands at the left and the right of the axis.
-    room : tuple of int
-        Letters of the longest text at the left and the right edge of a row.
-    first, who : str
-        The strategy against which the others are counted, empty if there is none; a short name.
-    longest : int
-        Letters of the longest name.
+    strips : Strips
+        The axis of the dots.
+    first : str
+        The strategy against which the others are counted, empty if there is none.
     words : tuple of (str, str)
-        Verdicts of the table, each with its meaning.
-    reading : tuple of str
-        How to read the numbers and the strips.
+        Words of the screen and marks of the strips, each with its meaning; verdicts come first.
     cards : tuple of (str, str)
         Questions on how sure the answer is, each with its answer.
     say : callable
@@ -98,19 +107,30 @@ class Screen:
 
     answer: str
     more: tuple[str, ...]
+    mind: tuple[str, ...]
     notes: tuple[str, ...]
     headers: tuple[tuple[str, str], ...]
     groups: tuple[Group, ...]
-    axis: tuple[tuple[float, str], ...]
-    sides: tuple[str, str]
-    room: tuple[int, int]
+    strips: Strips
     first: str
-    who: str
-    longest: int
     words: tuple[tuple[str, str], ...]
-    reading: tuple[str, ...]
     cards: tuple[tuple[str, str], ...]
     say: Callable[[str], str]
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows."""
+        return [row for group in self.groups for row in group.rows]
+
+    @property
+    def who(self) -> str:
+        """A short name of the reference."""
+        name = self.strips.reference or self.first
+        return name if len(name) <= _LONG else "the first"
+
+    def room(self, side: int) -> int:
+        """Return the letters of the longest text at the left (0) or right edge (1) of a row."""
+        return max((len(x) for row in self.rows for x in row.edges[side]), default=0)
 
 
 def screen_of(section: Section) -> Screen:
@@ -121,32 +141,32 @@ def screen_of(section: Section) -> Screen:
     table = decision_table(decision, costs=True)
     table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
-    cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
+    columns = [table.columns[at] for at in kept]
+    means = by_source(section.scored, own_scores(section.scored)).mean().to_dict()
+    cells = {
+        labels[0]: tuple(_text(row[at], table.columns[at], means[labels[0]]) for at in kept)
+        for labels, row in table.rows
+    }
     first = decision.first[0] if "won" in decision.frame else ""
     rows = _rows(decision, strips, cells)
     answer, *more = answer_parts(decision)
-    known, reading = _legend(decision)
-    told = [f"Costs at most: {x.title}." for x in table.columns if x.key == COST]
-    if "(chance to be the best" in answer and decision.sets is None:
-        told.append("Chance to be the best: to have the best average rank over such datasets.")
+    gaps = [f"{_sentence(gap)}." for gap in decision.gaps]
+    changes = [f"The way to compare was {change}." for change in decision.chosen.changes]
+    told = [x for x in decision.headline()[1:] if x not in (decision.hint, " ".join(gaps))]
     return Screen(
         answer=answer,
-        more=tuple(more),
-        notes=tuple(filter(None, map(_not_in_table, decision.headline()[1:]))),
-        headers=tuple((table.columns[at].header, table.columns[at].title) for at in kept),
+        more=tuple(_BEYOND.sub(r" (most: \1)", text) for text in more),
+        mind=(*changes, *_related(decision.hint, decision), *_untold(gaps)),
+        notes=tuple(_untold(told)),
+        headers=tuple((column.header, column.title) for column in columns),
         groups=tuple(
             Group(title, folded, tuple(rows[name] for name in names))
             for title, names, folded in decision_groups(decision)
         ),
-        axis=tuple(strips.ticks),
-        sides=strips.sides(),
-        room=_room(rows.values()),
+        strips=strips,
         first=first,
-        who=first if len(first) <= _LONG else "the first",
-        longest=max(map(len, cells)),
-        words=known,
-        reading=(_picture(strips), *reading, *told),
-        cards=decision.cards(),
+        words=tuple(_legend(decision, columns, strips, rows)),
+        cards=tuple((asked, text.partition("; then ")[0]) for asked, text in decision.cards()),
         say=in_words_of(results),
     )
 
@@ -182,28 +202,32 @@ def race_screen(section: Section) -> Screen | None:
         OPEN: "still in the race",
         RACED_OUT: "shown to be worse than another, and run no more",
     }
+    about = {"metric": scored.metric.name, "first": first}
+    headers = tuple(
+        (x, TITLES[x].format(**about)) for x in ("datasets", size)[: len(shown.columns)]
+    )
     cost = race.cost_sentence()
     asked = {
         "How sure is it?": f"With probability {sure} a best strategy is never raced out, however "
         "often one looks.",
-        "What did it cost?": f"{cost[:1].upper()}{cost[1:]}." if cost else "",
-        "Where are the ranks?": "Strategies leave because of their results, so ranks and the usual "
-        "tests would not be valid; mlaut run --complete runs what was left out.",
+        "What did it cost?": f"{cost}.".replace("cells", "trainings") * bool(cost),
+        "Why are there no ranks?": "Strategies leave because of their results, so ranks and the "
+        "usual tests would not be valid: mlaut run --complete runs what was left out.",
     }
     return Screen(
         answer=f"On datasets like these, {best} {verb}.",
         more=tuple(filter(None, (ahead, f"{counted(len(known) - len(left), 'other')} raced out."))),
+        mind=tuple(_related(related_hint(race.datasets))),
         notes=(),
-        headers=(("datasets", "on how many datasets it ran"), (size, ""))[: len(shown.columns)],
+        headers=headers,
         groups=(Group("", False, tuple(rows.values())),),
-        axis=tuple(strips.ticks),
-        sides=strips.sides(),
-        room=_room(rows.values()),
+        strips=strips,
         first=first,
-        who=first if len(first) <= _LONG else "the first",
-        longest=max(map(len, rows)),
-        words=tuple((word, text) for word, text in words.items() if word in set(frame["verdict"])),
-        reading=(_picture(strips), "Each row is of the datasets on which it ran."),
+        words=(
+            *((word, text) for word, text in words.items() if word in set(frame["verdict"])),
+            *headers,
+            *_counts_and_strips(strips, first),
+        ),
         cards=tuple((question, text) for question, text in asked.items() if text),
         say=str,
     )
@@ -213,17 +237,28 @@ def _race_order(values: pd.Series) -> pd.Series:
     return values == RACED_OUT if values.name == "verdict" else -values
 
 
-def _room(rows: Iterable[Row]) -> tuple[int, int]:
-    """Return the letters of the longest text at the left and at the right edge."""
-    sides = zip(*(row.edges for row in rows), strict=True)
-    left, right = (max((len(x) for lines in side for x in lines), default=0) for side in sides)
-    return left, right
+def _text(cell: ShownCell, column: TableColumn, mean: float) -> str:
+    """Return a cell as text; an unknown mean is that without failed datasets, in brackets."""
+    if not column.key.startswith("mean ") or cell.value == cell.value or mean != mean:
+        return cell.shown
+    return f"({column.text(mean)})".replace("-", "\u2212")
 
 
-def _not_in_table(text: str) -> str:
-    """Return what a sentence says that no column of the table does."""
-    _, so, rest = text.partition(". So ")
-    return _SCENARIO.sub("", text) if not _IN_TABLE(text) else f"So {rest}" if so else ""
+def _related(hint: str, decision: Decision | None = None) -> list[str]:
+    """Return a hint on related datasets, with what follows if they are of one source."""
+    looks, _, asks = hint.partition(": if they are, ")
+    checks = () if decision is None else decision.checks
+    found = [differs(check, _MOST_RELATED) for check in checks if check.how == RELATED]
+    then = "".join(found).replace("the same", "the answer is the same")
+    then = f"With relatives counted once, {then}" if found else "They count as independent"
+    return [f"{looks}. {then}." if asks else hint] * bool(hint)
+
+
+def _untold(texts: Iterable[str]) -> list[str]:
+    """Return what sentences say that no column of the table does."""
+    parts = ((text, text.partition(". So ")[2]) for text in texts)
+    kept = (f"So {so}" * bool(so) if _IN_TABLE(x) else _SCENARIO.sub("", x) for x, so in parts)
+    return list(filter(None, kept))
 
 
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
@@ -245,16 +280,30 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _legend(decision: Decision) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """Return the verdicts with their meanings, and the other sentences on the table."""
-    known, rest = [], []
-    for sentence in _SENTENCE.split(decision.reading()):
-        word, _, meaning = sentence.partition(": ")
-        if word.lower() in VERDICTS:
-            known.append((word.lower(), meaning.rstrip(".")))
-        else:
-            rest.append(_COUNTS.sub(r"\1on / tied / lost", sentence))
-    return tuple(known), tuple(rest)
+def _legend(
+    decision: Decision, columns: Iterable[TableColumn], strips: Strips, rows: Mapping[str, Row]
+) -> Iterator[tuple[str, str]]:
+    """Yield the words of the screen with their meanings, the verdicts first."""
+    sentences = [x.rstrip(".") for x in _SENTENCE.split(decision.reading())]
+    pairs = [(word, meaning) for word, _, meaning in (x.partition(": ") for x in sentences)]
+    verdicts = [(word.lower(), meaning) for word, meaning in pairs if word.lower() in VERDICTS]
+    yield from verdicts
+    yield from ((column.header, column.title) for column in columns if column.title)
+    partly = next((x for row in rows.values() for x in row.texts if x.startswith("(")), "")
+    yield from [(partly, "the average without the datasets on which it failed")] * bool(partly)
+    yield from _counts_and_strips(strips, decision.first[0] if "won" in decision.frame else "")
+    if decision.sets is None and "(chance to be the best" in decision.answer():
+        yield "chance to be the best", "to have the best average rank over such datasets"
+    for sentence, (word, meaning) in zip(sentences, pairs, strict=True):
+        if word.lower() not in VERDICTS and not _TITLED(sentence):
+            text = _COUNTS.sub(r"\1on / tied / lost", meaning or word)
+            yield (word if meaning else ""), text
+
+
+def _counts_and_strips(strips: Strips, first: str) -> Iterator[tuple[str, str]]:
+    if first:
+        yield "won / tied / lost", f"datasets on which it is better, equal and worse than {first}"
+    yield from strips.legend("upright line")
 
 
 def _with_scores(table: ShownTable, results: Results) -> ShownTable:
@@ -332,10 +381,3 @@ def _band(low: float, high: float, half: float, kind: str) -> str:
     top = _HEIGHT / 2 - half
     place = f'x="{start:.1f}" y="{top:g}" width="{size:.1f}" height="{2 * half:g}"'
     return f'<rect class="{kind}" {place}/>'
-
-
-def _picture(strips: Strips) -> str:
-    """Return how to read the strips; of many dots, a page draws those outside a thin band."""
-    text, band = strips.reading("upright line"), "band: the middle half of the datasets"
-    thin = f"{band}; thin band: the middle nine tenths; dots: the others"
-    return text.replace(band, thin) if len(strips.dots) > MOST_DOTS else text

@@ -20,15 +20,17 @@ _FAILED = 1000.0  # times the median: no digits of the others are left beside su
 _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
 _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
-_UNITS = {"P(best)": "P", "training seconds": "s"}
+_UNITS = {"P(best)": "P", "training seconds": "s", "difference": "+"}
 _NUMBERS, _TRUTHS = (int, float, np.number), (bool, np.bool_)  # unions of types would be slow
 COST = "costs at most"
 TITLES = {
-    COST: "how much worse than the best it is at most, on average, with probability {sure:g}",
+    COST: "how much {metric} choosing it loses at most against the best, on average over datasets "
+    "like these, with probability {sure:g}",
     "average rank": "average place on the datasets; 1 is best",
-    "ratio": "the error divided by that of the first, a geometric mean",
-    "difference": "the score minus that of the first, a mean",
-    "training seconds": "to tune and fit once, a mean over datasets",
+    "ratio": "the error divided by that of {first}, a geometric mean",
+    "difference": "{metric} minus that of {first}, the average",
+    "training seconds": "to tune and fit once, the average",
+    "datasets": "on how many it ran; its row is about these",
 }
 FEW = 15  # strategies that stand in one group; of more, each verdict is a group
 _OPEN = 10  # rows of a group of the best, half of another; the others are folded
@@ -46,7 +48,7 @@ class TableColumn:
     header : str
         What readers see above it.
     unit : str, default ""
-        ``"P"`` for a probability, ``"s"`` for seconds, else empty.
+        ``"P"`` for a probability, ``"s"`` for seconds, ``"+"`` for a difference, else empty.
     decimals : int, optional
         Decimals of all its numbers; default four significant digits of each. Of seconds, smaller
         ones are said to be smaller.
@@ -84,7 +86,8 @@ class TableColumn:
         if self.unit == "s" and 0 < value < least / 2:
             return f"< {least:g}"
         if self.decimals is not None and abs(value) < _LARGE:
-            return f"{round(value, self.decimals) + 0.0:.{self.decimals}f}"  # 0 has no sign
+            plain = round(value, self.decimals) + 0.0  # 0 has no sign
+            return f"{'+' * (self.unit == '+' and plain > 0)}{plain:.{self.decimals}f}"
         return f"< {SMALLEST_P:.1e}" if value == SMALLEST_P else number(value)
 
 
@@ -254,9 +257,10 @@ def decision_table(
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set() if frame["failures"].any() else {"failures"}
     hidden |= set() if below or decision.slow else {"training seconds"}
-    if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
+    if leader and mean in frame and np.isnan(frame.loc[leader, mean]) and not costs:
         hidden.add(mean)  # other means would look best, as the leader has none
     decimals = {name: _decimals(frame[name]) for name in frame}
+    decimals["average rank"] = max(decimals["average rank"] or 0, 1)
     if mean in frame and "difference" in frame:
         most_decimals = max(decimals[mean] or 0, decimals["difference"] or 0)
         decimals[mean] = decimals["difference"] = most_decimals
@@ -276,7 +280,7 @@ def decision_table(
     headers |= {"low": "interval", "difference low": "its interval"}
     headers |= {"training seconds": "seconds to train", "average rank": "rank"}
     if COST in frame:
-        decimals[COST] = max(decimals[COST] or 0, decimals.get("difference") or 0)
+        decimals[COST] = decimals.get("difference", decimals[COST])
     sure = 1 - decision.chosen.analysis.alpha
     columns = [
         TableColumn(
@@ -284,7 +288,7 @@ def decision_table(
             headers.get(name, name),
             _UNITS.get(name, ""),
             decimals[name],
-            TITLES.get(name, "").format(sure=sure),
+            TITLES.get(name, "").format(sure=sure, metric=decision.metric, first=leader),
         )
         for name in frame
     ]

@@ -102,14 +102,11 @@ class State:
         arrays = f" ({some}rows of {ends} values)" if shapes else ""
         who = "all" if len(tuned) == len(strategies) else listed([*map(str, tuned.index)], 4)
         tuning = f"{who} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
-        cores = self.tables["runs"].get("cores", pd.Series(dtype=float))
-        cores = pd.to_numeric(cores, errors="coerce").dropna()[-1:]  # damaged: a text
-        machine = "".join(f"; on a machine with {counted(int(n), 'core')}" for n in cores)
         return (
             f"Studied: {counted(len(data), 'dataset')}{of}{arrays} for {tasks}, "
             f"{_range(data['rows'])} rows{classes}; "
             f"scored by {' and '.join(sorted(set(schemes)))}; "
-            f"{counted(len(strategies), 'strategy', 'strategies')}, {tuning}{machine}."
+            f"{counted(len(strategies), 'strategy', 'strategies')}, {tuning}."
         )
 
 

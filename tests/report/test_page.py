@@ -125,7 +125,7 @@ def test_one_dataset_has_the_same_first_screen(tmp_path, draw_only):
     told = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS[:1])))
     assert f'<p class="answer">On rows like those of {SETS[0]}, ' in told
     # one test set has no dots
-    assert "band: the interval of the difference. Right is better." in told
+    assert "<dt>band</dt><dd>the interval of the difference</dd>" in told
     for heading in ("All pairs", "What it confuses", "How was it tested?"):
         assert f"{heading}</h3>" in told
     assert "Distribution of scores" not in told

@@ -243,7 +243,7 @@ def test_the_glossary_has_the_words_of_the_first_screen():
     screen = screen_of(report.sections[0])
     headers = {header for header, _ in screen.headers} - {"accuracy"}
     assert headers == {"rank", "difference", "costs at most"}
-    said = {"chance to be the best", "other ways to compare", "main test", "verdict", "strategy"}
+    said = {"chance to be the best", "other analyses", "main test", "verdict", "strategy"}
     assert {*VERDICTS, *headers, *said, "ratio", "won / tied / lost", "band"} <= terms
 
 
@@ -270,7 +270,9 @@ def test_what_a_row_says_is_not_said_again_above_it():
     section = make_report(scores, "accuracy").sections[0]
     told = " ".join(section.decision.headline()[1:])
     assert "for reference only" in told
-    assert screen_of(section).notes == ("4 of 20 datasets left out: not run by all.",)
+    screen = screen_of(section)
+    assert screen.mind == ("4 of 20 datasets left out: not run by all.",)
+    assert screen.notes == ()
 
 
 def test_a_copy_of_the_first_ties_with_it_everywhere():
@@ -287,7 +289,7 @@ def test_a_copy_of_the_first_ties_with_it_everywhere():
 def test_one_score_of_each_has_no_intervals_and_the_screen_speaks_of_none():
     screen = screen_of(make_report(table(1, {"a": 0, "b": 0.02, "c": 0.1}), "accuracy").sections[0])
     assert "interval" not in [header for header, _ in screen.headers]
-    assert "interval" not in " ".join(screen.reading)
+    assert "interval" not in str(screen.words)
 
 
 def test_seconds_of_a_column_have_the_same_decimals():

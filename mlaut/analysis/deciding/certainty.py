@@ -1,14 +1,12 @@
 """Certainty of a decision in three lines: its plan, other analyses, and more datasets."""
 
 from collections import Counter
-from collections.abc import Sequence
 
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED, USE
-from mlaut.analysis.deciding.words import be, listed, unit
+from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
+from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
-_DOUBTS = ("does not show", "do not show")  # the main test may not show it, either
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 _SLIM = 0.1  # a smaller chance comes true within five points on each board, a larger one does not
 
@@ -17,7 +15,7 @@ def planned(table: VerdictTable) -> str:
     """Return a sentence on when the analysis was chosen and what was changed later."""
     chosen = table.chosen
     if chosen.usual(table.scorer):
-        return "No plan was stored: the usual way to compare was used."
+        return "No plan was stored: the usual test was used."
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
     start = f"{before}: the way to compare was {chosen.when}"
@@ -27,21 +25,7 @@ def planned(table: VerdictTable) -> str:
 
 def agreement(table: VerdictTable) -> str:
     """Return how many other analyses agree, where others differ, and the smallest change."""
-    n, differ = len(table.checks), [check for check in table.checks if not check.same]
-    parts = []
-    if n:
-        every = "Both" if n == 2 else f"{'All ' * (n > 1)}{n}"
-        same = f"{n - len(differ)} of {n}" if differ else every
-        ways = f"{same} other way{'s' * (n > 1)} to compare agree{'s' * (n - len(differ) == 1)}"
-        meanings = {USE: "what to use", OPEN: "what may be best", AVOID: "what to avoid"}
-        what = listed([text for word, text in meanings.items() if table.named(word)])
-        ways += f" on {what}" * (what != "" and len(differ) < n)
-        others = _on_what(table, differ)
-        if len(differ) == n:  # nothing agrees in all, so the first difference begins
-            count, _, rest = others[0].partition(" ")
-            only = "The other way" if n == 1 else f"{count} of {n} other ways"
-            ways, others = f"{only} to compare {rest}", others[1:]
-        parts.append("; ".join([ways, *others]) + ".")
+    parts = [_agree(table)] if table.checks else []
     if table.without and len(table.first) == 1:
         few, of = len(table.without), table.n_sources or table.n
         if few <= max(1, _FRAGILE * of):
@@ -54,18 +38,29 @@ def agreement(table: VerdictTable) -> str:
     return " ".join(parts)
 
 
-def _on_what(table: VerdictTable, differ: Sequence[Check]) -> list[str]:
-    """Return for each strategy on which other analyses differ how many of them do."""
-    parts, verdict = [], "different" if table.control else "worse"
-    for verbs, kept in ((("finds", "find"), "without"), (_DOUBTS, "also")):
-        counts = Counter(name for check in differ for name in getattr(check, kept))
-        for n in sorted({*counts.values()}, reverse=True):
-            names = [name for name in map(str, table.frame.index) if counts[name] == n]
-            claim = f"that {listed(names, _MOST_OTHER)} {be(names)} {verdict}"
-            if len(names) > _MOST_OTHER and tuple(names) == table.named(LIKELY):
-                claim = f"the {len(names)} '{LIKELY}'"
-            parts.append(f"{n} {verbs[n > 1]} {claim}")
-    return parts
+def _agree(table: VerdictTable) -> str:
+    """Return a sentence on the other analyses; what is probably worse is in doubt by its name."""
+    n, worse = len(table.checks), "to differ" if table.control else "worse"
+    parts = []
+    for one, several, kept, how in (
+        ("finds", "find", "without", worse),
+        ("does not show", "do not show", "also", "to differ" if table.control else "to be worse"),
+    ):
+        counts = Counter(name for check in table.checks for name in getattr(check, kept))
+        names = [
+            x for x in map(str, table.frame.index) if counts[x] and x not in table.named(LIKELY)
+        ]
+        if names:
+            of = sorted({counts[x] for x in names})
+            times = " to ".join(map(str, dict.fromkeys((of[0], of[-1]))))
+            who = listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} strategies"
+            verb = several if of[-1] > 1 else one
+            parts.append(f"{f'{times} ' * (n > 1)}{verb} {who} {how}")
+    if parts:
+        return f"{f'Of {n} other analyses,' if n > 1 else 'The other analysis'} {'; '.join(parts)}."
+    every = {1: "The other analysis agrees", 2: "Both other analyses agree"}
+    but = "" if all(check.same for check in table.checks) else f", but for what is {LIKELY}"
+    return f"{every.get(n, f'All {n} other analyses agree')}{but}."
 
 
 def prospects(table: VerdictTable) -> str:
@@ -92,9 +87,9 @@ def prospects(table: VerdictTable) -> str:
     return " ".join(told)
 
 
-def differs(check: Check) -> str:
-    """Return how the answer of a check differs."""
+def differs(check: Check, most: int = MOST_NAMED) -> str:
+    """Return how the answer of a check differs, with so many names."""
     worse = "differ" if check.control else "be worse"
     parts = ((check.also, f"not shown to {worse}"), (check.without, f"shown to {worse}"))
-    texts = [f"{listed(names)} {be(names)} {verb}" for names, verb in parts if names]
+    texts = [f"{listed(names, most)} {be(names)} {verb}" for names, verb in parts if names]
     return ", and ".join(texts) or "the same"

@@ -46,13 +46,13 @@ from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.studies import mean_seconds
+from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.errors import AnalysisError
 from mlaut.records import NOT_RUN, Analysis
 
-_ASKED = ("Was it planned?", "Do other ways to compare agree?", "Would more data settle it?")
+_ASKED = ("Was it planned?", "Do other analyses agree?", "Would more data settle it?")
 _CHECKED = ("signed rank", "sign", "t", "Nemenyi")  # trinomial is nearly the sign test
 _BY_SIGNS = ("trinomial", "sign", "Nemenyi")  # tests that need no scale that datasets share
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read

@@ -243,7 +243,7 @@ class OneDecision(Decision):
 
 _ASKED = (
     *("Was it planned?", "How was it tested?"),
-    *("Do other ways to compare agree?", "Would more data settle it?"),
+    *("Do other analyses agree?", "Would more data settle it?"),
 )
 _GAP = ["difference", "difference low", "difference high"]
 

@@ -222,28 +222,36 @@ class Strips:
             return f"\u2190 lower {self.metric}{than}", "higher \u2192"
         return f"\u2190 higher {self.metric}{than}", "lower, better \u2192"
 
-    def reading(self, mark: str = "mark") -> str:
-        """Return a sentence on how to read the strips; ``mark`` is what stands at the average."""
-        n = len(self.dots)
+    def reading(self) -> str:
+        """Return a sentence on how to read the strips."""
+        parts = "; ".join(f"{mark}: {meaning}" for mark, meaning in self.legend("mark", thin=False))
+        return f"{parts[:1].upper()}{parts[1:]}. Right is better."
+
+    def legend(self, mark: str, thin: bool = True) -> list[tuple[str, str]]:
+        """Return the parts of the strips with their meanings; ``mark`` stands at the average.
+
+        With ``thin``, of many dots those outside a thin band are drawn.
+        """
+        n, one = len(self.dots), self.intervals
         what = {
             "difference": f"the score minus that of {self.reference}",
             "ratio": f"the score divided by that of {self.reference}, on a logarithmic axis",
             "rank": "the rank, 1 is best",
             "score": "the score",
         }[self.kind]
-        if self.intervals is not None:
-            parts = [f"{mark.capitalize()}: the mean, as in the table"]
-            known = bool(self.intervals.notna().any(axis=None))
-            parts += [f"band: the interval of the {self.kind}"] * known
-            parts += [f"a dot for each test set: {what}"] * bool(n)
-            return f"{'; '.join(parts)}. Right is better."
-        parts = [f"{'A letter' if self.named else 'A dot'} for each dataset: {what}"]
-        parts += [f"{mark}: the average, as in the table"] * (n > 1)
-        parts += ["band: the middle half of the datasets"] * (n >= FEWEST_FOR_BANDS)
+        if one is not None:
+            parts = [("a dot for each test set", what)] * bool(n)
+            parts += [(mark, "the mean, as in the table")]
+            known = bool(one.notna().any(axis=None))
+            return parts + [("band", f"the interval of the {self.kind}")] * known
+        parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
+        parts += [(mark, "the average, as in the table")] * (n > 1)
+        parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
+        most = "the middle nine tenths; dots are the others"
+        parts += [("thin band", most)] * (thin and n > MOST_DOTS)
         shares = self.across(self.dots.to_numpy(dtype=float))
         edge = bool(((shares < 0) | (shares > 1)).any())
-        parts += ["numbers at an edge: dots beyond it"] * edge
-        return f"{'; '.join(parts)}. Right is better."
+        return parts + [("numbers at an edge", "dots beyond it")] * edge
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""

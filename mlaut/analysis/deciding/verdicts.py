@@ -20,10 +20,9 @@ VERDICTS = {
     EQUAL: "practically equal to the first",
     OPEN: "cannot be ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "ruled out as the best, but not shown to be worse by the main test and half of others",
-    AVOID: "shown to be worse than another (more often, or by more) by the main test and half of "
-    "the others",
-    YARDSTICK: "for reference only, not a candidate (a baseline, or the control)",
+    LIKELY: "ruled out as the best, but not clearly shown to be worse",
+    AVOID: "clearly shown to be worse than another, on more datasets or on average",
+    YARDSTICK: "for reference only: a baseline, or the control",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
 YARDSTICKS = ("baseline", "dummy", "zeror")  # parts of the names of strategies that learn nothing

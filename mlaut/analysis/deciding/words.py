@@ -19,7 +19,7 @@ from mlaut.analysis.deciding.verdicts import (
 )
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
-_MOST_NAMED = 12  # names in a sentence; the table has all
+MOST_NAMED = 12  # names in a sentence; the table has all
 _FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
 SAY_SO = "say so with clusters, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
@@ -27,7 +27,7 @@ _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: 
 _NOW = "If you must choose now"
 
 
-def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
+def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     """Return names as a part of a sentence.
 
     Examples
@@ -312,7 +312,7 @@ def terms(table: VerdictTable) -> str:
 def meanings(table: VerdictTable, known: Mapping[str, str]) -> list[str]:
     """Return what the verdicts of a table mean, and which direction of the metric is better."""
     named = [word for word in known if word != USE and table.named(word)]
-    lower = [f"{table.metric} is an error: lower is better."] * (not table.scorer.greater_is_better)
+    lower = [f"Lower {table.metric} is better."] * (not table.scorer.greater_is_better)
     return [*(f"{word.capitalize()}: {known[word]}." for word in named), *lower]
 
 

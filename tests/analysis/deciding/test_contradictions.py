@@ -94,7 +94,7 @@ def contradictions(found, of):
     )
     yield from says(re.match(r"0 |.* 0 of ", sure), "none agrees, and that is told as a number")
     differ = [check for check in found.checks if not check.same]
-    all_agree = re.search(r"(All|Both|^1) .*ways? to compare agree", sure)
+    all_agree = re.search(r"(All|Both|The) .*other analys[ei]s agrees?\.", sure)
     yield from says(bool(all_agree) and bool(differ), "all agree, and one differs")
     yield from says(
         bool(all_agree) and "not by most others" in every, "all agree, and most others do not"

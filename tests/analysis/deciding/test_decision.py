@@ -178,8 +178,7 @@ def test_other_tests_and_metrics_say_how_sure():
     assert differs(by["metric mcc"]) == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[1].startswith(
-        "3 of 4 other ways to compare agree on what to use, what may be best and what to avoid; 1 "
-        "finds that A is worse; 1 does not show that C is worse."
+        "Of 4 other analyses, 1 finds A worse; 1 does not show C to be worse."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
     assert found.answer().startswith("If you must choose now, use A (chance to be the best 0.66)")
@@ -188,30 +187,23 @@ def test_other_tests_and_metrics_say_how_sure():
 def test_answers_that_differ_are_told_in_words():
     found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
     checks = [Check(f"way {n}", ("C",), (), True) for n in range(4)]
-    same, what = (
-        Check("the sign test", (), (), True),
-        " on what to use, what may be best and what to avoid",
-    )
+    same = Check("the sign test", (), (), True)
     for given, told, start in (
-        ((same,), f"1 other way to compare agrees{what}.", "On datasets like these"),
-        (
-            (same, same),
-            f"Both other ways to compare agree{what}.",
-            "On datasets like these",
-        ),
+        ((same,), "The other analysis agrees.", "On datasets like these"),
+        ((same, same), "Both other analyses agree.", "On datasets like these"),
         (
             (*checks, same),
-            f"1 of 5 other ways to compare agrees{what}; 4 do not show that C is worse.",
+            "Of 5 other analyses, 4 do not show C to be worse.",
             "On datasets like these",
         ),
         (
             checks[:1],
-            "The other way to compare does not show that C is worse.",
+            "The other analysis does not show C to be worse.",
             "On datasets like these",
         ),
         (
             [Check("a way", (), ("A",), False)],
-            "The other way to compare finds that A is worse.",
+            "The other analysis finds A worse.",
             "If you must choose now",
         ),
     ):

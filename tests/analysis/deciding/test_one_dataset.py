@@ -250,7 +250,7 @@ def test_what_would_decide_is_told():
     ("shift", "told"),
     [
         (0.01, "More repeats of the split alone would hardly tell"),
-        (0.2, "way to compare agrees on what to use"),
+        (0.2, "other analysis agrees"),
     ],
 )
 def test_folds_of_unknown_size_are_said_to_be_taken_as_cross_validation(shift, told):
