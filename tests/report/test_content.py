@@ -58,7 +58,7 @@ def test_people_read_the_metric_in_its_own_direction(complete):
         np.testing.assert_allclose(table.frame["value"], scores.mean()[table.frame.index])
         assert (table.frame["low"] <= table.frame["value"]).all()
         assert (table.frame["value"] <= table.frame["high"]).all()
-    pairs = pair_table(section.comparison, section.tables["pairs"]).loc[("good", "poor")]
+    pairs = pair_table(section.comparison).loc[("good", "poor")]
     expected = (scores["good"] - scores["poor"]).mean()
     assert pairs["mean difference of accuracy"] == pytest.approx(expected)
     assert pairs["low"] <= pairs["mean difference of accuracy"] <= pairs["high"]
@@ -212,7 +212,7 @@ def test_errors_in_units_of_the_target_have_ranks_and_no_means(tmp_path):
     assert list(section.tables["summary"]) == [
         "average rank", "rank std error (c)", "rank low (c)", "rank high (c)", "training seconds",
     ]  # fmt: skip
-    assert "mean" not in " ".join(pair_table(section.comparison, section.tables["pairs"]).columns)
+    assert "mean" not in " ".join(pair_table(section.comparison).columns)
     drawn = figures(section)
     assert set(drawn) == {"decision", "ranks", "pairs", "duels", "profile", "times"}
     _, caption, _ = drawn["times"]

@@ -17,6 +17,7 @@ from mlaut.analysis.pairwise.effects import (
     Effect,
     LateEffect,
     cohens_d,
+    cohens_value,
     mean_difference,
     share_better,
 )
@@ -103,7 +104,9 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
         p=lambda side: _p_of_t(t, n - 1, side),
         effects={
             "mean difference": mean_difference(d, confidence).within(results.metric.span),
-            "Cohen's d (paired)": LateEffect(lambda: cohens_d(d, confidence), NONCENTRAL),
+            "Cohen's d (paired)": LateEffect(
+                lambda: cohens_d(d, confidence), NONCENTRAL, lambda: cohens_value(d)[0]
+            ),
         },
         df=float(n - 1),
         n=n,
