@@ -45,7 +45,7 @@ class Comparison(Numbers, Shown):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each pair; columns are pairs of a test and one of its numbers."""
-        index = pd.MultiIndex.from_tuples(self.leading_pairs.pairs)
+        index = self.leading_pairs.labels
         frames = {name: pairs.to_frame().reindex(index) for name, pairs in self.tests.items()}
         return pd.concat(frames, axis=1)
 
@@ -105,12 +105,10 @@ class Comparison(Numbers, Shown):
 
     def number(self, test: str, name: str) -> pd.Series:
         """Return one table of a test, for every pair, as `effect` does; no other is computed."""
-        pairs, every = self.in_own_direction(test), self.leading_pairs.pairs
-        values: Any = np.nan
+        pairs, values = self.in_own_direction(test), np.nan
         if name in pairs.tables:
             values = pairs.tables[name].to_numpy()[np.triu_indices(len(pairs.strategies), 1)]
-        own = pd.Series(values, pd.MultiIndex.from_tuples(pairs.pairs), dtype=float)
-        return own.reindex(pd.MultiIndex.from_tuples(every))
+        return pd.Series(values, pairs.labels, dtype=float).reindex(self.leading_pairs.labels)
 
     def in_own_direction(self, test: str) -> Pairwise:
         """Return a test of pairs with differences of the metric in place of differences of losses.
