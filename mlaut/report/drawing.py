@@ -149,9 +149,9 @@ def _written(figure: Figure, form: str) -> bytes:
     if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
         for line in dots:
             line.set_rasterized(True)
-    target, how = io.BytesIO(), {"transparent": form == "svg", "dpi": _DPI}
+    target, about = io.BytesIO(), dict.fromkeys(_ABOUT[form])
     with _own_style():
-        figure.savefig(target, format=form, metadata=dict.fromkeys(_ABOUT[form]), **how)
+        figure.savefig(target, format=form, transparent=form == "svg", metadata=about, dpi=_DPI)
     return target.getvalue()
 
 

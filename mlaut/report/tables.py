@@ -180,12 +180,11 @@ def pair_table(comparison: Comparison) -> pd.DataFrame:
     The effects are the mean difference with its interval and Cohen's d. If the scales of datasets
     are not comparable, the effect is the share of datasets on which the first strategy is better.
     """
-    main = "mean difference" if "t" in comparison.pairs else "share better"
-    fallback = "trinomial" if "trinomial" in comparison.pairs else comparison.leading
-    main = main if "t" in comparison.pairs or fallback == "trinomial" else "signed ranks"
-    effect = comparison.effect("t" if "t" in comparison.pairs else fallback, main)
-    table = effect.rename(columns={"value": comparison.effect_name(main)})
-    if "t" in comparison.pairs:
+    mains = {"t": "mean difference", "trinomial": "share better"}
+    test = next((name for name in mains if name in comparison.pairs), comparison.leading)
+    main = mains.get(test, "signed ranks")
+    table = comparison.effect(test, main).rename(columns={"value": comparison.effect_name(main)})
+    if test == "t":
         table["Cohen's d"] = comparison.number("t", "Cohen's d (paired)")
     for name in comparison.pairs:
         table[f"p {name}"] = comparison.number(name, "p_value")

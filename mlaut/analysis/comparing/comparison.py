@@ -105,9 +105,11 @@ class Comparison(Numbers, Shown):
 
     def number(self, test: str, name: str) -> pd.Series:
         """Return one table of a test, for every pair, as `effect` does; no other is computed."""
-        pairs, values = self.in_own_direction(test), np.nan
-        if name in pairs.tables:
-            values = pairs.tables[name].to_numpy()[np.triu_indices(len(pairs.strategies), 1)]
+        pairs, upper = (
+            self.in_own_direction(test),
+            np.triu_indices(len(self.pairs[test].strategies), 1),
+        )
+        values = pairs.tables[name].to_numpy()[upper] if name in pairs.tables else np.nan
         return pd.Series(values, pairs.labels, dtype=float).reindex(self.leading_pairs.labels)
 
     def in_own_direction(self, test: str) -> Pairwise:
