@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
-from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
+from mlaut.analysis.importers.grids.names import PARTS, is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
@@ -23,6 +24,7 @@ class Keys:
     repeat: tuple[str, ...]
     fold: tuple[str, ...]
     scores: tuple[str, ...]
+    single: bool = False  # whether all rows are of one dataset, which no column names
 
 
 def keys_of(g: Sheet) -> Keys:
@@ -33,7 +35,7 @@ def keys_of(g: Sheet) -> Keys:
     texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
     said = g.asked.columns
-    scores = said.get("score") or tuple(_scores(g, numbers))
+    scores = said.get("score") or tuple(scores_of(g, numbers))
     if dataset and strategy and not scores and not g.asked.columns:
         dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)
     rows = [*dataset, *strategy]
@@ -126,11 +128,14 @@ def _named(g: Sheet, role: str) -> list[str]:
     return [best]
 
 
-def _scores(g: Sheet, numbers: Sequence[str]) -> list[str]:
+def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     """Return the columns that may have the scores in a table with one score in a row."""
     usual = {x: usual_name(x) for x in numbers if g.roles[x] not in ("spread", "average", "size")}
     wanted = g.metric
     if wanted:
+        texts = [x for x in g.columns if not g.columns[x].is_number and same_metric(x, wanted)]
+        if texts and g.columns[texts[0]].strange:
+            raise g.refuse(f"`{texts[0]}` has cells such as {g.columns[texts[0]].labels()[0]!r}")
         if exact := [x for x in numbers if word_of(x) == word_of(wanted)]:
             return exact[:1]
         least = ("spread", "average")
@@ -174,7 +179,10 @@ def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
     ]
     if plain_ones:
         return plain_ones[:1]
-    raise g.refuse(f"several columns are of {wanted}", *({"score": x} for x in found[:3]))
+    ways: list[dict[str, Any]] = [{"score": x} for x in found[:3]]
+    if not {*re.findall(r"\w+", " ".join(found).lower())} & {*PARTS}:
+        ways.append({"score": found, "strategy": "rows"})
+    raise g.refuse(f"several columns are of {wanted}", *ways)
 
 
 def sources_by_dataset(g: Sheet, dataset: list[str]) -> dict[str, str]:
