@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -11,6 +11,9 @@ from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Rob
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.report.shown import ShownTable
+
+if TYPE_CHECKING:
+    from mlaut.report.content import _Later
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
 MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
@@ -93,17 +96,6 @@ def shown_in(
                 yield table, shown
 
 
-class Later(Protocol):
-    """What a section computes when it is first asked for; see the attributes of `Section`."""
-
-    def comparison(self, of: "Section") -> Comparison | None: ...  # noqa: D102
-    def estimates(self, of: "Section") -> Mapping[str, ResultTable]: ...  # noqa: D102
-    def robustness(self, of: "Section") -> Robustness | None: ...  # noqa: D102
-    def sentences(self, of: "Section") -> tuple[str, ...]: ...  # noqa: D102
-    def notes(self, of: "Section") -> tuple[str, ...]: ...  # noqa: D102
-    def tables(self, of: "Section") -> Mapping[str, pd.DataFrame]: ...  # noqa: D102
-
-
 @dataclass(frozen=True, eq=False)
 class Section:
     """Section of a report: the results by one metric.
@@ -118,7 +110,7 @@ class Section:
     results : Results
         Compared results, with missing cells treated; equal to ``scored`` if the treatment would
         leave nothing.
-    later : Later
+    later : object
         Computes the other attributes.
     chosen : Chosen
         The analysis.
@@ -148,7 +140,7 @@ class Section:
     title: str
     scored: Results
     results: Results
-    later: Later
+    later: "_Later"
     chosen: Chosen
     problem: tuple[str, ...] = ()
     tested: Comparison | None = None

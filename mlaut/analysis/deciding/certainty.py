@@ -59,7 +59,7 @@ def _agree(table: VerdictTable) -> str:
     if parts:
         return f"{f'Of {n} other analyses,' if n > 1 else 'The other analysis'} {'; '.join(parts)}."
     every = {1: "The other analysis agrees", 2: "Both other analyses agree"}
-    but = "" if all(check.same for check in table.checks) else f", but for what is {LIKELY}"
+    but = "" if all(check.same for check in table.checks) else f", except on what is {LIKELY}"
     return f"{every.get(n, f'All {n} other analyses agree')}{but}."
 
 
