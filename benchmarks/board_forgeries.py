@@ -36,7 +36,7 @@ from mlaut import Study
 from mlaut.analysis import Results
 from mlaut.bundles import Bundle, extend_bundle
 from mlaut.bundles.publishing import _sealed, _with_files
-from mlaut.experiments.study_files.study_file import own_strategies
+from mlaut.experiments.study_files.choices import own_strategies
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.records import Cell, Outcome, Status
 

@@ -28,7 +28,7 @@ _SILENCE = 30.0  # seconds without a byte after which a server counts as gone
 _PATIENCE = 60.0  # seconds of waiting for a server, however little it sends
 _SHORTEST = 1e-3  # seconds of a wait
 _PACE = 2**14  # bytes that allow another second of waiting
-_HEADERS = 2**20  # bytes that may come besides the content
+_HEADERS = 2**20  # bytes of the headers of an answer, at most, which come before its content
 _PIECE = 1 << 20  # bytes that are held in memory at a time
 
 

@@ -231,23 +231,21 @@ def with_checked_options(error: type[MlautError]) -> Callable[[T], T]:
     Functions with ``**options`` check these themselves.
     """
 
-    def of_function(function: Any) -> Any:
-        takes = getfullargspec(function)
-        known = takes.args + takes.kwonlyargs
+    def with_options(target: Any) -> Any:
+        if isinstance(target, type):
+            for name, member in list(vars(target).items()):
+                if isfunction(member) and not name.startswith("_"):
+                    setattr(target, name, with_options(member))
+                elif isinstance(member, classmethod):
+                    setattr(target, name, classmethod(with_options(member.__func__)))
+            return target
+        takes = getfullargspec(target)
 
-        @wraps(function)
+        @wraps(target)
         def wrapper(*args: Any, **options: Any) -> Any:
-            check_options(function.__name__, known, options, error)
-            return function(*args, **options)
+            check_options(target.__name__, takes.args + takes.kwonlyargs, options, error)
+            return target(*args, **options)
 
-        return function if takes.varkw else wrapper
+        return target if takes.varkw else wrapper
 
-    def of_any(target: Any) -> Any:
-        for name, member in list(vars(target).items()) if isinstance(target, type) else ():
-            if isfunction(member) and not name.startswith("_"):
-                setattr(target, name, of_function(member))
-            elif isinstance(member, classmethod):
-                setattr(target, name, classmethod(of_function(member.__func__)))
-        return target if isinstance(target, type) else of_function(target)
-
-    return of_any
+    return with_options

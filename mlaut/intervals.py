@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import indexable
 
-from mlaut.analysis.common.arguments import check
+from mlaut.analysis.common.arguments import share
 from mlaut.analysis.comparing.compare import compare
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.estimates.error_intervals import (
@@ -23,7 +23,7 @@ from mlaut.analysis.estimates.error_intervals import (
 )
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
@@ -262,7 +262,7 @@ def _predicted(
     seed: int,
 ) -> tuple[MLautScore, Block]:
     """Return the metric, and the predictions of copies of the estimators on the test sets."""
-    check(confidence=confidence)
+    share("confidence", confidence)
     task = _task_of(estimators)
     score = find_metric(_METRICS[task] if metric is None else metric)
     if score.task not in (None, task):

@@ -15,22 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import check
+from mlaut.analysis.common.arguments import share
 from mlaut.analysis.deciding.terms import check_targets
-from mlaut.analysis.racing.forecast import RaceForecast, forecast_race, is_unlikely
 from mlaut.analysis.racing.race import drawn_order
+from mlaut.analysis.racing.race_forecast import RaceForecast, forecast_race, is_unlikely
 from mlaut.analysis.racing.study_race import Draw, StudyRace
 from mlaut.errors import StudyError
 from mlaut.experiments import RunSummary
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.plans.plan import Plan
 from mlaut.experiments.plans.rounds import MakeRace
-from mlaut.experiments.study_files.study_file import (
-    StudyFile,
-    read_race,
-    read_study_file,
-    run_study,
-)
+from mlaut.experiments.study_files.running import run_study
+from mlaut.experiments.study_files.study_file import StudyFile, read_race, read_study_file
 from mlaut.files_io import StudyStore
 from mlaut.records import CLASSIFICATION, RaceTerms
 
@@ -113,7 +109,7 @@ class _RunningRace(StudyRace):
         self.max_cost, self._stop_below = max_cost_of(terms), _stop_below(terms)
         self._unlikely: dict[int, bool] = {}
         terms, draw = _begun(terms, plan)
-        check(alpha=terms.alpha)
+        share("alpha", terms.alpha)
         before = StudyRace.of(study)
         super().__init__(study, terms, _continued(before, terms, draw) if before else draw)
 

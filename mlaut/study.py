@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from mlaut.analysis import Comparison, Race, Results
     from mlaut.bundles import Bundle
     from mlaut.experiments import RunSummary, StudyStatus
-    from mlaut.files_io import FilesIO, SplitEntry
+    from mlaut.files_io import FilesIO
     from mlaut.files_io import StudyStore as Store
     from mlaut.report import Report
 
@@ -618,60 +617,20 @@ class Study:
 
     def _prepared(self, split: Any, stratify: bool) -> tuple[FilesIO, FilesIO]:
         """Store the missing splits; return the file of the datasets and that of the study."""
-        from mlaut.experiments.study_files.study_file import split_told
+        from mlaut.experiments.study_files.splits import complete_splits
         from mlaut.files_io import FilesIO
 
-        if not self.datasets:
+        names, paths = self._named_paths()
+        if not names:
             raise StudyError(
                 f"{self.path}: the study has no dataset; add some, for example with "
                 "add_datasets('starter')"
             )
-        stored = self._store.load_splits() if self._store.exists else {}
         datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
-        taken = {entry.path for entry in stored.values()}  # perhaps renamed in the study alone
-        named = zip(*self._named_paths(), strict=True)
-        places = {path: name for name, path in named if name in stored or path not in taken}
-        paths, new = list(places), [path for path, name in places.items() if name not in stored]
-        if not split:
-            paths, split = new, self._scheme_of(stored) if new else ""
-        seeds = {entry.split.seed for entry in stored.values()} - {None}
-        of_file = not self._seed_given and len(seeds) == 1  # a study file has one for splits
-        seed = seeds.pop() if of_file else self.seed
-        how, kept = {"stratify": stratify, "seed": seed}, list["SplitEntry"]()
-        if stored and split and not self._store.strategies:  # that of a run that was refused
-            split_told(datasets, study, paths, scheme=split, overwrite=True, **how)
-        elif paths:
-            split_told(datasets, study, paths, scheme=split, kept=kept, **how)
-        known = ", ".join(dict.fromkeys(entry.split.scheme for entry in kept))
-        if paths and len(kept) == len(paths):
-            raise StudyError(
-                f"{self.path}: its datasets are split already, and otherwise ({known}); leave "
-                "split out, write to a new study, or give up their outcomes: "
-                "Data.split_datasets(..., overwrite=True)"
-            )
-        if kept:
-            of = ", ".join(entry.name for entry in kept)
-            warnings.warn(f"{of}: their stored split stays ({known})", UserWarning, stacklevel=4)
+        name_of = dict(zip(paths, names, strict=True))
+        seed: dict[str, Any] = {"seed": self.seed, "any_seed": not self._seed_given}
+        complete_splits(datasets, study, name_of, split, stratify=stratify, **seed)
         return datasets, study
-
-    def _scheme_of(self, stored: Mapping[str, SplitEntry]) -> str:
-        """Return the split scheme of the stored datasets, which new datasets get too."""
-        from mlaut.data import parse_scheme
-
-        schemes = {entry.split.scheme for entry in stored.values()}
-        if not schemes:
-            return ""
-        try:
-            (scheme,) = schemes
-            parse_scheme(scheme)
-        except (ValueError, DataError):
-            new = ", ".join(name for name in self.datasets if name not in stored)
-            raise StudyError(
-                f"{self.path}: its datasets are split as {', '.join(sorted(schemes))}; name the "
-                f"split of the new ones ({new}), for example split='kfold_by_role(5)': those that "
-                "are split keep what they have"
-            ) from None
-        return scheme
 
     def _default_metric(self) -> str:
         tasks = self._tasks

@@ -12,14 +12,15 @@ import mlaut
 from mlaut.analysis import Results, drawn_order, race, treat_missing, wilcoxon_test
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.analysis.racing.evidence import KINDS, Kind
-from mlaut.analysis.racing.forecast import forecast_race
+from mlaut.analysis.racing.race_forecast import forecast_race
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError
 from mlaut.experiments import Orchestrator, plan_study, study_status
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.following.status import unfinished
-from mlaut.experiments.study_files.study_file import prepare_data, read_study_file
+from mlaut.experiments.study_files.choices import prepare_data
+from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.racing import run_race
 from mlaut.records import Status

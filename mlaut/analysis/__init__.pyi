@@ -56,8 +56,8 @@ from mlaut.analysis.racing.study_race import StudyRace as StudyRace
 from mlaut.analysis.results.missing import treat_missing as treat_missing
 from mlaut.analysis.results.results import Results as Results
 from mlaut.analysis.scores.base import MLautScore as MLautScore
-from mlaut.analysis.scores.catalogue import describe_metrics as describe_metrics
-from mlaut.analysis.scores.catalogue import metric as metric
-from mlaut.analysis.scores.catalogue import metric_names as metric_names
+from mlaut.analysis.scores.metric_names import describe_metrics as describe_metrics
+from mlaut.analysis.scores.metric_names import metric as metric
+from mlaut.analysis.scores.metric_names import metric_names as metric_names
 
 ROOMS: tuple[str, ...]

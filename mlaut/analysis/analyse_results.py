@@ -28,7 +28,7 @@ from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.pairwise.pairs import Pairs, paired_losses
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.studies import open_study, training_times
+from mlaut.analysis.results.study_results import open_study, training_times
 from mlaut.analysis.scores.contingency import contingency_table, cumulative_gain
 from mlaut.errors import AnalysisError, with_checked_options
 

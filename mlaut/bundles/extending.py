@@ -173,7 +173,7 @@ def extend_bundle(
     """
     from mlaut.estimators import as_strategies
     from mlaut.experiments import Orchestrator
-    from mlaut.experiments.study_files.study_file import own_strategies
+    from mlaut.experiments.study_files.choices import own_strategies
 
     bundle = open_bundle(place, limit=limit)
     study, target = StudyStore(bundle.study), StudyStore(output)
@@ -206,11 +206,8 @@ def strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
     Without a study file, the Python file has the strategies. Names and parameters are data; the
     Python file, and parameters that could name a file, are used only if the bundle is trusted.
     """
-    from mlaut.experiments.study_files.study_file import (
-        choose_strategies,
-        own_strategies,
-        read_study_file,
-    )
+    from mlaut.experiments.study_files.choices import choose_strategies, own_strategies
+    from mlaut.experiments.study_files.study_file import read_study_file
 
     if trusted and STUDY_FILE not in bundle.files and STRATEGIES in bundle.files:
         return own_strategies(bundle.folder / STRATEGIES)

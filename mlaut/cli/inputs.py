@@ -99,7 +99,7 @@ def _dropped_from(file: StudyFile) -> dict[str, str]:
 
     No code of the study file is executed: if it has a Python file of strategies, none is returned.
     """
-    from mlaut.experiments.study_files.study_file import choose_strategies
+    from mlaut.experiments.study_files.choices import choose_strategies
     from mlaut.files_io import StudyStore
 
     if file.strategies.file or not file.strategies.names:

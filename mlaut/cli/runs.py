@@ -246,7 +246,7 @@ def models(study: Path, database: Path | None, **options: Any) -> Answer:
     """
     from mlaut import Study
     from mlaut.experiments import read_study_file
-    from mlaut.experiments.study_files.study_file import choose_strategies
+    from mlaut.experiments.study_files.choices import choose_strategies
     from mlaut.files_io.studies.models import models_folder
 
     strategies, path = None, study

@@ -17,4 +17,4 @@ from mlaut.experiments.runs.orchestrator import Orchestrator as Orchestrator
 from mlaut.experiments.runs.summary import RunSummary as RunSummary
 from mlaut.experiments.study_files.study_file import StudyFile as StudyFile
 from mlaut.experiments.study_files.study_file import read_study_file as read_study_file
-from mlaut.experiments.study_files.study_file import run_study as run_study
+from mlaut.experiments.study_files.running import run_study as run_study

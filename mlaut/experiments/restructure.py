@@ -8,12 +8,8 @@ from mlaut.data.sources.references import parse_reference
 from mlaut.data.tables.collections import collection_entries
 from mlaut.data.tables.folders import folder_tables, name_of_file
 from mlaut.errors import MlautError, StudyError, nearest
-from mlaut.experiments.study_files.study_file import (
-    StudyFile,
-    files_of,
-    read_study_file,
-    references_of,
-)
+from mlaut.experiments.study_files.choices import files_of, references_of
+from mlaut.experiments.study_files.study_file import StudyFile, read_study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.safe_files.hdf5 import write_in_place

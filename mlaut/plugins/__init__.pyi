@@ -26,16 +26,18 @@ from mlaut.analysis.results.missing import with_reason as with_reason
 from mlaut.analysis.results.tables import TableMetric as TableMetric
 
 # functions of results: their arguments, and parts of tests
-from mlaut.analysis.common.arguments import check as check
+from mlaut.analysis.common.arguments import NotNegative as NotNegative
+from mlaut.analysis.common.arguments import Seed as Seed
+from mlaut.analysis.common.arguments import Share as Share
 from mlaut.analysis.common.arguments import checked as checked
 from mlaut.analysis.common.arguments import names as names
 from mlaut.analysis.common.arguments import not_negative as not_negative
 from mlaut.analysis.common.arguments import one_of as one_of
-from mlaut.analysis.common.arguments import optional as optional
 from mlaut.analysis.common.arguments import position as position
 from mlaut.analysis.common.arguments import positions as positions
+from mlaut.analysis.common.arguments import share as share
 from mlaut.analysis.common.arguments import shown as shown
-from mlaut.analysis.common.arguments import where as where
+from mlaut.analysis.common.arguments import the_results as the_results
 from mlaut.analysis.common.display import SMALLEST_P as SMALLEST_P
 from mlaut.analysis.common.display import number as number
 from mlaut.analysis.common.numerics import RELATIVE_NOISE as RELATIVE_NOISE
@@ -77,7 +79,7 @@ from mlaut.files_io.studies.study_checks import problems_of as problems_of
 from mlaut.files_io.tables.fingerprints import dataset_fingerprint as dataset_fingerprint
 from mlaut.data.tables.archive import tuning_split as tuning_split
 from mlaut.estimators.libraries.parameters import without as without
-from mlaut.estimators.searches.words import parse_budget as parse_budget
+from mlaut.estimators.searches.wanted import parse_budget as parse_budget
 from mlaut.experiments.cells.memory import parse_bytes as parse_bytes
 from mlaut.experiments.cells.cell import CellOptions as CellOptions
 from mlaut.experiments.engines.engine import Engine as Engine
@@ -87,9 +89,9 @@ from mlaut.experiments.workers.batches import pickled as pickled
 from mlaut.experiments.plans.entries import strategy_entries as strategy_entries
 from mlaut.experiments.runs.refit import fitted_again as fitted_again
 from mlaut.experiments.runs.refit import usable_strategies as usable_strategies
-from mlaut.experiments.study_files.study_file import choose_strategies as choose_strategies
-from mlaut.experiments.study_files.study_file import own_strategies as own_strategies
-from mlaut.experiments.study_files.study_file import prepare_data as prepare_data
+from mlaut.experiments.study_files.choices import choose_strategies as choose_strategies
+from mlaut.experiments.study_files.choices import own_strategies as own_strategies
+from mlaut.experiments.study_files.choices import prepare_data as prepare_data
 
 # work that candidates share in tuning
 from mlaut.sharing.interface import Candidate as Candidate

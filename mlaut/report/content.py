@@ -36,7 +36,7 @@ from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
-from mlaut.analysis.results.studies import sources_of
+from mlaut.analysis.results.study_results import sources_of
 from mlaut.errors import AnalysisError, MlautError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import counted

@@ -12,7 +12,7 @@ from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.results.contamination import KEEP, treat_contaminated
 from mlaut.analysis.results.given import results_of
-from mlaut.analysis.results.studies import open_study
+from mlaut.analysis.results.study_results import open_study
 from mlaut.analysis.results.tables import as_table, never_run
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore

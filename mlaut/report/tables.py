@@ -24,7 +24,7 @@ from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.estimates.behind import confusion_table, errors_by_part
 from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
-from mlaut.analysis.results.studies import mean_seconds
+from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.errors import AnalysisError
 from mlaut.records import Block, Status
 from mlaut.report.records import LATEX, PAGE, TEXT, ReportTable, Section

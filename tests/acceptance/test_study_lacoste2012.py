@@ -19,7 +19,8 @@ from mlaut.analysis.methods import lacoste
 from mlaut.data import from_frame
 from mlaut.errors import OptionalPackageError
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
+from mlaut.experiments.study_files.choices import choose_strategies
+from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io import StudyStore
 
 ROOT = Path(__file__).parents[2]

@@ -20,11 +20,8 @@ from mlaut import Data, Orchestrator
 from mlaut.data import collection, collection_entries
 from mlaut.errors import DataError, UnusableWarning
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments.study_files.study_file import (
-    choose_strategies,
-    prepare_data,
-    read_study_file,
-)
+from mlaut.experiments.study_files.choices import choose_strategies, prepare_data
+from mlaut.experiments.study_files.study_file import read_study_file
 
 FOLDER = Path(__file__).parents[2] / "examples" / "studies" / "mlaut2019"
 TABLE8 = pd.read_csv(FOLDER / "table8.csv", index_col="strategy")

@@ -8,12 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from mlaut.errors import DataError, StoreError, StrategyError, StudyError, StudyLockedError
-from mlaut.experiments.study_files.study_file import (
-    choose_strategies,
-    prepare_data,
-    read_study_file,
-    run_study,
-)
+from mlaut.experiments.study_files.choices import choose_strategies, prepare_data
+from mlaut.experiments.study_files.running import run_study
+from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io.safe_files.lock import locked
 
 WHOLE = """
@@ -251,7 +248,7 @@ def test_shards_begin_at_the_same_time(written, monkeypatch):
         loads.join()
 
     monkeypatch.setattr(
-        "mlaut.experiments.study_files.study_file.time",
+        "mlaut.experiments.study_files.running.time",
         SimpleNamespace(monotonic=time.monotonic, sleep=sleep),
     )
     done = [run_study(file, verbose=0, shard=f"{number}/2") for number in (1, 2)]

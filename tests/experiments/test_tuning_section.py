@@ -13,7 +13,8 @@ from mlaut.errors import StrategyError, StudyError
 from mlaut.estimators import as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.estimators.searches.traces import search_in
-from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
+from mlaut.experiments.study_files.choices import choose_strategies
+from mlaut.experiments.study_files.study_file import read_study_file
 
 FILE = """
 [data]

@@ -501,5 +501,5 @@ def test_a_journal_with_arrays_of_other_shapes_changes_no_cell(study, wrong, mes
 def test_a_run_of_a_journal_whose_identifier_is_no_text_is_told(study):
     with contextlib.closing(Journal(study.journal_path, study.id)) as journal:
         journal.append(pack({"run": {"id": 3}}, {}))
-    with pytest.raises(StoreError, match="it has a record that no run writes; restore"):
+    with pytest.raises(StoreError, match="a record that is not that of a run; restore"):
         study.settle()

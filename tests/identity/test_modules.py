@@ -11,7 +11,7 @@ import pytest
 from mlaut.errors import StrategyError
 from mlaut.estimators import as_strategies
 from mlaut.experiments.plans.entries import changed_parameters, strategy_entries
-from mlaut.experiments.study_files.study_file import own_strategies
+from mlaut.experiments.study_files.choices import own_strategies
 from mlaut.identity import without_modules
 from mlaut.identity.digests import digest
 

@@ -8,7 +8,7 @@ import pytest
 
 from mlaut.errors import MlautError
 from mlaut.experiments import read_study_file
-from mlaut.experiments.study_files.study_file import choose_strategies
+from mlaut.experiments.study_files.choices import choose_strategies
 from mlaut.files_io import SplitEntry, StudyStore, import_predictions
 from mlaut.records import Split
 

@@ -16,16 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import (
-    Rule,
-    checked,
-    each,
-    names,
-    optional,
-    shown,
-    where,
-    whole,
-)
+from mlaut.analysis.common.arguments import Prior, Seed, checked, shown
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.lacoste.poisson_binomial import poisson_binomial_probability
 from mlaut.analysis.methods.lacoste.risk import checked_counts, prob_better_classifier
@@ -145,7 +136,7 @@ def context_from_counts(
     only_first_wrong: ArrayLike,
     only_second_wrong: ArrayLike,
     n: ArrayLike,
-    prior: float = 1.0,
+    prior: Prior = 1.0,
     name: str = "estimated",
 ) -> Context:
     """Return a context that resembles the one from which a study's datasets were drawn.
@@ -330,14 +321,13 @@ def _mean_variance(values: np.ndarray, counts: np.ndarray) -> float:
 
 
 @checked
-@where(tests=optional(names, Mapping))
 def judge_on_context(
     context: Context,
     n_datasets: int,
     n_points: int | None = None,
     tests: Sequence[str] | Mapping[str, ContextTest] = tuple(CONTEXT_TESTS),
     n_repetitions: int = 100_000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> dict[str, Roc]:
     """Draw studies from a context and count the right and the wrong claims of each test.
 
@@ -426,25 +416,14 @@ def _roc(
     return Roc(name, context.name, -thresholds, cumulated[0], cumulated[1], n_repetitions)
 
 
-def one_or_more(rule: Rule) -> Rule:
-    """Return a rule that allows one value, or several, that ``rule`` allows."""
-    many = each(rule)
-    return lambda name, values: (many if np.ndim(values) else rule)(name, values)
-
-
 @checked
-@where(
-    n_datasets=one_or_more(whole),
-    n_points=optional(one_or_more(whole)),
-    tests=optional(names, Mapping),
-)
 def auc_table(
     context: Context,
     n_datasets: int | Sequence[int],
     n_points: int | Sequence[int] | None = None,
     tests: Sequence[str] | Mapping[str, ContextTest] = tuple(CONTEXT_TESTS),
     n_repetitions: int = 100_000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> ResultTable:
     """Compute the area under the ROC curve of each test, by numbers of datasets and test points.
 

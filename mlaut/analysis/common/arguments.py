@@ -1,17 +1,18 @@
-"""Checks of arguments: each argument name has one rule, which holds in every public function.
+"""Checks of arguments: the annotation of an argument says what it takes, and `checked` keeps to it.
 
-Functions that users call are decorated with `checked`. A rule that holds in one function alone
-stands above it (`where`). A function itself checks conditions that involve several arguments, and
-options that only it has.
+Functions that users call are decorated with `checked`. A type that Python has no word for has one
+here, such as `Share`. What else a function asks of its arguments, it checks itself.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from types import NoneType, UnionType
+from typing import Annotated, Any, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mlaut.errors import AnalysisError, check_options, nearest, some_of
 
@@ -29,73 +30,50 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Rule = Callable[[str, Any], Any]
 
+# types of arguments, with what help() says of them
+Share = Annotated[float, "between 0 and 1"]
+NotNegative = Annotated[float, "0 or more"]
+Prior = Annotated[float, "weight, 0 or more"]
+PositivePrior = Annotated[float, "weight above 0"]
+Positive = Annotated[int, "1 or more"]
+Count = Annotated[int, "0 or more"]
+Seed = Annotated[int, "seed, 0 or more"]
+Pair = Annotated[Sequence[str], "two names"]
+Size = Annotated[tuple[float, float], "inches"]
+
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function so that an argument that breaks the rule of its name raises `AnalysisError`.
+    """Wrap a function so that an argument that is not what its annotation says is refused.
 
     The function computes with NumPy's own error state (`OWN_ERRORS`).
 
     Examples
     --------
     >>> @checked
-    ... def half_width(confidence):
+    ... def half_width(confidence: Share):
     ...     return confidence / 2
     >>> half_width(95)
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: confidence = 95 is not between 0 and 1, for example 0.95
     """
     takes = signature(function)
-    of_tables = {"greater_is_better", "results"} <= takes.parameters.keys()
-    own = getattr(function, "own_rules", {})
-    rules = _RULES | (_RULES_OF_TABLES if of_tables else {}) | own
+    found = {name: _rule_of(each.annotation) for name, each in takes.parameters.items()}
+    rules = {name: rule for name, rule in found.items() if rule}
 
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
         check_options(function.__name__, list(takes.parameters), kwargs, AnalysisError)
         try:
             given = takes.bind(*args, **kwargs)
-        except TypeError as error:  # of the signature, which does not know its function
-            raise TypeError(f"{function.__name__}() {error}") from None
-        for name, value in given.arguments.items():
-            if name in rules:
-                given.arguments[name] = rules[name](name, value)
+        except TypeError:  # Python says best what is lacking
+            return function(*args, **kwargs)
+        for name, rule in rules.items():
+            if name in given.arguments:
+                given.arguments[name] = rule(name, given.arguments[name])
         with OWN_ERRORS():
             return function(*given.args, **given.kwargs)
 
     return wrapper
-
-
-def where(**own_rules: Rule) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Mark a function, below `checked`, with rules of arguments that hold in it alone.
-
-    Examples
-    --------
-    >>> @checked
-    ... @where(level=optional(whole))
-    ... def floor(level=None):
-    ...     return level
-    >>> floor(3)
-    3
-    """
-
-    def mark(function: Callable[P, T]) -> Callable[P, T]:
-        function.own_rules = own_rules  # type: ignore[attr-defined]
-        return function
-
-    return mark
-
-
-def check(**given: Any) -> None:
-    """Raise `AnalysisError` for a value that breaks the rule of its name.
-
-    Examples
-    --------
-    >>> check(alpha=-1)
-    Traceback (most recent call last):
-    mlaut.errors.AnalysisError: alpha = -1 is not between 0 and 1, for example 0.05
-    """
-    for name, value in given.items():
-        _RULES[name](name, value)
 
 
 def floats(name: str, values: Any) -> np.ndarray:
@@ -164,7 +142,8 @@ def _is_number(value: Any) -> bool:
 # ----------------------------------------------------------------------- rules
 
 
-def _results(_: str, value: Any) -> Any:
+def the_results(_: str, value: Any) -> Any:
+    """Return `Results`, also those of a comparison."""
     if _is_a("Comparison", value):
         value = value.results
     if _is_a("Results", value):
@@ -176,25 +155,15 @@ def _results(_: str, value: Any) -> Any:
     )
 
 
-def _results_or_table(name: str, value: Any) -> Any:
-    is_table = _is_a("DataFrame", value) or hasattr(value, "__arrow_c_stream__")
-    return value if is_table else _results(name, value)
-
-
 def _is_a(kind: str, value: Any) -> bool:
     """Return whether a value is an instance of the class with this name, without importing it."""
     return any(base.__name__ == kind for base in type(value).__mro__)
 
 
-def instance(kind: str, maker: str) -> Rule:
-    """Return a rule that requires an instance of a class; ``maker`` says what makes one."""
-
-    def rule(name: str, value: Any) -> Any:
-        if not _is_a(kind, value):
-            raise AnalysisError(f"{name} must be {maker}, not {type(value).__name__}")
-        return value
-
-    return rule
+def _instance(kind: str, maker: str, name: str, value: Any) -> Any:
+    if not _is_a(kind, value):
+        raise AnalysisError(f"{name} must be {maker}, not {type(value).__name__}")
+    return value
 
 
 def share(name: str, value: Any) -> Any:
@@ -232,22 +201,13 @@ def positive_prior(name: str, value: Any) -> Any:
     return value
 
 
-def priors(least: int, most: int) -> Rule:
-    """Return a rule that requires ``least`` to ``most`` positive numbers."""
-
-    def rule(name: str, values: Any) -> Any:
-        values = tuple(each(positive_prior)(name, values))
-        if not least <= len(values) <= most:
-            number = f"{least} to {most}" if least < most else f"{least}"
-            raise AnalysisError(f"{name} = {shown(values)} are not {number} positive numbers")
-        return values
-
-    return rule
-
-
-def prior_or_priors(name: str, value: Any) -> Any:
-    """Require one positive number, or two or three."""
-    return positive_prior(name, value) if _is_number(value) else priors(2, 3)(name, value)
+def priors(name: str, values: Any, least: int, most: int) -> tuple[float, ...]:
+    """Require ``least`` to ``most`` positive numbers."""
+    values = tuple(each(positive_prior)(name, values))
+    if not least <= len(values) <= most:
+        number = f"{least} to {most}" if least < most else f"{least}"
+        raise AnalysisError(f"{name} = {shown(values)} are not {number} positive numbers")
+    return values
 
 
 def whole(name: str, value: Any) -> Any:
@@ -297,12 +257,6 @@ def each(rule: Rule) -> Rule:
         return values
 
     return of_each
-
-
-def optional(rule: Rule, *others: type) -> Rule:
-    """Return a rule that also allows instances of other classes, or without these None."""
-    kinds = others or type(None)
-    return lambda name, value: value if isinstance(value, kinds) else rule(name, value)
 
 
 def _text(name: str, value: Any) -> Any:
@@ -367,65 +321,69 @@ def mapping_of(rule: Rule) -> Rule:
     return of_each
 
 
-_table = instance("ResultTable", "a ResultTable")
+def _none(name: str, value: Any) -> Any:
+    if value is not None:
+        raise AnalysisError(f"{name} = {shown(value)} is not None")
 
 
-def _table_or_tables(name: str, value: Any) -> Any:
-    return value if _is_a("ResultTable", value) else mapping_of(_table)(name, value)
+def _any_of(rules: Sequence[Rule], name: str, value: Any) -> Any:
+    """Require what one of the rules allows; else the first says what is wrong."""
+    for rule in rules[1:]:
+        try:
+            return rule(name, value)
+        except AnalysisError:
+            continue
+    return rules[0](name, value)
 
 
-_RULES: dict[str, Rule] = {
-    **dict.fromkeys(("new", "results"), _results),
-    **dict.fromkeys(("alpha", "confidence", "delta", "level", "power"), share),
-    "levels": each(share),
-    **dict.fromkeys(("between", "budget", "difference", "sd", "span"), real),
-    **dict.fromkeys(("threshold", "within"), real),
-    "against": optional(_results, str),
-    **dict.fromkeys(("false_number", "false_share", "test_to_train"), optional(real)),
-    "prior": prior,
-    "df": optional(real, str),
-    "n_points": optional(whole),
-    **dict.fromkeys(("folds", "n_datasets", "n_repetitions", "n_strategies"), whole),
-    "repeats": whole,
-    **dict.fromkeys(("n_samples", "top"), _at_least_one),
-    "rope": not_negative,
-    "seed": _seed,
-    **dict.fromkeys(("as_scores", "greater_is_better"), yes_or_no),
-    **dict.fromkeys(("differences", "draws", "null_differences", "p", "values"), floats),
-    **dict.fromkeys(("errors", "n", "only_first", "only_first_wrong", "only_second"), floats),
-    **dict.fromkeys(("mean", "only_second_wrong", "scale", "wrong"), floats),
-    **dict.fromkeys(("aggregate", "alternative", "correction", "how", "method", "metric"), _text),
-    **dict.fromkeys(("missing", "weights"), _text),
-    **dict.fromkeys(("anchor", "baseline", "since"), optional(_text)),
-    "anchor_rating": real,
-    "others": optional(mapping_of(_results)),
-    "groups": each(each(_text)),
-    **dict.fromkeys(("kind", "question", "ties"), _text),
-    **dict.fromkeys(("bounds", "drop"), yes_or_no),
-    "race": instance("Race", "what race returns"),
-    "look": instance("Look", "mlaut.analysis.Look(...)"),
-    "decision": instance("Decision", "what Comparison.decision returns"),
-    **dict.fromkeys(("scenario", "statistic", "test", "zeros"), _text),
-    "strategies": _pair,
-    "pair": optional(_pair),
-    **dict.fromkeys(("columns", "order", "rows"), optional(names)),
-    **dict.fromkeys(("datasets", "tests", "treatments"), names),
-    **dict.fromkeys(("ranks", "scores", "seconds"), _series),
-    "better": instance("DataFrame", "a DataFrame of probabilities"),
-    "calibration": instance("Calibration", "what calibrate returns"),
-    "chances": instance("RankProbabilities", "what probability_of_best returns"),
-    "comparison": _function,
-    "pairs": instance("Pairwise", "the result of a test of all pairs"),
-    "ax": optional(instance("Axes", "axes of matplotlib")),
-    "figsize": optional(_size),
-    "table": _table,
-    "tables": _table_or_tables,
+_MADE_BY = {
+    "Axes": "axes of matplotlib",
+    "Calibration": "what calibrate returns",
+    "Look": "mlaut.analysis.Look(...)",
+    "Pairwise": "the result of a test of all pairs",
+    "Race": "what race returns",
+    "RankProbabilities": "what probability_of_best returns",
+    "ResultTable": "a ResultTable",
+    "VerdictTable": "what Comparison.decision returns",
 }
-_RULES_OF_TABLES: dict[str, Rule] = {
-    "results": _results_or_table,
-    "metric": lambda _, value: value,  # Results.from_table checks it: it may be an object
-    "greater_is_better": optional(yes_or_no),
+_OF_CLASSES = {"Results": the_results, "Series": _series} | {
+    kind: partial(_instance, kind, maker) for kind, maker in _MADE_BY.items()
 }
+_RULES: dict[Any, Rule] = {
+    Share: share,
+    NotNegative: not_negative,
+    Prior: prior,
+    PositivePrior: positive_prior,
+    Positive: _at_least_one,
+    Count: count,
+    Seed: _seed,
+    Pair: _pair,
+    Size: _size,
+    bool: yes_or_no,
+    int: whole,
+    float: real,
+    str: _text,
+    NoneType: _none,
+    ArrayLike: floats,
+    np.ndarray: floats,
+    Sequence[str]: names,
+    Iterable[str]: names,
+}
+
+
+def _rule_of(kind: Any) -> Rule | None:
+    """Return the rule of a type; None if any value is taken, or the function checks it itself."""
+    if kind in _RULES:
+        return _RULES[kind]
+    origin, inside = get_origin(kind), [_rule_of(each) for each in get_args(kind)[-1:]]
+    if origin in (Union, UnionType):
+        rules = [rule for each in get_args(kind) if (rule := _rule_of(each))]
+        return partial(_any_of, rules) if len(rules) == len(get_args(kind)) else None
+    if origin is Callable:
+        return _function
+    if origin in (Sequence, Mapping) and inside[0]:
+        return (each if origin is Sequence else mapping_of)(inside[0])
+    return _OF_CLASSES.get(getattr(kind, "__name__", ""))
 
 
 def position(word: str, name: str, names: Sequence[str]) -> int:

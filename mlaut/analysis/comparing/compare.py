@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, count, one_of, where
+from mlaut.analysis.common.arguments import Count, NotNegative, Seed, Share, checked, one_of
 from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
 from mlaut.analysis.common.tests import FLIPPED
@@ -61,22 +61,21 @@ def suited_tests(results: Results) -> dict[str, PairFunction]:
 
 
 @checked
-@where(n_samples=count)
 def compare(
     results: Results | pd.DataFrame,
     *,
     metric: str | MLautScore = "",
     greater_is_better: bool | None = None,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
-    alpha: float = 0.05,
+    alpha: Share = 0.05,
     correction: str = "joint",
     test: str = "",
     control: str | None = None,
     missing: str = "raise",
-    confidence: float = 0.95,
-    rope: float = 0.0,
-    n_samples: int = DRAWS,
-    seed: int = 0,
+    confidence: Share = 0.95,
+    rope: NotNegative = 0.0,
+    n_samples: Count = DRAWS,
+    seed: Seed = 0,
     zeros: str = "wilcox",
     method: str = "auto",
 ) -> Comparison:

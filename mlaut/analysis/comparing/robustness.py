@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import Share, checked
 from mlaut.analysis.common.display import Shown
 from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.results.missing import check_treatment, favouring, treat_missing, with_holes
@@ -82,7 +82,7 @@ def under_treatments(
     *,
     treatments: Sequence[str] = ("drop datasets", "worst rank"),
     bounds: bool = True,
-    alpha: float = 0.05,
+    alpha: Share = 0.05,
 ) -> Robustness:
     """Repeat a comparison under several treatments of missing cells, and find what differs.
 

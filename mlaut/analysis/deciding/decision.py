@@ -46,7 +46,7 @@ from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.studies import mean_seconds
+from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.errors import AnalysisError

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from mlaut.analysis.common.arguments import check, one_of, shown
+from mlaut.analysis.common.arguments import one_of, share, shown
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.racing.evidence import KINDS
 from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import TREATMENTS
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.errors import AnalysisError, StudyError, nearest
 from mlaut.files_io import SplitEntry, StudyStore
 from mlaut.records import TASKS, Analysis, Status
@@ -106,7 +106,7 @@ def check_targets(metrics: Iterable[str], entries: Iterable[SplitEntry]) -> None
 
 
 def _check_numbers(analysis: Analysis, *_: Any) -> None:
-    check(alpha=analysis.alpha)
+    share("alpha", analysis.alpha)
     for name in ("rope", "least"):
         if not 0 <= getattr(analysis, name) < math.inf:
             raise AnalysisError(f"{name} = {getattr(analysis, name)} is not a number of 0 or more")

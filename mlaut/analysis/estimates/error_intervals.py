@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.arguments import Share, one_of
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, student_quantile, wilson
 from mlaut.analysis.common.result_types import Estimate, ResultTable
@@ -19,7 +19,7 @@ from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
 from mlaut.analysis.results.given import of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.metrics import over_targets
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
@@ -646,7 +646,7 @@ def error_intervals(
     results: Results,
     *,
     method: str | None = None,
-    confidence: float = 0.95,
+    confidence: Share = 0.95,
     as_scores: bool = False,
 ) -> ResultTable:
     """Estimate the error of each learner on each dataset, by the method of the dataset's split.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.arguments import Seed, Share, one_of
 from mlaut.analysis.common.numerics import bounded_ends, wilson
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results.given import check_independent, check_sources, of_results, takes_sources
@@ -44,9 +44,9 @@ def dataset_estimates(
     results: Results,
     *,
     method: str = "bounded",
-    confidence: float = 0.95,
+    confidence: Share = 0.95,
     as_scores: bool = False,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> ResultTable:
     """Estimate the loss of each fitted strategy on each dataset: scenario (a).
 
@@ -202,9 +202,9 @@ def mean_estimates(
     *,
     scenario: str = "(c)",
     method: str = "bounded",
-    confidence: float = 0.95,
+    confidence: Share = 0.95,
     as_scores: bool = False,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> ResultTable:
     """Estimate the mean loss of each strategy over datasets: scenario (c) or (a).
 

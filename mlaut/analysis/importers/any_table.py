@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grids_of
-from mlaut.analysis.importers.grids.names import same_metric
+from mlaut.analysis.importers.grids.names import role_of, same_metric
 from mlaut.analysis.importers.grids.readings import asked_of, read_grid
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading
 from mlaut.analysis.importers.reading import in_one_line
@@ -24,6 +25,8 @@ from mlaut.analysis.results.tables import source_column
 from mlaut.errors import AnalysisError, DataError, nearest
 
 _FOLLOWED = 20_000  # rows of a table up to which the answers to a question are tried
+_CASES = 30  # rows from which a table of no known column may hold cases, and no results
+_OF_RESULTS = ("dataset", "strategy", "repeat", "fold", "source")
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
     openml.EVALUATIONS.required: openml.read_openml_evaluations,
@@ -181,17 +184,32 @@ def _names(grid: Grid, metric: str) -> bool:
     return any(same_metric(measure_in(x) or x, metric) for x in texts if x)
 
 
+def _followed(grid: Grid, question: QuestionError) -> QuestionError:
+    """Return a question with answers that read the table; raise the error of an answer if none."""
+    ways = asked_of(grid, question)
+    if question.ways and not ways:
+        read_grid(grid, question.ways[0])
+    return QuestionError(question.text, ways)
+
+
+def _may_be_cases(grid: Grid, asked: Asked) -> bool:
+    """Return whether a table may be no results: it is long, and no name of a column says so."""
+    names = [str(x) for name in grid.table for x in np.atleast_1d(np.array(name))]
+    told = [x for x in names if measure_in(x) or role_of(x) in _OF_RESULTS]
+    own = asked.metric or asked.columns or asked.where == "the table"
+    return len(grid.table) >= _CASES and not own and not [x for x in told if x.lower() != "target"]
+
+
 def _read(grid: Grid, asked: Asked, greater_is_better: bool | None) -> Results:
     """Return the results of a grid; an error about their values names the file."""
     try:
         reading = read_grid(grid, asked)
     except QuestionError as question:
-        if len(grid.table) > _FOLLOWED:
-            raise
-        ways = asked_of(grid, question)
-        if question.ways and not ways:  # whatever is answered, it cannot be read
-            read_grid(grid, question.ways[0])
-        raise QuestionError(question.text, ways) from None
+        told = question if len(grid.table) > _FOLLOWED else _followed(grid, question)
+        if not _may_be_cases(grid, asked):
+            raise told from None
+        init = f"mlaut init {shlex.quote(asked.where)}"
+        raise AnalysisError(f"{told}; or if rows are cases to learn from: {init}") from None
     try:
         return results_of_reading(reading, greater_is_better)
     except AnalysisError as error:

@@ -7,7 +7,7 @@ import pandas as pd
 from mlaut.analysis.importers.reading import Format, Source, choose, in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import TableMetric
-from mlaut.analysis.scores.catalogue import direction
+from mlaut.analysis.scores.metric_names import direction
 from mlaut.errors import AnalysisError
 
 FORMAT = Format(

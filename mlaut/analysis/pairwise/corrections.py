@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, floats, one_of, where
+from mlaut.analysis.common.arguments import checked, floats, one_of
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise
@@ -24,7 +24,6 @@ Correction = Callable[[np.ndarray], np.ndarray]
 
 
 @checked
-@where(p=lambda name, p: given_pairs(p, lambda: floats(name, p)))
 def adjust(p: Any, method: str) -> Any:
     """Return adjusted p-values; each is compared with the level as if it were the only one.
 
@@ -61,6 +60,7 @@ def adjust(p: Any, method: str) -> Any:
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: correction 'hochbrg' is not known; did you mean 'hochberg'?
     """
+    p = given_pairs(p, lambda: floats("p", p))
     if isinstance(p, pd.DataFrame):
         return _adjusted_table(p, method)
     if isinstance(p, Pairwise):
@@ -98,7 +98,7 @@ def given_pairs(tests: Any, other: Callable[[], Any] | None = None) -> Any:
     return other() if other else tests
 
 
-def _pairs_of(_: str, tests: Any) -> Pairwise:
+def _pairs_of(tests: Any) -> Pairwise:
     pairs = given_pairs(tests)
     if isinstance(pairs, Pairwise) and "p_value" in pairs.tables:
         return pairs
@@ -110,8 +110,7 @@ def _pairs_of(_: str, tests: Any) -> Pairwise:
 
 
 @checked
-@where(pairs=_pairs_of)
-def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
+def adjust_pairs(pairs: Pairwise | Any, method: str) -> Pairwise:
     """Return the result of a test of all pairs with adjusted p-values.
 
     Parameters
@@ -134,6 +133,7 @@ def adjust_pairs(pairs: Pairwise, method: str) -> Pairwise:
         The p-values are adjusted already, or the test is one-sided and the correction is Shaffer's
         or Bergmann-Hommel's, which are for hypotheses of equality.
     """
+    pairs = _pairs_of(pairs)
     method = _known(method)
     if "p (unadjusted)" in pairs.tables:
         raise AnalysisError(f"the p-values of {pairs.name!r} are adjusted already")

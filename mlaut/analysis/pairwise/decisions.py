@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, where
+from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.common.display import Shown, number
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.pairwise.corrections import given_pairs
@@ -67,7 +67,7 @@ class Decisions(Shown):
         )
 
 
-def _probabilities(_: str, better: Any) -> pd.DataFrame:
+def _probabilities(better: Any) -> pd.DataFrame:
     """Return the probabilities that the row is better, also of a Bayesian test of all pairs."""
     pairs = given_pairs(better)
     table = pairs.tables.get("P(row better)") if isinstance(pairs, Pairwise) else pairs
@@ -80,7 +80,6 @@ def _probabilities(_: str, better: Any) -> pd.DataFrame:
 
 
 @checked
-@where(better=_probabilities)
 def decide(
     better: pd.DataFrame | Any,
     false_share: float | None = None,
@@ -140,6 +139,7 @@ def decide(
     >>> round(decisions.expected_false, 3)
     0.07
     """
+    better = _probabilities(better)
     if sum(given is not None for given in (false_share, false_number, threshold)) > 1:
         raise AnalysisError("give one of false_share, false_number and threshold")
     frame = _surest_first(better)
@@ -235,6 +235,7 @@ def non_transitive_cycles(better: pd.DataFrame, threshold: float = 0.5) -> tuple
     >>> print(*non_transitive_cycles(p))
     A > B > C > A (weakest link 0.70)
     """
+    better = _probabilities(better)
     p = _checked_square(better)
     if not 0.5 <= threshold < 1:
         raise AnalysisError(f"threshold = {threshold} is not in [0.5, 1)")

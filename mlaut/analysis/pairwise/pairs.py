@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import check
+from mlaut.analysis.common.arguments import the_results
 from mlaut.analysis.common.blocks import blocks
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, rank_losses, snap
 from mlaut.analysis.results.results import Results
@@ -153,7 +153,7 @@ def paired_losses(results: Results) -> PairedLosses:
     AnalysisError
         There are fewer than two datasets or strategies.
     """
-    check(results=results)
+    results = the_results("results", results)
     paired = _PREPARED.get(results)
     if paired is None:
         losses = results.complete(datasets=2, strategies=2).to_numpy()

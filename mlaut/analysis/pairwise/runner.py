@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast, overload
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.arguments import Pair, one_of
 from mlaut.analysis.common.late import Late
 from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.pairwise.effects import Effect, LateEffect
@@ -215,7 +215,9 @@ def pair_test(**row: Any) -> Callable[[Callable[..., PairStatistics | Pairwise]]
     0.2
     """
     test = PairTest(**row)
-    added = {"pair": None} | ({"alternative": "two-sided"} if test.one_sided else {})
+    added: dict[str, tuple[Any, Any]] = {"pair": (None, Pair | None)}
+    if test.one_sided:
+        added["alternative"] = ("two-sided", str)
 
     def decorate(compute: Callable[..., PairStatistics | Pairwise]) -> PairFunction:
         takes = signature(compute)

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, NullFormatter
 
+from mlaut.analysis.common.arguments import Size
 from mlaut.analysis.common.display import number
 from mlaut.analysis.plots.look import PALETTE
 from mlaut.errors import AnalysisError
@@ -25,7 +26,6 @@ from mlaut.errors import AnalysisError
 BLUE, ORANGE, GREEN, *_ = PALETTE
 GREY = "#666666"
 FONT = 9  # points
-Size = tuple[float, float]  # inches
 
 GAP = 4.0  # points between a place and a text beside it
 _ROW = 0.24  # inches for each line of text of FONT

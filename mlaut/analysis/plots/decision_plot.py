@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import Positive, Size, checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, Strips
 from mlaut.analysis.deciding.verdict_table import VerdictTable
@@ -20,7 +20,6 @@ from mlaut.analysis.plots.canvas import (
     GREEN,
     GREY,
     ORANGE,
-    Size,
     canvas,
     row_size,
     style,
@@ -58,7 +57,7 @@ def decision_plot(
     decision: VerdictTable,
     results: Results,
     *,
-    top: int = 20,
+    top: Positive = 20,
     ax: Axes | None = None,
     figsize: Size | None = None,
     look: Look = PLAIN,
@@ -165,7 +164,7 @@ def _row(axes: Axes, strips: Strips, name: str, at: int, mark: tuple[str, str, s
         how["zorder"] = 1.9  # below all else, so that a file has one picture of all dots
         axes.plot(within, heights, ".", color=colour, **how)
     if name != strips.reference and (band := strips.band(name)) is not None:
-        ends = low + np.clip(band, 0, 1) * (high - low)  # broad, unlike the line of an error bar
+        ends = low + np.clip(band, 0, 1) * (high - low)  # a broad band: a thin line is an error bar
         how = {"linewidth": 9.0, "alpha": 0.25, "solid_capstyle": "butt"}
         axes.plot(ends, [at] * 2, color=colour, **how)
     if shape and low <= value <= high:

@@ -11,11 +11,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import checked, names, optional, shown, where
+from mlaut.analysis.common.arguments import Share, Size, checked, shown
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.cross_validation.calibration import Calibration
-from mlaut.analysis.plots.canvas import FONT, GREY, Size, canvas, log_scale, style
+from mlaut.analysis.plots.canvas import FONT, GREY, canvas, log_scale, style
 from mlaut.analysis.plots.look import PALETTE, PLAIN, Look
 from mlaut.errors import AnalysisError
 
@@ -115,11 +115,10 @@ def profile_plot(
 
 
 @checked
-@where(tests=optional(names))
 def calibration_plot(
     calibration: Calibration,
     *,
-    level: float = 0.05,
+    level: Share = 0.05,
     tests: Sequence[str] | None = None,
     ax: Axes | None = None,
     figsize: Size | None = None,

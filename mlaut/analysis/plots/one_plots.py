@@ -6,16 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import Size, checked
 from mlaut.analysis.common.numerics import wilson
 from mlaut.analysis.estimates.behind import calibration_table
-from mlaut.analysis.plots.canvas import (
-    BLUE,
-    GREY,
-    Size,
-    canvas,
-    style,
-)
+from mlaut.analysis.plots.canvas import BLUE, GREY, canvas, style
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.errors import AnalysisError
 from mlaut.records import Block

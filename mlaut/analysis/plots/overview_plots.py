@@ -6,10 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import Size, checked
 from mlaut.analysis.methods.aggregates.best import RankProbabilities
 from mlaut.analysis.methods.frequentist.ranks import rank_table
-from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, row_size, text_width
+from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, canvas, row_size, text_width
 from mlaut.analysis.plots.look import PLAIN, Look
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.scales import ranks_of

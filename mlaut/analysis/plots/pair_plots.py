@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from mlaut.analysis.common.arguments import checked, positions
+from mlaut.analysis.common.arguments import Share, Size, checked, positions
 from mlaut.analysis.common.display import SCENARIOS, number, p_text
 from mlaut.analysis.common.result_types import Pairwise, ResultTable
 from mlaut.analysis.plots.canvas import (
@@ -18,7 +18,6 @@ from mlaut.analysis.plots.canvas import (
     GREEN,
     GREY,
     ORANGE,
-    Size,
     canvas,
     log_scale,
     row_size,
@@ -26,7 +25,7 @@ from mlaut.analysis.plots.canvas import (
     text_width,
 )
 from mlaut.analysis.plots.look import PLAIN, Look
-from mlaut.analysis.scores.catalogue import metric
+from mlaut.analysis.scores.metric_names import metric
 from mlaut.errors import AnalysisError
 
 _MOST_NUMBERS = 16  # strategies; with more, numbers in the squares of a matrix are too small
@@ -43,7 +42,7 @@ _UP, _DOWN = "\u25b2", "\u25bc"
 def pairwise_matrix(
     pairs: Pairwise,
     *,
-    alpha: float = 0.05,
+    alpha: Share = 0.05,
     order: Sequence[str] | None = None,
     ax: Axes | None = None,
     figsize: Size | None = None,
@@ -387,7 +386,7 @@ def multi_comparison_matrix(
     *,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
-    alpha: float = 0.05,
+    alpha: Share = 0.05,
     ax: Axes | None = None,
     figsize: Size | None = None,
     look: Look = PLAIN,

@@ -1,6 +1,5 @@
 """Figure of the posterior of a Bayesian test: the simplex."""
 
-from collections.abc import Sequence
 from textwrap import fill
 
 import numpy as np
@@ -9,8 +8,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
-from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, Size, canvas, style
+from mlaut.analysis.common.arguments import Pair, Size, checked
+from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, canvas, style
 from mlaut.errors import AnalysisError
 
 _LINE = 28  # characters of a name in one line below a triangle
@@ -22,7 +21,7 @@ _DENSITY = LinearSegmentedColormap.from_list("density", ["#D6E6F2", BLUE, "#0026
 @checked
 def simplex_plot(
     draws: ArrayLike,
-    strategies: Sequence[str] = ("A", "B"),
+    strategies: Pair = ("A", "B"),
     *,
     ax: Axes | None = None,
     figsize: Size | None = None,

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import checked, instance, one_of, optional, positions, where
+from mlaut.analysis.common.arguments import Share, Size, checked, one_of, positions
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.deciding.strips import robust_ends
 from mlaut.analysis.methods.frequentist.ranks import (
@@ -24,7 +24,6 @@ from mlaut.analysis.plots.canvas import (
     GAP,
     GREY,
     ORANGE,
-    Size,
     beyond,
     canvas,
     row_size,
@@ -43,7 +42,6 @@ _SHORTEST_LINE = 1.5  # inches; on a shorter one no two ranks can be distinguish
 
 
 @checked
-@where(order=lambda name, value: one_of(name, value, ("median", "mean")))
 def box_plot(
     results: Results,
     *,
@@ -78,6 +76,7 @@ def box_plot(
         beyond the whiskers. Far datasets do not stretch the axis: values beyond it are numbers at
         its edge.
     """
+    one_of("order", order, ("median", "mean"))
     table = results.scores if as_scores else results.losses
     names = look.shown(best_first(results, order))[::-1]
     look = look.apart(names)
@@ -137,12 +136,11 @@ def best_first(results: Results, order: str = "median") -> list[str]:
 
 
 @checked
-@where(pairs=optional(instance("Pairwise", "the result of a test of all pairs")))
 def critical_difference_diagram(
     results: Results,
     *,
     pairs: Pairwise | None = None,
-    alpha: float = 0.05,
+    alpha: Share = 0.05,
     ax: Axes | None = None,
     figsize: Size | None = None,
     look: Look = PLAIN,

@@ -248,7 +248,7 @@ class Following:
                 RaceDecision(dataset + 1, i, int(rivals[i].argmax()), False, float(evidence[i]))
                 for i in np.flatnonzero(out).tolist()
             ]
-            self.left = self.left & ~out
+            self.left = self.left & ~out  # a new array: copies of the race keep theirs
         else:
             self.worse_p = self._holm(self.worse_sup, self.pairs)
             self._note(self.worse_p, self.worse_sup, self.pairs, equal=False)

@@ -9,14 +9,22 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import check, checked, one_of, positions
+from mlaut.analysis.common.arguments import (
+    NotNegative,
+    Seed,
+    Share,
+    checked,
+    not_negative,
+    one_of,
+    positions,
+)
 from mlaut.analysis.common.display import SMALLEST_P, Shown, number
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.racing.course import Course, RaceDecision, control_of, follow
 from mlaut.analysis.racing.evidence import KINDS, p_of
-from mlaut.analysis.racing.intervals import mean_interval
+from mlaut.analysis.racing.mean_interval import mean_interval
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
@@ -36,7 +44,7 @@ _LEFT = (
 
 
 @checked
-def drawn_order(datasets: Iterable[str], seed: int = 0) -> list[str]:
+def drawn_order(datasets: Iterable[str], seed: Seed = 0) -> list[str]:
     """Return datasets in an order drawn by lot, which depends on their names and the seed alone.
 
     Examples
@@ -265,10 +273,10 @@ def race(
     *,
     question: str = "best",
     kind: str = "sign",
-    alpha: float = 0.05,
-    rope: float = 0.0,
+    alpha: Share = 0.05,
+    rope: NotNegative = 0.0,
     order: Sequence[str] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     missing: str = "raise",
     drop: bool = True,
 ) -> Race:
@@ -370,7 +378,7 @@ def check_terms(terms: RaceTerms, strategies: Sequence[str], metric: MLautScore)
     kind = KINDS[one_of("kind", terms.kind, KINDS)]
     one_of(f"the test of kind {terms.kind!r},", kind.test, TESTS)
     one_of("failures", terms.failures, ("last",))
-    check(rope=terms.rope)
+    not_negative("rope", terms.rope)
     if kind.mean and not np.isfinite(metric.span):
         raise AnalysisError(
             f"bets on the mean need a metric with a known range, and {metric.name} has "

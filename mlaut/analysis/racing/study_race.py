@@ -11,7 +11,7 @@ import pandas as pd
 from mlaut.analysis.racing.course import Following
 from mlaut.analysis.racing.race import Race, cell_losses, check_terms
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.scores.catalogue import metric
+from mlaut.analysis.scores.metric_names import metric
 from mlaut.errors import StudyError
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import USAGE
@@ -76,7 +76,7 @@ class StudyRace:
 
     Parameters
     ----------
-    study : Study
+    study : StudyStore
     terms : RaceTerms
     draw : Draw
     """

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import checked, the_results
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import as_table
 from mlaut.analysis.scores.base import MLautScore
@@ -16,7 +16,10 @@ from mlaut.errors import AnalysisError
 
 T = TypeVar("T")
 
-TABLE_PARAMETERS = {"metric": "", "greater_is_better": None}
+TABLE_PARAMETERS = {
+    "metric": ("", str | MLautScore),
+    "greater_is_better": (None, bool | None),
+}
 TABLE_TEXT = """\
     metric, greater_is_better
         Metric of the scores if ``results`` is a table, as in `mlaut.analysis.compare`.
@@ -61,22 +64,21 @@ def results_of(
     AnalysisError
         A table comes without a metric, or results come with one.
     """
-    given = as_table(given)
+    given, column = as_table(given), clusters if isinstance(clusters, str) else ""
     if isinstance(given, pd.DataFrame):
-        own = clusters if isinstance(clusters, str) else ""
-        given = Results.from_table(
-            given, metric=metric, greater_is_better=greater_is_better, clusters=own
+        results = Results.from_table(
+            given, metric=metric, greater_is_better=greater_is_better, clusters=column
         )
-        if clusters is None or isinstance(clusters, str):
-            return given
-        return given.with_clusters(clusters)
-    if not isinstance(metric, str) or metric or greater_is_better is not None:
-        raise AnalysisError(
-            f"these results are of {given.metric.name}: metric and greater_is_better are for tables"
-        )
-    if isinstance(clusters, str):
-        raise AnalysisError("clusters is the name of a column for tables only: give a mapping")
-    return given if clusters is None else given.with_clusters(clusters)
+    else:
+        results = the_results("results", given)
+        if not isinstance(metric, str) or metric or greater_is_better is not None:
+            raise AnalysisError(
+                f"these results are of {results.metric.name}: "
+                "metric and greater_is_better are for tables"
+            )
+        if column:
+            raise AnalysisError("clusters is the name of a column for tables only: give a mapping")
+    return results if isinstance(clusters, str | None) else results.with_clusters(clusters)
 
 
 def of_results(function: Callable[..., T]) -> Callable[..., T]:
@@ -108,12 +110,17 @@ def of_results(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def extend_signature(
-    public: Callable[..., T], added: Mapping[str, Any], text: str
+    public: Callable[..., T], added: Mapping[str, tuple[Any, Any]], text: str
 ) -> Callable[..., T]:
-    """Return a wrapper with further keywords in its signature, and their text in its docstring."""
+    """Return a wrapper with further keywords, which have a default and a type, and their text."""
     own = signature(public)
-    further = [Parameter(name, Parameter.KEYWORD_ONLY, default=x) for name, x in added.items()]
-    public.__signature__ = own.replace(parameters=[*own.parameters.values(), *further])  # type: ignore[attr-defined]
+    results, *others = own.parameters.values()
+    further = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (default, kind) in added.items()
+    ]
+    results = results.replace(annotation=Results | pd.DataFrame)
+    public.__signature__ = own.replace(parameters=[results, *others, *further])  # type: ignore[attr-defined]
     document = public.__doc__ or ""
     section = re.search(r"\n    (Returns|Raises|Notes|Examples)\n    -", document)
     at = section.start() if section else len(document)

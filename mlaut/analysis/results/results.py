@@ -15,7 +15,7 @@ from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.display import Shown, number, tabulated
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, SINGLE_NOISE
 from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.results import studies, tables
+from mlaut.analysis.results import study_results, tables
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
 from mlaut.markup import counted
@@ -177,14 +177,14 @@ True or False, or the name of a metric
         AnalysisError
             A name is not in the study, or the study has no dataset for the metric.
         """
-        return studies.of_study(cls, study, metric, strategies, datasets)
+        return study_results.of_study(cls, study, metric, strategies, datasets)
 
     @classmethod
     def from_blocks(
         cls, blocks: Iterable[Block], metric: Any, *, strategies: Iterable[str] | None = None
     ) -> Results:
         """Return the scores of blocks, one for each dataset; see `from_study`."""
-        return studies.of_blocks(cls, blocks, metric, strategies)
+        return study_results.of_blocks(cls, blocks, metric, strategies)
 
     @classmethod
     def from_table(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import check, floats, position
+from mlaut.analysis.common.arguments import floats, position, yes_or_no
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_units
-from mlaut.analysis.scores.catalogue import GREATER, LESS, direction, metric_names
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import GREATER, LESS, direction, metric_names
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.tables.tables_of_others import as_pandas
@@ -242,7 +242,7 @@ def check_cells(n_datasets: int, n_strategies: int) -> None:
 def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndarray) -> MLautScore:
     """Return the metric of a table: a known metric, or any other name with a direction."""
     if greater_is_better is not None:
-        check(greater_is_better=greater_is_better)
+        yes_or_no("greater_is_better", greater_is_better)
     if isinstance(which, str) and not which and greater_is_better is not None:
         which = "score" if greater_is_better else "loss"
     try:

@@ -252,7 +252,7 @@ class ByRole:
 
     Examples
     --------
-    >>> str(ByRole()), str(ByRole().of("Classification", {"group"}))
+    >>> str(ByRole()), str(ByRole().for_roles("Classification", {"group"}))
     ('kfold_by_role(n_folds=5)', 'stratified_group_kfold(n_folds=5)')
     """
 
@@ -265,7 +265,7 @@ class ByRole:
     def __str__(self) -> str:
         return f"kfold_by_role(n_folds={self.n_folds}{'' if self.stratify else ', stratify=False'})"
 
-    def of(self, task: str, roles: Collection[str]) -> Any:
+    def for_roles(self, task: str, roles: Collection[str]) -> Any:
         """Return the scheme of a dataset that has columns of these roles."""
         if "time" in roles:
             return (GroupTimeSeries if "group" in roles else TimeSeries)(self.n_folds)
@@ -411,7 +411,7 @@ def make_split(
         scheme = parse_scheme(scheme)
     values = {"group": groups, "time": times}
     if isinstance(scheme, ByRole):
-        scheme = scheme.of(task, [role for role, of_rows in values.items() if of_rows is not None])
+        scheme = scheme.for_roles(task, [role for role, x in values.items() if x is not None])
     if isinstance(scheme, Roled):
         return _split_by_role(truth, scheme, seed, values)
     if not isinstance(scheme, HoldOut | KFold):

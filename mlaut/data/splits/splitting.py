@@ -67,7 +67,7 @@ def schemes_of(
             if isinstance(info.target, list) and info.task == CLASSIFICATION:
                 chosen = _of_labels(chosen, info.name)
             if isinstance(chosen, ByRole):
-                chosen = chosen.of(info.task, roles)
+                chosen = chosen.for_roles(info.task, roles)
             schemes[info.name] = chosen
     return schemes
 

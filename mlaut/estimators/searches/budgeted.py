@@ -16,7 +16,7 @@ from mlaut.estimators.preparing.related_rows import Pair
 from mlaut.estimators.searches.scored_candidates import ScoredCandidates
 from mlaut.estimators.searches.spaces import draw, is_finite, suggest
 from mlaut.estimators.searches.tuning import GridSearch
-from mlaut.estimators.searches.words import Wanted, parse_budget, parse_search
+from mlaut.estimators.searches.wanted import Wanted, parse_budget, parse_search
 from mlaut.optional import need
 from mlaut.sharing.private import SEARCH, warn_if_lacking
 from mlaut.sharing.search_limits import current_limits

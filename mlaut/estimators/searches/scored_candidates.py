@@ -10,7 +10,7 @@ import numpy as np
 
 from mlaut.estimators.preparing.related_rows import Pair
 from mlaut.estimators.searches.tuning import GridSearch
-from mlaut.estimators.searches.words import Budget
+from mlaut.estimators.searches.wanted import Budget
 from mlaut.sharing.candidate_groups import Group, groups_of
 from mlaut.sharing.interface import Candidate, Fold
 from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from mlaut.estimators.searches.words import parse_budget
+from mlaut.estimators.searches.wanted import parse_budget
 from mlaut.identity.digests import plain
 from mlaut.records import Trace
 

@@ -48,7 +48,7 @@ from mlaut.estimators.preparing.weights import group_argument, needs_groups, wei
 from mlaut.estimators.searches.budgeted import BudgetedSearch
 from mlaut.estimators.searches.spaces import is_finite, spaces_of, with_ranges
 from mlaut.estimators.searches.tuning import GridSearch, TuningFolds
-from mlaut.estimators.searches.words import parse_budget, parse_search
+from mlaut.estimators.searches.wanted import parse_budget, parse_search
 from mlaut.estimators.sizes import as_size_limit
 from mlaut.estimators.strategy.metadata import DEFAULT, PAPER, DataShape, Properties
 from mlaut.held import unfinished

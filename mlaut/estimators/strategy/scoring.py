@@ -102,7 +102,7 @@ class OnPositions:
         if np.ndim(y) > 1:  # labels that a row has or has not are positions already
             return float(get_scorer(self.name)(estimator, X, y, **given))
         places = _Positions(estimator)
-        return float(get_scorer(self.name)(places, X, places.of(y), **given))
+        return float(get_scorer(self.name)(places, X, places.positions(y), **given))
 
     def __str__(self) -> str:
         return self.name
@@ -136,11 +136,11 @@ class _Positions(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
         self.classes_ = np.arange(len(estimator.classes_))
 
-    def of(self, labels: Any) -> np.ndarray:
+    def positions(self, labels: Any) -> np.ndarray:
         return np.searchsorted(self.estimator.classes_, np.asarray(labels))
 
     def predict(self, X: Any) -> np.ndarray:
-        return self.of(self.estimator.predict(X))
+        return self.positions(self.estimator.predict(X))
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:

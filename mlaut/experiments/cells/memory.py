@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mlaut.errors import StudyError
 from mlaut.estimators.libraries.library import LIBRARIES, reports_lack_of_memory
-from mlaut.estimators.searches.words import SECONDS
+from mlaut.estimators.searches.wanted import SECONDS
 
 _PROC = Path("/proc/self")
 _CLEAR_REFS = "/proc/self/clear_refs"

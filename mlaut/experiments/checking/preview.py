@@ -18,7 +18,7 @@ from mlaut.experiments.plans.plan import Plan, check_unrelated, plan_run
 from mlaut.experiments.plans.run_options import collect, mistakes_in
 from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.trial import trial_fits
-from mlaut.experiments.study_files import study_file
+from mlaut.experiments.study_files import choices, study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import Displayed, counted
 from mlaut.records import TASKS, Analysis
@@ -119,7 +119,7 @@ def plan_study(
     file = study_file.read_study_file(path).changed(changes)
     run = file.run
     mistakes: list[MlautError] = []
-    strategies = collect(mistakes, study_file.choose_strategies, file) or ()
+    strategies = collect(mistakes, choices.choose_strategies, file) or ()
     names = [strategy.name for strategy in strategies]
     # Without strategies (a mistake that was found already), the words of retry are still checked.
     mistakes += mistakes_in(run, names or ["any"])
@@ -160,10 +160,10 @@ def plan_study(
 @contextlib.contextmanager
 def _datasets(file: study_file.StudyFile) -> Iterator[tuple[FilesIO, list[str]]]:
     """Yield the datasets as a run would find them: it prepares them in a copy of the database."""
-    if not study_file.fills_input(file):
-        yield study_file.prepare_data(file)
+    if not choices.fills_input(file):
+        yield choices.prepare_data(file)
         return
-    may_change = file.data.folder or study_file.files_of(file)
+    may_change = file.data.folder or choices.files_of(file)
     if not may_change and (stored := _stored(file)):
         yield stored  # neither a collection nor a reference changes
         return
@@ -173,7 +173,7 @@ def _datasets(file: study_file.StudyFile) -> Iterator[tuple[FilesIO, list[str]]]
             FilesIO(file.input).copy_to(copy)
         passing = replace(file, data=replace(file.data, input=str(copy)))
         try:
-            prepared = study_file.prepare_data(passing)
+            prepared = choices.prepare_data(passing)
         except MlautError as error:
             raise type(error)(str(error).replace(str(copy), str(file.input))) from error
         yield prepared
@@ -184,6 +184,6 @@ def _stored(file: study_file.StudyFile) -> tuple[FilesIO, list[str]] | None:
         return None
     input_io = FilesIO(file.input)
     try:
-        return input_io, study_file.chosen_datasets(file, input_io)
+        return input_io, choices.chosen_datasets(file, input_io)
     except (DataError, StudyError):
         return None

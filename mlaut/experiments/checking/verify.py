@@ -24,7 +24,8 @@ from mlaut.experiments.runs.refit import (
     origin_of_seed,
     usable_strategies,
 )
-from mlaut.experiments.study_files.study_file import choose_strategies, read_study_file
+from mlaut.experiments.study_files.choices import choose_strategies
+from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.outcomes.study_records import foreign_sources

@@ -24,7 +24,7 @@ def as_stored(
     Parameters
     ----------
     strategies : sequence of MlautEstimator
-    study : Study or None
+    study : StudyStore or None
     metric : str
         Metric of the analysis that will be stored; default that of the study.
     """
@@ -67,7 +67,7 @@ def strategy_entries(
     Parameters
     ----------
     strategies : iterable of MlautEstimator
-    study : Study, optional
+    study : StudyStore, optional
         Study that may store the strategies already: their entries keep their former names.
     """
     stored = {entry.name: entry for entry in study.strategies} if study else {}

@@ -12,7 +12,7 @@ from mlaut.errors import MlautError, StrategyError, StudyError, some_of
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.catalogue.registry import check_packages
 from mlaut.estimators.looking import looked_at
-from mlaut.estimators.searches.words import parse_budget
+from mlaut.estimators.searches.wanted import parse_budget
 from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import (
@@ -265,7 +265,7 @@ def plan_run(
 
     Parameters
     ----------
-    study : Study or None
+    study : StudyStore or None
         The study; None if it does not exist yet.
     input_io : FilesIO
         Database of the datasets.
@@ -522,7 +522,7 @@ def make_plan(
 
     Parameters
     ----------
-    study : Study or None
+    study : StudyStore or None
         The study; None if it does not exist yet.
     wanted : mapping of str to sequence of str
         Names of the strategies to run on each dataset.

@@ -32,7 +32,7 @@ def checked_options(options: Mapping[str, Any], strategies: Sequence[str]) -> Ru
 
 def mistakes_in(options: RunOptions, strategies: Sequence[str]) -> list[MlautError]:
     """Return an error for each option that is invalid, in a run of these strategies."""
-    from mlaut.estimators.searches.words import parse_budget, parse_search
+    from mlaut.estimators.searches.wanted import parse_budget, parse_search
     from mlaut.experiments.engines.engine import check_engine
 
     mistakes: list[MlautError] = []

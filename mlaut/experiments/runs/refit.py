@@ -156,7 +156,7 @@ def fitted_again(
     first_names = {cell: runs.seeded_by(cell) for cell in cells}
     for cell in cells:
         session = json.dumps(settings[cell.strategy], sort_keys=True)
-        key = first_names[cell][0], int(runs.of(cell).get("threads", 1)), session
+        key = first_names[cell][0], int(runs.run_of(cell).get("threads", 1)), session
         by_run.setdefault(key, []).append(cell)
     for (seed, threads, session), of_run in by_run.items():
         places: dict[tuple[str, str, tuple[str, str]], list[tuple[int, int]]] = {}
@@ -217,7 +217,7 @@ class RunHistory:
         self._names = {name: names for name, (names, _) in study.statuses().items()}
         self._now = describe_environment()
 
-    def of(self, cell: Cell) -> Mapping[str, Any]:
+    def run_of(self, cell: Cell) -> Mapping[str, Any]:
         """Return the record of the last run that began before the cell did."""
         s = self._names[cell.dataset].index(cell.strategy)
         started = self._started[cell.dataset][s, cell.repeat, cell.fold]
@@ -233,14 +233,14 @@ class RunHistory:
         dataset, strategy = self._datasets[cell.dataset], self._strategies[cell.strategy]
         s = self._names[cell.dataset].index(cell.strategy)
         stored = int(self._seeds[cell.dataset][s, cell.repeat, cell.fold])
-        of_run = int(self.of(cell).get("seed", 0))
+        of_run = int(self.run_of(cell).get("seed", 0))
         seeds = dict.fromkeys([of_run, *(int(run.get("seed", 0)) for run in self._runs)])
         found = origin_of_seed(stored, cell, seeds, dataset, strategy)
         return found or (of_run, (dataset.first_name, strategy.first_name))
 
     def changes(self, cell: Cell) -> dict[str, tuple[str, str]]:
         """Return the versions that differ between the run of a cell and now, as (then, now)."""
-        then, now = _versions(self.of(cell)), _versions(self._now)
+        then, now = _versions(self.run_of(cell)), _versions(self._now)
         others = ((name, installed_version(name)) for name in then if name not in now)
         now |= {name: version for name, version in others if version}
         return {

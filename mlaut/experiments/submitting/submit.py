@@ -15,7 +15,8 @@ from mlaut.experiments.checking.preview import Check, Preview, plan_study
 from mlaut.experiments.following.forecast import NOTHING
 from mlaut.experiments.options import SlurmOptions
 from mlaut.experiments.plans.shards import Shard, requested_cells
-from mlaut.experiments.study_files.study_file import StudyFile, prepare_data, read_study_file
+from mlaut.experiments.study_files.choices import prepare_data
+from mlaut.experiments.study_files.study_file import StudyFile, read_study_file
 from mlaut.experiments.submitting.queue import QueuedTask, asked, queued
 from mlaut.experiments.submitting.script import JobScripts
 from mlaut.files_io import StudyStore

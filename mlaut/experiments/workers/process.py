@@ -278,6 +278,7 @@ class GuardedProcess:
             The bytes are no valid message; earlier outcomes are in ``_taken``.
         """
         self._read_output()
+        # An attribute, so that `receive` has what came before a message that is not valid.
         self._taken: list[Outcome] = []
         with contextlib.suppress(BlockingIOError):
             while not self._results.closed and (piece := os.read(self._results.fileno(), _PIECE)):

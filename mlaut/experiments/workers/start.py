@@ -82,7 +82,7 @@ def start_process(function: Callable[..., None], *arguments: Any) -> Any:
 
 
 def _without_server() -> None:
-    """Let a fork of this process start its own server: it cannot wait for that of its parent."""
+    """Forget the server in a fork of this process: only the parent of a server can wait for it."""
     vars(_the_server())["_forkserver_pid"] = None
 
 
@@ -90,7 +90,7 @@ os.register_at_fork(after_in_child=_without_server)
 
 
 def refuse_garbage() -> None:
-    """Let the server of this process outlive requests that are none, as any process may send them.
+    """Let the server of this process go on after what is no request: any process may send bytes.
 
     The server goes on after an aborted connection, and ends after any other error.
     """

@@ -187,7 +187,7 @@ class TrainingLabels:
     kind: str
     classes: Sequence[Any]
 
-    def of(self, cell: Cell, n_train: int) -> np.ndarray:
+    def of_cell(self, cell: Cell, n_train: int) -> np.ndarray:
         """Return the labels of a cell, which no other cell of the process shares."""
         labels: np.ndarray = np.empty(n_train, self.kind)
         os.preadv(self.memory, [labels.reshape(-1).view(np.uint8).data], self.places[cell])
@@ -197,7 +197,7 @@ class TrainingLabels:
 
     def only_of(self, cell: Cell, n_train: int) -> np.ndarray:
         """Return the labels of a cell, and make those of others unreachable."""
-        labels = self.of(cell, n_train)
+        labels = self.of_cell(cell, n_train)
         self.close()
         return labels
 

@@ -218,7 +218,7 @@ class _InProcess:
     def run(self, batch: Batch, table: FoldTable, labels: TrainingLabels) -> None:
         if batch.strategy not in self._strategies:
             self._strategies[batch.strategy] = load_known(batch.strategy)
-        run = prepare(batch, table, lambda: self._strategies[batch.strategy], labels.of)
+        run = prepare(batch, table, lambda: self._strategies[batch.strategy], labels.of_cell)
         me = os.getpid()
         for cell in batch.keys:
             self._post.begin()

@@ -240,8 +240,8 @@ def _checked_record(payload: bytes, path: Path) -> dict[str, Any]:
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, struct.error):
         pass
     raise StoreError(
-        f"{path}: it has a record that no run writes; restore the journal from a copy (a copy "
-        "of the study file alone, elsewhere, is read without it)"
+        f"{path}: it begins with a record that is not that of a run; restore the journal from a "
+        "copy (a copy of the study file alone, elsewhere, is read without it)"
     )
 
 

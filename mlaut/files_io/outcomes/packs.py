@@ -149,6 +149,7 @@ def _packed(dataset: str, outcomes: Sequence[Outcome]) -> bytes:
     for outcome in outcomes:
         if outcome.predictions is not None and outcome.predictions.ndim > 1:
             names["targets"] = outcome.predictions.shape[1]
+    # "told": what cells have in words, each text once; journals in the world have this key
     return pack({"dataset": dataset, **names, "told": shared}, arrays)
 
 

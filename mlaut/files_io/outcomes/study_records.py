@@ -197,7 +197,7 @@ def split_change(old: Split, new: Split) -> str:
 def merged_strategies(
     old: Sequence[StrategyEntry], new: Iterable[StrategyEntry], replace: bool
 ) -> list[StrategyEntry]:
-    """Return the strategies of a study after others were added, in the order of addition.
+    """Return the strategies of a study with new ones behind those that it has.
 
     Raises
     ------

@@ -662,7 +662,7 @@ class StudyStore:
 
         Returns
         -------
-        Study
+        StudyStore
             The same study always has a copy of the same bytes.
         """
         with (

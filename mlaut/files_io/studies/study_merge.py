@@ -56,7 +56,7 @@ def merge_studies(
 
     Returns
     -------
-    Study
+    StudyStore
 
     Raises
     ------
@@ -216,7 +216,7 @@ class _Part:
 
     Attributes
     ----------
-    study : Study
+    study : StudyStore
     arrays : StudyArrays
         Arrays of the dataset in the file of the study, open for reading.
     taken : ndarray of bool, shape (S, R, F)

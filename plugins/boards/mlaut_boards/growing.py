@@ -11,18 +11,17 @@ import pandas as pd
 from mlaut.analysis import Results, ResultTable
 from mlaut.errors import AnalysisError
 from mlaut.plugins import (
+    Seed,
+    Share,
     check_sources,
     flips,
     log_mean,
-    names,
     of_results,
-    optional,
     paired_losses,
     position,
     signed_ranks,
     source_sums,
     takes_sources,
-    where,
 )
 
 _SLOPES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])  # of the e-value: best for a z-score of that size
@@ -34,14 +33,13 @@ _SPLITS = 1024  # of the sources, which choose a leader and measure it
 
 @of_results
 @takes_sources
-@where(order=optional(names, Mapping, type(None)))
 def new_records(
     results: Results,
     order: Sequence[str] | Mapping[str, str] | None = None,
     *,
     since: str | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
+    alpha: Share = 0.05,
+    seed: Seed = 0,
 ) -> ResultTable:
     """Compute which submissions were new records when they came, with one level for all claims.
 

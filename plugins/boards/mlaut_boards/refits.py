@@ -47,7 +47,7 @@ SHARE = 0.01
 # What a row may differ by and still be the same prediction: sums in another order move numbers by
 # far less, and a claim gains little by so much.
 _PROBABILITY, _DEVIATIONS = 0.02, 0.01
-_FIRST = 4  # cells, or datasets, of the first portion; each is twice the one before
+_FIRST = 4  # cells that are fitted first (or datasets); then 8, 16, ..., until the answer is clear
 
 
 def refit_entry(

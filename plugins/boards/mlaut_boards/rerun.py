@@ -14,14 +14,13 @@ from mlaut.plugins import (
     FEWEST,
     RELATIVE_NOISE,
     SMALLEST_P,
+    NotNegative,
+    Share,
     adjust,
-    not_negative,
     number,
     of_results,
-    optional,
     shown,
     takes_sources,
-    where,
 )
 from mlaut_boards.skill import mean_by_source
 
@@ -63,9 +62,8 @@ class Rerun(ResultTable):
 
 @of_results
 @takes_sources
-@where(rope=optional(not_negative))
 def same_results(
-    results: Results, new: Results, *, rope: float | None = None, alpha: float = 0.05
+    results: Results, new: Results, *, rope: NotNegative | None = None, alpha: Share = 0.05
 ) -> Rerun:
     """Compute which strategies have the same scores in a new run as in an old one.
 

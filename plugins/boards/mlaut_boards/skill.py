@@ -11,6 +11,7 @@ from mlaut.analysis.methods.frequentist import mcnemar_p
 from mlaut.errors import AnalysisError
 from mlaut.plugins import (
     SMALLEST_P,
+    Share,
     check_sources,
     of_results,
     one_of,
@@ -25,7 +26,7 @@ _CLIP = (0.01, 100.0)  # fev's bounds of a relative error: one task decides no m
 @of_results
 @takes_sources
 def skill_table(
-    results: Results, *, baseline: str, weights: str = "dataset", confidence: float = 0.95
+    results: Results, *, baseline: str, weights: str = "dataset", confidence: Share = 0.95
 ) -> ResultTable:
     """Compute the skill score and the win rate of each strategy, as fev defines them.
 
@@ -125,7 +126,7 @@ def ends(results: Results, means: np.ndarray, confidence: float) -> np.ndarray:
 @of_results
 @takes_sources
 def paired_items(
-    results: Results, first: str, second: str, *, confidence: float = 0.95
+    results: Results, first: str, second: str, *, confidence: Share = 0.95
 ) -> ResultTable:
     """Compare two strategies on the same items, once over items and once over tasks.
 

@@ -216,7 +216,7 @@ class _NearestRows:
         return (inside > np.take_along_axis(changes, starts, axis=1)) | self._unseen(ends)
 
     def _unseen(self, ends: np.ndarray) -> np.ndarray:
-        """Return whether a run of equal distances may continue beyond the found neighbours."""
+        """Return whether rows that were not looked up may be as near as the last one that was."""
         return (ends == self._width) & (self._width < self._fitted.n_samples_fit_)
 
     def _unsure(self, size: int) -> np.ndarray:
@@ -226,7 +226,7 @@ class _NearestRows:
     # ---- looking up
 
     def _look_up(self, unsure: np.ndarray, size: int) -> np.ndarray:
-        """Search again for this number, with distances that are the same to the last bit."""
+        """Search again as scikit-learn does, so that distances are equal to the last bit."""
         if self._fitted._fit_method in ("kd_tree", "ball_tree"):  # they search row by row
             return self._fitted._tree.query(self._points[unsure], size, return_distance=False)
         if not self._at_once:

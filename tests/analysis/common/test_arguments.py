@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from everything import analysis, called_in_own_tests, functions
 
-from mlaut.analysis.common.arguments import check, checked, floats
+from mlaut.analysis.common.arguments import Share, checked, floats, share
 from mlaut.errors import AnalysisError, MlautError
 
 D = [0.1, -0.05, 0.2, 0.15, -0.1, 0.3, 0.02, 0.07]
@@ -232,8 +232,8 @@ def test_a_comparison_is_taken_for_its_results(results):
 @pytest.mark.parametrize("bad", [95, -1, 0, 1, np.nan, np.inf, "0.95", None, True, [0.95]])
 def test_a_share_is_between_0_and_1(name, bad):
     with pytest.raises(AnalysisError, match=f"{name} = .* is not between 0 and 1, for example 0"):
-        check(**{name: bad})
-    check(**{name: np.float32(0.5)})
+        share(name, bad)
+    share(name, np.float32(0.5))
 
 
 def test_ties_are_corrected_or_not(results):
@@ -259,7 +259,7 @@ def test_numbers_are_taken_as_they_are():
 
 
 def test_a_checked_function_is_itself():
-    def of(results, confidence=0.95):
+    def of(results, confidence: Share = 0.95):
         """Say it."""
         return results, confidence
 
@@ -269,7 +269,7 @@ def test_a_checked_function_is_itself():
     again = checked(of)
     assert (again.__name__, again.__doc__) == ("of", "Say it.")
     assert inspect.signature(again) == inspect.signature(of)
-    with pytest.raises(TypeError, match="missing a required argument: 'results'"):
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'results'"):
         again()
 
 

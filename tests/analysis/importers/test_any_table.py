@@ -348,3 +348,15 @@ def test_an_odd_score_is_named_without_a_warning(score, told, tmp_path):
     path = saved(tmp_path, f"dataset,A,mean\na,0.9,0.8\nb,{score},0.7\nc,0.5,0.4\n")
     with pytest.raises(AnalysisError, match=rf"{re.escape(told)}.* leave it empty \(NaN\)"):
         read_results(path, "log_loss")
+
+
+def test_a_long_table_of_no_known_column_may_be_one_of_cases(tmp_path):
+    cases = pd.DataFrame({"rooms": [1, 2, 3] * 20, "city": ["A", "B"] * 30, "cost": range(60)})
+    path = tmp_path / "homes.csv"
+    cases.to_csv(path, index=False)
+    with pytest.raises(AnalysisError, match="if rows are cases to learn from: mlaut init"):
+        read_results(path)
+    cases.rename(columns={"city": "model"}).to_csv(path, index=False)
+    with pytest.raises(AnalysisError) as asked:  # a column says that these are results
+        read_results(path)
+    assert "cases" not in str(asked.value)

@@ -23,7 +23,7 @@ from mlaut.analysis.scores import (
     ScoreSensitivity,
     ScoreSpecificity,
 )
-from mlaut.analysis.scores.catalogue import direction
+from mlaut.analysis.scores.metric_names import direction
 from mlaut.errors import AnalysisError
 from mlaut.records import REGRESSION, Status
 

@@ -28,7 +28,7 @@ class Keys:
 def keys_of(g: Sheet) -> Keys:
     """Return the keys of a grid by the names of its columns; the others follow from its rows."""
     dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
-    repeat, fold = g.of("repeat"), g.of("fold")
+    repeat, fold = g.named("repeat"), g.named("fold")
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] == ""]
     texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
@@ -100,7 +100,7 @@ def _named(g: Sheet, role: str) -> list[str]:
         role in ("dataset", "strategy") and g.asked.columns.get(other) == ("rows",)
     ):
         return []
-    names = g.of(role)
+    names = g.named(role)
     if len(names) < 2:
         return names
     names = sorted(names, key=lambda x: (-g.n_of(x), list(g.columns).index(x)))
@@ -179,7 +179,7 @@ def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
 
 def sources_by_dataset(g: Sheet, dataset: list[str]) -> dict[str, str]:
     """Return the source of each dataset, if a column of texts names sources."""
-    names = [x for x in g.of("source") if not g.columns[x].is_number or x == g.asked.clusters]
+    names = [x for x in g.named("source") if not g.columns[x].is_number or x == g.asked.clusters]
     names = [x for x in names if x not in dataset][:1]
     if not names:
         return {}

@@ -55,7 +55,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
     fold = [x for x in fold if numbered[x] > 1]
     sources = sources_by_dataset(g, dataset)
-    used = {*dataset, *strategy, *repeat, *fold, score, *g.of("source")[:1] * bool(sources)}
+    used = {*dataset, *strategy, *repeat, *fold, score, *g.named("source")[:1] * bool(sources)}
     spread, paired = column.spreads, quoted(g.paired)
     alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:12] and x not in used]
     if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
@@ -67,7 +67,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         "score": f"`{score}`",
         "repeat": quoted(repeat),
         "fold": quoted(fold),
-        "source": quoted(g.of("source")[:1]) if sources else "",
+        "source": quoted(g.named("source")[:1]) if sources else "",
         "spread": paired,
     }
     g.unused += [

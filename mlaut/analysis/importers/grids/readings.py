@@ -26,11 +26,11 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         The grid can be read in several ways, or in none; the message has the commands that choose.
     """
     g = Sheet(grid, asked)
-    g.drop(g.of("unused"))
+    g.drop(g.named("unused"))
     _drop_index(g)
     said = {x for names in asked.columns.values() for x in names}
     relative = [
-        x for x in g.of("relative") if x not in said and word_of(x) not in word_of(g.metric)
+        x for x in g.named("relative") if x not in said and word_of(x) not in word_of(g.metric)
     ]
     g.drop(relative, "a comparison with another by its name")
     _choose_part(g)
@@ -98,7 +98,7 @@ def _check_single(g: Sheet) -> None:
 
 def _choose_part(g: Sheet) -> None:
     """Keep the rows of the test part where rows are of parts of the data."""
-    for name in g.of("part"):
+    for name in g.named("part"):
         labels = np.array([x.lower() for x in g.columns[name].labels()])
         kinds = sorted({x for x in labels if x}, key=lambda x: PARTS[x])
         if len(kinds) > 1 and PARTS[kinds[0]] == PARTS[kinds[1]]:
@@ -123,7 +123,7 @@ def _split_corner(g: Sheet) -> None:
 
 def _choose_metric_rows(g: Sheet) -> None:
     """Keep the rows of the wanted metric where a column names the metric of each row."""
-    for name in [x for x in g.of("metric") if not g.columns[x].is_number][:1]:
+    for name in [x for x in g.named("metric") if not g.columns[x].is_number][:1]:
         labels = g.columns[name].labels()
         kinds = list(dict.fromkeys(x for x in labels.tolist() if x))
         wanted = [x for x in kinds if g.metric and x == g.metric]
@@ -131,7 +131,7 @@ def _choose_metric_rows(g: Sheet) -> None:
         if not wanted and not g.metric and len(kinds) > 1:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
             raise g.refuse(text, *({"metric": x} for x in kinds[:2]))
-        alone = [x for x in g.of("dataset", "strategy") if g.is_key([x])]
+        alone = [x for x in g.named("dataset", "strategy") if g.is_key([x])]
         if not wanted and alone and len(kinds) > 1:  # each dataset is scored by its own
             g.drop([name])
             continue

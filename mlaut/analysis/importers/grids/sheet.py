@@ -199,7 +199,7 @@ class Sheet:
             return "part"
         return role
 
-    def of(self, *roles: str) -> list[str]:
+    def named(self, *roles: str) -> list[str]:
         """Return the names of the columns of some roles."""
         return [name for name, role in self.roles.items() if role in roles and name in self.columns]
 

@@ -29,8 +29,8 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
-from mlaut.analysis.scores.catalogue import direction
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import direction
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
@@ -54,7 +54,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     if g.asked.columns.get("repeat") == ("rows",):
         repeat = g.number_rows(rows)
     sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
-    source = g.of("source")[:1] if sources else []
+    source = g.named("source")[:1] if sources else []
     others = {*rows, *repeat, *fold, *source}
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
     columns = [x for x in g.columns if x not in others]
@@ -183,7 +183,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             f"column 'dataset'; it has {some_of(g.columns)}",
             *([{"dataset": first}] if g.is_key([first]) else []),
         )
-    sizes = [x for x in g.of("size") if not g.columns[x].is_number]  # such as the name of a GPU
+    sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
     sets = [list(c) for names in each for n in (1, 2, 3) for c in combinations(names, n)]
     rows = next((c for c in sets if g.is_key([*c, *more])), texts[:1])
@@ -280,7 +280,7 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
 def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     """Leave out the columns that are no strategies, or datasets, by their names or values."""
     _drop_average_rows(g, rows, [])
-    keys = {*rows, *g.of("repeat", "fold", "source")}
+    keys = {*rows, *g.named("repeat", "fold", "source")}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
     if chosen := g.asked.columns.get("score", ()):
         g.drop([x for x in numbers if x not in chosen])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.arguments import Positive, Seed, Share
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import ranked
 from mlaut.analysis.common.result_types import ResultTable
@@ -72,10 +73,10 @@ def probability_of_best(
     *,
     aggregate: str = "rank",
     baseline: str | None = None,
-    top: int = 3,
-    n_samples: int = DRAWS,
-    confidence: float = 0.95,
-    seed: int = 0,
+    top: Positive = 3,
+    n_samples: Positive = DRAWS,
+    confidence: Share = 0.95,
+    seed: Seed = 0,
 ) -> RankProbabilities:
     """Compute the probability that each strategy has the best aggregate over all datasets.
 

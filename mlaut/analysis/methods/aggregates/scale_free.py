@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.arguments import Share
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.estimates.intervals import mean_ends
 from mlaut.analysis.methods.aggregates.per_dataset import values_of
@@ -16,7 +17,7 @@ _SHARES = ("won duels", "share best", "normalised score", "improvability")
 
 @of_results
 def scale_free_table(
-    results: Results, *, baseline: str | None = None, confidence: float = 0.95
+    results: Results, *, baseline: str | None = None, confidence: Share = 0.95
 ) -> ResultTable:
     """Compute means over datasets that do not depend on the units of the losses.
 

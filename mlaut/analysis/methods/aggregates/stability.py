@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.arguments import Positive, Seed, Share
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.given import of_results, takes_sources
@@ -18,9 +19,9 @@ def ranking_stability(
     results: Results,
     others: Mapping[str, Results] | None = None,
     *,
-    n_samples: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
+    n_samples: Positive = 1000,
+    confidence: Share = 0.95,
+    seed: Seed = 0,
 ) -> ResultTable:
     """Compute how much the ranking of the strategies depends on datasets, folds and other choices.
 
@@ -129,7 +130,7 @@ _FOLDS = (
 @of_results
 @takes_sources
 def interquartile_means(
-    results: Results, *, n_samples: int = 2000, confidence: float = 0.95, seed: int = 0
+    results: Results, *, n_samples: Positive = 2000, confidence: Share = 0.95, seed: Seed = 0
 ) -> ResultTable:
     """Compute the mean of the middle half of all runs on all datasets.
 

@@ -4,12 +4,10 @@ Scenario (b). The posterior of the expected difference is a Student distribution
 for the training rows that folds share: Corani & Benavoli (2015), after Nadeau & Bengio (2003).
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import NotNegative, Pair, checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.result_types import Estimate, ResultTable, TestResult
@@ -25,7 +23,7 @@ _SOURCE = "Corani & Benavoli 2015; Benavoli, Corani, Demsar & Zaffalon 2017, sec
 
 @checked
 def correlated_t_probabilities(
-    differences: ArrayLike, rope: float = 0.0, test_to_train: float | None = None
+    differences: ArrayLike, rope: NotNegative = 0.0, test_to_train: float | None = None
 ) -> np.ndarray:
     """Compute the Bayesian correlated t-test for many tables of differences, exactly.
 
@@ -88,8 +86,8 @@ def _point_probabilities(mean: np.ndarray, rope: float) -> np.ndarray:
 @checked
 def correlated_t_test(
     differences: ArrayLike,
-    rope: float = 0.0,
-    strategies: Sequence[str] = ("A", "B"),
+    rope: NotNegative = 0.0,
+    strategies: Pair = ("A", "B"),
     metric: str = "",
     test_to_train: float | None = None,
 ) -> TestResult:
@@ -169,7 +167,7 @@ def correlated_t_test(
 
 @of_results
 def correlated_t_datasets(
-    results: Results, *, pair: Sequence[str] | None = None, rope: float = 0.0
+    results: Results, *, pair: Pair | None = None, rope: NotNegative = 0.0
 ) -> ResultTable:
     """Compute the Bayesian correlated t-test of all pairs of strategies on each dataset of a study.
 

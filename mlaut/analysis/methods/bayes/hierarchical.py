@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import checked, floats, where
+from mlaut.analysis.common.arguments import NotNegative, checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.methods.bayes.sign_tests import region_statistics
 from mlaut.analysis.methods.cross_validation import fold_tests
@@ -48,9 +48,8 @@ class _Deltas(NamedTuple):
 
 
 @checked
-@where(df=floats)
 def hierarchical_probabilities(
-    mean: np.ndarray, scale: np.ndarray, df: np.ndarray, rope: float = 0.0
+    mean: np.ndarray, scale: np.ndarray, df: np.ndarray, rope: NotNegative = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the Bayesian hierarchical test from the likelihood of each dataset.
 
@@ -295,7 +294,7 @@ def _below(c: np.ndarray, weights: np.ndarray, bound: np.ndarray) -> float:
     null="none is tested: which is better on most new datasets, by more than {rope:g}?",
     source="Corani, Benavoli, Demsar, Mangili & Zaffalon 2017",
 )
-def hierarchical_test(results: Results, *, rope: float = 0.0) -> PairStatistics:
+def hierarchical_test(results: Results, *, rope: NotNegative = 0.0) -> PairStatistics:
     """Compute the Bayesian hierarchical test on all folds of all datasets.
 
     Scenario (c). There is no null hypothesis. The result is three probabilities: the first strategy

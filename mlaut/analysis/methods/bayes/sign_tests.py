@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import NotNegative, Positive, Prior, Seed, checked
 from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
@@ -49,7 +49,7 @@ def _columns(differences: ArrayLike) -> np.ndarray:
 
 @checked
 def sign_probabilities(
-    differences: ArrayLike, rope: float = 0.0, prior: float = 1.0
+    differences: ArrayLike, rope: NotNegative = 0.0, prior: Prior = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the Bayesian sign test of many pairs, exactly.
 
@@ -116,10 +116,10 @@ def _sign_alphas(d: np.ndarray, rope: float, prior: float) -> np.ndarray:
 @checked
 def signed_rank_probabilities(
     differences: ArrayLike,
-    rope: float = 0.0,
-    prior: float = 0.5,
-    n_samples: int = DRAWS,
-    seed: int = 0,
+    rope: NotNegative = 0.0,
+    prior: Prior = 0.5,
+    n_samples: Positive = DRAWS,
+    seed: Seed = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the Bayesian signed rank test of many pairs by sampling.
 
@@ -194,10 +194,10 @@ def _sampled(
 @checked
 def signed_rank_posterior(
     differences: ArrayLike,
-    rope: float = 0.0,
-    prior: float = 0.5,
-    n_samples: int = DRAWS,
-    seed: int = 0,
+    rope: NotNegative = 0.0,
+    prior: Prior = 0.5,
+    n_samples: Positive = DRAWS,
+    seed: Seed = 0,
 ) -> np.ndarray:
     """Draw from the posterior of the Bayesian signed rank test of one pair.
 
@@ -228,10 +228,10 @@ def signed_rank_posterior(
 @checked
 def sign_posterior(
     differences: ArrayLike,
-    rope: float = 0.0,
-    prior: float = 1.0,
-    n_samples: int = DRAWS,
-    seed: int = 0,
+    rope: NotNegative = 0.0,
+    prior: Prior = 1.0,
+    n_samples: Positive = DRAWS,
+    seed: Seed = 0,
 ) -> np.ndarray:
     """Draw from the posterior of the Bayesian sign test of one pair.
 
@@ -270,7 +270,7 @@ def _one_column(differences: ArrayLike) -> np.ndarray:
 
 @pair_test(name="Bayesian sign test", **_OF_BOTH)
 def bayesian_sign_test(
-    results: Results, *, rope: float = 0.0, prior: float = 1.0
+    results: Results, *, rope: NotNegative = 0.0, prior: Prior = 1.0
 ) -> PairStatistics:
     """Compute the Bayesian sign test of all pairs of strategies over datasets, exactly.
 
@@ -324,10 +324,10 @@ def bayesian_sign_test(
 def bayesian_signed_rank_test(
     results: Results,
     *,
-    rope: float = 0.0,
-    prior: float = 0.5,
-    n_samples: int = DRAWS,
-    seed: int = 0,
+    rope: NotNegative = 0.0,
+    prior: Prior = 0.5,
+    n_samples: Positive = DRAWS,
+    seed: Seed = 0,
 ) -> PairStatistics:
     """Compute the Bayesian signed rank test of all pairs of strategies over datasets by sampling.
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, each, names, optional, real, shown, where
+from mlaut.analysis.common.arguments import Share, checked, shown
 from mlaut.analysis.common.display import Shown, number
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.cross_validation.repeated_cv import (
@@ -102,11 +102,10 @@ class Calibration(Shown):
 
 
 @checked
-@where(df=each(real), tests=optional(names))
 def calibrate(
     null_differences: ArrayLike,
     tests: Sequence[str] | None = None,
-    levels: Sequence[float] = LEVELS,
+    levels: Sequence[Share] = LEVELS,
     df: Sequence[float] = tuple(range(1, 121)),
     test_to_train: float | None = None,
 ) -> Calibration:
@@ -211,12 +210,11 @@ def _rates(
 
 
 @checked
-@where(tests=optional(names))
 def rejection_rates(
     differences: ArrayLike,
     tests: Sequence[str] | None = None,
     df: float | str = "calibrated",
-    levels: Sequence[float] = LEVELS,
+    levels: Sequence[Share] = LEVELS,
     test_to_train: float | None = None,
 ) -> ResultTable:
     """Compute the share of datasets on which each test rejects.
@@ -272,7 +270,7 @@ def replicability(
     differences: ArrayLike,
     test: str = "use all data",
     df: float | str = "calibrated",
-    level: float = 0.05,
+    level: Share = 0.05,
     test_to_train: float | None = None,
 ) -> tuple[float, float]:
     """Compute how often a test decides the same if the experiment is repeated with other splits.

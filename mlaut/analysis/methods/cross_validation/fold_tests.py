@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked
+from mlaut.analysis.common.arguments import Pair, checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import snap, student_quantile
 from mlaut.analysis.common.result_types import Estimate, ResultTable, TestResult
@@ -52,7 +52,7 @@ def cv_test(
     differences: ArrayLike,
     test: str = "use all data",
     df: float | str = "calibrated",
-    strategies: Sequence[str] = ("A", "B"),
+    strategies: Pair = ("A", "B"),
     metric: str = "",
     test_to_train: float | None = None,
     alternative: str = "two-sided",
@@ -187,7 +187,7 @@ def _notes(
 def cv_test_datasets(
     results: Results,
     *,
-    pair: Sequence[str] | None = None,
+    pair: Pair | None = None,
     test: str = "use all data",
     df: float | str = "calibrated",
     alternative: str = "two-sided",
@@ -254,7 +254,7 @@ def cv_test_datasets(
 
 
 @of_results
-def cv_differences(results: Results, *, pair: Sequence[str] | None = None) -> np.ndarray:
+def cv_differences(results: Results, *, pair: Pair | None = None) -> np.ndarray:
     """Return the differences of two strategies on every test set of every dataset.
 
     Parameters

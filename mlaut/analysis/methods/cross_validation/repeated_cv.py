@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, floats, one_of
+from mlaut.analysis.common.arguments import Share, checked, floats, one_of
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import student_quantile
 from mlaut.analysis.common.result_types import ResultTable
@@ -189,7 +189,7 @@ def p_of(
 @checked
 def cv_interval(
     values: ArrayLike,
-    confidence: float = 0.95,
+    confidence: Share = 0.95,
     test_to_train: float | None = None,
     span: float = np.inf,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -333,7 +333,7 @@ def _dataset_estimates(
 
 @of_results
 @takes_sources
-def retrained_estimates(results: Results, *, confidence: float = 0.95) -> ResultTable:
+def retrained_estimates(results: Results, *, confidence: Share = 0.95) -> ResultTable:
     """Estimate the loss of each strategy on each dataset if it is trained again: scenario (b).
 
     Parameters
@@ -382,7 +382,7 @@ def retrained_estimates(results: Results, *, confidence: float = 0.95) -> Result
 @of_results
 @takes_sources
 def retrained_mean_estimates(
-    results: Results, *, confidence: float = 0.95, as_scores: bool = False
+    results: Results, *, confidence: Share = 0.95, as_scores: bool = False
 ) -> ResultTable:
     """Estimate the mean loss of strategies trained again, over the seen datasets: scenario (b).
 

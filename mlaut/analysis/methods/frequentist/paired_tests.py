@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import one_of
+from mlaut.analysis.common.arguments import Share, one_of
 from mlaut.analysis.common.blocks import in_blocks
 from mlaut.analysis.common.numerics import student_quantile, trinomial_sf
 from mlaut.analysis.pairwise.effects import (
@@ -60,7 +60,7 @@ _EQUALLY_LIKELY = "each strategy is equally likely to be better on a new dataset
     of_means=True,
 )
 @takes_sources
-def t_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
+def t_test(results: Results, *, confidence: Share = 0.95) -> PairStatistics:
     """Compute Student's paired t-test for all pairs of strategies.
 
     Parameters
@@ -139,7 +139,7 @@ def _t_statistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     applies=sizes_compare,
 )
 def wilcoxon_test(
-    results: Results, *, zeros: str = "wilcox", method: str = "auto", confidence: float = 0.95
+    results: Results, *, zeros: str = "wilcox", method: str = "auto", confidence: Share = 0.95
 ) -> PairStatistics:
     """Compute Wilcoxon's signed rank test for all pairs of strategies.
 
@@ -216,7 +216,7 @@ def _signed_rank_p(d: np.ndarray, zeros: str, side: str, method: str) -> tuple[n
     statistic_name="wins",
     one_sided=True,
 )
-def sign_test(results: Results, *, ties: str = "drop", confidence: float = 0.95) -> PairStatistics:
+def sign_test(results: Results, *, ties: str = "drop", confidence: Share = 0.95) -> PairStatistics:
     """Compute the sign test of wins and losses for all pairs of strategies.
 
     Parameters
@@ -277,7 +277,7 @@ def sign_test(results: Results, *, ties: str = "drop", confidence: float = 0.95)
     statistic_name="wins",
     one_sided=True,
 )
-def trinomial_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
+def trinomial_test(results: Results, *, confidence: Share = 0.95) -> PairStatistics:
     """Compute the trinomial test of wins, losses and ties for all pairs of strategies.
 
     Parameters
@@ -330,7 +330,7 @@ def win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     one_sided=True,
     of_means=True,
 )
-def unpaired_t_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
+def unpaired_t_test(results: Results, *, confidence: Share = 0.95) -> PairStatistics:
     """Compute Student's t-test for strategies that ran on *different* datasets.
 
     The test is here because Appendix A.1 of the MLaut paper printed it under the name of the paired
@@ -419,7 +419,7 @@ def ranksum_test(results: Results) -> PairStatistics:
     statistic_name="wins",
 )
 def multi_comparison(
-    results: Results, *, zeros: str = "pratt", confidence: float = 0.95
+    results: Results, *, zeros: str = "pratt", confidence: Share = 0.95
 ) -> PairStatistics:
     """Compute mean difference, wins, ties, losses and a p-value for all pairs of strategies.
 

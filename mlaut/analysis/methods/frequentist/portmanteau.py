@@ -5,7 +5,7 @@ from math import lgamma
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import one_of, where, yes_or_no
+from mlaut.analysis.common.arguments import Share, one_of
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import ranked, snap, student_quantile
 from mlaut.analysis.common.result_types import Estimate, TestResult
@@ -30,9 +30,8 @@ _SAME_RANK = "the two strategies have the same mean rank"
 
 
 @of_results
-@where(ties=yes_or_no)
 def friedman_test(
-    results: Results, *, statistic: str = "F", ties: bool = True, confidence: float = 0.95
+    results: Results, *, statistic: str = "F", ties: bool = True, confidence: Share = 0.95
 ) -> TestResult:
     """Compute Friedman's test that all strategies have the same average rank.
 
@@ -131,7 +130,7 @@ def _f_statistic(between: float, within: float, n: int, k: int) -> tuple[float, 
 
 
 @of_results
-def kendalls_w(results: Results, *, confidence: float = 0.95) -> Estimate:
+def kendalls_w(results: Results, *, confidence: Share = 0.95) -> Estimate:
     """Compute Kendall's coefficient of concordance between datasets, corrected for ties.
 
     W is Friedman's chi-square over N (K - 1): 0 if the datasets do not agree at all on the order of
@@ -233,7 +232,7 @@ def quade_test(results: Results) -> TestResult:
     statistic_name="z",
     alone=False,
 )
-def post_hoc_test(results: Results, *, confidence: float = 0.95) -> PairStatistics:
+def post_hoc_test(results: Results, *, confidence: Share = 0.95) -> PairStatistics:
     """Compare all pairs of strategies by the ranks of Friedman's test.
 
     The p-values are those of Siegel and Castellan: normal, and not

@@ -13,13 +13,12 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.arguments import (
+    Seed,
+    Share,
     checked,
     one_of,
-    optional,
     position,
     positions,
-    share,
-    where,
 )
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.letters import letter_groups
@@ -65,7 +64,7 @@ def rank_differences(of: PairedLosses) -> np.ndarray:
 @of_results
 @takes_sources
 def average_ranks(
-    results: Results, *, method: str = "bounded", confidence: float = 0.95
+    results: Results, *, method: str = "bounded", confidence: Share = 0.95
 ) -> ResultTable:
     """Compute average ranks with standard errors and intervals (MLaut 2019, Table 5).
 
@@ -103,7 +102,7 @@ def average_ranks(
 
 @checked
 def critical_difference(
-    n_strategies: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi"
+    n_strategies: int, n_datasets: int, *, alpha: Share = 0.05, test: str = "nemenyi"
 ) -> float:
     """Return the difference of average ranks that is significant at level ``alpha``.
 
@@ -169,9 +168,8 @@ def post_hoc_p(of: PairedLosses, test: str) -> np.ndarray:
     alone=False,
     simultaneous=True,
 )
-@where(alpha=optional(share))
 def nemenyi_test(
-    results: Results, *, alpha: float | None = None, confidence: float = 0.95
+    results: Results, *, alpha: Share | None = None, confidence: Share = 0.95
 ) -> PairStatistics:
     """Compute Nemenyi's test of average ranks for all pairs of strategies.
 
@@ -216,14 +214,13 @@ def nemenyi_test(
 
 
 @of_results
-@where(alpha=optional(share))
 def bonferroni_dunn_test(
     results: Results,
     control: str,
     *,
     correction: str = "bonferroni",
-    alpha: float | None = None,
-    confidence: float = 0.95,
+    alpha: Share | None = None,
+    confidence: Share = 0.95,
 ) -> ResultTable:
     """Compare the average rank of every strategy with that of a control.
 
@@ -284,7 +281,7 @@ def bonferroni_dunn_test(
 
 @checked
 def pair_groups(
-    pairs: Pairwise, order: Sequence[str] | None = None, *, alpha: float = 0.05
+    pairs: Pairwise, order: Sequence[str] | None = None, *, alpha: Share = 0.05
 ) -> tuple[tuple[str, ...], ...]:
     """Return groups of strategies of which no two differ by a test of pairs.
 
@@ -365,7 +362,7 @@ def joint_of_results(
 @pair_test(name="Joint signed rank test of sources", applies=sizes_compare, **_ROW)
 @takes_sources
 def joint_signed_rank_test(
-    results: Results, *, weights: str = "learned", seed: int = 0
+    results: Results, *, weights: str = "learned", seed: Seed = 0
 ) -> PairStatistics:
     """Compute joint tests, one for each pair, that differences of sources are symmetric about 0.
 
@@ -396,7 +393,9 @@ def joint_signed_rank_test(
 
 @pair_test(name="Joint sign test of sources", **_ROW)
 @takes_sources
-def joint_sign_test(results: Results, *, weights: str = "learned", seed: int = 0) -> PairStatistics:
+def joint_sign_test(
+    results: Results, *, weights: str = "learned", seed: Seed = 0
+) -> PairStatistics:
     """Compute joint tests, one for each pair, that wins and losses of sources are symmetric.
 
     The test is `joint_signed_rank_test` with the signs of differences instead of signed ranks.

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, positive_prior, where
+from mlaut.analysis.common.arguments import PositivePrior, checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.errors import AnalysisError
 
@@ -28,9 +28,8 @@ _CHUNK = 1 << 20  # differences held in memory at a time
 
 
 @checked
-@where(prior=positive_prior)
 def bootstrap_prob_better(
-    differences: ArrayLike, prior: float = 1.0
+    differences: ArrayLike, prior: PositivePrior = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the probability that each of two models has the smaller expected loss.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, positive_prior, where
+from mlaut.analysis.common.arguments import Pair, PositivePrior, Share, checked
 from mlaut.analysis.common.result_types import Estimate, Pairwise, TestResult
 from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better
 from mlaut.analysis.methods.lacoste.poisson_binomial import (
@@ -60,8 +60,7 @@ def has_point_losses(results: Results) -> bool:
 
 
 @pair_test(name=_NAME, null=_QUESTION, source=_SOURCE, applies=has_point_losses)
-@where(prior=positive_prior)
-def poisson_binomial_test(results: Results, *, prior: float = 1.0) -> Pairwise:
+def poisson_binomial_test(results: Results, *, prior: PositivePrior = 1.0) -> Pairwise:
     """Compute the Poisson binomial test of all pairs of strategies of a study.
 
     Scenario (c); see `poisson_binomial_from_probabilities`. The probability of each dataset is that
@@ -175,12 +174,11 @@ def error_counts(
 
 
 @checked
-@where(prior=positive_prior)
 def poisson_binomial_from_probabilities(
     p: ArrayLike,
-    strategies: Sequence[str] = ("A", "B"),
-    prior: float = 1.0,
-    confidence: float = 0.95,
+    strategies: Pair = ("A", "B"),
+    prior: PositivePrior = 1.0,
+    confidence: Share = 0.95,
     metric: str = "",
 ) -> TestResult:
     """Compute the Poisson binomial test of two strategies over the datasets of a context.

@@ -8,7 +8,7 @@ multiply positive numbers, so that a probability of 1e-200 is as exact as one of
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, positive_prior, where
+from mlaut.analysis.common.arguments import PositivePrior, Share, checked
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.errors import AnalysisError
 
@@ -93,8 +93,9 @@ def _recursion(p: np.ndarray) -> np.ndarray:
 
 
 @checked
-@where(prior=positive_prior)
-def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def poisson_binomial_probability(
+    p: ArrayLike, prior: PositivePrior = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the probabilities that A and that B is better on most datasets of a context.
 
     Parameters
@@ -140,9 +141,8 @@ def poisson_binomial_probability(p: ArrayLike, prior: float = 1.0) -> tuple[np.n
 
 
 @checked
-@where(prior=positive_prior)
 def poisson_binomial_share(
-    p: ArrayLike, prior: float = 1.0, confidence: float = 0.95
+    p: ArrayLike, prior: PositivePrior = 1.0, confidence: Share = 0.95
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the posterior of the share of datasets of the context on which A is better.
 

@@ -6,11 +6,12 @@ dataset are about the classifiers that were trained there: scenario (a). `poisso
 """
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, prior_or_priors, priors, where
+from mlaut.analysis.common.arguments import Share, checked, priors
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.errors import AnalysisError
 
@@ -92,7 +93,6 @@ def checked_counts(**counts: ArrayLike) -> list[np.ndarray]:
 
 
 @checked
-@where(prior=priors(2, 2))
 def risk_posterior(
     errors: ArrayLike, n: ArrayLike, prior: tuple[float, float] = (1.0, 1.0)
 ) -> RiskPosterior:
@@ -128,8 +128,9 @@ def risk_posterior(
     >>> risk.upper_bound(0.05).round(6)
     array([0.029225, 0.046107])
     """
+    alpha, beta = priors("prior", prior, 2, 2)
     errors, n = _checked_errors(errors, n)
-    return RiskPosterior(alpha=prior[0] + errors, beta=prior[1] + n - errors)
+    return RiskPosterior(alpha=alpha + errors, beta=beta + n - errors)
 
 
 def _checked_errors(errors: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -144,7 +145,7 @@ def _checked_errors(errors: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.nda
 
 @checked
 def langford_bounds(
-    errors: ArrayLike, n: ArrayLike, delta: float = 0.05
+    errors: ArrayLike, n: ArrayLike, delta: Share = 0.05
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute Langford's test set bounds of the true risk.
 
@@ -192,7 +193,6 @@ def langford_bounds(
 
 
 @checked
-@where(prior=prior_or_priors)
 def prob_better_classifier(
     only_first_wrong: ArrayLike,
     only_second_wrong: ArrayLike,
@@ -234,10 +234,11 @@ def prob_better_classifier(
     >>> round(float(first), 4), round(float(second), 4)
     (0.9519, 0.0481)
     """
+    both = (prior, prior) if isinstance(prior, Real) else prior
+    a_h, a_g = priors("prior", both, 2, 3)[:2]
     from scipy.special import betainc
 
     h, g = checked_counts(only_first_wrong=only_first_wrong, only_second_wrong=only_second_wrong)
-    a_h, a_g = prior[:2] if isinstance(prior, tuple) else (prior, prior)
     first, second = betainc(a_h + h, a_g + g, 0.5), betainc(a_g + g, a_h + h, 0.5)
     return np.clip(first, SMALLEST_P, 1.0), np.clip(second, SMALLEST_P, 1.0)
 

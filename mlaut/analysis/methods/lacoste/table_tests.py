@@ -5,12 +5,10 @@ The paper compares the Poisson binomial test with these two tests. `sign_tail` a
 fraction of a second.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import checked, real, where
+from mlaut.analysis.common.arguments import Pair, checked
 from mlaut.analysis.common.numerics import signed_rank_cdf
 from mlaut.analysis.common.result_types import Estimate, TestResult
 from mlaut.analysis.methods.lacoste import risk
@@ -22,9 +20,8 @@ _SOURCE = "Lacoste, Laviolette & Marchand 2012"
 
 
 @checked
-@where(losses=real, ties=real, wins=real)
 def lacoste_sign_test(
-    wins: int, losses: int, strategies: Sequence[str] = ("A", "B"), ties: int = 0
+    wins: float, losses: float, strategies: Pair = ("A", "B"), ties: float = 0
 ) -> TestResult:
     """Compute Lacoste's sign test over datasets, two-sided; ties are dropped.
 
@@ -86,7 +83,7 @@ def lacoste_comparison(
     only_first_wrong: ArrayLike,
     only_second_wrong: ArrayLike,
     n: ArrayLike,
-    strategies: Sequence[str] = ("A", "B"),
+    strategies: Pair = ("A", "B"),
 ) -> tuple[TestResult, TestResult, TestResult]:
     """Compare two strategies by their errors on several datasets with the three tests of the paper.
 
@@ -144,9 +141,7 @@ def sign_tail(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
 
 
 @checked
-def lacoste_signed_rank_test(
-    differences: ArrayLike, strategies: Sequence[str] = ("A", "B")
-) -> TestResult:
+def lacoste_signed_rank_test(differences: ArrayLike, strategies: Pair = ("A", "B")) -> TestResult:
     """Compute Lacoste's form of the Wilcoxon signed rank test over datasets, two-sided.
 
     Scenario (c). The null hypothesis is that the differences of the risks are distributed

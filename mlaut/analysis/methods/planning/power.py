@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import checked, each, where, whole
+from mlaut.analysis.common.arguments import Share, checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.numerics import range_ppf, signed_rank_ppf
 from mlaut.analysis.common.result_types import ResultTable
@@ -140,7 +140,7 @@ def _checked(sd: float, alpha: float, test: str, power: float = 0.5) -> Callable
 
 @checked
 def power_of_test(
-    difference: float, sd: float, n_datasets: int, test: str = "t", alpha: float = 0.05
+    difference: float, sd: float, n_datasets: int, test: str = "t", alpha: Share = 0.05
 ) -> float:
     """Compute the probability that a two-sided test over datasets detects a difference.
 
@@ -177,7 +177,7 @@ def _checked_n(n_datasets: int) -> int:
 
 @checked
 def smallest_difference(
-    n_datasets: int, sd: float, test: str = "t", power: float = 0.8, alpha: float = 0.05
+    n_datasets: int, sd: float, test: str = "t", power: Share = 0.8, alpha: Share = 0.05
 ) -> float:
     """Compute the smallest expected difference that a test over N datasets detects with a power.
 
@@ -216,7 +216,7 @@ def smallest_difference(
 
 @checked
 def datasets_needed(
-    difference: float, sd: float, test: str = "t", power: float = 0.8, alpha: float = 0.05
+    difference: float, sd: float, test: str = "t", power: Share = 0.8, alpha: Share = 0.05
 ) -> int:
     """Compute the fewest datasets on which a test detects an expected difference with a power.
 
@@ -270,7 +270,6 @@ _SOURCE = "power of the noncentral t, binomial and signed rank distributions"
 
 
 @checked
-@where(folds=each(whole), n_datasets=each(whole))
 def resolution(
     n_datasets: Sequence[int],
     folds: Sequence[int],
@@ -278,8 +277,8 @@ def resolution(
     within: float,
     repeats: int = 1,
     test: str = "t",
-    power: float = 0.8,
-    alpha: float = 0.05,
+    power: Share = 0.8,
+    alpha: Share = 0.05,
 ) -> ResultTable:
     """Compute the smallest difference that a study of N datasets and k folds can detect.
 
@@ -334,7 +333,7 @@ def resolution(
 
 @checked
 def pilot_design(
-    results: Results, *, power: float = 0.8, alpha: float = 0.05, confidence: float = 0.95
+    results: Results, *, power: Share = 0.8, alpha: Share = 0.05, confidence: Share = 0.95
 ) -> ResultTable:
     """Compute from a pilot study the number of datasets needed to separate each pair of strategies.
 
@@ -446,7 +445,7 @@ def noise_of_folds(
 
 
 @checked
-def datasets_needed_for_ranks(n_strategies: int, difference: float, alpha: float = 0.05) -> int:
+def datasets_needed_for_ranks(n_strategies: int, difference: float, alpha: Share = 0.05) -> int:
     """Compute the fewest datasets on which a rank difference is significant in Nemenyi's test.
 
     Scenario (c).

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import one_of, position
+from mlaut.analysis.common.arguments import Positive, Seed, Share, one_of, position
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results.given import of_results
@@ -54,9 +54,9 @@ def elo_ratings(
     anchor: str | None = None,
     anchor_rating: float = 1000.0,
     missing: str = "raise",
-    n_samples: int = 500,
-    confidence: float = 0.95,
-    seed: int = 0,
+    n_samples: Positive = 500,
+    confidence: Share = 0.95,
+    seed: Seed = 0,
 ) -> ResultTable:
     """Compute the Elo rating of every strategy from its duels on all datasets.
 
@@ -165,15 +165,15 @@ def _strengths(won: np.ndarray, fought: np.ndarray, weights: np.ndarray) -> np.n
     met = fought.sum(axis=0, dtype=float)[None] if fought.sum() == n * k * (k - 1) else None
     known = fought.reshape(n, -1).astype(float) if met is None else fought
 
-    def of(part: slice) -> np.ndarray:
+    def met_in(part: slice) -> np.ndarray:
         return (weights[part] @ known).reshape(-1, k, k) if met is None else met
 
     with threadpool_limits(1, user_api="blas"):  # threads only wait for each other: small systems
-        whole = _fitted(won[:1], of(slice(1)), np.zeros((1, k)))
-        inverse = np.linalg.inv(_newton(won[:1], of(slice(1)), whole)[1][0])
+        whole = _fitted(won[:1], met_in(slice(1)), np.zeros((1, k)))
+        inverse = np.linalg.inv(_newton(won[:1], met_in(slice(1)), whole)[1][0])
         parts = [slice(at, at + step) for at in range(1, len(won), step)]
         return np.concatenate(
-            [whole, *(_near(won[part], of(part), whole, inverse) for part in parts)]
+            [whole, *(_near(won[part], met_in(part), whole, inverse) for part in parts)]
         )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import positions
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.studies import open_study
+from mlaut.analysis.results.study_results import open_study
 from mlaut.errors import AnalysisError
 from mlaut.records import Block, Status, Trace
 
@@ -269,7 +269,7 @@ def _results(
 
 
 def _of_one_task(blocks: Iterable[Block], metric: Any) -> Iterator[Block]:
-    from mlaut.analysis.scores.catalogue import metric as find_metric
+    from mlaut.analysis.scores.metric_names import metric as find_metric
 
     task = find_metric(metric).task
     return (block for block in blocks if task in (None, block.task))

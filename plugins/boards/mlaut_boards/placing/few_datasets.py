@@ -11,7 +11,7 @@ import pandas as pd
 from mlaut.analysis import Results, ResultTable, published
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
-from mlaut.plugins import check, checked, digest, one_of, positions, with_reason
+from mlaut.plugins import Seed, checked, digest, one_of, positions, share, the_results, with_reason
 from mlaut.records import NOT_RUN
 from mlaut_boards.placing.loss_board import CLIP, LossBoard, relative_ranks
 
@@ -150,7 +150,7 @@ def course_of(
     rival: str = "",
     costs: Mapping[str, float] | None = None,
     families: Mapping[str, str] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> PlacingCourse:
     """Return the datasets by which an entry is placed; the parameters are those of `place`."""
     theirs = published(against) if isinstance(against, str) else against
@@ -212,7 +212,7 @@ def compared(results: Results, theirs: Results) -> None:
 
 def place_few(results: Results, against: str | Results, *, alpha: float, **how: Any) -> Placing:
     """Place strategies by few datasets; the parameters are those of `place`."""
-    check(alpha=alpha, results=results)
+    alpha, results = share("alpha", alpha), the_results("results", results)
     how["entry"] = how.get("entry") or ", ".join(sorted(results.strategies))
     audit, rival = how.pop("audit", False), how.get("rival", "")
     course = course_of(against, **how)

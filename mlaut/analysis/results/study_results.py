@@ -14,7 +14,7 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import positions, shown
 from mlaut.analysis.scores.base import CellScores, MLautScore
-from mlaut.analysis.scores.catalogue import metric as find_metric
+from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
