@@ -24,7 +24,7 @@ _FAR = 100.0  # times the median size, from which the largest is that of a failu
 SAY_SO = "say so with clusters, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
-_NOW = "If you must choose now"
+NOW = "If you must choose now"
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -85,20 +85,30 @@ def _too_few(table: VerdictTable) -> str:
     where = f"on {every} {unit(table)}" if table.n_first == n else where
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
+    if size and (ahead := _ahead(table)):
+        size += f"; {listed(ahead, MOST_CHOSEN)} {be(ahead)} ahead on average"
     text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
     return f"{text}. Other datasets may have another order. {advice(table)}."
+
+
+def _ahead(table: VerdictTable) -> list[str]:
+    """Return the strategies with a better average than the first by rank."""
+    if "ratio" in table.frame:
+        return list(table.frame.index[table.frame["ratio"] < 1])
+    gap = table.frame.get("difference", table.frame["failures"] * np.nan)
+    return list(gap.index[(gap if table.scorer.greater_is_better else -gap) > 0])
 
 
 def advice(table: VerdictTable) -> str:
     """Return the advice to use what is first by rank, or one of several, if one must."""
     one_of = "one of " * (len(table.first) > 1)
-    return f"{_NOW}, use {one_of}{listed(table.first, MOST_CHOSEN)}"
+    return f"{NOW}, use {one_of}{listed(table.first, MOST_CHOSEN)}"
 
 
 def _choice(table: VerdictTable) -> str:
     """Return the start of the answer: which strategy to use, or which leads without being sure."""
     use, where = _described(table, table.named(USE)), table.where
-    start = where if table.firm else _NOW
+    start = where if table.firm else NOW
     if table.control:
         if not use:
             none = "no other strategy is shown to be clearly better"
