@@ -29,7 +29,8 @@ from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.compare import pairs_by_test, with_draws
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
-from mlaut.analysis.deciding.decision import decide_study, primary_test
+from mlaut.analysis.deciding.decision import decide_study
+from mlaut.analysis.deciding.evidence import primary_test
 from mlaut.analysis.deciding.one_decision import decide_one
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS

@@ -127,11 +127,6 @@ class Screen:
         name = self.strips.reference or self.first
         return name if len(name) <= _LONG else "the first"
 
-    @property
-    def doubtful(self) -> bool:
-        """Return whether the answer is given with a doubt."""
-        return self.answer.startswith(NOW)
-
     def room(self, side: int) -> int:
         """Return the letters of the longest text at the left (0) or right edge (1) of a row."""
         return max((len(x) for row in self.rows for x in row.edges[side]), default=0)
@@ -293,7 +288,7 @@ def _legend(
     sentences = [x.rstrip(".") for x in _SENTENCE.split(decision.reading())]
     pairs = [(word, meaning) for word, _, meaning in (x.partition(": ") for x in sentences)]
     verdicts = [(word.lower(), meaning) for word, meaning in pairs if word.lower() in VERDICTS]
-    yield from verdicts if decision.frame["verdict"].nunique() > 1 else ()
+    yield from verdicts if len({*decision.frame["verdict"]}) > 1 else ()
     yield from ((column.header, column.title) for column in columns if column.title)
     partly = next((x for row in rows.values() for x in row.texts if x.startswith("(")), "")
     yield from [(partly, "the average without the datasets on which it failed")] * bool(partly)

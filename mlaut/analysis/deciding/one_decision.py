@@ -18,11 +18,11 @@ from mlaut.analysis.deciding.decision import (
     Decision,
     checks,
     in_order,
-    resolved,
     time_shares,
     with_cells,
     with_groups,
 )
+from mlaut.analysis.deciding.evidence import resolved
 from mlaut.analysis.deciding.one_dataset import (
     JOINT,
     LACOSTE,
@@ -95,9 +95,9 @@ class OneDecision(Decision):
         return not self.one.problem
 
     @property
-    def firm(self) -> bool:
-        """Return whether the advice needs no "If you must choose now"."""
-        return self.decided
+    def doubt(self) -> str:
+        """What speaks against the leader: nothing, where anything is decided."""
+        return ""
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Decision by {self.metric} on {self.dataset}, scenario {self.scenario}"

@@ -188,7 +188,11 @@ def _followed(grid: Grid, question: QuestionError) -> QuestionError:
     """Return a question with answers that read the table; raise the error of an answer if none."""
     ways = asked_of(grid, question)
     if question.ways and not ways:
-        read_grid(grid, question.ways[0])
+        try:
+            read_grid(grid, question.ways[0])
+        except QuestionError as further:
+            if further.text != question.text:
+                return _followed(grid, further)
     return QuestionError(question.text, ways)
 
 

@@ -75,5 +75,6 @@ def usual_name(name: str) -> UsualName | None:
                 metric = _KNOWN[joined]
                 part = parts[0] if parts else "test" * whole.startswith("test_")
                 shown = ("neg_" if negative else "") + metric + (f"@{at[1]}" if at else "")
+                shown = "acc1" if shown == "accuracy@1" else shown
                 return UsualName(shown, (metric in _GREATER) != negative, part)
     return None

@@ -18,6 +18,9 @@ TEXTS = WIDE.map("{:.2f}".format)
         ("Speedup", RATIO, "a comparison with another by its name"),
         ("vs. beta", RATIO.round(1), "a comparison with another by its name"),
         ("Rel. gain", 100 * RATIO, "a comparison with another by its name"),
+        ("Improvement", [f"+{x:.1f}%" for x in RATIO], "a comparison with another by its name"),
+        ("Gap", RATIO, "a comparison with another by its name"),
+        ("Optimal", [1] * 6, "a comparison with another by its name"),
         ("alpha:beta", (2 * RATIO**9).round(3) / 2, ""),
     ],
 )
@@ -156,3 +159,52 @@ def test_two_rows_of_names_beside_two_columns_of_names_are_asked_about(tmp_path)
         for n in (100, 200, 300)
     )
     assert "two levels" in refused(tmp_path, f"<table>{head}{rows}</table>", name="t.html")
+
+
+def test_a_row_that_compares_others_is_no_dataset_or_strategy(tmp_path):
+    table = WIDE.T.rename_axis("method")
+    table.loc["alpha vs beta"] = table.loc["alpha"] - table.loc["beta"]
+    assert is_wide(read(tmp_path, table.round(3)))
+    assert "GAIN" in read(tmp_path, WIDE.assign(GAIN=0.5)).strategies  # the method
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "unit"),
+    [
+        (["2m23s", "59s", "1h 0m 1s"], [143, 59, 3601], ", in s"),
+        (["0:01:39", "0:00:06", "1:00:00"], [99, 6, 3600], ", in s"),
+        (["1747 ns/op", "55.4 ns/op", "N/A"], [1747, 55.4, np.nan], ", in ns"),
+        (["7.95 \u03bcs", "12.5 \u03bcs", "3 \u03bcs"], [7.95, 12.5, 3], ", in \u00b5s"),
+        (["0.9 \u26a0\ufe0f", "0.8", "0.7"], [0.9, 0.8, 0.7], ""),
+    ],
+)
+def test_times_and_marks_are_read_as_they_are_printed(cells, values, unit, tmp_path):
+    table = pd.DataFrame({"dataset": list("abc"), "one": cells, "two": cells[::-1]})
+    results = read(tmp_path, table, "seconds" if unit else "auc")
+    assert results.scores["one"].tolist() == pytest.approx(values, nan_ok=True)
+    assert f"{results.metric.name}{unit}" in results.how_read
+
+
+def test_a_column_in_another_unit_is_not_the_score(tmp_path):
+    sizes = LONG.assign(acc=[f"{1000 * x:.0f}MB" for x in LONG["acc"]])
+    asked = refused(tmp_path, sizes.rename(columns={"acc": "score"}), "seconds")
+    assert "`score` is in bytes, and no seconds" in asked
+
+
+def test_bold_and_links_do_not_tell_names_apart(tmp_path):
+    rows = [(d, m, f"**{m}**" if d == "d1" else m, x) for d, m, x in LONG.itertuples(index=False)]
+    table = "|dataset|model|name|acc|\n|-|-|-|-|\n"
+    table += "".join(f"|**{d}**|{n}|[x](u/{i})|{x}|\n" for i, (d, _, n, x) in enumerate(rows))
+    results = read(tmp_path, table, name="t.md")
+    assert is_wide(results)
+    assert "`name` (x throughout)" in results.how_read
+
+
+def test_several_columns_of_the_metric_may_be_datasets(tmp_path):
+    names = ["acc@1 (INet-1k)", "acc@1 (v2)"]
+    table = WIDE.set_axis(pd.Index(list("uvvwxx"), name="name"))
+    table["size"] = ["224x224", "224x224", "384x384"] * 2
+    asked = refused(tmp_path, table.set_axis([*names, "size"], axis=1))
+    assert asked.endswith("'score=acc@1 (INet-1k)+acc@1 (v2),strategy=rows'")
+    parts = table.set_axis(["BLEU(dev)", "BLEU(test)", "size"], axis=1)
+    assert "strategy=rows" not in refused(tmp_path, parts, "bleu")

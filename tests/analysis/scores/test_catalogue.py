@@ -439,7 +439,7 @@ def test_names_from_elsewhere_say_whether_they_have_a_unit(name, has_unit):
         *[("1 - error", True), ("negative log loss", True), ("minus mse", True)],
         *[("Percent_incorrect", False), ("Percent_correct", True), ("inaccuracy", False)],
         *[("Brier score", None), ("interval score", None), ("energy score", None)],
-        *[("error score", None), ("mean rank score", None), ("1 - time", None)],
+        *[("error score", None), ("mean rank score", None), ("1 - time", True)],
         *[("F1 score", True), ("mean_test_score", True), ("accuracy_score", True)],
     ],
 )

@@ -114,7 +114,7 @@ def _sentence(
     shown = f"{names['score']} as {results.metric.name}" if names["score"] else results.metric.name
     if names["score"] == f"`{results.metric.name}`":
         shown = f"{names['score']} as it stands"
-    unit = f", units converted to {names['unit']}" * bool(names.get("unit"))
+    unit = f", {names['unit']}" * bool(names.get("unit"))
     parts.append(shown + " in percent, divided by 100" * percent + unit)
     for what, n_levels in (("repeat", shape[2]), ("fold", shape[3])):
         if names.get(what):

@@ -33,10 +33,14 @@ _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE]
 _PRINTED = re.compile(
     rf"(?P<bound>[<>≤≥≈]\s*)?(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
     rf"(?:(?:±|\+/?-|_|\^?±|\+(?=\d*\.\d))\s*\(?(?P<spread>{_NUMBER})\)?\s*%?)?\s*(?:±\s*{_NUMBER}\s*)?"
-    r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Zµ]{1,4}(?:/s)?|\u00d7)?[?!#^]*"
+    r"(?P<more>(?:[(\[][^()\[\]]*[)\]]\s*)*)(?P<unit>[a-zA-Zµ\u03bc]{1,4}(?:/(?:s|op))?|\u00d7)?[?!#^]*"
 )
 _SEVERAL = re.compile(
     rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,|\s-\s)\s*(?:{_NUMBER}|-)"
+)
+_PICTURES = re.compile(r"(?<=\d)\s*[\u2600-\u2712\u2719-\u27bf\ufe0f\U0001f300-\U0001faff]+$")
+_CLOCK = re.compile(
+    r"(?:(?P<h>\d+)\s*[h:]\s*)?(?P<m>\d+)\s*(?:m(?:in)?|:)\s*(?P<s>\d+(?:\.\d+)?)s?"
 )
 _GROUPED = re.compile(r"\d{1,3}(?:(['_])\d{3})(?:\1\d{3})*(?:\.\d+)?(?!\d)")
 _CITED = re.compile(r"(?<=\S)\s*\[\d{1,3}(?:,\s*\d{1,3})*\]$")  # a reference behind a number
@@ -52,6 +56,7 @@ _SCALES: dict[str, tuple[str, float]] = {  # the unit of a kind of measure, and 
         for x, n in (("s", 1), ("sec", 1), ("min", 60), ("h", 3600), ("hr", 3600), ("hrs", 3600))
     },
     **{x: ("bytes", 1000.0**n) for n, x in enumerate(("kb", "mb", "gb", "tb"), 1)},
+    **{x: ("bytes", 1024.0**n) for n, x in enumerate(("kib", "mib", "gib"), 1)},
 }
 _SCALES |= {f"{x}/s": (f"{kind}/s", n) for x, (kind, n) in _SCALES.items() if kind == "bytes"}
 _BOLD = re.compile(r"\*\*|__|\\textbf|\\mathbf|\\bf\b|\\bfseries|<b>|<strong>|\\bm\b|\\best\b")
@@ -119,6 +124,13 @@ class Column:
     def unit(self) -> bool:
         """Whether the numbers carry units."""
         return self.units is not None
+
+    @property
+    def told_unit(self) -> str:
+        """The unit of all numbers, in words; empty without one."""
+        each = {*self.units.tolist()} - {""} if self.units is not None else set()
+        plain_one = f"in {min(each)}" if len(each) == 1 and each <= {*_SCALES} else ""
+        return f"units converted to {self.unified}" if self.unified else plain_one
 
     @property
     def is_number(self) -> bool:
@@ -227,13 +239,15 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     rows = np.bincount(codes, minlength=len(each))
     n_numbers = rows[~np.isnan(numbers)].sum()
     n_strange = sum(rows[i] for i in odd)
-    names = texts if len(set(texts)) == len(set(raw)) else raw  # marks may tell names apart
+    bare = {_BOLD.sub("", _LINK.sub(lambda link: link[1] or "", x)).strip("{} ") for x in raw}
+    names = texts if len(set(texts)) == len(bare) else raw  # marks may tell names apart
     labels = np.array(names, dtype=object)[codes]
     strange = {row: odd[code] for row, code in enumerate(codes.tolist()) if code in odd}
     failed = all(known) and any(x in _FAILURES and len(x) > 2 for x in lower)  # in every cell
     if not failed and (not n_numbers or n_strange >= n_numbers):
         unclear = comma is None and all(_PRINTED.fullmatch(texts[i]) for i in odd)
-        unclear |= bool(odd) and all(_SEVERAL.match(texts[i]) for i in odd) and len(each) > 1
+        several = len(each) > 1 and all(_SEVERAL.match(texts[i]) for i in odd)
+        unclear |= several and any("." in x or "/" in x for x in odd.values())
         return Column(name, texts=labels, strange=strange if unclear else {})
     of_word = {i: lower[i] for i, ok in enumerate(known) if ok and lower[i] in _FAILURES}
     bold = np.array([bool(_BOLD.search(cell)) for cell in raw])
@@ -255,8 +269,12 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
 def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str, str]:
     """Return value, spread and number in brackets of a cell, its unit and its sign of percent."""
     text = re.sub(r"(?<=\d)['_](?=\d{3}(?!\d))", "", text) if _GROUPED.match(text) else text
+    text = _PICTURES.sub("", text)
+    if clock := _CLOCK.fullmatch(text):
+        h, m, s = (float(x or 0) for x in clock.group("h", "m", "s"))
+        return 3600 * h + 60 * m + s, np.nan, np.nan, "s", ""
     match = _PRINTED.fullmatch(text)
-    unit = (match["unit"] or "").lower() if match else ""
+    unit = (match["unit"] or "").lower().removesuffix("/op").replace("\u03bc", "µ") if match else ""
     if match is None or (unit and unit not in _UNITS and unit not in _SCALES):
         return _NONE
     value = _float(match["value"], comma)

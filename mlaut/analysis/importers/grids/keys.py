@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
-from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
+from mlaut.analysis.importers.grids.names import PARTS, is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
@@ -131,6 +132,9 @@ def _scores(g: Sheet, numbers: Sequence[str]) -> list[str]:
     usual = {x: usual_name(x) for x in numbers if g.roles[x] not in ("spread", "average", "size")}
     wanted = g.metric
     if wanted:
+        texts = [x for x in g.columns if not g.columns[x].is_number and same_metric(x, wanted)]
+        if texts and g.columns[texts[0]].strange:
+            raise g.refuse(f"`{texts[0]}` has cells such as {g.columns[texts[0]].labels()[0]!r}")
         if exact := [x for x in numbers if word_of(x) == word_of(wanted)]:
             return exact[:1]
         least = ("spread", "average")
@@ -174,7 +178,10 @@ def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
     ]
     if plain_ones:
         return plain_ones[:1]
-    raise g.refuse(f"several columns are of {wanted}", *({"score": x} for x in found[:3]))
+    ways: list[dict[str, Any]] = [{"score": x} for x in found[:3]]
+    if not {*re.findall(r"\w+", " ".join(found).lower())} & {*PARTS}:
+        ways.append({"score": found, "strategy": "rows"})
+    raise g.refuse(f"several columns are of {wanted}", *ways)
 
 
 def sources_by_dataset(g: Sheet, dataset: list[str]) -> dict[str, str]:

@@ -8,7 +8,8 @@ from mlaut.analysis.scores.usual_names import usual_name
 
 _ENDS, _LAST = frozenset(WORDS["ends"]), frozenset(WORDS["last"])
 _RELATIVE = re.compile(
-    r"\W*(?:(?:rel(?:ative)?|speed-?up|ratio|diff(?:erence)?|delta)\b|vs\b|Δ)|.*\bspeed-?up\W*$",
+    r"\W*(?:(?:rel(?:ative)?|speed-?up|ratio|diff(?:erence)?|delta|gain|gap|improvement|change|optimal"
+    r"|optimum|bks|best[- ]known)\b|vs\b|Δ)|.*\b(?:speed-?up|vs\.?\s.*)\W*$",
     re.I,
 )
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
@@ -24,6 +25,7 @@ _KEYS = {
 }
 
 
+_TOP1 = {"accuracy", "acc1"}
 _WORD = 4  # letters up to which a known name must be a word of its own
 _KNOWN = {
     kind: re.compile(
@@ -81,7 +83,8 @@ def role_of(name: str) -> str:
     if is_summary(shown):
         return "average"
     last = usual_name(tokens[-1])
-    if _RELATIVE.match(shown) and (last is None or last.metric == "seconds"):
+    named = _RELATIVE.match(shown) and not re.fullmatch("[A-Z]+", shown)  # GAIN is a method
+    if named and (last is None or last.metric in ("seconds", "gap")):
         return "relative"
     if not counts:
         for role, words in _KEYS.items():
@@ -137,4 +140,4 @@ def same_metric(one: str, other: str) -> bool:
     if word_of(one) == word_of(other):
         return True
     a, b = usual_name(one), usual_name(other)
-    return a is not None and b is not None and a.metric == b.metric
+    return a is not None and b is not None and {a.metric, b.metric} in ({a.metric}, _TOP1)

@@ -38,7 +38,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     _choose_metric_rows(g)
     keys = keys_of(g)
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
-    units = ", ".join(sorted({x.unified for x in g.columns.values() if x.unified}))
+    told = {x.told_unit for x in g.columns.values() if x.told_unit}
+    units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     return replace(reading, names={**reading.names, "unit": units, "bound": bound})
 

@@ -262,6 +262,13 @@ class Sheet:
         """Return whether a column is constant within each label of others."""
         return self.n_of(*finer, coarser) == self.n_of(*finer)
 
+    def check_unit(self, name: str) -> None:
+        """Raise an error where numbers have a unit, and the wanted metric has another or none."""
+        kind, usual = self.columns[name].kind, usual_name(self.metric)
+        if kind and usual and (usual.greater or (usual.metric == "seconds") != (kind == "s")):
+            ways = [{"metric": "seconds"}] if kind == "s" else []
+            raise self.refuse(f"`{name}` is in {kind}, and no {self.metric}", *ways)
+
     def refuse(self, text: str, *ways: Mapping[str, str | Sequence[str]]) -> AnalysisError:
         """Return the error that asks, with the commands that answer by these columns."""
         return QuestionError(f"{self.where}: {text}", [self.asked.with_columns(**x) for x in ways])

@@ -24,6 +24,7 @@ from mlaut.analysis.importers.grids.names import (
     PARTS,
     is_size,
     is_summary,
+    role_of,
     same_metric,
     without_unit,
     word_of,
@@ -79,10 +80,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
             f"`{one[0]}` is in {kinds[one[0]]}, and `{far[0]}` in {kinds[far[0]]}",
             *({"unused": names} for names in (far, one)),
         )
-    if kinds and _greater(g.metric):
-        raise g.refuse(
-            f"`{one[0]}` is in {kinds[one[0]]}, and no {g.metric}", {"metric": "seconds"}
-        )
+    g.check_unit(columns[0])
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
         raise g.refuse(f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}")
@@ -206,7 +204,7 @@ def _finer(
     else:
         texts = texts + [x for x in whole if g.roles[x] == "" and g.n_of(x) <= g.n / 2]
     texts = [x for x in dict.fromkeys(texts) if x not in rows]
-    sets = [[*rows, *c] for n in (1, 2) for c in combinations(texts[:6], n)]
+    sets = [[*rows, *c] for n in (1, 2, 3) for c in combinations(texts[:6], n)]
     if found := [c for c in sets if g.is_key([*c, *more])]:
         return found[0]
     if apart := [x for x in whole if g.is_key([*rows, x, *more])][:1]:
@@ -521,7 +519,8 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
     numbers = matrix_of([x for x in g.columns.values() if x.is_number])
     by_value |= set(block_averages(label, numbers))
-    out = np.array([is_summary(x) or i in by_value for i, x in enumerate(label)])
+    versus = [role_of(x) == "relative" and " vs" in x for x in label]
+    out = np.array([is_summary(x) or i in by_value or versus[i] for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
         g.keep(
