@@ -17,6 +17,7 @@ from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import RELATED, VerdictTable
 from mlaut.analysis.deciding.verdicts import OPEN, USE, VERDICTS
 from mlaut.analysis.deciding.words import NOW, listed
+from mlaut.analysis.deciding.words import answer as answer_of
 from mlaut.analysis.results.results import Results
 from mlaut.markup import counted
 from mlaut.report.records import Section
@@ -47,6 +48,7 @@ RACED_OUT = "raced out"
 _MOST_RELATED = 3  # names of strategies in a sentence on related datasets
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _TALL = 60.0  # half of a line of the axis, which a row of several lines of text cuts
+_LETTERS = 400  # of an answer, whose first sentence is the headline
 _LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
 
@@ -88,7 +90,7 @@ class Screen:
     answer, more : str, tuple of str
         The headline, and the rest of the answer.
     mind, notes : tuple of str
-        What weakens the answer, and sentences that explain it.
+        What weakens the answer, with a title, and sentences that explain it.
     headers : tuple of (str, str)
         Headers of the columns of numbers, and a longer name of each.
     groups : tuple of Group
@@ -150,12 +152,15 @@ def screen_of(section: Section) -> Screen:
     rows = _rows(decision, strips, cells)
     answer, *more = answer_parts(decision)
     gaps = [f"{_sentence(gap)}." for gap in decision.gaps]
+    doubt = decision.doubt if decision.leader else ""
+    label = "Why the doubt" if doubt else "Bear in mind"
+    doubts = [f"{_sentence(doubt)}."] * bool(doubt and "related names" not in doubt)
     changes = [f"The way to compare was {change}." for change in decision.chosen.changes]
     told = [x for x in decision.headline()[1:] if x not in (decision.hint, " ".join(gaps))]
     return Screen(
         answer=answer,
         more=tuple(_BEYOND.sub(r"; \1 failed often", text) for text in more),
-        mind=(*changes, *_related(decision.hint, decision), *_untold(gaps)),
+        mind=(label, *doubts, *changes, *_related(decision.hint, decision), *_untold(gaps)),
         notes=tuple(_untold(told)),
         headers=tuple((column.header, column.title) for column in columns),
         groups=tuple(
@@ -218,7 +223,7 @@ def race_screen(section: Section) -> Screen | None:
     return Screen(
         answer=f"On datasets like these, {best} {verb}.",
         more=tuple(filter(None, (ahead, f"{counted(len(known) - len(left), 'other')} raced out."))),
-        mind=tuple(_related(related_hint(race.datasets))),
+        mind=("Bear in mind", *_related(related_hint(race.datasets))),
         notes=(),
         headers=headers,
         groups=(Group("", False, tuple(rows.values())),),
@@ -267,7 +272,9 @@ _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own 
 
 def answer_parts(decision: Decision) -> list[str]:
     """Return the answer as sentences, of which the first is the headline."""
-    answer = decision.answer()
+    answer = answer_of(decision, _LETTERS) if decision.leader else decision.answer()
+    if decision.leader and (doubt := decision.doubt):  # which stands apart
+        answer = answer.replace(f", {doubt}", "").replace(f" ({doubt})", "")
     if not decision.decided or not decision.leader:
         first, *rest = _SENTENCE.split(answer)
         if aside := _ASIDE.search(first):
@@ -331,7 +338,7 @@ def _rows(
         left, right = (text.split("; ") if text else [] for text in strips.edges(name))
         rows[name] = Row(
             name=name,
-            verdict=str(decision.frame["verdict"][name]),
+            verdict="" if decision.alone else str(decision.frame["verdict"][name]),
             texts=texts,
             strip=_svg(strips, name, places.to_numpy(), inside.to_numpy()),
             edges=(left, right),

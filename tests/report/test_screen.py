@@ -271,7 +271,10 @@ def test_what_a_row_says_is_not_said_again_above_it():
     told = " ".join(section.decision.headline()[1:])
     assert "for reference only" in told
     screen = screen_of(section)
-    assert screen.mind == ("4 of 20 datasets left out: not run by all.",)
+    assert screen.mind == (
+        "Bear in mind",
+        "4 of 20 datasets left out: not run by all.",
+    )
     assert screen.notes == ()
 
 
