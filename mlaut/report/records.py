@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -11,9 +11,6 @@ from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Rob
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.report.shown import ShownTable
-
-if TYPE_CHECKING:
-    from mlaut.report.content import _Later
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
 MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
@@ -140,7 +137,7 @@ class Section:
     title: str
     scored: Results
     results: Results
-    later: "_Later"
+    later: Any  # `content._Later`
     chosen: Chosen
     problem: tuple[str, ...] = ()
     tested: Comparison | None = None
