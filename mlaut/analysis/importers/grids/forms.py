@@ -29,13 +29,9 @@ from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
 from mlaut.optional import need
 
 _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
-    ".md": markdown_tables,
-    ".markdown": markdown_tables,
-    ".qmd": markdown_tables,
-    ".rst": rst_tables,
-    ".tex": latex_tables,
-    ".html": html_tables,
-    ".htm": html_tables,
+    **dict.fromkeys((".md", ".markdown", ".qmd"), markdown_tables),
+    **dict.fromkeys((".html", ".htm"), html_tables),
+    ".rst": rst_tables, ".tex": latex_tables,
 }
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
 _METRICS = ("metric", "metrics", "measure", "measures")

@@ -26,7 +26,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         column = g.columns[score]
         odd = next(iter(column.strange.values()), next((x for x in column.labels() if x), ""))
         raise g.refuse(f"column {score!r} has {odd!r}, neither a number nor a word for none")
-    g.check_unit(score)
+    g.check_units([score])
     has = ~np.isnan(values) | np.isin(np.arange(g.n), list(g.columns[score].words))
     has = _of_this_metric(g, keys, has)
     g.keep(has, f"{counted(int((~has).sum()), 'row')} without `{score}`")

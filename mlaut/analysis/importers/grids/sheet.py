@@ -262,12 +262,20 @@ class Sheet:
         """Return whether a column is constant within each label of others."""
         return self.n_of(*finer, coarser) == self.n_of(*finer)
 
-    def check_unit(self, name: str) -> None:
-        """Raise an error where numbers have a unit, and the wanted metric has another or none."""
-        kind, usual = self.columns[name].kind, usual_name(self.metric)
-        if kind and usual and (usual.greater or (usual.metric == "seconds") != (kind == "s")):
-            ways = [{"metric": "seconds"}] if kind == "s" else []
-            raise self.refuse(f"`{name}` is in {kind}, and no {self.metric}", *ways)
+    def check_units(self, names: Sequence[str]) -> None:
+        """Raise an error where numbers have several units, or one that the metric has not."""
+        kinds = {x: kind for x in names if (kind := self.columns[x].kind)}
+        if not kinds:
+            return
+        (first, kind), usual = next(iter(kinds.items())), usual_name(self.metric)
+        if far := [x for x in kinds if kinds[x] != kind]:
+            ways = [{"unused": x} for x in (far, [x for x in kinds if x not in far])]
+            raise self.refuse(f"`{first}` is in {kind}, and `{far[0]}` in {kinds[far[0]]}", *ways)
+        if usual and (usual.greater or (usual.metric == "seconds") != (kind == "s")):
+            raise self.refuse(
+                f"`{first}` is in {kind}, and no {self.metric}",
+                *[{"metric": "seconds"}] * (kind == "s"),
+            )
 
     def refuse(self, text: str, *ways: Mapping[str, str | Sequence[str]]) -> AnalysisError:
         """Return the error that asks, with the commands that answer by these columns."""

@@ -73,14 +73,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         cells = ", ".join(f"{name!r} has {strange[name][0]!r}" for name in [*strange][:4])
         text = f"cells that are neither numbers nor known words: column {cells}: mend them, or "
         raise g.refuse(f"{text}leave columns out", {"unused": [*strange]})
-    kinds = {x: g.columns[x].kind for x in columns if g.columns[x].kind}
-    one = [x for x in kinds if kinds[x] == kinds[next(iter(kinds))]]
-    if far := [x for x in kinds if x not in one]:
-        raise g.refuse(
-            f"`{one[0]}` is in {kinds[one[0]]}, and `{far[0]}` in {kinds[far[0]]}",
-            *({"unused": names} for names in (far, one)),
-        )
-    g.check_unit(columns[0])
+    g.check_units(columns)
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
         raise g.refuse(f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}")
@@ -130,7 +123,7 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
         return
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
-    own = [x for x in numbers if _is(without_unit(x), g.metric)]
+    own = [x for x in numbers if same_metric(without_unit(x), g.metric)]
     rest = [x for x in numbers if _may_score(g, x)]
     if own and not rest:
         raise _of_one(g, own[0], numbers, "dataset" if keys.dataset else "strategy")
@@ -410,7 +403,7 @@ _ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of
 def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) -> None:
     """Raise an error where columns are neither strategies nor datasets, as their names show."""
     other, several = "strategy" if kind == "dataset" else "dataset", len(columns) > 1
-    if own := [x for x in columns if _is(without_unit(x), g.metric)]:
+    if own := [x for x in columns if same_metric(without_unit(x), g.metric)]:
         raise _of_one(g, own[0], columns, kind)
     told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
     if columns and (several or kind == "strategy") and all(map(_is_metric, shown)):
@@ -428,8 +421,8 @@ def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) ->
         sizes = [len(level) for level in each if len(level) > 1]
         numbered = kind == "strategy" and all(str(x).isdigit() for x in each[-1])  # severities
         if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
-            names = sorted(map(str, set.union(*each)), key=lambda x: not _is(x, g.metric))
-            inner = names[0] if _is(names[0], g.metric) else sorted(map(str, each[-1]))[0]
+            names = sorted(map(str, set.union(*each)), key=lambda x: not same_metric(x, g.metric))
+            inner = names[0] if same_metric(names[0], g.metric) else sorted(map(str, each[-1]))[0]
             chosen = [x for x in columns if inner in x.split(" / ")]
             raise g.refuse(
                 f"its names have two levels, such as `{columns[0]}`, and only one is of "
@@ -456,11 +449,6 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
         raise g.refuse(
             f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", {"unused": odd}
         )
-
-
-def _is(name: str, metric: str) -> bool:
-    """Return whether a name is that of a metric and of nothing else."""
-    return bool(metric) and same_metric(name, metric)
 
 
 def _greater(name: str) -> bool | None:
