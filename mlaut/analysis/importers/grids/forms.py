@@ -31,7 +31,8 @@ from mlaut.optional import need
 _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
     **dict.fromkeys((".md", ".markdown", ".qmd"), markdown_tables),
     **dict.fromkeys((".html", ".htm"), html_tables),
-    ".rst": rst_tables, ".tex": latex_tables,
+    ".rst": rst_tables,
+    ".tex": latex_tables,
 }
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
 _METRICS = ("metric", "metrics", "measure", "measures")

@@ -102,19 +102,9 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         "source": quoted(source),
         "spread": some_of([f"`{x}`" for x in g.paired]) if g.paired else "",
     }
-    return Reading(
-        down if kind == "dataset" else across,
-        across if kind == "dataset" else down,
-        values.ravel(),
-        g.metric,
-        names,
-        levels.get("repeat"),
-        levels.get("fold"),
-        spread,
-        words,
-        sources,
-        tuple(g.unused),
-    )
+    each_way = (down, across) if kind == "dataset" else (across, down)
+    parts = (levels.get("repeat"), levels.get("fold"), spread, words, sources)
+    return Reading(*each_way, values.ravel(), g.metric, names, *parts, tuple(g.unused))
 
 
 def _check_metrics(g: Sheet, keys: Keys) -> None:
@@ -277,41 +267,28 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         g.drop([x for x in numbers if x not in chosen])
         return
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit]
-    some = len(sizes) < len(numbers)
-    if doubtful := [x for x in sizes if some and not is_size(x) and _is_among(g, x, numbers)]:
+    few = len(sizes) < len(numbers)
+    if doubtful := [x for x in sizes if few and not is_size(x) and _is_among(g, x, numbers)]:
         raise g.refuse(
             f"{quoted(doubtful)} may be no scores by the name, and look like the others",
             {"unused": doubtful},
             {"score": [x for x in numbers if x not in sizes or x in doubtful]},
         )
     every = all(g.columns[x].unit for x in numbers)  # a table of times
-    if some or (kind == "strategy" and not every):
+    if few or (kind == "strategy" and not every):
         g.drop(sizes)
-    g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
-    numbers = [x for x in numbers if x in g.columns]
+    numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "spread"], "a spread")
     logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
-    g.drop([x for x in logs if _is_log(g, x, [*rows, *numbers])], "a logarithm of another")
-    numbers = [x for x in numbers if x in g.columns]
-    g.drop(
-        [x for x in numbers[3 - len(numbers) :] if _is_quotient(g, x, numbers)],
-        "a ratio of two others",
-    )
-    numbers = [x for x in numbers if x in g.columns]
+    logs = [x for x in logs if _is_log(g, x, [*rows, *numbers])]
+    numbers = g.without(numbers, logs, "a logarithm of another")
+    ratios = [x for x in numbers[3 - len(numbers) :] if _is_quotient(g, x, numbers)]
+    numbers = g.without(numbers, ratios, "a ratio of two others")
     top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
-    tasks = [
-        x
-        for x in numbers
-        if word_of(x) in ("sum", "total") and sum(top[x] < top[y] for y in numbers) > 1
-    ]
-    averages = average_columns(
-        [g.columns[x] for x in numbers if x not in tasks], named=True, strict=kind == "dataset"
-    )
+    sums = [x for x in numbers if word_of(x) in ("sum", "total")]  # or names of tasks
+    some = [x for x in numbers if x not in sums or sum(top[x] < y for y in top.values()) < 2]
+    averages = average_columns([g.columns[x] for x in some], named=True, strict=kind == "dataset")
     called = () if kind == "strategy" else ("mean", "median", "average", "avg")
-    composed = [
-        x
-        for x in numbers
-        if x not in tasks and is_summary(without_unit(x)) and word_of(x) not in called
-    ]
+    composed = [x for x in some if is_summary(without_unit(x)) and word_of(x) not in called]
     if kind == "strategy":
         composed += [x for x in numbers if re.match(r"(?:avg|average)\b", x.lower())]
     apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
@@ -341,9 +318,8 @@ def _is_quotient(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
     if len(own) < 4 or np.isnan(own).any() or np.ptp(own) == 0:
         return False
     with np.errstate(all="ignore"):
-        ratios = np.array([a / b for a in before for b in before if a is not b]).reshape(
-            -1, len(own)
-        )
+        each = [a / b for a in before for b in before if a is not b]
+    ratios = np.reshape(each, (-1, len(own)))
     near = np.maximum(0.01 * np.abs(own), 0.006)
     found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
     return bool(np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found))
@@ -511,9 +487,8 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     out = np.array([is_summary(x) or i in by_value or versus[i] for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
-        g.keep(
-            ~out, f"row{'s' * (int(out.sum()) > 1)} {names} (no more than a summary of the others)"
-        )
+        rows_are = f"row{'s' * (int(out.sum()) > 1)} {names}"
+        g.keep(~out, f"{rows_are} (no more than a summary of the others)")
 
 
 def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> None:
@@ -522,9 +497,6 @@ def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> Non
     if not g.is_key(names):
         doubled = label[np.flatnonzero(doubled_rows(g, names))[0]]
         runs = 2 * g.n_of(*names) <= g.n
-        raise g.refuse(
-            f"the table has several rows for {doubled}; if they are repeats"
-            if runs
-            else f"{kind} {doubled} has several rows: {kind} names must differ",
-            *[{kind: names, "repeat": "rows"}] * runs,
-        )
+        end = "; if they are repeats" if runs else f": names of {kind} rows must differ"
+        text = f"the table has several rows for {doubled}{end}"
+        raise g.refuse(text, *[{kind: names, "repeat": "rows"}] * runs)
