@@ -186,7 +186,10 @@ def judge_boards(seconds: float, folder: Path | None) -> Tally:
         for peer, function in PEERS.items():
             if peer == "baycomp" and (turn // len(every)) % 4:
                 continue
-            found = function(seen)
+            try:
+                found = function(seen)
+            except ImportError:  # a package that is not installed
+                continue
             beaten = {worse for _, worse in found}
             methods[peer] = (found, [at for at in order if at not in beaten] or order[:1])
         for method, (found, best) in methods.items():
@@ -234,6 +237,12 @@ def _judge_verdicts(
         if name != decision.leader:
             worse = ranks[names.index(name)] > leader
             tally.add("verdicts", size, **{f"{verdict}: worse than the leader": worse})
+    if len(decision.best) > 1:
+        rules = decision.chances.frame.loc[list(decision.best)]
+        for rule, sign in (("P(best)", -1), ("expected rank", 1)):
+            chosen = names.index((sign * rules[rule]).idxmin())
+            regret = (ranks[chosen] - ranks.min()) / 100
+            tally.add("MLaut", size, **{f"regret of the first of several by {rule}": regret})
     for name, chance in frame["P(best)"].items():
         low = next(edge for edge in (0.8, 0.6, 0.4, 0.2, 0.05, 0) if chance >= edge)
         best = names.index(name) == int(ranks.argmin())

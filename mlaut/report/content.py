@@ -29,7 +29,8 @@ from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.compare import pairs_by_test, with_draws
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
-from mlaut.analysis.deciding.decision import decide_study, primary_test
+from mlaut.analysis.deciding.decision import decide_study
+from mlaut.analysis.deciding.evidence import primary_test
 from mlaut.analysis.deciding.one_decision import decide_one
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
@@ -44,10 +45,11 @@ from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
 from mlaut.report.records import Made, Section
 from mlaut.report.state import ReadOnce, State, study_state
-from mlaut.report.tables import TABLES
+from mlaut.report.tables import TABLES, each_alone
 from mlaut.report.terminal import first_screen
 
 _PERCENT = re.compile("percentages").search
+_FEW = 5  # datasets, each of which has a sentence
 _MANY = 1_000  # pairs, of more a fifth of the draws: their table has two digits
 _MOST_DRAWN = 5_000  # pairs of the Bayesian signed rank test, whose draws take long for more
 _MOST_TESTS = 20_000  # tests of two strategies; they take about ten seconds
@@ -395,7 +397,13 @@ def _decided(
             treated = treat_missing(scored, treatment)
             if treated.notes != comparison.results.notes:
                 others[phrase] = pairs_by_test(test, treated, comparison.correction)
-    return decide_study(comparison, chosen, scored=scored, others=others)
+    decision = decide_study(comparison, chosen, scored=scored, others=others)
+    if decision.decided or not 2 <= len(scored.datasets) <= _FEW:
+        return decision
+    each = each_alone(scored, chosen.analysis.alpha).values()  # few datasets may have many repeats
+    told = [x.answer() for x in each if not isinstance(x, str) and x.n_shown]
+    hint = f"{decision.hint} Each for itself: {' '.join(told)}" if told else decision.hint
+    return replace(decision, hint=hint.strip())
 
 
 def _sentences(of: Section) -> tuple[str, ...]:

@@ -330,7 +330,7 @@ def _rows(
         left, right = (text.split("; ") if text else [] for text in strips.edges(name))
         rows[name] = Row(
             name=name,
-            verdict=str(decision.frame["verdict"][name]),
+            verdict="" if decision.alone else str(decision.frame["verdict"][name]),
             texts=texts,
             strip=_svg(strips, name, places.to_numpy(), inside.to_numpy()),
             edges=(left, right),

@@ -218,7 +218,7 @@ def decision_groups(decision: Decision) -> list[tuple[str, list[str], bool]]:
     to be avoided is folded, and so is the rest of a long group.
     """
     verdicts = decision.frame["verdict"]
-    if len(verdicts) <= FEW:
+    if len(verdicts) <= FEW or decision.alone:
         return [("", list(verdicts.index), False)]
     groups = []
     for word in VERDICTS:
@@ -257,6 +257,7 @@ def decision_table(
         frame.insert(at, COST, known)
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set() if frame["failures"].any() else {"failures"}
+    hidden |= {"verdict", "average rank"} if decision.alone else set()
     hidden |= set() if below or decision.slow else {"training seconds"}
     if leader and mean in frame and np.isnan(frame.loc[leader, mean]) and not costs:
         hidden.add(mean)  # other means would look best, as the leader has none

@@ -10,6 +10,7 @@ import pandas as pd
 
 from mlaut.analysis import (
     Comparison,
+    Decision,
     Results,
     ResultTable,
     compare,
@@ -114,14 +115,21 @@ def _each(section: Section) -> pd.DataFrame | None:
     results, decision = section.scored, section.decision
     if decision is None or decision.decided or len(results.datasets) == 1:
         return None
-    answers = {}
-    for name in results.datasets:
-        try:
-            found = compare(results.select(datasets=[name]), missing="failures last")
-            answers[name] = found.decision().answer()
-        except AnalysisError as error:
-            answers[name] = str(error)
+    found = each_alone(results, section.chosen.analysis.alpha)
+    answers = {k: x if isinstance(x, str) else x.answer() for k, x in found.items()}
     return pd.DataFrame({"answer": answers}).rename_axis("dataset")
+
+
+def each_alone(results: Results, alpha: float) -> dict[str, Decision | str]:
+    """Return what each dataset decides for itself, all at one level, or why it decides nothing."""
+    found: dict[str, Decision | str] = {}
+    for name in results.datasets:
+        one, level = results.select(datasets=[name]), alpha / len(results.datasets)
+        try:
+            found[name] = compare(one, alpha=level, missing="failures last").decision()
+        except AnalysisError as error:
+            found[name] = str(error)
+    return found
 
 
 def leader_of(section: Section) -> tuple[Block, str] | None:

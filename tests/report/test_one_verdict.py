@@ -58,23 +58,25 @@ def random_table(seed: int) -> tuple[pd.DataFrame, str, dict]:
 
 def said(decision: Decision) -> dict[str, list[str]]:
     """Return the names that the first sentence has for each verdict."""
-    answer = re.sub(r" \([^()]*\)", "", decision.answer().split(". ")[0].rstrip("."))
+    answer = re.sub(r" \([^()]*\)|: choosing [^;]*", "", decision.answer().rstrip("."))
+    answer = re.sub(r"\. \d+ of \d+ pairs are shown to differ$", "", answer)
     found: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+    chosen = decision.named("use")
     for part in answer.split("; "):
         for pattern, verdict in (
-            (r"use (?:one of )?(.*?)(?: in place of .*)?$", "use"),
-            (r"^On datasets like these, (.*) (?:leads|are first together)$", "may be best"),
+            (r", use (?:one of )?(.*?)(?: in place of .*)?$", "use" if chosen else "may be best"),
             (r"^(.*) may be best$", "may be best"),
             (r"^(.*) (?:is|are) probably worse$", "probably worse"),
             (r"^(.*) (?:is|are) practically as good$", "as good"),
             (r"^(.*) (?:is|are) undecided$", "undecided"),
+            (r"^avoid (.*) for failures on .*$", "fails"),
             (r"^avoid (.*)$", "avoid"),
         ):
             if match := re.search(pattern, part):
                 found[verdict] += re.split(r", | and ", match[1])
                 break
         else:
-            assert part.startswith("Nothing here speaks against "), part
+            assert ", keep " in part or part.startswith("no other strategy is shown"), part
     return found
 
 
@@ -126,7 +128,7 @@ def agree_with_each_other(found: Decision) -> None:
         if found.named("use"):
             assert chance >= 0.5 or not open_
         else:
-            assert "leads" in answer or "first together" in answer
+            assert answer.startswith("If you must choose now, use ")
         ruled_out = found.frame["P(best)"][[*found.named("avoid"), *doubted]]
         assert (ruled_out <= chance + 1e-9).all()
         assert found.leader in found.best

@@ -1,8 +1,10 @@
 """The numbers of one dataset: differences of its strategies with errors, tests, and probabilities.
 
 The split decides the method. Folds, random splits and folds of groups train the strategies again:
-scenario (b), by the corrected resampled t-test. A hold-out tests fitted models: scenario (a), by
-McNemar's test for losses of 0 and 1, by DeLong's for AUC, and else by a t-test of its rows.
+scenario (b), by the corrected resampled t-test. Repeats on the same rows (seeds, runs), which are
+about these rows only, are compared by the paired t-test or Welch's. A hold-out tests fitted models:
+scenario (a), by McNemar's test for losses of 0 and 1, by DeLong's for AUC, and else by a t-test of
+its rows.
 """
 
 from collections.abc import Mapping
@@ -26,7 +28,7 @@ from mlaut.analysis.estimates.error_intervals import (
     kind_of,
     sample_of,
 )
-from mlaut.analysis.estimates.intervals import Interval, mean_ends, turned
+from mlaut.analysis.estimates.intervals import Interval, freedom_of_sum, mean_ends, turned
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.methods.cross_validation.fold_tests import fold_differences
 from mlaut.analysis.methods.cross_validation.repeated_cv import (
@@ -44,17 +46,19 @@ from mlaut.errors import AnalysisError
 from mlaut.records import Block
 
 FOLDS, MCNEMAR, DELONG, ROWS, DRAWN = "corrected t", "McNemar", "DeLong", "rows", "bootstrap"
+PAIRED, WELCH = "repeats", "Welch"
 FIVE_BY_TWO, REGION = "5x2cv F", "region"
 LACOSTE = "Lacoste"
 # splits (repeats, folds) for which a further test was measured to hold its level
 _CALIBRATED = {(5, 2): FIVE_BY_TWO, (1, 10): "k-fold", (10, 10): "use all data"}
 JOINT, _HOLM = "joint", "holm"
 _DRAWS = 20_000  # of the errors of all strategies together
-_ALONE = "there is one score of each strategy, without folds or rows, so nothing shows its chance"
+ALONE = "there is one score of each strategy, so nothing tells how much of a difference is chance"
 _FEW = "a class has {n} test rows, and a test needs {least}; test more rows"
-_RANDOM = "its random splits are of unknown size: give n_test and n_train"
 _TIME = "{problem}; so the order of the means is all that it shows"
-_NULL = {
+NULLS = {
+    PAIRED: "the expected difference over further repeats on these rows is 0",
+    WELCH: "the expected difference over further runs on these rows is 0",
     "(b)": "the expected difference, re-trained on this dataset, is 0",
     "(a)": "the fitted models are equally good on this source",
 }
@@ -77,6 +81,12 @@ MAIN_TESTS = {
     ),
     MCNEMAR: MainTest("McNemar's test", "McNemar's mid-p test {mcnemar1947}", "McNemar 1947"),
     DELONG: MainTest("DeLong's test", "DeLong's test {delong1988}", "DeLong et al. 1988"),
+    PAIRED: MainTest(
+        "the t-test of repeats, paired by their numbers,",
+        "the t-test of repeats, paired by their numbers {student1908},",
+        "Student 1908",
+    ),
+    WELCH: MainTest("Welch's t-test of runs", "Welch's t-test of runs {welch1947}", "Welch 1947"),
     ROWS: MainTest(
         "the t-test of test rows", "the paired t-test of test rows {student1908}", "Student 1908"
     ),
@@ -111,7 +121,7 @@ class OneDataset:
         What the intervals are of, in words.
     gaps : Interval of ndarray, shape (P,)
         Differences of the losses of each pair, the first minus the second.
-    df : float
+    df : float or ndarray, shape (P,)
         Degrees of freedom of their standard errors.
     n_rows, n_sets, n_repeats : int
         Numbers of tested rows, of test sets, and of repeats.
@@ -130,11 +140,30 @@ class OneDataset:
     notes: tuple[str, ...]
     estimand: str
     gaps: Interval
-    df: float
+    df: float | np.ndarray
     n_rows: int
     n_sets: int
     n_repeats: int
     ratio: float
+
+    @property
+    def of_runs(self) -> bool:
+        """Whether strategies were repeated on the same rows, so that only these are spoken of."""
+        return self.test in (PAIRED, WELCH)
+
+    @property
+    def repeated(self) -> np.ndarray:
+        """Scores of the test sets, or of the repeats, shape (K, J); NaN where there is none."""
+        results = self.results
+        if results.runs is None:
+            return results.cells[0][:, results.expected[0]]
+        return results.runs[0][..., ~np.isnan(results.runs[0]).all(axis=0)]
+
+    @property
+    def joint(self) -> bool:
+        """Whether draws of all pairs together hold the level: with enough test sets for them."""
+        enough = self.n_sets > max(len(self.losses), 9)
+        return self.test not in (MCNEMAR, PAIRED, WELCH) and (enough or self.scenario == "(a)")
 
     @property
     def pairs(self) -> Pairs:
@@ -162,9 +191,10 @@ class OneDataset:
 
         It is Student's distribution with the errors of all pairs, as in the Bayesian correlated
         t-test (Corani & Benavoli 2015), for all strategies together. Copies share a probability.
+        From few repeats on the same rows it would be too high, and is NaN.
         """
         names = list(self.results.strategies)
-        if self.problem:
+        if self.problem or self.of_runs:
             return pd.Series(np.nan, names)
         drawn = self._drawn + self.losses
         least = drawn.min(axis=1, keepdims=True)
@@ -208,13 +238,13 @@ class OneDataset:
         """Return the tests of pairs, the main one first; empty if none is valid.
 
         With the correction ``"joint"`` the p-values of the main test are of all pairs together,
-        and those of McNemar's test and of the others have Holm's correction.
+        and those of others, of McNemar's test and of few test sets have Holm's correction.
         """
         if self.problem:
             return {}
         single = self._main()
         found = {self.test: adjust_pairs(single, _HOLM if correction == JOINT else correction)}
-        if correction == JOINT and self.test != MCNEMAR:
+        if correction == JOINT and self.joint:
             at = self.pairs.first, self.pairs.second
             t, alone = (single.table(x).to_numpy()[at] for x in ("statistic", "p_value"))
             p = self._jointly(np.abs(np.nan_to_num(t, nan=0.0)), alone)
@@ -263,20 +293,20 @@ class OneDataset:
             source=source,
             tables=tables,
             effects=effects,
-            null=_NULL[self.scenario],
+            null=NULLS.get(self.test) or NULLS[self.scenario],
             statistic_name="t",
             **self._about(),
         )
 
     def _about(self) -> dict[str, Any]:
-        by_rows = self.scenario == "(a)"
+        by_rows, df = self.scenario == "(a)", np.atleast_1d(self.df)
         return {
             "strategies": self.results.strategies,
             "metric": self.results.metric.loss_name,
             "scenario": self.scenario,
-            "df": self.df,
+            "df": float(df[0]) if len(df) == 1 else tuple(df.tolist()),
             "n": self.n_rows if by_rows else self.n_sets,
-            "unit": "test rows" if by_rows else "test sets",
+            "unit": "test rows" if by_rows else "repeats" if self.of_runs else "test sets",
         }
 
     def _region(self, rope: float) -> Pairwise:
@@ -344,6 +374,7 @@ def without_failed(results: Results) -> Results:
         Fewer than two have one.
     """
     results.check_not_raced()
+    results = _without_single(results)
     missing, n = results.missing, int(results.expected.sum())
     if not len(missing):
         return results
@@ -363,13 +394,26 @@ def without_failed(results: Results) -> Results:
     return replace(results.select(strategies=kept), gaps=gaps, notes=(*results.notes, *texts))
 
 
+def _without_single(results: Results) -> Results:
+    """Return the results without strategies of a single run, if two or more have several."""
+    if results.runs is None or results.runs.shape[3] > 1:
+        return results
+    n = (~np.isnan(results.runs[0, :, :, 0])).sum(axis=1)
+    few = [name for name, count in zip(results.strategies, n, strict=True) if count == 1]
+    if not few or (n > 1).sum() < 2:
+        return results
+    texts = [f"{name} is left out: it has one repeat, and a test needs two" for name in few]
+    kept = [name for name in results.strategies if name not in few]
+    return replace(results.select(strategies=kept), gaps=(*results.gaps, *texts))
+
+
 def _moments(
     results: Results,
     test: str,
     losses: np.ndarray,
     errors: np.ndarray,
     gaps: Interval,
-    df: float,
+    df: float | np.ndarray,
     **about: Any,
 ) -> dict[str, Any]:
     """Return the fields of `OneDataset` by name; differences of rounding noise are 0."""
@@ -396,8 +440,10 @@ def _of_table(results: Results, confidence: float) -> dict[str, Any]:
     n_test = 0 if results.n_test is None else int(results.n_test[0].sum() / repeats)
     about = {"scheme": f"{repeats} x {folds} folds", "n_rows": n_test, "scenario": "(b)"}
     losses = cells.mean(axis=(1, 2))
-    if folds * repeats < 2 or (folds < 2 and ratio is None):
-        return _undecided(results, losses, _RANDOM if repeats > 1 else _ALONE, **about)
+    if folds < 2 and ratio is None and (repeats > 1 or results.runs is not None):
+        return _of_repeats(results, losses, cells[:, 0], confidence)
+    if folds * repeats < 2:
+        return _undecided(results, losses, ALONE, **about)
     ratio = 1 / (folds - 1) if ratio is None else ratio
     flat, pairs = cells.reshape(len(cells), -1), Pairs.of(results.strategies)
     errors, worth = corrected_error(flat, ratio)
@@ -407,6 +453,49 @@ def _of_table(results: Results, confidence: float) -> dict[str, Any]:
     ends = mean_ends(value, error, "bounded", df, confidence, (-span, span), worth)
     about |= {"n_sets": flat.shape[1], "n_repeats": repeats, "ratio": ratio}
     return _moments(results, FOLDS, losses, errors, Interval(value, error, *ends), df, **about)
+
+
+def _of_repeats(
+    results: Results, losses: np.ndarray, cells: np.ndarray, confidence: float
+) -> dict[str, Any]:
+    """Return the fields from repeats on the same rows: claims are about more repeats on these.
+
+    Repeats of one number have the same seed or split and are paired. Those of `Results.runs` are
+    not: their numbers say nothing, or strategies have different ones.
+    """
+    pairs, paired = Pairs.of(results.strategies), results.runs is None
+    if results.runs is not None:
+        cells = results.metric.loss(results.runs[0, :, :, 0])
+        losses = np.nanmean(cells, axis=1)
+    own = [x[~np.isnan(x)] for x in cells]
+    n = np.array([len(x) for x in own])
+    sizes = str(n[0]) if len({*n}) == 1 else f"{n.min()} to {n.max()}"
+    about = {"scheme": f"{sizes} repeats of each strategy", "scenario": "(b)", "n_rows": 0}
+    about |= {"n_sets": int(n.min()), "n_repeats": int(n.max()), "ratio": 0.0}
+    if n.min() < 2:
+        few = f"{results.strategies[n.argmin()]} has one repeat, so nothing tells its chance"
+        return _undecided(results, losses, few, **about)
+    rounded = _step(np.concatenate(own)) ** 2 / 12  # the least variance of rounded numbers
+    errors = np.array([corrected_error(x, 0.0, rounded)[0] for x in own])
+    value, ends_of = losses[pairs.first] - losses[pairs.second], n - 1.0
+    if paired:
+        apart, df = cells[pairs.first] - cells[pairs.second], ends_of[:1]
+        error = corrected_error(apart, 0.0, 2 * rounded)[0]
+    else:
+        both = [(errors[at], ends_of[at]) for at in (pairs.first, pairs.second)]
+        error = np.hypot(both[0][0], both[1][0])
+        df = freedom_of_sum(np.array([x for x, _ in both]), np.column_stack([x for _, x in both]))
+    span, worth = results.metric.span, np.minimum(n[pairs.first], n[pairs.second])
+    ends = mean_ends(value, error, "bounded", df, confidence, (-span, span), worth)
+    about |= {"own_df": ends_of}
+    gaps, test = Interval(value, error, *ends), PAIRED if paired else WELCH
+    return _moments(results, test, losses, errors, gaps, df, **about)
+
+
+def _step(values: np.ndarray) -> float:
+    """Return one unit of the last digit of numbers, 0 if they have more than nine."""
+    near = (10.0**-d for d in range(10) if np.allclose(values, np.round(values, d), 0, 1e-12))
+    return next(near, 0.0)
 
 
 def _of_block(results: Results, block: Block, confidence: float = 0.95) -> dict[str, Any]:
@@ -463,12 +552,13 @@ def _drawn(
     return _moments(results, DRAWN, losses, errors, Interval(value, error, *ends), df, **about)
 
 
-def _ends(results: Results, moments: Mapping[str, Any], confidence: float) -> dict[str, Any]:
+def _ends(results: Results, moments: dict[str, Any], confidence: float) -> dict[str, Any]:
     """Return the intervals of the scores: those of `error_intervals`, or from the main test."""
     losses, errors = moments["losses"], moments["errors"]
     worth = 1 / (1 / moments["n_sets"] + np.nan_to_num(moments["ratio"]))
     bounds = results.metric.loss_bounds
-    low, high = mean_ends(losses, errors, "bounded", moments["df"], confidence, bounds, worth)
+    df = moments.pop("own_df", moments["df"])
+    low, high = mean_ends(losses, errors, "bounded", df, confidence, bounds, worth)
     low, high = (np.where(np.isnan(errors), np.nan, end) for end in (low, high))
     value = turned(Interval(losses, errors, low, high), results, True)
     unknown = f"no interval: {moments['problem'] or 'the scores do not say how they vary'}"

@@ -18,16 +18,17 @@ from mlaut.analysis.deciding.decision import (
     Decision,
     checks,
     in_order,
-    resolved,
     time_shares,
     with_cells,
     with_groups,
 )
+from mlaut.analysis.deciding.evidence import resolved
 from mlaut.analysis.deciding.one_dataset import (
+    ALONE,
     JOINT,
     LACOSTE,
     MAIN_TESTS,
-    MCNEMAR,
+    NULLS,
     REGION,
     OneDataset,
 )
@@ -80,7 +81,7 @@ class OneDecision(Decision):
     @property
     def corrected_by(self) -> str:
         """How p-values are corrected for the number of pairs, in words."""
-        if self.control or (self.correction == JOINT and self.one.test == MCNEMAR):
+        if self.control or (self.correction == JOINT and not self.one.joint):
             return "Holm's"
         return {JOINT: "jointly", "holm": "Holm's"}.get(self.correction, f"the {self.correction}")
 
@@ -95,9 +96,9 @@ class OneDecision(Decision):
         return not self.one.problem
 
     @property
-    def firm(self) -> bool:
-        """Return whether the advice needs no "If you must choose now"."""
-        return self.decided
+    def doubt(self) -> str:
+        """What speaks against the leader: nothing, where anything is decided."""
+        return ""
 
     def title(self) -> str:  # noqa: D102 - inherited
         return f"Decision by {self.metric} on {self.dataset}, scenario {self.scenario}"
@@ -105,18 +106,37 @@ class OneDecision(Decision):
     def display_frame(self) -> pd.DataFrame:
         """Return the displayed table, without columns that say nothing here."""
         plain = ["average rank", "datasets"] + ["failures"] * (not self.frame["failures"].any())
+        plain += ["verdict"] * self.alone
         return self.frame.drop(columns=plain).dropna(axis="columns", how="all").map(number)
 
     @property
     def where(self) -> str:
         """Return what the answer is about."""
-        return f"On rows like those of {self.dataset}"
+        return f"On {self.dataset}" if self.one.of_runs else f"On rows like those of {self.dataset}"
 
     def answer(self) -> str:  # noqa: D102 - inherited
         if self.decided:
             return words.answer(self)
+        if self.alone:
+            return self._order()
         nothing = f"Nothing can be shown on {self.dataset}: {self.one.problem}"
         return f"{nothing}. {words.advice(self)}."
+
+    @property
+    def alone(self) -> bool:
+        """Return whether there is one score of each strategy, which shows an order and no more."""
+        return self.one.problem == ALONE
+
+    def _order(self) -> str:
+        """Return who is first, and by how much before the second, of one score of each."""
+        scores = self.frame[f"mean {self.metric}"]
+        own, n = number(scores.iloc[0], 4), f"{len(scores)} strategies"
+        text = f"On {self.dataset} {words.listed(self.first)} {words.be(self.first)} first"
+        text += f"{' together' * (len(self.first) > 1)} of {n}, with {self.metric} {own}"
+        if len(rest := scores.index[len(self.first) :]):
+            gap = number(abs(scores.iloc[0] - scores[rest[0]]), 4)
+            text += f", {gap} before {rest[0]}"
+        return f"{text}. There {ALONE.removeprefix('there ')}."
 
     def headline(self) -> tuple[str, ...]:  # noqa: D102 - inherited
         answer, *rest = super().headline()
@@ -146,6 +166,13 @@ class OneDecision(Decision):
 
     def _about(self) -> str:
         """Return what the verdicts are about, and what cannot be concluded."""
+        if self.alone:
+            return "Other runs, other rows and other datasets may have another order."
+        if self.one.of_runs:
+            return (
+                f"This is about more repeats on the same rows (scenario {self.scenario}), such as "
+                "other seeds; other rows, and other datasets, may have another order."
+            )
         what = {
             "(b)": "these learners, trained again on such rows",
             "(a)": "these fitted models, on new rows",
@@ -157,15 +184,14 @@ class OneDecision(Decision):
 
     @property
     def sets(self) -> pd.DataFrame:
-        """Scores of the test sets, strategies in columns; no row for a single test set."""
-        results = self.one.results
-        scores = results.cells[0][:, results.expected[0]].T
-        table = pd.DataFrame(scores, columns=list(results.strategies))
-        return table if len(table) > 1 else table.iloc[:0]
+        """Scores of the test sets, strategies in columns; no row for a single one, or for runs."""
+        table = pd.DataFrame(self.one.repeated.T, columns=list(self.one.results.strategies))
+        paired = len(table) > 1 and self.one.results.runs is None
+        return table if paired else table.iloc[:0]
 
     def cards(self) -> tuple[tuple[str, str], ...]:  # noqa: D102 - inherited
         lines = (
-            *(certainty.planned(self), self._method()),
+            *("" if self.alone else certainty.planned(self), self._method()),
             *(certainty.agreement(self), self._prospects()),
         )
         return tuple((asked, text) for asked, text in zip(_ASKED, lines, strict=True) if text)
@@ -177,6 +203,12 @@ class OneDecision(Decision):
         by = self.corrected_by
         how = f"all {n} jointly" if by == "jointly" else f"with {by} correction for {n}"
         corrected = f", {how}" if self.n_pairs > 1 else ""
+        if self.one.of_runs:
+            return (
+                f"Tested by {MAIN_TESTS[self.one.test].words} with {self.one.scheme}{corrected}: "
+                f"with probability {number(1 - self.chosen.analysis.alpha)} no difference is "
+                "claimed that more repeats would not confirm."
+            )
         sets = f"{self.one.n_sets} test sets" if self.scenario == "(b)" else "one test set"
         rows = f"{self.one.n_rows:,} rows" if self.one.n_rows else "taken as cross-validation"
         return (
@@ -200,6 +232,8 @@ class OneDecision(Decision):
             return f"{rival} has the same mean {self.metric} as {self.first[0]}."
         if self.scenario == "(a)":
             return ""
+        if one.of_runs:
+            return f"More repeats may tell {self.first[0]} from {rival}, on these rows."
         pair, grouped = f"{self.first[0]} from {rival}", "group" in one.scheme
         which = "folds" if grouped else "repeats of the split"
         least = error * math.sqrt(one.ratio / (1 / one.n_sets + one.ratio))  # after many repeats
@@ -210,6 +244,11 @@ class OneDecision(Decision):
         return f"More {which} alone would hardly tell {pair}: they share the rows."
 
     def _way_out(self) -> str:
+        if self.alone:
+            return (
+                "Repeats with other seeds or folds would tell how much is chance, and more "
+                "datasets whether the order holds elsewhere: give them as rows of the table."
+            )
         if "time" in self.one.scheme:
             return "Later rows, tested when they are known, would decide."
         return "Folds would decide: split with 'kfold(10)', or better 'repeated_kfold(10, 10)'."
@@ -217,7 +256,10 @@ class OneDecision(Decision):
     def details(self) -> tuple[str, ...]:  # noqa: D102 - inherited
         rope = self.chosen.analysis.rope
         region = f" Practically equal: within {number(rope)} of {self.metric}." if rope else ""
+        if self.alone:
+            return ()
         about = self.one.estimand and f" The intervals: {self.one.estimand}."
+        about += f" Null hypothesis: {NULLS[self.one.test]}." if self.one.of_runs else ""
         return (f"Scenario {self.scenario}: {SCENARIOS[self.scenario]}.{about}{region}",)
 
     def notes_text(self) -> tuple[str, ...]:  # noqa: D102 - inherited
@@ -228,12 +270,15 @@ class OneDecision(Decision):
         shared = "P(best): probability of the best expected score on this source"
         letters = "groups: strategies that share a letter are not shown to differ"
         own = [f"{words.listed(names)}: {note}" for note, names in told.items() if note]
-        return (*((shared, letters) if self.decided else ()), *own)
+        shown = (shared,) * ("P(best)" in self.frame) + (letters,)
+        return (*(shown if self.decided else ()), *own)
 
     def reading(self) -> str:  # noqa: D102 - inherited
-        texts = words.meanings(self, {**VERDICTS, **_MEANINGS})
+        texts = words.meanings(self, {} if self.alone else {**VERDICTS, **_MEANINGS})
         if "difference" in self.frame:
             texts.append(f"Difference: of this row minus {self.first[0]}.")
+        if self.one.of_runs:
+            texts.append("Spread: the standard deviation of the repeats.")
         if "low" in self.frame and self.frame["low"].notna().any():
             each = ", each for itself; verdicts hold for all pairs together" * self.decided
             texts.append(f"In brackets: {_percent(self)} intervals{each}.")
@@ -304,7 +349,9 @@ def decide_one(
         by_mean=results.strategies,
     )
     if one.problem:
-        return draft
+        means = draft.frame[f"mean {results.metric.name}"]
+        apart = {"difference": means - means.iloc[0]} if draft.alone else {}
+        return replace(draft, frame=draft.frame.assign(**apart))
     control = None if place is None else names[place]
     main = next(iter(tests.values()))
     better = shown_better(main, names, analysis.alpha, control)
@@ -322,7 +369,8 @@ def decide_one(
         p[[names.index(name) for name in first]] = np.nan
         verdicts[surest(p, np.ones(len(names), dtype=bool), analysis.alpha)] = EQUAL
     frame = with_groups(frame, main, analysis.alpha).assign(verdict=verdicts)
-    frame = frame.assign(**{"P(best)": chances}).join(_gaps_from(main, one, names.index(first[0])))
+    frame = frame if one.of_runs else frame.assign(**{"P(best)": chances})
+    frame = frame.join(_gaps_from(main, one, names.index(first[0])))
     open_ = [name for name in frame.index if verdicts[name] in (OPEN, EQUAL) and name not in first]
     draft = replace(
         draft,
@@ -334,6 +382,7 @@ def decide_one(
         time_shares=time_shares(known, first[0]),
     )
     fitted = [key for key in tests if key != LACOSTE][1:]  # that one is of the tested models alone
+    fitted = fitted if analysis.rope or not one.of_runs else []  # its test with another name
     others = {f"by the {tests[key].name.partition(',')[0]}": tests[key] for key in fitted}
     return replace(draft, checks=checks(draft, names, others))
 
@@ -344,6 +393,8 @@ def _frame(one: OneDataset, known: Results) -> pd.DataFrame:
     frame = pd.DataFrame({"verdict": UNDECIDED, "average rank": ranks})
     frame[f"mean {one.results.metric.name}"] = one.ends.value
     frame["low"], frame["high"] = one.ends.low, one.ends.high
+    if one.of_runs:
+        frame["spread"] = np.nanstd(one.repeated, axis=1, ddof=1)
     return with_cells(frame, known).sort_values("average rank", kind="stable")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.deciding.verdict_table import OFTEN, VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, OPEN, UNDECIDED, YARDSTICK
+from mlaut.analysis.deciding.verdicts import AVOID, FAILS, OPEN, UNDECIDED, YARDSTICK
 from mlaut.analysis.deciding.words import unit
 
 _MOST = 2  # reasons in the headline besides those of the most surprising pair
@@ -68,7 +68,7 @@ def _failing(table: VerdictTable) -> pd.Series:
     """Return which strategies failed often, or failed but are better than the leader elsewhere."""
     frame = table.frame
     hidden = (frame["failures"] > 0) & (frame["won"] > frame["lost"])
-    return hidden | (frame["failures"] >= OFTEN * table.n)
+    return hidden | (frame["failures"] >= OFTEN * table.n) | (frame["verdict"] == FAILS)
 
 
 def _opposed(table: VerdictTable) -> tuple[list[str], list[str]]:

@@ -149,6 +149,11 @@ class VerdictTable:
         return "On datasets like these"
 
     @property
+    def alone(self) -> bool:
+        """Return whether there is one score of each strategy, which shows an order and no more."""
+        return False
+
+    @property
     def decided(self) -> bool:
         """Return whether there are enough datasets to decide."""
         return (self.n_sources or self.n) >= self.least
@@ -176,15 +181,18 @@ class VerdictTable:
         return bool((self.frame["average rank"] == 1).any())
 
     @property
-    def firm(self) -> bool:
-        """Return whether nothing speaks against the leader.
+    def doubt(self) -> str:
+        """Return what speaks against the leader; empty if nothing does.
 
-        All other analyses have the leader among the best, and that of datasets with related names
-        has the same answer. If any single dataset (or source) is left out, one of the best leads.
+        One dataset (or source) less makes a strategy lead that is not among the best, an analysis
+        shows another to be better, or that of datasets with related names has another answer.
         """
-        turned = len(self.without) == 1 and self.then not in self.best
-        agree = all(check.leads and (check.same or check.how != RELATED) for check in self.checks)
-        return agree and not turned
+        if len(self.without) == 1 and self.then not in self.best:
+            return f"without {self.without[0]} {self.then} leads"
+        if not all(check.leads for check in self.checks):
+            return "another analysis shows it to be worse"
+        other = any(check.how == RELATED and not check.same for check in self.checks)
+        return "datasets with related names, taken as one, have another answer" * other
 
     def copies_of(self, name: str) -> tuple[str, ...]:
         """Return the strategies with the same scores as the named one, which is included."""

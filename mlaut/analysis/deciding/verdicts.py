@@ -14,17 +14,20 @@ from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 
 USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "may be best", "undecided"
-LIKELY, AVOID, YARDSTICK = "probably worse", "avoid", "yardstick"
+LIKELY, FAILS, AVOID, YARDSTICK = "probably worse", "fails", "avoid", "yardstick"
 VERDICTS = {
     USE: "the best, or more likely the best than all others together; or better than the control",
     EQUAL: "practically equal to the first",
     OPEN: "cannot be ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
     LIKELY: "ruled out as the best, but not clearly shown to be worse",
+    FAILS: "worse only by its failures: not shown to be worse where it has results",
     AVOID: "clearly shown to be worse than another, on more datasets or on average",
     YARDSTICK: "for reference only: a baseline, or the control",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
+CONSIDERED = (EQUAL, OPEN, UNDECIDED)  # words of what one may prefer to the leader
+DOUBTED, WORSE = (UNDECIDED, LIKELY), (LIKELY, FAILS, AVOID, YARDSTICK)
 YARDSTICKS = ("baseline", "dummy", "zeror")  # parts of the names of strategies that learn nothing
 
 _EQUAL = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
@@ -136,26 +139,22 @@ def _table(pairs: Pairwise, key: str, names: Sequence[str]) -> np.ndarray:
     return pairs.table(key).reindex(index=labels, columns=labels).to_numpy(dtype=float, copy=True)
 
 
-def leading(ranks: np.ndarray, means: np.ndarray, names: Sequence[str]) -> list[int]:
+def leading(ranks: pd.Series, means: pd.Series) -> tuple[str, ...]:
     """Return the strategies with the best average rank, of equal ones those with the best mean.
 
-    Parameters
-    ----------
-    ranks, means : ndarray, shape (K,)
-        Average ranks and mean losses; a mean that is NaN decides nothing.
-    names : sequence of str, length K
-        Those that are equal in both come in the order of their names.
+    A mean loss that is NaN decides nothing. Those that are equal in both come in the order of their
+    names.
 
     Examples
     --------
-    >>> leading(np.array([1.5, 1.5, 3.0]), np.array([0.3, 0.2, 0.1]), "abc")
-    [1]
+    >>> leading(pd.Series([1.5, 1.5, 3.0], [*"abc"]), pd.Series([0.3, 0.2, 0.1], [*"abc"]))
+    ('b',)
     """
-    first = np.flatnonzero(ranks - ranks.min() <= _EQUAL)
-    least = np.fmin.reduce(means[first])
-    if not np.isnan(means[first]).any():
+    first = ranks.index[ranks - ranks.min() <= _EQUAL]
+    least = means[first].min(skipna=False)
+    if least == least:
         first = first[means[first] - least <= RELATIVE_NOISE * abs(least)]
-    return sorted(map(int, first), key=lambda at: names[at])
+    return tuple(sorted(map(str, first)))
 
 
 def yardsticks(verdicts: pd.Series) -> pd.Series:
@@ -178,18 +177,23 @@ def verdicts_against(better: np.ndarray, control: int) -> np.ndarray:
     return words
 
 
-def rank_sets(better: np.ndarray) -> np.ndarray:
+def rank_sets(better: np.ndarray, top: np.ndarray | None = None) -> np.ndarray:
     """Return the lowest and highest rank that each strategy can have, shape (2, K).
 
     The ends count the strategies that are shown to be better and worse. All true ranks are within
-    them if no claim of ``better`` is false (Mogstad, Romano, Shaikh and Wilhelm 2024).
+    them if no claim of ``better`` is false (Mogstad, Romano, Shaikh and Wilhelm 2024). With
+    ``top``, those that may be the best, rank 1 is in the sets of these alone.
 
     Examples
     --------
     >>> rank_sets(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)).tolist()
     [[1, 1, 3], [2, 2, 3]]
     """
-    return np.array([1 + better.sum(axis=0), len(better) - better.sum(axis=1)])
+    low, high = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+    if top is not None:
+        low = np.where(top, 1, np.maximum(low, 2))
+        high = np.where(top & (top.sum() == 1), 1, high)
+    return np.array([low, high])
 
 
 def copies_in(losses: np.ndarray, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:

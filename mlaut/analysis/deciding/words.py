@@ -6,17 +6,8 @@ import numpy as np
 
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.tests import FLIPPED, TESTS
+from mlaut.analysis.deciding import verdicts as verdict
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
-from mlaut.analysis.deciding.verdicts import (
-    AVOID,
-    EQUAL,
-    LIKELY,
-    OPEN,
-    UNDECIDED,
-    USE,
-    VERDICTS,
-    YARDSTICK,
-)
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 MOST_NAMED = 12  # names in a sentence; the table has all
@@ -24,7 +15,9 @@ _FAR = 100.0  # times the median size, from which the largest is that of a failu
 SAY_SO = "say so with clusters, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
-_NOW = "If you must choose now"
+NOW = "If you must choose now"
+_TWO_LINES = 200  # characters of an answer, as far as names allow
+_FORMS = ((MOST_CHOSEN, True), (2, True), (1, True), (1, False))  # names, and sizes, the best first
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -41,32 +34,44 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
 
 
 def answer(table: VerdictTable) -> str:
-    """Return the verdicts in one sentence: what to use, what may be best, what to avoid.
+    """Return what to do, by one rule: which to use, which may be as good at what cost, and others.
 
-    The sentence does not change if a poor strategy or a copy of a strategy is added. If the leader
-    is in doubt, it begins with "If you must choose now".
+    The answer does not change if a poor strategy or a copy of a strategy is added. If the leader
+    is in doubt, it begins with "If you must choose now". Fewer names keep it within two lines.
     """
     if not table.decided:
         return _too_few(table)
     if not table.leader:
         none = "No choice is safe: each strategy is shown to be worse than another."
         return f"{none} {advice(table)}."
-    parts = [_choice(table)]
-    if equal := table.named(EQUAL):
+    texts = [_answer(table, most, sized) for most, sized in _FORMS]
+    return next((text for text in texts if len(text) <= _TWO_LINES), texts[-1])
+
+
+def _answer(table: VerdictTable, most: int, sized: bool) -> str:
+    """Return the answer with so many names in each part, and with sizes or without."""
+
+    def few(names: Sequence[str], rest: str = "{}") -> str:
+        return listed(names) if len(names) <= most else rest.format(len(names))
+
+    parts = [_choice(table, most)]
+    if equal := _described(table, table.named(verdict.EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
-        same = listed(_described(table, equal), MOST_CHOSEN)
-        parts.append(f"{same} {be(equal)} practically as good ({rope})")
-    near = [name for name in table.named(OPEN) if name not in table.ahead]
-    if near := _described(table, near):
-        few = listed(near) if len(near) <= MOST_CHOSEN else f"{len(near)} others"
-        parts.append(f"{few} {OPEN}")
-    for verdict in (UNDECIDED, LIKELY):
-        if names := table.named(verdict):
-            few = listed(names) if len(names) <= MOST_CHOSEN else str(len(names))
-            parts.append(f"{few} {be(names)} {verdict}")
-    if worse := table.named(AVOID):
-        few = listed(worse) if len(worse) <= MOST_CHOSEN else f"the other {len(worse)}"
-        parts.append(f"avoid {few}{_how_worse(table, worse)}")
+        parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
+    near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
+    if near:
+        most_cost = max(table.bounds.get(name, 0.0) for name in near)
+        which = "it" if len(near) == 1 else "one of them"
+        cost = f": choosing {which} costs at most {_range(most_cost)} of {table.metric}"
+        others = few(_described(table, near), "{} others")
+        parts.append(f"{others} {verdict.OPEN}{cost * bool(most_cost)}")
+    doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
+    parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
+    if failing := table.named(verdict.FAILS):
+        on = f"{'up to ' * (len(failing) > 1)}{table.frame['failures'][[*failing]].max()}"
+        parts.append(f"avoid {few(failing)} for failures on {on} of {table.n} datasets")
+    if worse := table.named(verdict.AVOID):
+        parts.append(f"avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ."
     all_pairs = table.chosen.analysis.question == "all pairs"
     return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
@@ -85,36 +90,34 @@ def _too_few(table: VerdictTable) -> str:
     where = f"on {every} {unit(table)}" if table.n_first == n else where
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
-    text = f"{few}: {name} is first {where}" + (f" ({rest}: {size})" if size else "")
-    return f"{text}. Other datasets may have another order. {advice(table)}."
+    order = f"Other datasets may have another order. {advice(table)}."
+    sized = f" ({rest}: {size})" * bool(size)
+    texts = [f"{few}: {name} is first {where}{told}. {order}" for told in (sized, "")]
+    return texts[len(texts[0]) > _TWO_LINES]
 
 
 def advice(table: VerdictTable) -> str:
     """Return the advice to use what is first by rank, or one of several, if one must."""
     one_of = "one of " * (len(table.first) > 1)
-    return f"{_NOW}, use {one_of}{listed(table.first, MOST_CHOSEN)}"
+    return f"{NOW}, use {one_of}{listed(table.first, MOST_CHOSEN)}"
 
 
-def _choice(table: VerdictTable) -> str:
-    """Return the start of the answer: which strategy to use, or which leads without being sure."""
-    use, where = _described(table, table.named(USE)), table.where
-    start = where if table.firm else _NOW
+def _choice(table: VerdictTable, most: int) -> str:
+    """Return the start of the answer: which strategy to use, or to keep."""
+    use = _described(table, table.named(verdict.USE) if table.control else table.first)
+    if table.control and not use:
+        none = "no other strategy is shown to be clearly better"
+        return f"{table.where}, keep {table.leader}: {none}"
+    one = "one of " * (len(use) > 1)
+    when = table.where if table.named(verdict.USE) and not table.doubt else NOW
+    start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
-        if not use:
-            none = "no other strategy is shown to be clearly better"
-            return f"Nothing here speaks against {table.leader}: {none}"
-        one = "one of " if len(use) > 1 else ""
-        use = [f"{one}{listed(use, MOST_CHOSEN)} in place of {table.leader}"]
-        return f"{start}, use {listed(use)}"
-    chance = float(table.frame["P(best)"][list(table.ahead)].sum())
-    alone = {*table.best} == {*table.ahead}
-    sure = "" if alone else f" (chance to be the best {probability(chance)})"
-    if use:
-        return f"{start}, use {listed(use)}{sure}"
-    first = _described(table, table.first)
-    if len(first) > 1:
-        return f"{where}, {listed(first, MOST_CHOSEN)} are first together"
-    return f"{where}, {first[0]} leads{sure}"
+        return f"{start} in place of {table.leader}{f' ({table.doubt})' * bool(table.doubt)}"
+    chance = float(table.frame.get("P(best)", table.frame["failures"])[list(table.ahead)].sum())
+    alone = {*table.best} == {*table.ahead} or "P(best)" not in table.frame
+    sure = [] if alone else [f"chance to be the best {probability(chance)}"]
+    told = ", ".join(["first together"] * (len(use) > 1) + sure + [table.doubt] * bool(table.doubt))
+    return f"{start}{f' ({told})' * bool(told)}"
 
 
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
@@ -195,7 +198,7 @@ def be(names: Sequence[str]) -> str:
 
 def yardstick(table: VerdictTable) -> str:
     """Return a sentence on the best baseline that is clearly worse; empty if there is none."""
-    names = () if table.control else table.named(YARDSTICK)[:1]
+    names = () if table.control else table.named(verdict.YARDSTICK)[:1]
     return "".join(
         f"{name} is for reference only, not a candidate{_how_worse(table, names)}."
         for name in names
@@ -212,10 +215,11 @@ def trade_off(table: VerdictTable) -> str:
     if table.control or not table.leader or "training seconds" not in table.frame:
         return ""
     seconds, shares = table.frame["training seconds"], table.time_shares
-    others = [name for word in (EQUAL, OPEN, UNDECIDED) for name in table.named(word)]
+    others = [name for word in verdict.CONSIDERED for name in table.named(word)]
     known = [name for name in others if name in shares and name != table.leader]
     quicker = [name for name in known if shares[name] <= _QUICKER]
-    slower = [n for n in known if shares[n] >= 1 / _QUICKER and n not in table.named(UNDECIDED)]
+    doubted = table.named(verdict.UNDECIDED)
+    slower = [name for name in known if shares[name] >= 1 / _QUICKER and name not in doubted]
     for name in (quicker or slower)[:1]:
         if max(seconds[name], seconds[table.leader]) < NOTICED:
             return ""
@@ -311,21 +315,21 @@ def terms(table: VerdictTable) -> str:
 
 def meanings(table: VerdictTable, known: Mapping[str, str]) -> list[str]:
     """Return what the verdicts of a table mean, and which direction of the metric is better."""
-    named = [word for word in known if word != USE and table.named(word)]
+    named = [word for word in known if word != verdict.USE and table.named(word)]
     lower = [f"Lower {table.metric} is better."] * (not table.scorer.greater_is_better)
     return [*(f"{word.capitalize()}: {known[word]}." for word in named), *lower]
 
 
 def reading(table: VerdictTable) -> str:
     """Return sentences on how to read the table of a decision: verdicts, order and numbers."""
-    known = dict(VERDICTS)
+    known = dict(verdict.VERDICTS)
     if not table.decided:
-        known[UNDECIDED] = "too few datasets to tell"
+        known[verdict.UNDECIDED] = "too few datasets to tell"
     elif not table.leader:
-        known[UNDECIDED] = "each is shown to be worse than another"
+        known[verdict.UNDECIDED] = "each is shown to be worse than another"
     elif table.control:
-        known[UNDECIDED] = "not clearly shown to differ from the control"
-        known[EQUAL] = "practically equal to the control"
+        known[verdict.UNDECIDED] = "not clearly shown to differ from the control"
+        known[verdict.EQUAL] = "practically equal to the control"
     texts = [*meanings(table, known), "Rank: the average place on the datasets; 1 is best."]
     if "won" in table.frame:
         size = next((f" and {name}" for name in ("difference", "ratio") if name in table.frame), "")
@@ -350,7 +354,8 @@ def notes(table: VerdictTable) -> tuple[str, ...]:
     )
     return (
         f"P(best): probability of the best average rank over all {unit(table)} of this kind",
-        "ranks: as often as no claim is false, all true ranks are within"
+        "ranks: a true rank is within with the probability of the claims; 1 is where the verdict "
+        "allows it"
         if "ranks" in table.frame
         else "groups: strategies that share a letter are not shown to differ",
         *((bayesian,) if TESTS[table.chosen.analysis.test].bayesian else ()),

@@ -159,6 +159,8 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         except QuestionError as error:
             ways = ways or asked_of(grid, error)[:2]
             why = why or error.text.removeprefix(f"{asked.where}: ")
+    many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
+    readable = many if len(many) == 1 else readable  # those of one dataset count after it
     wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
     alike = [n for n in readable if n in wanted]
     if len(alike) == 1 or (len(readable) == 1 and not wanted):

@@ -12,7 +12,7 @@ from mlaut.analysis.common.arguments import Positive, Size, checked
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.strips import FEWEST_FOR_BANDS, Strips
 from mlaut.analysis.deciding.verdict_table import VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, LIKELY, OPEN, UNDECIDED, USE, YARDSTICK
+from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.analysis.plots.canvas import (
     BLUE,
     FONT,
@@ -33,15 +33,17 @@ from mlaut.analysis.racing.race import Race
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
-MARKS = {
-    USE: ("D", BLUE, "blue diamond"),
-    EQUAL: ("s", GREEN, "green square"),
-    OPEN: ("o", BLUE, "hollow blue circle"),
-    UNDECIDED: ("o", GREY, "hollow grey circle"),
-    LIKELY: ("v", ORANGE, "hollow orange triangle"),
-    AVOID: ("v", ORANGE, "orange triangle"),
-    YARDSTICK: ("D", GREY, "grey diamond"),
-}
+_MARKS = (
+    ("D", BLUE, "blue diamond"),
+    ("s", GREEN, "green square"),
+    ("o", BLUE, "hollow blue circle"),
+    ("o", GREY, "hollow grey circle"),
+    ("v", ORANGE, "hollow orange triangle"),
+    ("X", ORANGE, "orange cross"),
+    ("v", ORANGE, "orange triangle"),
+    ("D", GREY, "grey diamond"),
+)
+MARKS = dict(zip(VERDICTS, _MARKS, strict=True))
 """Mark and colour of each verdict, and words for both; what is hollow is not clear."""
 _LETTERS = 14  # of a line below the axes, for each inch of them
 _WIDTH = 5.4  # inches of the figure, if its names allow it: a phone shows them at 8 points then

@@ -24,7 +24,7 @@ from mlaut.records import Block, Status
 _OF_DATASETS = ("expected", "n_test", "n_train")  # arrays of shape (N, R, F)
 _OF_CELLS = (
     *("cells", "cell_losses", "variances", "seconds"),
-    *("imputed", "contaminated", "spreads"),
+    *("imputed", "contaminated", "spreads", "runs"),
 )
 _ARRAYS = (*_OF_CELLS, *_OF_DATASETS)
 
@@ -83,6 +83,9 @@ class Results(Shown):
     spreads : ndarray, shape (N, K, R, F), or None
         Spreads that a table of others prints beside its scores, in their units: standard deviations
         or others, as its authors say. They are shown, and no test uses them.
+    runs : ndarray, shape (N, K, R, F), or None
+        Scores of the repeats where their numbers pair nothing (runs), or where a strategy lacks
+        some, so that ``cells`` has their means. Comparisons on one dataset use them.
     how_read : str
         Sentence on how a table of others was read: what its columns are, and which are not used.
 
@@ -123,6 +126,7 @@ True or False, or the name of a metric
     single: bool = False
     load_block: Callable[[str], Block] | None = None
     spreads: np.ndarray | None = None
+    runs: np.ndarray | None = None
     how_read: str = ""
 
     def __post_init__(self) -> None:

@@ -142,7 +142,11 @@ def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
     expected[at, 0] = folds
     text = f"means of the repeats that are there ({'; '.join(lacking)})"
     return replace(
-        results, cells=cells, cell_losses=results.metric.loss(cells), expected=expected
+        results,
+        cells=cells,
+        cell_losses=results.metric.loss(cells),
+        expected=expected,
+        runs=results.cells,
     ), text
 
 

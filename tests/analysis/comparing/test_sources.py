@@ -151,7 +151,7 @@ def test_a_decision_names_the_fewest_sources_that_it_rests_on():
     assert few.certainty()[1].endswith(
         f"First place is shaky: without dataset {few.without[0]}, B leads."
     )
-    assert not replace(few, frame=few.frame.assign(verdict=["use", "avoid"])).firm
+    assert replace(few, frame=few.frame.assign(verdict=["use", "avoid"])).doubt
     labelled = compare(frame.assign(source=[n[:-1] for n in frame.index]), metric="accuracy")
     assert labelled.decision().without == ("solar/0", "solar/1")
     frame.index = [f"{'solar' if i % 2 else 'm4'}/{i}" for i in range(14)]

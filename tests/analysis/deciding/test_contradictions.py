@@ -5,27 +5,31 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 from mlaut.analysis import compare
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
+    FAILS,
     LIKELY,
     OPEN,
     UNDECIDED,
     USE,
+    VERDICTS,
     YARDSTICK,
     shown_better,
 )
 
 TABLES = 300
+RULED_OUT = (UNDECIDED, LIKELY, FAILS, AVOID, YARDSTICK)
 
 
 def drawn(seed):
     """Return the decision on a random table, and its comparison."""
     rng = np.random.default_rng([44, seed])
-    n, k = int(rng.integers(2, 31)), int(rng.integers(2, 10))
+    n, k = int(rng.integers(2, 31)), int(rng.choice([*range(2, 10), 14, 20]))
     spread = rng.choice([0, 0.01, 0.03, 0.06]) * np.sort(rng.random(k))
     noise = {
         "normal": rng.normal(0, 0.03, (n, k)),
@@ -47,7 +51,13 @@ def drawn(seed):
     if rng.random() < 0.15:
         frame, how = 10 * (1.01 - frame), {**how, "metric": "rmse", "rope": 0.0}
     if rng.random() < 0.15:
-        frame, how = frame.mask(rng.random(frame.shape) < 0.03), {**how, "missing": "failures last"}
+        frame, how = (
+            frame.mask(
+                rng.random(frame.shape)
+                < rng.choice([0.01, 0.05, 0.4], k if "twin" not in frame else k + 1)
+            ),
+            {**how, "missing": "failures last"},
+        )
     found = compare(frame, n_samples=0, **how)
     return found.decision(), found
 
@@ -72,6 +82,7 @@ def contradictions(found, of):
     for old in ("by cost or speed", "take any", "treat them as equal", "already disagree"):
         yield from says(old in every, f"it says '{old}'")
     yield from says("nan" in every.lower().split(), "a number is missing")
+    yield from says(len(answer) > 200, "the answer is longer than two lines")
     if not found.decided:
         yield from says({*verdict} != {UNDECIDED}, "too few datasets, and a verdict")
         yield from says("avoid" in answer or "P(best)" in frame, "too few datasets, and a claim")
@@ -79,19 +90,28 @@ def contradictions(found, of):
     if not leader:
         yield from says(OPEN in {*verdict} or USE in {*verdict}, "no choice is safe, and one is")
         return
-    use, lead = re.search(r"\buse ([^;(.]+)", answer), re.search(r"(.+) leads", answer)
-    yield from says(bool(use) == bool(lead or "first together" in answer), "uses and leads")
+    yield from says(not re.search(r", (use|keep) ", answer), "it does not say what to do")
     chance = frame["P(best)"][list(found.copies_of(leader))].sum()
     alone = {*found.best} <= {*found.copies_of(leader)}
-    yield from says(use and not alone and chance < 0.5, "use, and the chance is below one half")
-    yield from says(lead and alone, "leads, and no other may be best")
+    one_half = alone or round(chance, 2) > 0.5
+    yield from says(bool(found.named(USE)) != one_half, "use, and the chance is below one half")
     yield from says(
-        answer.startswith("If you must") and not _doubts(found), "must choose, and nothing doubts"
+        answer.startswith("On datasets") == (_doubts(found) or not one_half),
+        "the tone does not follow the evidence",
     )
     yield from says(
-        answer.startswith("On datasets") and use and _doubts(found),
-        "firm, and the leader is in doubt",
+        answer.startswith("If you") and one_half and found.doubt not in answer,
+        "nothing says why one must",
     )
+    cost = re.search(r"choosing .* costs at most ([\d.]+)", answer)
+    yield from says(cost and alone, "a cost of choosing among one")
+    listed = [line for line in screen if line.startswith("Choosing costs at most")]
+    yield from says(bool(cost) != bool(listed), "one sentence has costs, another has not")
+    if cost and len(found.best) <= 4:
+        each = re.findall(
+            r" ([\d.]+)(?:,|\.$| of)", listed[0].partition(": ")[2].partition(" So ")[0]
+        )
+        yield from says(cost[1] not in each, "the largest cost is none of those that are listed")
     yield from says(re.match(r"0 |.* 0 of ", sure), "none agrees, and that is told as a number")
     differ = [check for check in found.checks if not check.same]
     all_agree = re.search(r"(All|Both|The) .*other analys[ei]s agrees?\.", sure)
@@ -109,9 +129,10 @@ def contradictions(found, of):
     yield from says(
         "is for reference only" in every and YARDSTICK not in {*verdict}, "a yardstick of no row"
     )
-    for word, names in ((OPEN, found.named(OPEN)), (AVOID, found.named(AVOID))):
-        meaning = f"{word.capitalize()}:"
+    for word in (OPEN, UNDECIDED, LIKELY, FAILS, AVOID, YARDSTICK):
+        meaning, names = f"{word.capitalize()}: {VERDICTS[word]}.", found.named(word)
         yield from says(bool(names) != (meaning in folded), f"the legend and the rows on '{word}'")
+    yield from _of_ranks(found, says)
     yield from _by_evidence(found, of, says)
 
 
@@ -122,12 +143,24 @@ def _doubts(found):
     return turned or named or not all(check.leads for check in found.checks)
 
 
+def _of_ranks(found, says):
+    """Yield sets of ranks that have another rank 1 than the verdicts."""
+    if "ranks" in found.frame:
+        for name, verdict, ranks in found.frame[["verdict", "ranks"]].itertuples():
+            first = ranks.startswith("1 to ")
+            yield from says(first and verdict in RULED_OUT, f"{name}: {verdict}, and {ranks}")
+            yield from says(not first and verdict in (USE, OPEN), f"{name}: {verdict}, and {ranks}")
+            alone = verdict == USE and len(found.best) == 1
+            yield from says(alone and ranks != "1 to 1", f"{name} alone is best, and {ranks}")
+
+
 def _by_evidence(found, of, says):
     """Yield verdicts that are not what their printed definition says."""
     apart = of if of.apart is None else of.apart
     names, frame = list(apart.results.strategies), found.frame
     analysis = found.chosen.analysis
     worse = shown_better(apart.pairs[analysis.test], names, analysis.alpha).any(axis=0)
+    failed = frame["failures"] > 0
     others = [check for check in found.checks if check.how != TESTS[analysis.test].words]
     for name, claimed in zip(names, worse, strict=True):
         verdict, doubts = frame["verdict"][name], sum(name in check.also for check in others)
@@ -144,6 +177,16 @@ def _by_evidence(found, of, says):
         yield from says(
             verdict == UNDECIDED and not mixed and name != found.leader,
             f"{name} is undecided without the reason that defines it",
+        )
+        won, lost = frame["won"][name], frame["lost"][name]
+        beaten = won < lost and binomtest(int(won), int(won + lost)).pvalue <= analysis.alpha
+        yield from says(
+            (verdict == FAILS)
+            != (failed[name] and not beaten and verdict in (AVOID, LIKELY, FAILS)),
+            f"{name} is {verdict}, and its failures say something else",
+        )
+        yield from says(
+            verdict == FAILS and f"{name} failed on" not in reason, f"no row says that {name} fails"
         )
         yield from says(
             verdict == EQUAL and not analysis.rope, f"{name} is as good without a region"

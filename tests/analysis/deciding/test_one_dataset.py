@@ -220,9 +220,16 @@ def test_folds_in_time_show_an_order_and_no_verdict():
 def test_one_score_of_each_is_told_and_not_tested():
     table = pd.DataFrame({"A": [0.9], "B": [0.8]}, index=["sick"])
     decision = compare(table, metric="accuracy").decision()
-    assert "there is one score of each strategy" in decision.answer()
-    assert "If you must choose now, use A." in decision.answer()
-    assert "repeated_kfold(10, 10)" in decision.sentence()
+    assert decision.answer() == (
+        "On sick A is first of 2 strategies, with accuracy 0.9, 0.1 before B. There is one score "
+        "of each strategy, so nothing tells how much of a difference is chance."
+    )
+    assert "Other runs, other rows and other datasets may have another order" in decision.sentence()
+    assert "Repeats with other seeds or folds would tell" in decision.sentence()
+    assert "use" not in decision.sentence().split()
+    assert list(decision.frame["difference"].round(3)) == [0.0, -0.1]
+    assert "verdict" not in decision.display_frame()
+    assert not any(name.startswith("P(") for name in decision.frame)
 
 
 def test_failed_strategies_are_left_out_and_named():
@@ -259,3 +266,34 @@ def test_folds_of_unknown_size_are_said_to_be_taken_as_cross_validation(shift, t
     assert "(10 test sets, taken as cross-validation)" in text
     assert told in text
     assert " 0 rows" not in text
+
+
+def repeats_of(rng, n, k, digits):
+    index = pd.MultiIndex.from_product([["d"], range(n)], names=["dataset", "repeat"])
+    table = pd.DataFrame(rng.normal(0.8, 0.004, (n, k)).round(digits), index)
+    return Results.from_table(table, metric="gain", greater_is_better=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("digits", [12, 2])
+@pytest.mark.parametrize("paired", [True, False])
+def test_few_repeats_claim_no_more_than_the_level_says(paired, digits):
+    """No real difference, 3 repeats: 6 strategies, 60 tables; also if two digits are printed."""
+    rng, claimed = np.random.default_rng(0), 0
+    for _ in range(60):
+        results = repeats_of(rng, 3, 6, digits)
+        one = OneDataset.of(results if paired else replace(results, runs=results.cells))
+        claimed += bool((one.tests("joint", 0.0)[one.test].p_values <= 0.05).any(axis=None))
+    assert claimed <= 0.12 * 60
+
+
+def test_few_folds_of_many_strategies_have_holms_correction():
+    """Draws of all pairs together claim a difference in 85 % of such tables without any."""
+    rng, claimed = np.random.default_rng(0), 0
+    index = pd.MultiIndex.from_product([["d"], range(3)], names=["dataset", "fold"])
+    for _ in range(5):
+        table = pd.DataFrame(rng.normal(0.3, 0.03, (3, 20)), index).add_prefix("s")
+        one = OneDataset.of(Results.from_table(table, metric="misclassification"))
+        claimed += bool((one.tests("joint", 0.0)[one.test].p_values <= 0.05).any(axis=None))
+    assert not one.joint
+    assert claimed <= 1

@@ -301,11 +301,11 @@ METRICS = {"Model": ["a", "b", "c"], "ACC": [0.9, 0.8, 0.7], "F1": [0.5, 0.4, 0.
 @pytest.mark.parametrize(
     "more", [{"Train (s)": [1.5, 2, 3], "Test (s)": [4, 5, 6.5]}, {"MAE": 0.5}]
 )
-def test_metrics_and_times_of_one_dataset_are_no_datasets_and_no_command_takes_them(more, tmp_path):
+def test_metrics_and_times_of_one_dataset_are_no_datasets(more, tmp_path):
     table = pd.DataFrame(METRICS).rename(columns={"Model": ""}).assign(**more)
     asked = refused(tmp_path, table)
-    assert "`ACC` is the metric and its rows are of one dataset" in asked
-    assert "--columns" not in asked
+    assert "its columns are metrics, and it is unclear whether `unnamed` names strategies" in asked
+    assert asked.endswith("--columns strategy=unnamed")
     timed = pd.DataFrame({"dataset": NAMES, "accuracy": ALPHA, "time_test_seconds": BETA})
     assert "rows are of one strategy" in refused(tmp_path, timed)
 

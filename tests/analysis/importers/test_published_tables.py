@@ -75,11 +75,11 @@ def wide(names, *rows):
             "wer",
             "of one strategy, so there is nothing to compare",
         ),
-        (wide(["Library", "Router", "Calls"], ["a", "✓", 9.5], ["b", "", 8.5]), "calls", "of one"),
+        (wide(["Entry", "Router", "Calls"], ["a", "✓", 9.5], ["b", "", 8.5]), "calls", "of one"),
         (
-            wide(["Tool", "Ratio", "Speed"], ["a", 2.5, "780 MB/s"], ["b", 2.25, "670 MB/s"]),
+            wide(["Kind", "Ratio", "Speed"], ["a", 2.5, "780 MB/s"], ["b", 2.25, "670 MB/s"]),
             "ratio",
-            "`Ratio` is the metric and its rows are of one dataset",
+            "unclear whether `Kind` names strategies, on one dataset",
         ),
         (
             wide(["Setting", "size", "BLEU"], ["a", "4k x", 0.5], ["b", "8k x", 0.6]),
@@ -94,7 +94,9 @@ def test_what_is_of_one_dataset_or_strategy_is_told_and_no_command_goes_astray(
 ):
     asked = refused(tmp_path, table, metric, name="t.md", greater_is_better=True)
     assert text in asked
-    assert "mlaut report" not in asked
+    command = asked.partition("mlaut report")[2]
+    named = table.split("|")[1]
+    assert not command or command.endswith(f"--columns strategy={named}")
 
 
 def test_ends_of_names_tell_measures_that_are_not_known(tmp_path):

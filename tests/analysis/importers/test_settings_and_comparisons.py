@@ -119,7 +119,7 @@ def test_a_told_command_reads_though_a_second_question_would_follow(tmp_path):
 def test_flags_name_no_datasets_and_no_command_says_so(tmp_path):
     table = LONG.assign(dataset=LONG["acc"] > 0.88).rename(columns={"dataset": "Pairwise"})
     asked = refused(tmp_path, table)
-    assert "rows are of one dataset" in asked
+    assert "10 repeated rows, the first: alpha" in asked
     assert "Pairwise" not in asked
 
 

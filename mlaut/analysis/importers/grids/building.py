@@ -1,5 +1,6 @@
 """From a reading to `Results`, with the sentence on how the table was read."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from mlaut.analysis.results.tables import TableMetric, check_cells, even_repeats
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
+_RUNS = re.compile("run|trial|iter|exp|row", re.I)  # repeats whose numbers pair nothing
 _APART, _FAR = "scores of several scales", 100.0  # times, from which scales are several
 
 
@@ -39,6 +41,10 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     results = Results.from_table(wide, metric=reading.metric, greater_is_better=greater_is_better)
     if reading.sources:
         results = results.with_clusters(reading.sources)
+    if levels[0] is not None and _RUNS.search(reading.names["repeat"]):
+        results = replace(
+            results, runs=results.cells
+        )  # 0 of one has nothing to do with 0 of another
     results, uneven = even_repeats(results, frozenset(failed))
     empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
     reasons = {(i, k, r, f): failed.get((i, k, r, f), NO_RESULT) for i, k, r, f in empty.tolist()}

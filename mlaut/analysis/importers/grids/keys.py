@@ -24,6 +24,7 @@ class Keys:
     repeat: tuple[str, ...]
     fold: tuple[str, ...]
     scores: tuple[str, ...]
+    single: bool = False  # whether all rows are of one dataset, which no column names
 
 
 def keys_of(g: Sheet) -> Keys:
@@ -34,7 +35,7 @@ def keys_of(g: Sheet) -> Keys:
     texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
     said = g.asked.columns
-    scores = said.get("score") or tuple(_scores(g, numbers))
+    scores = said.get("score") or tuple(scores_of(g, numbers))
     if dataset and strategy and not scores and not g.asked.columns:
         dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)
     rows = [*dataset, *strategy]
@@ -127,7 +128,7 @@ def _named(g: Sheet, role: str) -> list[str]:
     return [best]
 
 
-def _scores(g: Sheet, numbers: Sequence[str]) -> list[str]:
+def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     """Return the columns that may have the scores in a table with one score in a row."""
     usual = {x: usual_name(x) for x in numbers if g.roles[x] not in ("spread", "average", "size")}
     wanted = g.metric

@@ -11,12 +11,14 @@ from mlaut.analysis.importers.grids.forms import FILE
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
+from mlaut.analysis.importers.grids.single import strategies_in
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.markup import counted
 
 Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
 _FOLDER = "give a folder with such a table for each, or name columns with --columns"
+UNNAMED = "no column names it"
 
 
 def read_long(g: Sheet, keys: Keys) -> Reading:
@@ -46,7 +48,8 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
                 rows = counted(int(empty.sum()), "row")
                 raise g.refuse(f"{rows} without a {what} in {key[0]!r}: name it, or drop it")
     repeat, fold = list(keys.repeat), list(keys.fold)
-    dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
+    if not keys.single:
+        dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
     for key, other in ((dataset, strategy), (strategy, dataset)):
         if g.n_of(*key) == g.n > 2 and g.n_of(*other) > 1:
@@ -56,7 +59,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
     fold = [x for x in fold if numbered[x] > 1]
-    sources = sources_by_dataset(g, dataset)
+    sources = sources_by_dataset(g, dataset) if dataset else {}
     used = {*dataset, *strategy, *repeat, *fold, score, *g.named("source")[:1] * bool(sources)}
     spread, paired = column.spreads, quoted(g.paired)
     alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:12] and x not in used]
@@ -67,6 +70,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     each = {"dataset": dataset, "strategy": strategy, "score": [score], "repeat": repeat}
     each |= {"fold": fold, "source": source}
     names = {part: quoted(x) for part, x in each.items()} | {"spread": paired}
+    names["dataset"] = names["dataset"] or UNNAMED
     g.unused += [
         f"`{x}`" + (" (a spread)" if g.roles.get(x) == "spread" else "")
         for x in g.columns
@@ -112,6 +116,8 @@ def _other_key(
     if dataset and strategy:
         return dataset, strategy
     known = dataset or strategy
+    if strategy and g.is_key([*strategy, *more]):
+        return [], strategy
     texts = [x for x in g.named("", "source") if not g.columns[x].is_number and x not in known]
     texts = [x for x in g.columns if x in texts and not (known and g.fixes(known, x))]
     flags = {"true", "false", "yes", "no", ""}
@@ -130,6 +136,8 @@ def _other_key(
         if not found:
             need = "strategies" if dataset else "datasets"
             role = "strategy" if dataset else "dataset"
+            if not free and strategy:
+                return [], strategy
             if not free:
                 left = [x for x in g.columns if not g.columns[x].is_number and x not in known]
                 left = [x for x in left if g.n_of(x) > 2 and usual_name(x) is None]
@@ -143,7 +151,9 @@ def _other_key(
             )
         return (dataset, found) if dataset else (found, strategy)
     if len(texts) == 1:
-        raise g.refuse(f"only {quoted(texts)} names rows, which are of one dataset: {_FOLDER}")
+        if strategies_in(g, texts):
+            return [], texts
+        raise g.refuse(f"only {quoted(texts)} names rows, which are of one strategy: {_FOLDER}")
     pairs = [p for p in combinations(texts, 2) if len(texts) == 2 or g.is_key([*p, *more])]
     if len(pairs) != 1:
         parts = [([x for x in texts if x != one], [one]) for one in texts[::-1]]
@@ -229,7 +239,7 @@ def _as_part(
     steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
     if not steps and all(g.fixes(chosen, name) for name in strategy):
         return _finer(g, strategy, chosen), dataset, repeat
-    if all(g.fixes(chosen, name) for name in dataset):
+    if dataset and all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
     of_name = {role_of(x) for x in chosen}
     if of_name == {"dataset"}:  # such as `env` and `dataset`
@@ -245,18 +255,19 @@ def _as_part(
     names = [*strategy, *chosen]
     pairs = list(dict.fromkeys(g.label(names).tolist()))[:2]
     text = (
-        f"rows repeat `{dataset[0]}` and `{strategy[0]}`, and differ in {quoted(chosen)}: are the "
-        f"strategies {' and '.join(map(repr, pairs))}, or does it belong to the datasets, or are "
-        "they repeats"
+        f"rows repeat {quoted([*dataset[:1], strategy[0]], ' and ')}, and differ in "
+        f"{quoted(chosen)}: are the strategies {' and '.join(map(repr, pairs))}, or does it belong "
+        "to the datasets, or are they repeats"
     )
+    known = {"dataset": dataset} if dataset else {}
     ways = [
-        {"dataset": dataset, "strategy": names},
+        {**known, "strategy": names},
         {"dataset": [*dataset, *chosen], "strategy": strategy},
     ]
     raise g.refuse(
         text,
-        *ways[:: 1 if with_strategy > with_dataset else -1],
-        {"dataset": dataset, "strategy": strategy, "repeat": chosen},
+        *ways[:: 1 if with_strategy > with_dataset or not dataset else -1],
+        {**known, "strategy": strategy, "repeat": chosen},
     )
 
 

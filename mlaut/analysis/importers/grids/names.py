@@ -99,7 +99,7 @@ def is_summary(name: str) -> bool:
         r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()
     ):
         return True
-    words = set(re.findall(r"[a-z]+", name.lower()))
+    words = set(re.findall(r"hm\d+|[a-z]+", name.lower()))  # HM2 is the name of a method
     return bool(words & main) and words <= {*main, *WORDS["beside"]}
 
 

@@ -11,6 +11,7 @@ from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import PARTS, role_of, same_metric, word_of
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
+from mlaut.analysis.importers.grids.single import of_one_dataset, turned
 from mlaut.analysis.importers.grids.wide import read_wide
 from mlaut.errors import AnalysisError
 
@@ -35,10 +36,14 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     g.drop(relative, "a comparison with another by its name")
     _choose_part(g)
     _split_corner(g)
+    if around := turned(g, grid):
+        reading = read_grid(*around)
+        return replace(reading, names={**reading.names, "strategy": "columns", "score": ""})
     _choose_metric_rows(g)
-    keys = keys_of(g)
+    keys = of_one_dataset(g, keys_of(g))
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
-    told = {x.told_unit for x in g.columns.values() if x.told_unit}
+    scored = [g.columns[x] for x in keys.scores or g.columns]
+    told = {x.told_unit for x in scored if x.told_unit}
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     return replace(reading, names={**reading.names, "unit": units, "bound": bound})

@@ -18,6 +18,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
+ONE = "this dataset"  # its name, where no column has one
 _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
@@ -242,8 +243,10 @@ class Sheet:
         return ["row"]
 
     def label(self, names: Sequence[str]) -> np.ndarray:
-        """Return the names that one or several columns give to the rows."""
+        """Return the names that one or several columns give to the rows; of none, `ONE`."""
         parts = [self.columns[name].labels() for name in names]
+        if not parts:
+            return np.full(self.n, ONE, dtype=object)
         if len(parts) == 1:
             return parts[0]
         codes = [pd.factorize(part)[0] for part in parts]
@@ -261,7 +264,7 @@ class Sheet:
     def n_of(self, *names: str) -> int:
         """Return how many different labels some columns have together."""
         codes = [pd.factorize(self.columns[name].labels())[0] for name in names]
-        return len(pd.MultiIndex.from_arrays(codes).unique())
+        return len(pd.MultiIndex.from_arrays(codes).unique()) if codes else 1
 
     def fixes(self, finer: Sequence[str], coarser: str) -> bool:
         """Return whether a column is constant within each label of others."""
@@ -287,9 +290,9 @@ class Sheet:
         return QuestionError(f"{self.where}: {text}", [self.asked.with_columns(**x) for x in ways])
 
 
-def quoted(names: Sequence[str]) -> str:
+def quoted(names: Sequence[str], sign: str = " + ") -> str:
     """Return names of columns as a part of the sentence on how a table was read."""
-    return " + ".join(f"`{name}`" for name in names)
+    return sign.join(f"`{name}`" for name in names)
 
 
 def likes(names: list[str]) -> str:

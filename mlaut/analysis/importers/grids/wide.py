@@ -19,7 +19,7 @@ from mlaut.analysis.importers.grids.columns import (
     scales_apart,
 )
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
-from mlaut.analysis.importers.grids.long import doubled_rows
+from mlaut.analysis.importers.grids.long import UNNAMED, doubled_rows
 from mlaut.analysis.importers.grids.names import (
     PARTS,
     is_size,
@@ -30,12 +30,11 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
-from mlaut.analysis.scores.metric_names import direction
+from mlaut.analysis.importers.grids.single import check_corner, is_metric, may_score
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
-_TIMED = re.compile(r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]", re.I)
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
 _COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
@@ -54,7 +53,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     repeat, fold = list(keys.repeat), list(keys.fold)
     if g.asked.columns.get("repeat") == ("rows",):
         repeat = g.number_rows(rows)
-    sources = sources_by_dataset(g, rows) if kind == "dataset" else {}
+    sources = sources_by_dataset(g, rows) if kind == "dataset" and rows else {}
     source = g.named("source")[:1] if sources else []
     others = {*rows, *repeat, *fold, *source}
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
@@ -94,7 +93,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     each = {"repeat": repeat, "fold": fold}
     levels = {part: np.repeat(g.label(x), k) for part, x in each.items() if x and g.n_of(*x) > 1}
     names = {
-        kind: f"rows, named by {quoted(rows)}{why}",
+        kind: f"rows, named by {quoted(rows)}{why}" if rows else UNNAMED,
         other: "columns",
         "score": "",
         "repeat": quoted(repeat) if "repeat" in levels else "",
@@ -114,34 +113,24 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
     own = [x for x in numbers if same_metric(without_unit(x), g.metric)]
-    rest = [x for x in numbers if _may_score(g, x)]
+    rest = [x for x in numbers if may_score(g, x)]
     if own and not rest:
         raise _of_one(g, own[0], numbers, "dataset" if keys.dataset else "strategy")
-    first = g.columns[next(iter(g.columns))]
-    labels = [] if first.is_number or g.asked.columns else [x for x in first.labels() if x]
-    if sum(usual_name(x) is not None for x in labels) > max(1, len(labels) / 2):
-        raise g.refuse(
-            f"its rows ({some_of(labels)}) are metrics of one dataset: give a folder with such a "
-            "table for each dataset"
-        )
 
 
 def _of_one(g: Sheet, own: str, columns: Sequence[str], kind: str) -> AnalysisError:
     """Return the error about a table whose columns are metrics of one dataset, or strategy."""
     few = "dataset" if kind == "strategy" else "strategy"
-    rest = [x for x in columns if _may_score(g, x)]
+    rest = [x for x in columns if x != own and may_score(g, x)]
     ways = [{kind: "rows", "score": rest[:3]}] if len(rest) > 1 else []
+    if kind == "strategy" and rest:
+        text = f"`{own}` is the metric of one dataset, if {quoted(rest[:3], ', ')} are no datasets"
+        return g.refuse(text, {kind: "rows", "score": own}, *ways)
     return g.refuse(
         f"`{own}` is the metric and its rows are of one {few}, so there is nothing to compare: "
         f"give a folder with such a table for each {few}" + ", or name the columns" * bool(ways),
         *ways,
     )
-
-
-def _may_score(g: Sheet, name: str) -> bool:
-    """Return whether a column is no other metric, no time, and no setting by its name or units."""
-    plain = g.roles[name] == "" and not g.columns[name].unit and not _TIMED.search(name)
-    return plain and not _is_metric(without_unit(name))
 
 
 def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
@@ -153,8 +142,17 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         kind = "dataset" if keys.dataset else "strategy"
         rows = _finer(g, list(keys.dataset or keys.strategy), kind, texts, more)
         if not said:
-            _check_corner(g, rows, kind)
+            check_corner(g, rows, kind)
         return rows, kind, ""
+    if (levels := [*keys.repeat, *keys.fold]) and not texts and g.is_key(levels):
+        liked = likes([x for x in g.columns if x not in levels])
+        if liked == "strategy" or said.get("strategy") == ("columns",):
+            return [], "dataset", ""
+        raise g.refuse(
+            f"its rows are repeats ({quoted(levels)}), so columns are strategies, on one dataset, "
+            "or datasets of one strategy, where there is nothing to compare",
+            {"strategy": "columns"},
+        )
     first = next(iter(g.columns))
     if not g.columns[first].is_number or word_of(first) in ("unnamed", "name", "id"):
         texts = texts or [first]
@@ -203,23 +201,6 @@ def _is_whole(g: Sheet, name: str) -> bool:
     """Return whether a column holds whole numbers."""
     column = g.columns[name]
     return column.is_number and bool((column.numbers % 1 == 0).all())
-
-
-def _check_corner(g: Sheet, rows: list[str], kind: str) -> None:
-    """Raise an error where rows are called models, and have the names of datasets, or vice versa.
-
-    In a corner the name may be that of the columns.
-    """
-    labels = [str(x) for x in g.label(rows) if not is_summary(str(x))]
-    liked = likes([re.sub(r"-v\d+$", "", x) for x in labels])  # models have versions too
-    across = likes([x for x in g.columns if g.columns[x].is_number])
-    corner = len(rows) == 1 and rows[0] == next(iter(g.columns))
-    if corner and liked not in ("", kind) and across != liked:
-        text = f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names"
-        raise g.refuse(text, {liked: rows[0]}, {kind: rows[0]})
-    if across == kind == "strategy":  # models by several programs, perhaps
-        text = f"`{rows[0]}` names rows, and columns look like strategies too"
-        raise g.refuse(text, {"dataset": rows}, {"strategy": rows})
 
 
 def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
@@ -353,12 +334,6 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
     return [x for x in numbers if x in g.columns]
 
 
-def _is_metric(name: str) -> bool:
-    at = re.fullmatch(r"[a-zA-Z]+@(?:\d+|k)", name)  # such as R@5
-    known = direction(name) is not None and re.fullmatch(r"[\w ]+", name, re.ASCII)
-    return usual_name(name) is not None or bool(known) or at is not None
-
-
 def _is_part(name: str) -> bool:
     words = re.split(r"[\W_]+", without_unit(name).lower())
     return word_of(name) in PARTS or {*words} <= {*PARTS, "development"}
@@ -382,7 +357,7 @@ def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) ->
     if own := [x for x in columns if same_metric(without_unit(x), g.metric)]:
         raise _of_one(g, own[0], columns, kind)
     told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
-    if columns and (several or kind == "strategy") and all(map(_is_metric, shown)):
+    if columns and (several or kind == "strategy") and all(map(is_metric, shown)):
         told.append(_METRICS)
     if told:
         raise g.refuse(f"its columns ({some_of(columns)}) {told[0].format(other)}")

@@ -1,0 +1,132 @@
+"""Tables of one dataset: their columns or rows are metrics, and their rows name strategies."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mlaut.analysis.importers.grids.forms import Grid
+from mlaut.analysis.importers.grids.keys import Keys, scores_of
+from mlaut.analysis.importers.grids.names import (
+    is_summary,
+    role_of,
+    same_metric,
+    without_unit,
+    word_of,
+)
+from mlaut.analysis.importers.grids.sheet import Asked, Sheet, likes, quoted
+from mlaut.analysis.scores.metric_names import direction
+from mlaut.analysis.scores.usual_names import usual_name
+
+_NO_SCORE = re.compile(
+    r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]|^variance$", re.I
+)
+_OF_MODELS = re.compile(r"param|flop|\bg?macs\b", re.I)  # sizes that no dataset has
+_NOTHING = "so its rows are of one strategy and there is nothing to compare: give a table for each"
+
+
+def may_score(g: Sheet, name: str) -> bool:
+    """Return whether a column is no other metric, time, flag or setting by its name or units."""
+    numbers = g.columns[name].numbers
+    if np.isin(numbers[~np.isnan(numbers)], (0, 1)).all():
+        return False
+    plain = g.roles[name] == "" and not g.columns[name].unit and not _NO_SCORE.search(name)
+    return plain and not is_metric(without_unit(name))
+
+
+def is_metric(name: str) -> bool:
+    """Return whether a name is that of a metric, such as R@5."""
+    at = re.fullmatch(r"[a-zA-Z]+@(?:\d+|k)", name)
+    known = direction(name) is not None and re.fullmatch(r"[\w ]+", name, re.ASCII)
+    return usual_name(name) is not None or bool(known) or at is not None
+
+
+def check_corner(g: Sheet, rows: Sequence[str], kind: str) -> None:
+    """Raise an error where rows are called models, and have the names of datasets, or vice versa.
+
+    In a corner the name may be that of the columns.
+    """
+    labels = [str(x) for x in g.label(rows) if not is_summary(str(x))]
+    liked = likes([re.sub(r"-v\d+$", "", x) for x in labels])  # models have versions too
+    across = likes([x for x in g.columns if g.columns[x].is_number])
+    corner = len(rows) == 1 and rows[0] == next(iter(g.columns))
+    if corner and liked not in ("", kind) and across != liked:
+        text = f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names"
+        raise g.refuse(text, {liked: rows[0]}, {kind: rows[0]})
+    if across == kind == "strategy":  # models by several programs, perhaps
+        text = f"`{rows[0]}` names rows, and columns look like strategies too"
+        raise g.refuse(text, {"dataset": rows}, {"strategy": rows})
+
+
+def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
+    """Return the keys of a table whose numbers are metrics of one dataset; others as they are."""
+    named = {*keys.strategy, *keys.repeat, *keys.fold}
+    numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*named, "unnamed")]
+    if keys.scores or keys.dataset or g.asked.columns.get("score"):
+        return keys
+    scores = scores_of(g, numbers)
+    own = [x for x in scores if same_metric(without_unit(x), g.metric)]
+    if not scores or any(may_score(g, x) and g.n_of(x) > 1 for x in numbers if x not in own):
+        return keys
+    texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] != "source"]
+    levels = [*keys.repeat, *keys.fold]
+    if levels and not (texts or keys.strategy):
+        text = f"its rows are repeats ({quoted(levels)}) of one strategy"
+        raise g.refuse(f"{text}, so there is nothing to compare: give a table with others too")
+    if not (texts or keys.strategy) or "dataset" in g.asked.columns:
+        return keys
+    first = next((x for x in texts if g.is_key([x, *levels])), "".join(texts[:1]))
+    rows = keys.strategy or (first,)
+    if not strategies_in(g, rows, said=bool(keys.strategy)):
+        return replace(keys, dataset=tuple(rows))
+    return replace(keys, strategy=tuple(rows), scores=tuple(scores), single=True)
+
+
+def strategies_in(g: Sheet, rows: Sequence[str], said: bool = False) -> bool:
+    """Return whether rows are strategies, not datasets, of a table of metrics; ask if unclear."""
+    if "strategy" in g.asked.columns:
+        return True
+    if said:
+        check_corner(g, rows, "strategy")
+        return True
+    sized = [x for x in g.columns if g.columns[x].is_number and _OF_MODELS.search(x)]
+    liked = likes([str(x) for x in g.label(rows)]) or ("strategy" if sized else "")
+    if liked:
+        return liked == "strategy"
+    text = (
+        f"its columns are metrics, and it is unclear whether {quoted(rows)} names strategies, on "
+        "one dataset, or datasets of one strategy, where there is nothing to compare"
+    )
+    raise g.refuse(text, {"strategy": rows})
+
+
+def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
+    """Return a table whose rows are metrics with a row for each strategy; None for any other."""
+    first, said = next(iter(g.columns)), g.asked.columns
+    if g.columns[first].is_number or g.levels is not None:
+        return None
+    labels = [x for x in g.columns[first].labels().tolist() if x]
+    known = sum(usual_name(x) is not None for x in labels)
+    texts = [x for x in g.columns if not g.columns[x].is_number and role_of(x)]
+    told = {k: v for k, v in said.items() if k != "unused"}
+    if known <= max(1, len(labels) / 2) or not g.is_key([first]) or {*texts} - {first}:
+        return None
+    if told not in ({}, {"strategy": ("columns",)}, {"dataset": ("rows",)}):
+        return None
+    columns = [x for x in g.columns if x != first]
+    start = f"its rows ({', '.join(labels[:6])}) are metrics"
+    if not g.metric:
+        raise g.refuse(f"{start}, so say which one", *({"metric": word_of(x)} for x in labels[:3]))
+    liked = "strategy" if told else likes(columns)
+    if liked == "dataset":
+        raise g.refuse(f"{start}, and its columns look like datasets, {_NOTHING} strategy")
+    if not liked:
+        text = "and it is unclear whether its columns are strategies, on one dataset, or datasets"
+        raise g.refuse(f"{start}, {text} of one strategy", {"strategy": "columns"})
+    names = [str(x) or first for x in grid.table]
+    table = grid.table.set_axis(names, axis=1)[list(g.columns)].set_index(first).T
+    table = table.set_axis(list(map(str, table.columns)), axis=1).infer_objects()
+    asked = replace(g.asked, columns={k: x for k, x in said.items() if k == "unused"})
+    left = tuple(g.unused)
+    return Grid(grid.name, table.rename_axis("strategy").reset_index(), left=left), asked

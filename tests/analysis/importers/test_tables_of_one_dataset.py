@@ -1,0 +1,167 @@
+"""Tables of one dataset: metrics in columns or rows, with and without repeats."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_tables import read, refused
+
+from mlaut.analysis import compare, read_results
+from mlaut.report import make_report, write_report
+
+ONE = pd.DataFrame(
+    {
+        "model": ["ResNet50", "ViT-B", "Swin-T"],
+        "paper": ["x", "y", "z"],
+        "accuracy": [76.1, 81.2, 81.5],
+        "f1": [75.0, 80.3, 80.2],
+        "params": [25.6, 86.6, 28.3],
+    }
+)
+RUNS = pd.DataFrame(
+    {
+        "model": list("AAABBBCCC"),
+        "seed": [0, 1, 2] * 3,
+        "accuracy": [0.812, 0.823, 0.815, 0.801, 0.793, 0.804, 0.702, 0.711, 0.706],
+    }
+)
+TURNED = "metric,XGBoost,LightGBM,Ridge\nmae,1,2,3\nrmse,5,4,6\nmape,.1,.2,.3\n"
+
+
+def test_one_score_of_each_is_an_order_without_a_verdict(tmp_path):
+    results = read(tmp_path, ONE)
+    assert results.how_read == (
+        "Read: 1 dataset (no column names it); 3 strategies (`model`); `accuracy` as it stands in "
+        "percent, divided by 100; not used: `paper`, `f1`, `params`."
+    )
+    report = make_report(results)
+    for ending in ("html", "md", "json"):
+        write_report(report, tmp_path / f"r.{ending}")
+    content = json.loads((tmp_path / "r.json").read_text("utf-8"))["sections"][0]
+    first = "On this dataset Swin-T is first of 3 strategies, with accuracy 0.815, 0.003 before ViT"
+    assert content["headline"][0].startswith(first)
+    assert [round(x["difference"], 3) for x in content["strategies"]] == [0.0, -0.003, -0.054]
+    for ending in ("html", "md"):
+        text = (tmp_path / f"r.{ending}").read_text("utf-8")
+        assert not any(x in text for x in ("Undecided", ">undecided"))
+        assert "so nothing tells how much of a difference is chance" in text
+
+
+def test_several_metrics_are_asked_about_and_one_is_taken(tmp_path):
+    asked = refused(tmp_path, ONE, "")
+    assert "it has several metrics (accuracy, f1), so say which one" in asked
+    assert "--metric accuracy; or mlaut report" in asked
+    assert read(tmp_path, ONE.drop(columns="f1"), "").metric.name == "accuracy"
+    assert "metrics of one dataset" in refused(tmp_path, ONE.drop(columns="params"), "mcc")
+
+
+def test_the_index_that_pandas_writes_is_no_dataset(tmp_path):
+    results = read(tmp_path, RUNS[["model", "accuracy"]].iloc[[1, 4, 8]])
+    assert results.how_read.endswith("`accuracy` as it stands; not used: `unnamed`.")
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["iris", "wine", "mnist"], "rows are of one strategy, so there is nothing to compare"),
+        (["x", "y", "z"], "it is unclear whether `name` names strategies, on one dataset"),
+    ],
+)
+def test_rows_that_are_datasets_or_may_be_are_not_strategies(names, told, tmp_path):
+    table = pd.DataFrame({"name": names, "accuracy": [0.8, 0.7, 0.9]})
+    assert told in refused(tmp_path, table)
+    chosen = {"columns": {"strategy": "name"}}
+    assert len(read(tmp_path, table, **chosen).strategies) == 3
+    assert "are of one strategy" in refused(tmp_path, table.rename(columns={"name": "dataset"}))
+    sized = table.assign(**{"Params (M)": [1.5, 2, 3]})
+    assert (names[0] == "iris") or len(read(tmp_path, sized).strategies) == 3
+
+
+def test_another_column_of_numbers_may_be_a_dataset_and_is_asked_about(tmp_path):
+    table = ONE[["model", "accuracy"]].assign(shifted=[70.5, 75.25, 76])
+    asked = refused(tmp_path, table)
+    assert "`accuracy` is the metric of one dataset, if `shifted` are no datasets" in asked
+    chosen = {"strategy": "rows", "score": "accuracy"}
+    assert "not used: `shifted`" in read(tmp_path, table, columns=chosen).how_read
+    assert len(read(tmp_path, table.assign(shifted=50)).datasets) == 1  # a constant
+
+
+def test_rows_may_be_metrics_and_columns_strategies(tmp_path):
+    results = read(tmp_path, TURNED, "rmse", name="t.csv")
+    assert results.scores.iloc[0].to_dict() == {"XGBoost": 5, "LightGBM": 4, "Ridge": 6}
+    assert results.how_read == (
+        "Read: 1 dataset (no column names it); 3 strategies (columns); rmse; not used: `mae`, "
+        "`mape`."
+    )
+    assert "so say which one" in refused(tmp_path, TURNED, "", name="t.csv")
+    plain = TURNED.replace("XGBoost,LightGBM,Ridge", "a,b,c")
+    asked = refused(tmp_path, plain, "rmse", name="t.csv")
+    assert asked.endswith("--metric rmse --columns strategy=columns")
+    chosen = {"columns": {"strategy": "columns"}}
+    assert read(tmp_path, plain, "rmse", name="t.csv", **chosen).strategies == ("a", "b", "c")
+    known = TURNED.replace("XGBoost,LightGBM,Ridge", "MNIST,CIFAR-10,ImageNet")
+    assert "its columns look like datasets" in refused(tmp_path, known, "rmse", name="t.csv")
+
+
+def test_rows_may_be_repeats_and_columns_strategies(tmp_path):
+    table = RUNS.pivot_table(index="seed", columns="model", values="accuracy").reset_index()
+    assert "--columns strategy=columns" in refused(tmp_path, table)
+    results = read(tmp_path, table, columns={"strategy": "columns"})
+    assert results.cells.shape == (1, 3, 3, 1)
+    known = table.rename(columns=dict(zip("ABC", ["XGBoost", "Ridge", "SVM"], strict=True)))
+    assert read(tmp_path, known).strategies == ("XGBoost", "Ridge", "SVM")
+    assert "repeats (`seed`) of one strategy" in refused(tmp_path, RUNS[["seed", "accuracy"]][:3])
+
+
+def test_seeds_are_paired_and_runs_are_not(tmp_path):
+    paired = compare(read(tmp_path, RUNS)).decision()
+    assert paired.answer() == (
+        "If you must choose now, use A; B may be best; avoid C (accuracy 0.11 below A)."
+    )
+    text = paired.sentence()
+    assert "the t-test of repeats, paired by their numbers, with 3 repeats of each" in text
+    assert "other rows, and other datasets, may have another order" in text
+    assert "over further repeats on these rows is 0" in paired.details()[0]
+    assert paired.frame["spread"].tolist() == pytest.approx(
+        RUNS.groupby("model")["accuracy"].std().tolist()
+    )
+    results = read(tmp_path, RUNS.rename(columns={"seed": "run"}))
+    shuffled = RUNS.rename(columns={"seed": "run"}).assign(run=[2, 0, 1, 0, 1, 2, 1, 2, 0])
+    both = [compare(x) for x in (results, read(tmp_path, shuffled))]
+    assert "Welch's t-test of runs" in both[0].decision().sentence()
+    p = [x.leading_pairs.p_values.to_numpy() for x in both]
+    np.testing.assert_allclose(*p)
+
+
+def test_means_are_of_the_repeats_that_are_there(tmp_path):
+    results = read(tmp_path, RUNS.drop(index=[4, 7, 8]))
+    assert "means of the repeats that are there (B: 2 of 3 repeats; C: 1 of 3" in results.how_read
+    decision = make_report(results).sections[0].decision
+    assert "Welch's" in decision.sentence()
+    assert "C is left out: it has one repeat, and a test needs two" in decision.sentence()
+    assert decision.frame["mean accuracy"].tolist() == pytest.approx([0.8166667, 0.8025], rel=1e-6)
+
+
+def test_one_table_of_several_datasets_counts_before_those_of_one(tmp_path):
+    many = "# All\n\n|Model|iris|wine|\n|-|-|-|\n|a|.8|.7|\n|b|.7|.6|\n"
+    one = "\n# Sizes\n\n|Model|Score|F1|\n|-|-|-|\n|a|.8|.7|\n|b|.7|.6|\n"
+    results = read(tmp_path, many + one, name="t.md")
+    assert len(results.datasets) == 2
+    assert "tables of the file other than 'All' (1)" in results.how_read
+    assert len(read_results(ONE, "accuracy").datasets) == 1
+
+
+def test_few_datasets_with_repeats_say_what_each_shows():
+    rng = np.random.default_rng(0)
+    rows = [
+        (dataset, model, run, round(0.7 + shift * sign + 0.02 * rng.standard_normal(), 4))
+        for dataset, sign in (("a", 1), ("b", -1), ("c", 1))
+        for model, shift in (("X", 0), ("Y", 0.05))
+        for run in range(10)
+    ]
+    table = pd.DataFrame(rows, columns=["dataset", "model", "run", "accuracy"])
+    headline = " ".join(make_report(read_results(table)).sections[0].headline)
+    assert "Too few datasets to be sure (3" in headline
+    assert "Each for itself: On a, use Y; avoid X" in headline
+    assert "On b, use X; avoid Y" in headline
