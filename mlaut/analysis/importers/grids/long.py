@@ -76,10 +76,9 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         for x in g.columns
         if x not in used
     ]
-    levels = [g.label(x) if x else None for x in (repeat, fold)]
-    cells = (g.label(dataset), g.label(strategy), column.numbers)
-    parts = (*levels, spread, column.words, sources)
-    return Reading(*cells, g.metric, names, *parts, tuple(g.unused))
+    one, two = (g.label(x) if x else None for x in (repeat, fold))
+    parts = (one, two, spread, column.words, sources, tuple(g.unused))
+    return Reading(g.label(dataset), g.label(strategy), column.numbers, g.metric, names, *parts)
 
 
 def _score(g: Sheet, keys: Keys) -> str:

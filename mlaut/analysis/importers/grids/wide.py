@@ -101,9 +101,9 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         "source": quoted(source),
         "spread": some_of([f"`{x}`" for x in g.paired]) if g.paired else "",
     }
-    each_way = (down, across) if kind == "dataset" else (across, down)
-    parts = (levels.get("repeat"), levels.get("fold"), spread, words, sources)
-    return Reading(*each_way, values.ravel(), g.metric, names, *parts, tuple(g.unused))
+    one, two = (down, across) if kind == "dataset" else (across, down)
+    parts = (levels.get("repeat"), levels.get("fold"), spread, words, sources, tuple(g.unused))
+    return Reading(one, two, values.ravel(), g.metric, names, *parts)
 
 
 def _check_metrics(g: Sheet, keys: Keys) -> None:
