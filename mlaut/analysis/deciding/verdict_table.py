@@ -192,7 +192,7 @@ class VerdictTable:
         if not all(check.leads for check in self.checks):
             return "another analysis shows it to be worse"
         other = any(check.how == RELATED and not check.same for check in self.checks)
-        return "datasets with related names, taken as one, have another answer" * other
+        return "related names as one source give another answer" * other
 
     def copies_of(self, name: str) -> tuple[str, ...]:
         """Return the strategies with the same scores as the named one, which is included."""

@@ -64,12 +64,13 @@ def _answer(table: VerdictTable, most: int, sized: bool) -> str:
         which = "it" if len(near) == 1 else "one of them"
         cost = f": choosing {which} costs at most {_range(most_cost)} of {table.metric}"
         others = few(_described(table, near), "{} others")
-        parts.append(f"{others} {verdict.OPEN}{cost * bool(most_cost)}")
+        parts.append(f"{others} {verdict.OPEN}{cost * (sized and most_cost > 0)}")
     doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
     parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
     if failing := table.named(verdict.FAILS):
         on = f"{'up to ' * (len(failing) > 1)}{table.frame['failures'][[*failing]].max()}"
-        parts.append(f"avoid {few(failing)} for failures on {on} of {table.n} datasets")
+        on += f" of {table.n} datasets"
+        parts.append(f"avoid {few(failing, '{} others')} for failures on {on}")
     if worse := table.named(verdict.AVOID):
         parts.append(f"avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ."
@@ -109,14 +110,15 @@ def _choice(table: VerdictTable, most: int) -> str:
         none = "no other strategy is shown to be clearly better"
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
-    when = table.where if table.named(verdict.USE) and not table.doubt else NOW
+    doubt = [table.doubt] * bool(table.doubt and table.named(verdict.USE))
+    when = table.where if table.named(verdict.USE) and not doubt else NOW
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
-        return f"{start} in place of {table.leader}{f' ({table.doubt})' * bool(table.doubt)}"
+        return " ".join([start, f"in place of {table.leader}", *(f"({text})" for text in doubt)])
     chance = float(table.frame.get("P(best)", table.frame["failures"])[list(table.ahead)].sum())
     alone = {*table.best} == {*table.ahead} or "P(best)" not in table.frame
     sure = [] if alone else [f"chance to be the best {probability(chance)}"]
-    told = ", ".join(["first together"] * (len(use) > 1) + sure + [table.doubt] * bool(table.doubt))
+    told = ", ".join(["first together"] * (len(use) > 1) + sure + doubt)
     return f"{start}{f' ({told})' * bool(told)}"
 
 

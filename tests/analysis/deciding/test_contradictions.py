@@ -106,7 +106,7 @@ def contradictions(found, of):
     cost = re.search(r"choosing .* costs at most ([\d.]+)", answer)
     yield from says(cost and alone, "a cost of choosing among one")
     listed = [line for line in screen if line.startswith("Choosing costs at most")]
-    yield from says(bool(cost) != bool(listed), "one sentence has costs, another has not")
+    yield from says(cost and not listed, "one sentence has costs, another has not")
     if cost and len(found.best) <= 4:
         each = re.findall(
             r" ([\d.]+)(?:,|\.$| of)", listed[0].partition(": ")[2].partition(" So ")[0]
