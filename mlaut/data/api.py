@@ -24,7 +24,7 @@ from mlaut.errors import DataError, nearest, with_checked_options
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
 from mlaut.files_io.outcomes.study_records import extends
-from mlaut.former_names import FORMER
+from mlaut.former_names import former
 
 
 @with_checked_options(DataError)
@@ -51,7 +51,7 @@ class Data:
         return "Data()"
 
     def __getattr__(self, name: str) -> Any:
-        today = FORMER.get(f"Data.{name}")
+        today = former().get(f"Data.{name}")
         hint = f"; today: {today}" if today else nearest(name, vars(Data))
         raise AttributeError(f"'Data' object has no attribute {name!r}{hint}")
 

@@ -236,7 +236,7 @@ def pair_test(**row: Any) -> Callable[[Callable[..., PairStatistics | Pairwise]]
                 answer = test.lay_out(results, answer, {**options, **given.arguments})
             return answer if pair is None else answer.pair(*pair)
 
-        function = of_results(extend_signature(run, added, _PAIR_TEXT))
+        function = of_results(extend_signature(run, added, _PAIR_TEXT, Pairwise | TestResult))
         function.test = test  # type: ignore[attr-defined]
         return cast("PairFunction", function)
 

@@ -26,7 +26,7 @@ from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
 from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER
-from mlaut.former_names import FORMER
+from mlaut.former_names import former
 from mlaut.plugins.finding import found
 from mlaut.records import check_name
 
@@ -199,7 +199,7 @@ has all
         near = sorted(alike, key=likeness, reverse=True)
         words = " or ".join(map(repr, list(dict.fromkeys(known[name] for name in near))[:3]))
         hint = f"did you mean {words}? " * bool(words) + "'mlaut list strategies' has all"
-        today = FORMER.get(str(word))
+        today = former().get(str(word))
         hint = f"today: {today}" if today else hint if known else "register it"
         return StrategyError(f"no {what} is called {word!r}; {hint}")
 
