@@ -33,11 +33,11 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def answer(table: VerdictTable) -> str:
+def answer(table: VerdictTable, letters: int = _TWO_LINES) -> str:
     """Return what to do, by one rule: which to use, which may be as good at what cost, and others.
 
     The answer does not change if a poor strategy or a copy of a strategy is added. If the leader
-    is in doubt, it begins with "If you must choose now". Fewer names keep it within two lines.
+    is in doubt, it begins with "If you must choose now". Fewer names keep it within ``letters``.
     """
     if not table.decided:
         return _too_few(table)
@@ -45,7 +45,7 @@ def answer(table: VerdictTable) -> str:
         none = "No choice is safe: each strategy is shown to be worse than another."
         return f"{none} {advice(table)}."
     texts = [_answer(table, most, sized) for most, sized in _FORMS]
-    return next((text for text in texts if len(text) <= _TWO_LINES), texts[-1])
+    return next((text for text in texts if len(text) <= letters), texts[-1])
 
 
 def _answer(table: VerdictTable, most: int, sized: bool) -> str:
@@ -91,12 +91,22 @@ def _too_few(table: VerdictTable) -> str:
     where = f"on {every} {unit(table)}" if table.n_first == n else where
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
+    if size and (ahead := _ahead(table)):
+        size += f"; {listed(ahead, MOST_CHOSEN)} {be(ahead)} ahead on average"
     sized, other = f" ({rest}: {size})" * bool(size), " Other datasets may have another order."
     texts = [
         f"{few}: {name} is first {where}{told}.{order} {advice(table)}."
         for told, order in ((sized, other), (sized, ""), ("", other))
     ]
     return next((text for text in texts if len(text) <= _TWO_LINES), texts[-1])
+
+
+def _ahead(table: VerdictTable) -> list[str]:
+    """Return the strategies with a better average than the first by rank."""
+    if "ratio" in table.frame:
+        return list(table.frame.index[table.frame["ratio"] < 1])
+    gap = table.frame.get("difference", table.frame["failures"] * np.nan)
+    return list(gap.index[(gap if table.scorer.greater_is_better else -gap) > 0])
 
 
 def advice(table: VerdictTable) -> str:
