@@ -298,7 +298,8 @@ def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, flo
     valued = with_means(results)
     if valued is None or len(valued.strategies) < 2:
         return {}
-    beaten = better.any(axis=0)[[results.strategies.index(name) for name in valued.strategies]]
+    places = [results.strategies.index(name) for name in valued.strategies]
+    beaten = np.asarray(better.any(axis=0))[places]
     rows = valued.by_source(paired_losses(valued).snapped)
     bounds = cost_bounds(rows, 1 - alpha, rivals=None if beaten.all() else ~beaten)
     return dict(zip(valued.strategies, bounds.tolist(), strict=True))
