@@ -564,7 +564,7 @@ def test_models_are_saved_where_all_machines_see_them(cluster, make, tmp_path):
 
 
 def test_changed_dataset_ends_the_run(cluster, make, monkeypatch):
-    monkeypatch.setattr(dask_engine, "load_dataset", _raises_changed)
+    monkeypatch.setattr(dask_engine, "load_table", _raises_changed)
     with pytest.raises(DataError, match="was changed while the study runs"):
         make("study").run(Random(), engine="dask", scheduler=cluster.scheduler_address, verbose=0)
 
