@@ -137,9 +137,8 @@ class ShownTable:
         columns = tuple(by_key.get(name) or TableColumn(name, name) for name in names)
         labels = (x if isinstance(x, tuple) else (x,) for x in frame.index)
         values = frame.to_numpy(dtype=object).T.tolist()
-        cells = [
-            list(map(ShownCell, x, map(c.text, x))) for c, x in zip(columns, values, strict=True)
-        ]
+        made = ((x, map(c.text, x)) for c, x in zip(columns, values, strict=True))
+        cells = [[*map(ShownCell._make, zip(x, texts, strict=True))] for x, texts in made]
         by_row = zip(*cells, strict=True) if cells else ((),) * len(frame)
         named = (tuple(map(str, label)) for label in labels)
         rows = tuple(zip(named, by_row, strict=True))

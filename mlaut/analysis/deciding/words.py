@@ -93,10 +93,12 @@ def _too_few(table: VerdictTable, letters: int) -> str:
     rest = str(others.index[0]) if len(others) == 1 else rest
     if size and (ahead := _ahead(table)):
         size += f"; {listed(ahead, MOST_CHOSEN)} {be(ahead)} ahead on average"
-    order = f"Other datasets may have another order. {advice(table)}."
-    sized = f" ({rest}: {size})" * bool(size)
-    texts = [f"{few}: {name} is first {where}{told}. {order}" for told in (sized, "")]
-    return texts[len(texts[0]) > letters]
+    sized, other = f" ({rest}: {size})" * bool(size), " Other datasets may have another order."
+    texts = [
+        f"{few}: {name} is first {where}{told}.{order} {advice(table)}."
+        for told, order in ((sized, other), (sized, ""), ("", other))
+    ]
+    return next((text for text in texts if len(text) <= letters), texts[-1])
 
 
 def _ahead(table: VerdictTable) -> list[str]:
@@ -134,8 +136,7 @@ def _choice(table: VerdictTable, most: int) -> str:
 
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
     """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
-    often = table.frame["failures"] >= OFTEN * table.n  # those `sizes` names apart
-    rest = [name for name in names if name not in table.by_mean and not often[name]]
+    rest = [name for name in names if name not in table.by_mean]
     size = sizes(table, [name for name in names if name not in rest])
     more = f"{listed(rest, MOST_CHOSEN)} " * bool(size) + "more often worse"
     parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
@@ -143,26 +144,18 @@ def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
 
 
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
-    """Return the distances of strategies from the leader as text; empty if they are not known.
-
-    It says which strategies it leaves out, because they failed too often.
-    """
+    """Return the distances from the leader, where both have a result; empty if not known."""
     frame = table.frame.loc[list(names)]
-    often = frame["failures"] >= OFTEN * table.n
-    failed, frame = frame["failures"][often], frame[~often]
     size = "ratio" if "ratio" in frame else "difference"
     values = frame.get(size, frame["failures"] * np.nan).abs().dropna()
     if values.empty:
         return ""
     low, high = values.min(), values.max()
     ends = f"at least {_range(low)}" if high > _FAR * values.median() else _range(low, high)
-    who = [f"{name}, which failed on {n} of {table.n}" for name, n in failed.items()]
-    who = [f"the {len(who)} that failed on some"] if len(who) > 1 else who
-    without = "".join(f", without {each} datasets" for each in who)
     if "ratio" in frame:
-        return f"{ends} times the {table.metric} of {table.first[0]}{without}"
+        return f"{ends} times the {table.metric} of {table.first[0]}"
     side = "below" if table.scorer.greater_is_better else "above"
-    return f"{table.metric} {ends} {side} {table.first[0]}{without}"
+    return f"{table.metric} {ends} {side} {table.first[0]}"
 
 
 def _range(*values: float) -> str:
