@@ -156,11 +156,13 @@ def screen_of(section: Section) -> Screen:
     label = "Why the doubt" if doubt else "Bear in mind"
     doubts = [f"{_sentence(doubt)}."] * bool(doubt and "related names" not in doubt)
     changes = [f"The way to compare was {change}." for change in decision.chosen.changes]
-    told = [x for x in decision.headline()[1:] if x not in (decision.hint, " ".join(gaps))]
+    hint, _, each = decision.hint.partition("Each for itself: ")
+    told = [f"Each dataset for itself: {each}"] * bool(each)
+    told += [x for x in decision.headline()[1:] if x not in (decision.hint, " ".join(gaps))]
     return Screen(
         answer=answer,
         more=tuple(_BEYOND.sub(r"; \1 failed often", text) for text in more),
-        mind=(label, *doubts, *changes, *_related(decision.hint, decision), *_untold(gaps)),
+        mind=(label, *doubts, *changes, *_related(hint.strip(), decision), *_untold(gaps)),
         notes=tuple(_untold(told)),
         headers=tuple((column.header, column.title) for column in columns),
         groups=tuple(
@@ -272,7 +274,9 @@ _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own 
 
 def answer_parts(decision: Decision) -> list[str]:
     """Return the answer as sentences, of which the first is the headline."""
-    answer = answer_of(decision, _LETTERS) if decision.leader else decision.answer()
+    answer = decision.answer()
+    if decision.leader or decision.sets is None:
+        answer = answer_of(decision, _LETTERS)
     if decision.leader and (doubt := decision.doubt):  # which stands apart
         answer = answer.replace(f", {doubt}", "").replace(f" ({doubt})", "")
     if not decision.decided or not decision.leader:

@@ -40,7 +40,7 @@ def answer(table: VerdictTable, letters: int = _TWO_LINES) -> str:
     is in doubt, it begins with "If you must choose now". Fewer names keep it within ``letters``.
     """
     if not table.decided:
-        return _too_few(table)
+        return _too_few(table, letters)
     if not table.leader:
         none = "No choice is safe: each strategy is shown to be worse than another."
         return f"{none} {advice(table)}."
@@ -78,7 +78,7 @@ def _answer(table: VerdictTable, most: int, sized: bool) -> str:
     return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
 
 
-def _too_few(table: VerdictTable) -> str:
+def _too_few(table: VerdictTable, letters: int) -> str:
     """Return who is first where there are too few datasets, and what cannot be concluded."""
     n = table.n_sources or table.n
     few = f"Too few {unit(table)} to be sure ({n}, and it takes {table.least})"
@@ -98,7 +98,7 @@ def _too_few(table: VerdictTable) -> str:
         f"{few}: {name} is first {where}{told}.{order} {advice(table)}."
         for told, order in ((sized, other), (sized, ""), ("", other))
     ]
-    return next((text for text in texts if len(text) <= _TWO_LINES), texts[-1])
+    return next((text for text in texts if len(text) <= letters), texts[-1])
 
 
 def _ahead(table: VerdictTable) -> list[str]:
