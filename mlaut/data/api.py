@@ -1,11 +1,11 @@
 """Public functions that set up a study: open databases, load datasets, and split them."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
-
-import pandas as pd
 
 from mlaut.data.sources.loading import load_into
 from mlaut.data.sources.references import expand
@@ -24,7 +24,8 @@ from mlaut.errors import DataError, nearest, with_checked_options
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
 from mlaut.files_io.outcomes.study_records import extends
-from mlaut.former_names import FORMER
+from mlaut.former_names import former
+from mlaut.lazy import pd
 
 
 @with_checked_options(DataError)
@@ -51,7 +52,7 @@ class Data:
         return "Data()"
 
     def __getattr__(self, name: str) -> Any:
-        today = FORMER.get(f"Data.{name}")
+        today = former().get(f"Data.{name}")
         hint = f"; today: {today}" if today else nearest(name, vars(Data))
         raise AttributeError(f"'Data' object has no attribute {name!r}{hint}")
 

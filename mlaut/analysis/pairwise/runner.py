@@ -175,6 +175,9 @@ _ENDS = {"": "value", " low": "low", " high": "high"}
 
 def _late_table(pairs: Pairs, effect: Effect | LateEffect, end: str) -> Callable[[], pd.DataFrame]:
     def table() -> pd.DataFrame:
+        if not end and isinstance(effect, LateEffect) and effect.value:
+            value = effect.value()
+            return pairs.square(value, 0.0 - value)
         made = effect.made if isinstance(effect, LateEffect) else effect
         return pairs.square(getattr(made, _ENDS[end]), getattr(made.turned(), _ENDS[end]))
 
@@ -236,7 +239,7 @@ def pair_test(**row: Any) -> Callable[[Callable[..., PairStatistics | Pairwise]]
                 answer = test.lay_out(results, answer, {**options, **given.arguments})
             return answer if pair is None else answer.pair(*pair)
 
-        function = of_results(extend_signature(run, added, _PAIR_TEXT))
+        function = of_results(extend_signature(run, added, _PAIR_TEXT, Pairwise | TestResult))
         function.test = test  # type: ignore[attr-defined]
         return cast("PairFunction", function)
 

@@ -110,7 +110,7 @@ def of_results(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def extend_signature(
-    public: Callable[..., T], added: Mapping[str, tuple[Any, Any]], text: str
+    public: Callable[..., T], added: Mapping[str, tuple[Any, Any]], text: str, returns: Any = None
 ) -> Callable[..., T]:
     """Return a wrapper with further keywords, which have a default and a type, and their text."""
     own = signature(public)
@@ -119,8 +119,10 @@ def extend_signature(
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, (default, kind) in added.items()
     ]
-    results = results.replace(annotation=Results | pd.DataFrame)
-    public.__signature__ = own.replace(parameters=[results, *others, *further])  # type: ignore[attr-defined]
+    public.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[results.replace(annotation=Results | pd.DataFrame), *others, *further],
+        return_annotation=returns or own.return_annotation,
+    )
     document = public.__doc__ or ""
     section = re.search(r"\n    (Returns|Raises|Notes|Examples)\n    -", document)
     at = section.start() if section else len(document)

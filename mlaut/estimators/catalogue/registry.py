@@ -26,13 +26,12 @@ from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
 from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER
-from mlaut.former_names import FORMER
+from mlaut.former_names import former
+from mlaut.lazy import pd
 from mlaut.plugins.finding import found
 from mlaut.records import check_name
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 
 Class = TypeVar("Class", bound=type)
@@ -199,7 +198,7 @@ has all
         near = sorted(alike, key=likeness, reverse=True)
         words = " or ".join(map(repr, list(dict.fromkeys(known[name] for name in near))[:3]))
         hint = f"did you mean {words}? " * bool(words) + "'mlaut list strategies' has all"
-        today = FORMER.get(str(word))
+        today = former().get(str(word))
         hint = f"today: {today}" if today else hint if known else "register it"
         return StrategyError(f"no {what} is called {word!r}; {hint}")
 
@@ -217,8 +216,6 @@ has all
         >>> REGISTRY.table("Naive_Bayes")["family"].tolist()
         ['Naive_Bayes', 'Naive_Bayes']
         """
-        import pandas as pd
-
         rows = [spec.row() for spec in self.search(*words, **metadata)]
         return pd.DataFrame(rows, columns=["name", "family", "task", "collection", "package"])
 
@@ -284,10 +281,6 @@ def _with_plugins(registry: Registry) -> Registry:
 
 REGISTRY = _with_plugins(Registry((*CATALOGUE, *TODAY, *NETWORKS)))
 """Strategies that come with MLaut, and those of plug-ins."""
-
-
-if TYPE_CHECKING:
-    from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 
 
 def check_packages(strategies: Iterable[MlautEstimator]) -> None:

@@ -107,7 +107,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
 
 
 def _check_metrics(g: Sheet, keys: Keys) -> None:
-    """Raise an error where columns are the metric, others and times, or where rows are metrics."""
+    """Raise an error where columns are the metric, others and times."""
     if g.asked.columns.get("score"):
         return
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
@@ -359,6 +359,10 @@ def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) ->
     told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
     if columns and (several or kind == "strategy") and all(map(is_metric, shown)):
         told.append(_METRICS)
+    known = [x for x in columns if usual_name(without_unit(x)) is not None]
+    if told and told[0] == _METRICS and kind == "strategy" and g.metric and known:
+        text = f"its columns ({some_of(columns)}) are metrics of one dataset, and none is of "
+        raise g.refuse(text + g.metric, *({"metric": word_of(x)} for x in known[:3]))
     if told:
         raise g.refuse(f"its columns ({some_of(columns)}) {told[0].format(other)}")
     if several and all(x.isdigit() for x in columns):
