@@ -85,7 +85,7 @@ def csv_text(table: pd.DataFrame, *, index: bool = True) -> str:
     2,\x1b[2J,2.0
     <BLANKLINE>
     """
-    safe = table.map(_no_formula)
+    safe = table.apply(lambda x: x if x.dtype.kind in "iufb" else x.map(_no_formula))
     safe.columns, safe.index = map(_labels_without_formula, (table.columns, table.index))
     return str(safe.to_csv(index=index, lineterminator="\n"))
 

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import h5py
 import numpy as np
-import pandas as pd
 
 from mlaut.errors import DataError, StoreError, nearest
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
@@ -30,6 +29,7 @@ from mlaut.files_io.tables.datasets import (
     put_dataset,
     what_changed,
 )
+from mlaut.lazy import pd
 from mlaut.markup import counted, table_html
 from mlaut.records import Dataset
 

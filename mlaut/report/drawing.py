@@ -8,6 +8,7 @@ from collections.abc import Callable, Sized
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -98,12 +99,14 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
     """
     with _own_style():
         return {
-            name: Picture(*FIGURES[name][1:], _svg(figure, f"{prefix}-{name}-"), *texts)
+            name: Picture(*FIGURES[name][1:], _element(_svg(figure), f"{prefix}-{name}-"), *texts)
             for name, (figure, *texts) in figures(section, page=True).items()
         }
 
 
 _Made = tuple["Figure", str, str]
+_DRAWN: WeakKeyDictionary[Section, dict[str, _Made | None]] = WeakKeyDictionary()
+_SVGS: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 
 
 def figures(section: Section, *, page: bool = False) -> dict[str, _Made]:
@@ -111,24 +114,45 @@ def figures(section: Section, *, page: bool = False) -> dict[str, _Made]:
 
     A ``page`` draws the figure of the decision by itself.
     """
+    names = [name for name, (*_, after) in FIGURES.items() if after or not page]
+    drawn = _DRAWN.setdefault(section, {})
     with _own_style():
-        drawn = {n: make(section) for n, (make, _, after) in FIGURES.items() if after or not page}
-    return {name: parts for name, parts in drawn.items() if parts is not None}
+        drawn |= {name: FIGURES[name][0](section) for name in names if name not in drawn}
+    return {name: parts for name in names if (parts := drawn[name]) is not None}
 
 
-def file_of(figure: Figure, form: str, *, transparent: bool = False) -> bytes:
+def file_of(figure: Figure, form: str) -> bytes:
     """Return the bytes of a figure as ``svg`` or ``pdf``: always the same, no control signs."""
+    paper = '<rect width="100%" height="100%" fill="#fff"/><g '
+    return (
+        _svg(figure).replace("<g ", paper, 1).encode() if form == "svg" else _written(figure, form)
+    )
+
+
+def _svg(figure: Figure) -> str:
+    """Return a figure as SVG without a background; it is drawn once, for a page and a folder."""
+    if figure not in _SVGS:  # names stand in its comments
+        _SVGS[figure] = printable(_written(figure, "svg").decode())
+    return _SVGS[figure]
+
+
+def _written(figure: Figure, form: str) -> bytes:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.lines import Line2D
 
+    if (layout := figure.get_layout_engine()) is not None:
+        FigureCanvasSVG(figure)
+        figure.dpi = 72  # points, the unit of both forms
+        layout.execute(figure)
+        figure.set_layout_engine(None)  # with one, savefig draws all of a figure to lay it out
     dots = [line for line in figure.findobj(Line2D) if line.get_marker() == "."]
     if sum(np.size(line.get_xdata()) for line in dots) > _MOST_DOTS:
         for line in dots:
             line.set_rasterized(True)
-    about, target = dict.fromkeys(_ABOUT[form]), io.BytesIO()
+    target, about = io.BytesIO(), dict.fromkeys(_ABOUT[form])
     with _own_style():
-        figure.savefig(target, format=form, transparent=transparent, metadata=about, dpi=_DPI)
-    data = target.getvalue()  # the names stand in comments of an SVG
-    return printable(data.decode()).encode() if form == "svg" else data
+        figure.savefig(target, format=form, transparent=form == "svg", metadata=about, dpi=_DPI)
+    return target.getvalue()
 
 
 def _own_style() -> AbstractContextManager[None]:
@@ -369,17 +393,9 @@ def _list(values: pd.Series) -> str:
     return ", ".join(listed) + (f" and {more} more" if more > 0 else "")
 
 
-def _svg(figure: Figure, prefix: str) -> str:
+def _element(svg: str, prefix: str) -> str:
     """Return the ``<svg>`` element of a figure, with a prefix before all ids."""
-    if (layout := figure.get_layout_engine()) is not None:
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-        FigureCanvasSVG(figure)
-        figure.dpi = 72  # points, the unit of SVG
-        layout.execute(figure)
-        figure.set_layout_engine(None)  # with one, savefig draws all of a figure to lay it out
-    text = file_of(figure, "svg", transparent=True).decode()
-    text = _PLACES.sub(lambda places: _LONG.sub("", places[0]), text[text.index("<svg") :])
+    text = _PLACES.sub(lambda places: _LONG.sub("", places[0]), svg[svg.index("<svg") :])
     # The figure is at most as wide as the page and at least 0.7 times its size, which is still
     # readable; on a narrower page its box scrolls.
     text = re.sub(r'width="([\d.]+pt)"', r'style="min-width: calc(0.7 * \1)" \g<0>', text, count=1)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
@@ -39,6 +39,8 @@ class ReportTable:
         columns need no other headers; default the table itself. A form without a row is not shown.
     of_failures : bool, default False
         Whether the page shows the table under "Failures and warnings".
+    alone : bool, default False
+        Whether ``shown`` needs the section alone: the table has more, and is made for its CSV file.
     """
 
     name: str
@@ -49,21 +51,22 @@ class ReportTable:
     heading: str = ""
     fold: str = ""
     needs: str = ""
-    shown: Callable[[Any, pd.DataFrame], pd.DataFrame | ShownTable] = lambda _, frame: frame
+    shown: Callable[[Any, Any], pd.DataFrame | ShownTable] = lambda _, frame: frame
     of_failures: bool = False
+    alone: bool = False
 
 
 class Made(Mapping[str, pd.DataFrame]):
     """Tables that a source has data for, by name; each is made when it is first asked for."""
 
     def __init__(self, tables: Iterable[ReportTable], source: Any) -> None:
-        self._able = {x.name: x for x in tables if not x.needs or getattr(source, x.needs)}
+        self.able = {x.name: x for x in tables if not x.needs or getattr(source, x.needs)}
         self._source = source
         self._made: dict[str, pd.DataFrame | None] = {}
 
     def _get(self, name: str) -> pd.DataFrame | None:
-        if name in self._able and name not in self._made:
-            self._made[name] = self._able[name].make(self._source)
+        if name in self.able and name not in self._made:
+            self._made[name] = self.able[name].make(self._source)
         return self._made.get(name)
 
     def __contains__(self, name: object) -> bool:
@@ -75,7 +78,7 @@ class Made(Mapping[str, pd.DataFrame]):
         return frame
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._able if name in self)
+        return (name for name in self.able if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -86,22 +89,13 @@ def shown_in(
 ) -> Iterator[tuple[ReportTable, ShownTable]]:
     """Yield each of the source's ``tables`` that a form shows, as text."""
     for table in tables:
-        if form in table.forms and table.name in source.tables:
-            shown = table.shown(source, source.tables[table.name])
+        if form in table.forms and table.name in (
+            source.tables.able if table.alone else source.tables
+        ):
+            shown = table.shown(source, None if table.alone else source.tables[table.name])
             shown = shown if isinstance(shown, ShownTable) else ShownTable.of(shown)
             if shown.rows:
                 yield table, shown
-
-
-class Later(Protocol):
-    """What a section computes when it is first asked for; see the attributes of `Section`."""
-
-    def comparison(self, of: "Section") -> Comparison | None: ...  # noqa: D102
-    def estimates(self, of: "Section") -> Mapping[str, ResultTable]: ...  # noqa: D102
-    def robustness(self, of: "Section") -> Robustness | None: ...  # noqa: D102
-    def sentences(self, of: "Section") -> tuple[str, ...]: ...  # noqa: D102
-    def notes(self, of: "Section") -> tuple[str, ...]: ...  # noqa: D102
-    def tables(self, of: "Section") -> Mapping[str, pd.DataFrame]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +112,7 @@ class Section:
     results : Results
         Compared results, with missing cells treated; equal to ``scored`` if the treatment would
         leave nothing.
-    later : Later
+    later : object
         Computes the other attributes.
     chosen : Chosen
         The analysis.
@@ -148,7 +142,7 @@ class Section:
     title: str
     scored: Results
     results: Results
-    later: Later
+    later: Any  # `content._Later`
     chosen: Chosen
     problem: tuple[str, ...] = ()
     tested: Comparison | None = None

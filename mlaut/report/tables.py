@@ -165,8 +165,8 @@ def _duels(comparison: Comparison) -> pd.DataFrame | None:
     table = table.rename(columns=columns)
     test = "trinomial" if comparison.results.incomparable else "signed rank"
     if not comparison.results.incomparable:
-        table[comparison.effect_name(effect)] = comparison.effect("t", effect)["value"]
-    table[f"p {test}"] = pairs[test].to_frame()["p (unadjusted)"]
+        table[comparison.effect_name(effect)] = comparison.number("t", effect)
+    table[f"p {test}"] = comparison.number(test, "p (unadjusted)")
     return table.rename_axis(_PAIR)
 
 
@@ -182,23 +182,20 @@ def _if_any(make: Callable[[Results], ResultTable]) -> Callable[[Section], pd.Da
     return frame
 
 
-def pair_table(comparison: Comparison, every: pd.DataFrame) -> pd.DataFrame:
+def pair_table(comparison: Comparison) -> pd.DataFrame:
     """Return one row for each pair: effect sizes in the direction of the metric, and p-values.
-
-    ``every`` is ``comparison.to_frame()``.
 
     The effects are the mean difference with its interval and Cohen's d. If the scales of datasets
     are not comparable, the effect is the share of datasets on which the first strategy is better.
     """
-    main = "mean difference" if "t" in comparison.pairs else "share better"
-    fallback = "trinomial" if "trinomial" in comparison.pairs else comparison.leading
-    main = main if "t" in comparison.pairs or fallback == "trinomial" else "signed ranks"
-    effect = comparison.effect("t" if "t" in comparison.pairs else fallback, main)
-    table = effect.rename(columns={"value": comparison.effect_name(main)})
-    if "t" in comparison.pairs:
-        table["Cohen's d"] = comparison.effect("t", "Cohen's d (paired)")["value"]
+    mains = {"t": "mean difference", "trinomial": "share better"}
+    test = next((name for name in mains if name in comparison.pairs), comparison.leading)
+    main = mains.get(test, "signed ranks")
+    table = comparison.effect(test, main).rename(columns={"value": comparison.effect_name(main)})
+    if test == "t":
+        table["Cohen's d"] = comparison.number("t", "Cohen's d (paired)")
     for name in comparison.pairs:
-        table[f"p {name}"] = every[name]["p_value"]
+        table[f"p {name}"] = comparison.number(name, "p_value")
     return table.rename_axis(["strategy", "against"])
 
 
@@ -367,7 +364,8 @@ TABLES = (
         "the first against the second, scenario (c)",
         needs="tested",
         fold="Table of all {rows} pairs",
-        shown=lambda s, frame: pair_table(s.comparison, frame),
+        shown=lambda s, _: pair_table(s.comparison),
+        alone=True,
     ),
     ReportTable(
         "pairs of one dataset",

@@ -105,16 +105,16 @@ def test_figures_of_several_metrics_are_named_by_metric(report, tmp_path, draw_o
 
 @pytest.mark.parametrize("form", ["svg", "pdf"])
 def test_a_figure_has_the_same_bytes_each_time(report, form):
-    first, second = (figures(report.sections[0])["decision"][0] for _ in range(2))
+    first, second = (figures(replace(report.sections[0]))["decision"][0] for _ in range(2))
     assert file_of(first, form) == file_of(second, form)
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf"])
 def test_no_setting_of_a_user_changes_a_figure(report, form, draw_only):
     draw_only()
-    section = report.sections[0]
 
     def drawn():
+        section = replace(report.sections[0])  # whose figures are not drawn yet
         return file_of(figures(section)["decision"][0], form), pictures(section, "p")
 
     plain = drawn()
@@ -147,14 +147,17 @@ def test_a_report_is_drawn_where_the_backend_of_a_notebook_is_not_installed(tmp_
     assert ended.stdout.endswith("r.html\nnot_installed\n")
 
 
-def test_a_page_draws_each_figure_once_and_places_all_as_in_its_file(report, monkeypatch):
+def test_a_page_and_its_folder_draw_each_figure_once_for_svg(report, monkeypatch, tmp_path):
     drawn, draw = [], NotebookFigure.draw
     monkeypatch.setattr(
         NotebookFigure, "draw", lambda self, renderer: drawn.append(self) or draw(self, renderer)
     )
-    section = report.sections[0]
+    section = replace(report.sections[0])
     shown = pictures(section, "p")
     assert len({*drawn}) == len(drawn) == len(shown)
+    drawn.clear()
+    write_report(replace(report, sections=(section,)), tmp_path)  # the PDFs, and the first figure
+    assert len(drawn) == len(shown) + 2
     for name, (figure, *_) in figures(section, page=True).items():
         file = file_of(figure, "svg").decode()
         places = (

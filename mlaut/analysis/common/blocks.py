@@ -24,12 +24,17 @@ def in_blocks(compute: Callable[..., Parts]) -> Callable[..., Parts]:
 
     @wraps(compute)
     def joined(d: np.ndarray, *args: Any, **options: Any) -> Parts:
-        parts = [compute(d[:, block], *args, **options) for block in blocks(d)]
-        whole = [
-            np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
-            for values in zip(*parts, strict=True)
-        ]
-        make: Any = getattr(type(parts[0]), "_make", tuple)
-        return make(whole) if len(parts) > 1 else parts[0]
+        whole: list[Any] = []
+        for block in blocks(d):
+            part = compute(d[:, block], *args, **options)
+            whole = whole or [
+                np.empty((d.shape[1], *x.shape[1:]), x.dtype) if isinstance(x, np.ndarray) else x
+                for x in part
+            ]
+            for values, own in zip(whole, part, strict=True):
+                if isinstance(own, np.ndarray):
+                    values[block] = own
+        make: Any = getattr(type(part), "_make", tuple)
+        return make(whole)
 
     return joined

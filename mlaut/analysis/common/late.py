@@ -48,6 +48,4 @@ class Late(Mapping[str, V]):
 
 def changed(values: Mapping[str, V], **more: V) -> Mapping[str, V]:
     """Return values with others in their place; what is not computed yet stays so."""
-    if isinstance(values, Late):
-        return Late({**values._values, **more})
-    return {**values, **more}
+    return Late({**(values._values if isinstance(values, Late) else values), **more})

@@ -14,6 +14,7 @@ _SPECIAL = {
     '"': r"\textquotedbl{}",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }
+_ESCAPES = str.maketrans(_SPECIAL)
 
 
 def escape(text: str) -> str:
@@ -24,7 +25,7 @@ def escape(text: str) -> str:
     >>> print(escape("K_Neighbours: 50 % of $x^2$"))
     K\_Neighbours: 50 \% of \$x\textasciicircum{}2\$
     """
-    return "".join(_SPECIAL.get(sign, sign) for sign in printable(" ".join(text.split())))
+    return printable(" ".join(text.split())).translate(_ESCAPES)
 
 
 def table_environment(

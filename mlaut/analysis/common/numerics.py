@@ -1,6 +1,6 @@
 """Exact tail probabilities, rounding noise and intervals that several tests share."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -227,16 +227,16 @@ def trinomial_sf(net: np.ndarray, n: int, tied: np.ndarray) -> np.ndarray:
 
     ties = np.arange(n + 1) if np.any(tied > 0) else np.zeros(1, dtype=int)
     log_ways = gammaln(n + 1) - gammaln(ties + 1) - gammaln(n - ties + 1)
-    tied, place = np.unique(tied, return_inverse=True)
-    weight = log_ways + xlogy(ties, tied[:, None]) + xlog1py(n - ties, -tied[:, None])
-    weight = np.exp(weight)[place]
+    tied, group = np.unique(tied, return_inverse=True)
+    weight = np.exp(log_ways + xlogy(ties, tied[:, None]) + xlog1py(n - ties, -tied[:, None]))
     # given the number of ties, the wins among the other comparisons are binomial
     others = n - ties
     net, place = np.unique(net, return_inverse=True)  # few, beside the pairs
     wins = np.ceil((others + net[:, None]) / 2)
     tail = np.where(wins <= 0, 1.0, bdtrc(np.maximum(wins - 1, 0), others, 0.5))
-    tail = np.where(wins > others, 0.0, tail)[place]
-    return np.minimum((weight * tail).sum(axis=1), 1.0)
+    tail = np.where(wins > others, 0.0, tail)
+    sums = np.stack([(tail * of_group).sum(axis=1) for of_group in weight])
+    return np.minimum(sums[group, place], 1.0)
 
 
 @lru_cache(maxsize=256)
@@ -254,7 +254,7 @@ def range_ppf(alpha: float, groups: int) -> float:
     return high
 
 
-def range_sf(values: Iterable[float], groups: int) -> np.ndarray:
+def range_sf(values: Sequence[float] | np.ndarray, groups: int) -> np.ndarray:
     """Return P(range of ``groups`` standard normals > value), to 14 decimals.
 
     The probability is an integral over the largest normal. The trapezoidal rule is so exact here
@@ -271,8 +271,10 @@ def range_sf(values: Iterable[float], groups: int) -> np.ndarray:
     below = ndtr(largest)
     weight = groups * step * np.exp(-(largest**2) / 2) / np.sqrt(2 * np.pi)
     whole = below ** (groups - 1)
-    above = [whole - (below - ndtr(largest - x)) ** (groups - 1) for x in values]
-    return np.clip(np.reshape(above, (-1, len(largest))) @ weight, 0.0, 1.0)
+    values, place = np.unique(values, return_inverse=True)  # few, beside the pairs
+    parts = np.split(values[:, None], range(1024, len(values), 1024))  # 3 MB of nodes at a time
+    above = [(whole - (below - ndtr(largest - x)) ** (groups - 1)) @ weight for x in parts]
+    return np.clip(np.concatenate(above), 0.0, 1.0)[place]
 
 
 def student_quantile(df: float, confidence: float) -> float:

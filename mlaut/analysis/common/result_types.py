@@ -4,12 +4,15 @@ Numbers are stored unrounded and rounded only for display. No p-value is 0: a p-
 `SMALLEST_P`, the smallest normal floating-point number, is stored as that number, with a note.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.display import (
     SCENARIOS,
@@ -23,6 +26,7 @@ from mlaut.analysis.common.display import (
 from mlaut.analysis.common.late import Late, changed
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.errors import AnalysisError
+from mlaut.lazy import pd
 
 _BETTER = "P(row better)"
 _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"
@@ -349,8 +353,12 @@ class Pairwise(Shown):
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Return all pairs, each once, in the order of the strategies."""
-        names = self.strategies
-        return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+        return list(combinations(self.strategies, 2))
+
+    @property
+    def labels(self) -> pd.MultiIndex:
+        """Return the pairs as labels of rows."""
+        return _labels(self.strategies).copy()
 
     def pair(self, first: str, second: str) -> TestResult:
         """Return the result of one pair; differences and alternatives are first against second."""
@@ -397,7 +405,7 @@ class Pairwise(Shown):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each pair and one column for each table with a number for any pair."""
-        index = pd.MultiIndex.from_tuples(self.pairs)
+        index = self.labels
         upper = np.triu_indices(len(self.strategies), 1)
         columns = {key: table.to_numpy()[upper] for key, table in self.tables.items()}
         known = {key: x for key, x in columns.items() if not np.isnan(x).all()}
@@ -424,7 +432,7 @@ class Pairwise(Shown):
                 if name + source in self.tables:
                     value = self.table(name + source).to_numpy()[upper]
                     columns[name + end] = value - 0.5 if is_share else 0.0 - value
-        frame = pd.DataFrame(columns, index=pd.MultiIndex.from_tuples(self.pairs))
+        frame = pd.DataFrame(columns, index=self.labels)
         return frame.dropna(axis="columns", how="all")
 
     def differ(self, alpha: float = 0.05) -> np.ndarray:
@@ -546,3 +554,8 @@ class ResultTable(Shown):
 
     def sentence(self) -> str:  # noqa: D102 - inherited
         return f"{self.title()} ({len(self.frame)} rows)."
+
+
+@lru_cache(maxsize=8)
+def _labels(names: tuple[str, ...]) -> pd.MultiIndex:
+    return pd.MultiIndex.from_tuples(list(combinations(names, 2)))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.display import Shown, number, p_text
+from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.comparing import paper, sentences
 from mlaut.analysis.comparing.methods import Methods, methods_of
@@ -44,7 +45,7 @@ class Comparison(Numbers, Shown):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each pair; columns are pairs of a test and one of its numbers."""
-        index = self.leading_pairs.to_frame().index
+        index = self.leading_pairs.labels
         frames = {name: pairs.to_frame().reindex(index) for name, pairs in self.tests.items()}
         return pd.concat(frames, axis=1)
 
@@ -100,10 +101,16 @@ class Comparison(Numbers, Shown):
             of its interval (``low``, ``high``). The first is better if a difference of accuracies
             is above 0, or a difference of losses below 0. NaN for pairs that the test leaves out.
         """
-        frame = self.in_own_direction(test).to_frame()
-        table = frame.reindex(columns=[name + end for end in _ENDS.values()])
-        table.columns = pd.Index(_ENDS)
-        return table.reindex(self.leading_pairs.to_frame().index)
+        return pd.DataFrame({key: self.number(test, name + end) for key, end in _ENDS.items()})
+
+    def number(self, test: str, name: str) -> pd.Series:
+        """Return one table of a test, for every pair, as `effect` does; no other is computed."""
+        pairs, upper = (
+            self.in_own_direction(test),
+            np.triu_indices(len(self.pairs[test].strategies), 1),
+        )
+        values = pairs.tables[name].to_numpy()[upper] if name in pairs.tables else np.nan
+        return pd.Series(values, pairs.labels, dtype=float).reindex(self.leading_pairs.labels)
 
     def in_own_direction(self, test: str) -> Pairwise:
         """Return a test of pairs with differences of the metric in place of differences of losses.
@@ -117,11 +124,11 @@ class Comparison(Numbers, Shown):
         of_losses = [name for name in pairs.effects if name in _OF_LOSSES]
         if not metric.greater_is_better or not of_losses:
             return pairs
-        turned = {"statistic": -pairs.statistics}
+        turned: dict[str, Any] = {"statistic": -pairs.statistics}
         for name in of_losses:
-            value, low, high = (pairs.table(name + end) for end in _ENDS.values())
-            turned |= {name: -value, f"{name} low": -high, f"{name} high": -low}
-        return replace(pairs, tables={**pairs.tables, **turned}, metric=metric.name)
+            for end, other in (("", ""), (" low", " high"), (" high", " low")):
+                turned[name + end] = lambda key=name + other: -pairs.table(key)
+        return replace(pairs, tables=changed(pairs.tables, **turned), metric=metric.name)
 
     def effect_name(self, name: str) -> str:
         """Return the name of an effect size; differences also name their metric."""

@@ -69,6 +69,7 @@ class LateEffect:
 
     compute: Callable[[], Effect]
     method: str
+    value: Callable[[], np.ndarray] | None = None  # where the interval alone takes long
 
     @cached_property
     def made(self) -> Effect:
@@ -104,16 +105,22 @@ def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
     >>> d.value.round(4), d.low.round(4), d.high.round(4)
     (array([1.9365]), array([0.1458]), array([3.6717]))
     """
-    n = len(d)
-    mean, sd = d.mean(axis=0), d.std(axis=0, ddof=1)
-    varies = sd > 1e-14 * np.abs(mean)
-    value = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-    np.divide(mean, sd, out=value, where=varies)
+    n, (value, varies) = len(d), cohens_value(d)
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
     t, tail = value[varies] * np.sqrt(n), (1 - confidence) / 2
     low[varies] = -_noncentrality(-t, n - 1, tail) / np.sqrt(n)
     high[varies] = _noncentrality(t, n - 1, tail) / np.sqrt(n)
     return Effect(value, low, high, NONCENTRAL)
+
+
+@in_blocks
+def cohens_value(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Cohen's d of each pair, and whether its differences vary."""
+    mean, sd = d.mean(axis=0), d.std(axis=0, ddof=1)
+    varies = sd > 1e-14 * np.abs(mean)
+    value = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    np.divide(mean, sd, out=value, where=varies)
+    return value, varies
 
 
 def _noncentrality(t: np.ndarray, df: int, tail: float) -> np.ndarray:

@@ -175,6 +175,9 @@ _ENDS = {"": "value", " low": "low", " high": "high"}
 
 def _late_table(pairs: Pairs, effect: Effect | LateEffect, end: str) -> Callable[[], pd.DataFrame]:
     def table() -> pd.DataFrame:
+        if not end and isinstance(effect, LateEffect) and effect.value:
+            value = effect.value()
+            return pairs.square(value, 0.0 - value)
         made = effect.made if isinstance(effect, LateEffect) else effect
         return pairs.square(getattr(made, _ENDS[end]), getattr(made.turned(), _ENDS[end]))
 

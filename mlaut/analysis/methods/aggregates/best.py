@@ -182,11 +182,10 @@ def _without_copies(ranks: np.ndarray) -> np.ndarray:
 
 def _places(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of better and of equal strategies in each draw: shape (draws, K)."""
-    starts, sizes = np.empty((2, *draws.shape), dtype=int)
-    for at, own in enumerate(draws.T):
-        starts[:, at] = (draws < own[:, None]).sum(axis=1)
-        sizes[:, at] = (draws == own[:, None]).sum(axis=1)
-    return starts, sizes
+    starts, ends = np.empty((2, *draws.shape), dtype=int)
+    for at, (x, own) in enumerate(zip(np.sort(draws, axis=1), draws, strict=True)):
+        starts[at], ends[at] = np.searchsorted(x, own), np.searchsorted(x, own, "right")
+    return starts, ends - starts
 
 
 def _rank_probabilities(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:

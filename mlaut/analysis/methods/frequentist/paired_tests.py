@@ -17,6 +17,7 @@ from mlaut.analysis.pairwise.effects import (
     Effect,
     LateEffect,
     cohens_d,
+    cohens_value,
     mean_difference,
     share_better,
 )
@@ -103,7 +104,9 @@ mean difference -0.1125, 95 % interval [-0.2126, -0.01239], scenario (c).'
         p=lambda side: _p_of_t(t, n - 1, side),
         effects={
             "mean difference": mean_difference(d, confidence).within(results.metric.span),
-            "Cohen's d (paired)": LateEffect(lambda: cohens_d(d, confidence), NONCENTRAL),
+            "Cohen's d (paired)": LateEffect(
+                lambda: cohens_d(d, confidence), NONCENTRAL, lambda: cohens_value(d)[0]
+            ),
         },
         df=float(n - 1),
         n=n,
@@ -252,7 +255,8 @@ def sign_test(results: Results, *, ties: str = "drop", confidence: Share = 0.95)
 
     one_of("the tie rule", ties, ("drop", "split"))
     d = paired_losses(results).differences
-    wins, losses, tied = _win_loss_tie(d)
+    tables = win_tables(d)
+    (wins, losses), (tied, _) = tables["statistic"], tables["ties"]
     shared = tied // 2 if ties == "split" else 0
     n = wins + losses + 2 * shared
 
@@ -263,7 +267,7 @@ def sign_test(results: Results, *, ties: str = "drop", confidence: Share = 0.95)
 
     rule = "dropped" if ties == "drop" else "shared by both, one dropped if their number is odd"
     return PairStatistics(
-        tables=win_tables(d),
+        tables=tables,
         p=p_of,
         effects={"share better": share_better(d, confidence)},
         notes=(f"ties {rule}",) if tied.any() else (),
@@ -298,7 +302,8 @@ def trinomial_test(results: Results, *, confidence: Share = 0.95) -> PairStatist
     2019, section 3.4.2, names for ties.
     """
     d = paired_losses(results).differences
-    wins, losses, tied = _win_loss_tie(d)
+    tables = win_tables(d)
+    (wins, losses), (tied, _) = tables["statistic"], tables["ties"]
     n = len(d)
 
     def p_of(side: str) -> np.ndarray:
@@ -307,19 +312,15 @@ def trinomial_test(results: Results, *, confidence: Share = 0.95) -> PairStatist
         return np.minimum(factor * trinomial_sf(net[side], n, tied / n), 1.0)
 
     return PairStatistics(
-        tables=win_tables(d), p=p_of, effects={"share better": share_better(d, confidence)}
+        tables=tables, p=p_of, effects={"share better": share_better(d, confidence)}
     )
-
-
-def _win_loss_tie(d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the numbers of wins, losses and ties of the first strategy of each pair."""
-    return (d < 0).sum(axis=0), (d > 0).sum(axis=0), (d == 0).sum(axis=0)
 
 
 def win_tables(d: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return the numbers of wins (the statistic), losses and ties of both orders of each pair."""
-    wins, losses, tied = _win_loss_tie(d)
-    return {"statistic": (wins, losses), "losses": (losses, wins), "ties": even(tied)}
+    wins, losses = (np.count_nonzero(x, axis=0) for x in (d < 0, d > 0))
+    tied = even(len(d) - wins - losses)
+    return {"statistic": (wins, losses), "losses": (losses, wins), "ties": tied}
 
 
 @pair_test(
