@@ -26,7 +26,7 @@ import pandas as pd
 from sklearn.dummy import DummyClassifier
 
 from mlaut import Data, Orchestrator
-from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.cells.given import cell_seed
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.engines import dask_engine
 from mlaut.files_io import StudyStore
@@ -122,9 +122,9 @@ def sleep_through(load: bytes, tables: Any) -> bytes:
     begun = time.time()
     time.sleep(SECONDS * sum(len(batch.cells) for batch in batches))
     outcomes: list[Outcome] = []
-    for batch, table in zip(batches, tables, strict=True):
-        repeats = {repeat for repeat, _ in batch.cells}
-        sizes = {repeat: np.bincount(table.folds[repeat]).tolist() for repeat in repeats}
+    for batch, (_, packed) in zip(batches, tables, strict=True):
+        folds = pickle.loads(packed)
+        sizes = {repeat: np.bincount(folds[repeat]).tolist() for repeat, _ in batch.cells}
         predicted = {n: np.zeros(n, np.int32) for of in sizes.values() for n in of}
         sure = {n: np.tile(np.float32([1, 0]), (n, 1)) for n in predicted}
         for cell in batch.keys:

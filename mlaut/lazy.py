@@ -1,13 +1,15 @@
-"""Lazy public names of a package: each is imported when it is first used (PEP 562)."""
+"""Lazy public names of a package: each is imported when it is first used (PEP 562); and pandas."""
 
 import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlaut.former_names import IN_PLUGINS, check_former, of_plugin
+
+__all__ = ["attach", "pd"]
 
 _LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
@@ -29,6 +31,7 @@ def attach(
 
     Examples
     --------
+    >>> import mlaut.bundles
     >>> get, names, _ = attach("mlaut.bundles")
     >>> get("Bundle").__name__, "Bundle" in names()
     ('Bundle', True)
@@ -52,3 +55,16 @@ def attach(
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get, lambda: sorted(home), sorted(home)
+
+
+class _Pandas:
+    """pandas, whose import takes a fourth of a second: a run with nothing to do needs none."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module("pandas"), name)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = _Pandas()

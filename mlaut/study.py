@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from mlaut import bundles, estimators, experiments, files_io
 from mlaut.errors import DataError, StudyError, with_checked_options
 from mlaut.experiments.options import RunKeywords, shows_options
 from mlaut.records import CLASSIFICATION, Analysis
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mlaut.analysis import Comparison, Race, Results
-    from mlaut.bundles import Bundle
-    from mlaut.experiments import RunSummary, StudyStatus
-    from mlaut.files_io import FilesIO
-    from mlaut.files_io import StudyStore as Store
     from mlaut.report import Report
 
 
@@ -231,7 +228,7 @@ class Study:
         complete: bool = False,
         trial: bool = False,
         **options: Unpack[RunKeywords],
-    ) -> RunSummary:
+    ) -> experiments.RunSummary:
         """Run strategies on every fold of every dataset; completed cells are not run again.
 
         Parameters
@@ -283,18 +280,14 @@ class Study:
         tasks = {} if special else named_before(self._store, strategies, options)
         names = list(tasks)
         if not tasks:
-            from mlaut.estimators import as_strategies
-
-            names = [strategy.name for strategy in as_strategies(strategies)]
+            names = [strategy.name for strategy in estimators.as_strategies(strategies)]
             checked_options(options, names)  # what is refused stores no split
         given = self._prepared(split, stratify)
         if race is None:  # the terms of a race are its analysis
             self._seal(names, told=verbose > 0)
         if tasks and (found := nothing_to_do(self._store, given[0], tasks)):
             return found
-        from mlaut.experiments.runs.orchestrator import Orchestrator
-
-        done: RunSummary = Orchestrator(*given, seed=self.seed).run(
+        done: experiments.RunSummary = experiments.Orchestrator(*given, seed=self.seed).run(
             strategies, race=deciding, verbose=verbose, complete=complete, trial=trial, **options
         )
         return done
@@ -339,14 +332,13 @@ class Study:
             There is no study yet; or cells now have other predictions than the stored ones. The
             message names these cells, and the models of the others are saved.
         """
-        from mlaut.experiments import Orchestrator
-        from mlaut.files_io import FilesIO
-
         if not self._store.exists:
             raise StudyError(
                 f"{self.path}: nothing was run yet, so there are no models; run it first"
             )
-        orchestrator = Orchestrator(self._datasets_io("r"), FilesIO(self.path, "a"), seed=self.seed)
+        orchestrator = experiments.Orchestrator(
+            self._datasets_io("r"), files_io.FilesIO(self.path, "a"), seed=self.seed
+        )
         return int(orchestrator.save_models(strategies, **options))
 
     def import_predictions(
@@ -385,15 +377,14 @@ class Study:
             The table does not fit the study; nothing is written.
         """
         from mlaut.analysis.importers.foreign import read_predictions
-        from mlaut.files_io import import_predictions
 
         rows: Any = table
         if isinstance(table, str | os.PathLike):
             rows = read_predictions(table, self._store.load_splits(), **how)
         about: Any = {"strategy": strategy, "source": source, "overwrite": overwrite}
-        return import_predictions(self._store, rows, **about)
+        return files_io.import_predictions(self._store, rows, **about)
 
-    def status(self) -> StudyStatus:
+    def status(self) -> experiments.StudyStatus:
         """Return the progress of the study, also while it runs, and before its first run."""
         from mlaut.experiments.following.status import nothing_run, study_status
 
@@ -536,7 +527,7 @@ class Study:
             write_report(report, output)
         return report
 
-    def publish(self, output: str | os.PathLike[str], **options: Any) -> Bundle:
+    def publish(self, output: str | os.PathLike[str], **options: Any) -> bundles.Bundle:
         """Publish the study as a bundle: a folder of files that anyone can verify and extend.
 
         Parameters
@@ -551,16 +542,12 @@ class Study:
         -------
         Bundle
         """
-        from mlaut.bundles import publish_study
-
         self._check_where()
-        return publish_study(self.path, output, datasets=self.datasets_path, **options)
+        return bundles.publish_study(self.path, output, datasets=self.datasets_path, **options)
 
     # ------------------------------------------------------------------ inside
 
     def _found_datasets(self) -> Path:
-        from mlaut.files_io import FilesIO
-
         beside = self.path.with_name(f"{self.path.stem}.datasets.h5")
         if beside.exists() or not self.path.exists():
             return beside
@@ -571,7 +558,7 @@ class Study:
             self._added = set() if recorded else None
             return recorded or beside
         # Looking for datasets also refuses files of MLaut 0.1 and 0.2.
-        if FilesIO(self.path, "r").list_datasets()[0]:
+        if files_io.FilesIO(self.path, "r").list_datasets()[0]:
             raise StudyError(
                 f"{self.path}: a database of datasets, not a study; name another file for the "
                 f"study: Study('study.h5', datasets={str(self.path)!r})"
@@ -584,10 +571,8 @@ class Study:
         return seeds[-1] if seeds else 0
 
     @property
-    def _store(self) -> Store:
-        from mlaut.files_io import StudyStore as Store
-
-        return Store(self.path)
+    def _store(self) -> files_io.StudyStore:
+        return files_io.StudyStore(self.path)
 
     @property
     def _tasks(self) -> set[str]:
@@ -607,18 +592,15 @@ class Study:
                 f"{self.path}: {self._elsewhere}; name them yourself: Study(..., datasets='...')"
             )
 
-    def _datasets_io(self, mode: Any) -> FilesIO:
-        from mlaut.files_io import FilesIO
-
+    def _datasets_io(self, mode: Any) -> files_io.FilesIO:
         self._check_where()
-        opened = FilesIO(self.datasets_path, mode)
+        opened = files_io.FilesIO(self.datasets_path, mode)
         opened.names_differ = True
         return opened
 
-    def _prepared(self, split: Any, stratify: bool) -> tuple[FilesIO, FilesIO]:
+    def _prepared(self, split: Any, stratify: bool) -> tuple[files_io.FilesIO, files_io.FilesIO]:
         """Store the missing splits; return the file of the datasets and that of the study."""
         from mlaut.experiments.study_files.splits import complete_splits
-        from mlaut.files_io import FilesIO
 
         names, paths = self._named_paths()
         if not names:
@@ -626,7 +608,7 @@ class Study:
                 f"{self.path}: the study has no dataset; add some, for example with "
                 "add_datasets('starter')"
             )
-        datasets, study = self._datasets_io("r"), FilesIO(self.path, "a")
+        datasets, study = self._datasets_io("r"), files_io.FilesIO(self.path, "a")
         name_of = dict(zip(paths, names, strict=True))
         seed: dict[str, Any] = {"seed": self.seed, "any_seed": not self._seed_given}
         complete_splits(datasets, study, name_of, split, stratify=stratify, **seed)

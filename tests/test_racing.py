@@ -245,7 +245,7 @@ def test_its_page_has_a_row_for_each_strategy(raced):
         assert sum(row.wins[:3]) == (0 if row.name == screen.first else both.sum())
     assert all(name in screen.answer for name in race.left)
     assert screen.answer.startswith(f"On datasets like these, {screen.first} ")
-    assert screen.more[0] == f"{screen.first} is ahead on average."
+    assert screen.more[0] == f"If you must choose now, use {screen.first}: it is ahead on average."
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut import experiments
 from mlaut.bundles import metadata
 from mlaut.bundles.manifest import (
     DATASETS,
@@ -180,9 +181,7 @@ class _ToPublish:
         texts = {} if code is None else {STRATEGIES: Path(os.path.expanduser(code))}
         title = ""
         if kind_of(path) is Kind.STUDY_FILE:
-            from mlaut.experiments import read_study_file
-
-            file = read_study_file(path)
+            file = experiments.read_study_file(path)
             texts = {STUDY_FILE: path}
             if file.strategies.file:
                 texts[STRATEGIES] = path.parent / file.strategies.file
@@ -215,11 +214,9 @@ def _database(study: StudyStore, path: str | os.PathLike[str] | None) -> FilesIO
 
 def study_file_beside(path: Path) -> Path | None:
     """Return the study file in the folder of a study that makes this study, or None."""
-    from mlaut.experiments import read_study_file
-
     for file in sorted(path.parent.glob("*.toml")):
         with suppress(MlautError):
-            if read_study_file(file).output.resolve() == path.resolve():
+            if experiments.read_study_file(file).output.resolve() == path.resolve():
                 return file
     return None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mlaut import bundles, files_io
 from mlaut.cli.inputs import PATH, database_and_options
 from mlaut.cli.output import Answer, show
 from mlaut.files_io.kinds import Kind, kind_of
@@ -44,10 +45,9 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
     mlaut run bundle --add mine.py -o mine.h5
     mlaut merge bundle mine.h5 -o all.h5
     """
-    from mlaut.bundles import publish_study
     from mlaut.bundles.publishing import study_file_beside
 
-    bundle = publish_study(study, output, authors=authors, **options)
+    bundle = bundles.publish_study(study, output, authors=authors, **options)
     show(f"{output}: {bundle}")
     outside = [dataset.name for dataset in bundle.datasets if not dataset.included]
     nowhere = [d.name for d in bundle.datasets if not (d.included or d.reference)]
@@ -92,11 +92,10 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
     import pandas as pd
 
     from mlaut.analysis import read_predictions
-    from mlaut.files_io import StudyStore, import_predictions
 
-    store = StudyStore(database_and_options(study)[0])
+    store = files_io.StudyStore(database_and_options(study)[0])
     folds = store.load_splits()
     table = pd.concat([read_predictions(path, folds, **how) for path in sources], ignore_index=True)
-    stored = import_predictions(store, table, strategy=strategy, source=source)
+    stored = files_io.import_predictions(store, table, strategy=strategy, source=source)
     show(f"{counted(stored, 'cell')} of {strategy} stored in {study}")
     return {"study": study, "strategy": strategy, "cells": stored}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlaut import experiments, files_io
 from mlaut.errors import AnalysisError, MlautError, StoreError
 from mlaut.experiments.options import RunOptions
 from mlaut.files_io.kinds import Kind, kind_of
@@ -18,7 +19,6 @@ from mlaut.records import Analysis
 
 if TYPE_CHECKING:
     from mlaut.analysis.racing.study_race import StudyRace
-    from mlaut.experiments import StudyFile
 
 PATH = click.Path(path_type=Path)
 TASKS = click.Choice(["Classification", "Regression"], case_sensitive=False)
@@ -68,9 +68,7 @@ def database_and_options(
         return open_bundle(path).study, {}
     if kind is not Kind.STUDY_FILE:
         return path, {}
-    from mlaut.experiments import read_study_file
-
-    file = read_study_file(path)
+    file = experiments.read_study_file(path)
     report = {name: value for name, value in vars(file.report).items() if value}
     terms = {} if file.analysis is None else vars(analysis_of(file))
     title = {"title": file.study.title} if file.study.title else {}
@@ -84,7 +82,7 @@ def database_and_options(
     return file.output, report | terms | title | without
 
 
-def analysis_of(file: StudyFile) -> Analysis:
+def analysis_of(file: experiments.StudyFile) -> Analysis:
     """Return the analysis of a study file; terms that are missing are taken from ``[report]``."""
     report = {name: value for name, value in vars(file.report).items() if value}
     given: Analysis = file.analysis or Analysis()
@@ -94,13 +92,12 @@ def analysis_of(file: StudyFile) -> Analysis:
     )
 
 
-def _dropped_from(file: StudyFile) -> dict[str, str]:
+def _dropped_from(file: experiments.StudyFile) -> dict[str, str]:
     """Return the strategies of a study that its study file no longer names, with that reason.
 
     No code of the study file is executed: if it has a Python file of strategies, none is returned.
     """
     from mlaut.experiments.study_files.choices import choose_strategies
-    from mlaut.files_io import StudyStore
 
     if file.strategies.file or not file.strategies.names:
         return {}
@@ -109,7 +106,9 @@ def _dropped_from(file: StudyFile) -> dict[str, str]:
     except MlautError:  # a library is missing on this machine
         return {}
     stored = (
-        entry for entry in StudyStore(file.output).strategies if "foreign" not in entry.metadata
+        entry
+        for entry in files_io.StudyStore(file.output).strategies
+        if "foreign" not in entry.metadata
     )
     reason = f"{file.path.name} does not name it"
     return {entry.name: reason for entry in stored if entry.name not in named}
@@ -118,9 +117,8 @@ def _dropped_from(file: StudyFile) -> dict[str, str]:
 def race_of(database: Path) -> StudyRace | None:
     """Return the race of a study; None if the study is not a race, or does not exist yet."""
     from mlaut.experiments.plans.rounds import sealed_terms
-    from mlaut.files_io import StudyStore
 
-    study = StudyStore(database)
+    study = files_io.StudyStore(database)
     if not database.exists() or not study.exists or sealed_terms(study) is None:
         return None
     from mlaut.analysis.racing.study_race import StudyRace

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from mlaut import experiments
 from mlaut.cli.inputs import (
     PATH,
     TASKS,
@@ -21,9 +22,6 @@ from mlaut.cli.inputs import (
 from mlaut.cli.output import Answer, in_own_words, show, show_rows
 from mlaut.errors import AnalysisError, StudyError
 from mlaut.files_io.kinds import Kind, kind_of
-
-if TYPE_CHECKING:
-    from mlaut.experiments import RunSummary, StudyFile
 
 _FAILED = 9  # the exit code of a strict run; those of errors end at 8
 
@@ -210,9 +208,7 @@ def plan(study_file: Path, **changes: Any) -> Answer:
     mlaut plan study.toml
     mlaut plan study.toml --retry timeout -j 8
     """
-    from mlaut.experiments import plan_study
-
-    preview = plan_study(study_file, check=check_report, **changes_of(changes))
+    preview = experiments.plan_study(study_file, check=check_report, **changes_of(changes))
     show(in_own_words(preview))
     race = race_of(preview.study)
     answer: dict[str, Any] = preview.to_dict()
@@ -245,35 +241,32 @@ def models(study: Path, database: Path | None, **options: Any) -> Answer:
     mlaut study models study.toml -j 4
     """
     from mlaut import Study
-    from mlaut.experiments import read_study_file
     from mlaut.experiments.study_files.choices import choose_strategies
     from mlaut.files_io.studies.models import models_folder
 
     strategies, path = None, study
     if kind_of(study) is Kind.STUDY_FILE:
-        file = read_study_file(study)
+        file = experiments.read_study_file(study)
         strategies, path, database = choose_strategies(file), file.output, database or file.input
     saved = Study(path, database).save_models(strategies, **options)
     show(f"{saved} models saved in {models_folder(path)}")
     return {"study": path, "saved": saved, "folder": models_folder(path)}
 
 
-def run_file(study_file: Path, **changes: Any) -> RunSummary:
+def run_file(study_file: Path, **changes: Any) -> experiments.RunSummary:
     """Run a study file with changed options, and return the summary of the run."""
-    from mlaut.experiments import read_study_file
     from mlaut.experiments.workers.start import start_server
 
     terms = {"analysis": changes.get("analysis")}
-    file = read_study_file(study_file).changed(terms)
+    file = experiments.read_study_file(study_file).changed(terms)
     start_server(file.output, changes.get("engine", file.run.engine))
     from mlaut.analysis.deciding.terms import store_analysis
-    from mlaut.experiments import run_study
 
     check_report(file)
     if file.race is None:
         keep: dict[str, Any] = {"title": file.study.title, "keep": file.analysis is None}
         seal = partial(store_analysis, analysis=analysis_of(file), **keep)
-        done = run_study(file, seal=seal, **changes)
+        done = experiments.run_study(file, seal=seal, **changes)
     else:
         from mlaut.racing import run_race
 
@@ -283,7 +276,7 @@ def run_file(study_file: Path, **changes: Any) -> RunSummary:
 
 
 def check_report(
-    file: StudyFile, strategies: Sequence[str] = (), tasks: Collection[str] = ()
+    file: experiments.StudyFile, strategies: Sequence[str] = (), tasks: Collection[str] = ()
 ) -> None:
     """Check the sections ``[analysis]`` and ``[report]`` before anything runs.
 

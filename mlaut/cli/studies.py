@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mlaut import experiments, files_io
 from mlaut.cli.inputs import (
     PATH,
     database_and_options,
@@ -121,11 +122,10 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
         return paths, counted(len(paths), "file")
     if kind_of(studies[0]) is not Kind.STUDY_FILE:
         return {}, ""
-    from mlaut.experiments import read_study_file
     from mlaut.experiments.submitting.queue import QueuedTask, queued
     from mlaut.experiments.submitting.submit import open_shards
 
-    output = read_study_file(studies[0]).output
+    output = experiments.read_study_file(studies[0]).output
     about, tasks = str(output), list[QueuedTask]()
     try:
         if output.with_suffix(".slurm").exists():  # it was submitted
@@ -273,10 +273,8 @@ def _read_clusters(file: Path, database: Path) -> dict[str, str]:
     AnalysisError
         The file has other columns than these two, or names no source of a dataset of the study.
     """
-    from mlaut.files_io import StudyStore
-
     sources = read_pairs(file, "datasets and their sources")
-    named = [] if kind_of(database) is Kind.RESULTS else StudyStore(database).datasets
+    named = [] if kind_of(database) is Kind.RESULTS else files_io.StudyStore(database).datasets
     if lacking := [name for name in named if not sources.get(name)]:
         hint = nearest(lacking[0], sources)
         raise AnalysisError(f"{file}: no source for the dataset {lacking[0]!r}{hint}")
@@ -323,11 +321,9 @@ def verify(
     """
     from mlaut.analysis import Results
     from mlaut.bundles import verify_bundle
-    from mlaut.experiments import verify_study
     from mlaut.experiments.cells.memory import parse_bytes
-    from mlaut.files_io import FilesIO, StudyStore, accept_changes
 
-    arguments["hdf5_input_io"] = FilesIO(database) if database else None
+    arguments["hdf5_input_io"] = files_io.FilesIO(database) if database else None
     cleared, about = 0, ""
     if kind_of(study) is Kind.BUNDLE:
         if mend or seal:
@@ -338,9 +334,9 @@ def verify(
     else:
         path = database_and_options(Path(study))[0]
         if seal:
-            accept_changes(path)
-        cleared = sum(StudyStore(path).mend().values()) if mend else 0
-        checked = verify_study(study, **arguments)
+            files_io.accept_changes(path)
+        cleared = sum(files_io.StudyStore(path).mend().values()) if mend else 0
+        checked = experiments.verify_study(study, **arguments)
     scores = Results.from_study(path, metric).scores if metric and checked.ok else None
     show(about + str(checked) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
     answer: dict[str, Any] = {**checked.to_dict(), "cleared": cleared, "scores": {}}
@@ -366,9 +362,8 @@ def merge(studies: Sequence[str], output: Path) -> Answer:
     """
     from mlaut.bundles.opening import study_of
     from mlaut.experiments.following.status import study_status
-    from mlaut.files_io import merge_studies
 
-    now = study_status(merge_studies([study_of(study) for study in studies], output).path)
+    now = study_status(files_io.merge_studies([study_of(study) for study in studies], output).path)
     show(now)
     return now.to_dict()
 
@@ -383,9 +378,7 @@ def compact(database: Path) -> Answer:
     \b
     mlaut study compact study.h5
     """
-    from mlaut.files_io import StudyStore
-
-    before, after = StudyStore(database).compact()
+    before, after = files_io.StudyStore(database).compact()
     show(f"{database}: {before} bytes on the disk before, {after} now")
     return {"database": database, "bytes_before": before, "bytes_now": after}
 

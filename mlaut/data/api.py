@@ -1,11 +1,11 @@
 """Public functions that set up a study: open databases, load datasets, and split them."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
-
-import pandas as pd
 
 from mlaut.data.sources.loading import load_into
 from mlaut.data.sources.references import expand
@@ -25,6 +25,7 @@ from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
 from mlaut.files_io.outcomes.study_records import extends
 from mlaut.former_names import former
+from mlaut.lazy import pd
 
 
 @with_checked_options(DataError)

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import h5py
 import numpy as np
-import pandas as pd
 
 from mlaut.errors import DataError, StoreError, nearest
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
@@ -30,6 +29,7 @@ from mlaut.files_io.tables.datasets import (
     put_dataset,
     what_changed,
 )
+from mlaut.lazy import pd
 from mlaut.markup import counted, table_html
 from mlaut.records import Dataset
 
@@ -225,9 +225,7 @@ class FilesIO:
         DataError
             A dataset does not exist.
         """
-        with self._reading() as file:
-            groups = (self._group(file, path) for path in dataset_paths)
-            return tuple(str(group.attrs["fingerprint"]) for group in groups)
+        return tuple(info.fingerprint for info in self.infos_of(dataset_paths))
 
     def load_dataset(self, dataset_path: str) -> Dataset:
         """Read a dataset, and check its content against the stored fingerprint.

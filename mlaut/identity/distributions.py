@@ -11,6 +11,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
+from email import message_from_string
 from functools import lru_cache
 from importlib.metadata import Distribution, PackageNotFoundError, PathDistribution
 from importlib.util import find_spec
@@ -102,11 +103,10 @@ def _entries(about: Path) -> Iterator[str]:
     """Yield the top-level modules and folders that a distribution lists."""
     for name in ("RECORD", "top_level.txt"):
         try:
-            lines = (about / name).read_text(encoding="utf-8").splitlines()
+            listed = (about / name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             continue
-        for line in lines:
-            yield line.partition(",")[0].partition("/")[0]
+        yield from set(re.findall(r"^[^,/\n]+", listed, re.MULTILINE))
 
 
 # ------------------------------------------------------------------- versions
@@ -172,15 +172,17 @@ def _files_of(module: str) -> Iterator[Path]:
 def _described(
     distribution: Distribution,
 ) -> tuple[str | None, str | None, tuple[Distribution, ...]]:
-    """Return name, version and requirements of a distribution; reading them takes milliseconds."""
-    about = distribution.metadata
-    fields = {key: about[key] for key in ("Name", "Version") if key in about}
-    return fields.get("Name"), fields.get("Version"), tuple(_required(distribution))
+    """Return name, version and requirements of a distribution, without its description."""
+    text = distribution.read_text("METADATA")
+    older = "" if text else distribution.read_text("PKG-INFO") or ""
+    about = message_from_string((text or older).partition("\n\n")[0])
+    required = about.get_all("Requires-Dist") if text else distribution.requires
+    return about["Name"], about["Version"], tuple(_installed(required or ()))
 
 
-def _required(distribution: Distribution) -> Iterator[Distribution]:
-    """Yield the installed distributions that a distribution requires, without its extras."""
-    for requirement in distribution.requires or ():
+def _installed(required: Iterable[str]) -> Iterator[Distribution]:
+    """Yield the installed ones of the distributions that one requires, without its extras."""
+    for requirement in required:
         name = re.match(r"[\w.-]+", requirement)
         if name and not re.search(r"\bextra\b", requirement.partition(";")[2]):
             needed = _distribution_by_name(name[0])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
@@ -98,17 +98,6 @@ def shown_in(
                 yield table, shown
 
 
-class Later(Protocol):
-    """What a section computes when it is first asked for; see the attributes of `Section`."""
-
-    def comparison(self, of: "Section") -> Comparison | None: ...  # noqa: D102
-    def estimates(self, of: "Section") -> Mapping[str, ResultTable]: ...  # noqa: D102
-    def robustness(self, of: "Section") -> Robustness | None: ...  # noqa: D102
-    def sentences(self, of: "Section") -> tuple[str, ...]: ...  # noqa: D102
-    def notes(self, of: "Section") -> tuple[str, ...]: ...  # noqa: D102
-    def tables(self, of: "Section") -> Mapping[str, pd.DataFrame]: ...  # noqa: D102
-
-
 @dataclass(frozen=True, eq=False)
 class Section:
     """Section of a report: the results by one metric.
@@ -123,7 +112,7 @@ class Section:
     results : Results
         Compared results, with missing cells treated; equal to ``scored`` if the treatment would
         leave nothing.
-    later : Later
+    later : object
         Computes the other attributes.
     chosen : Chosen
         The analysis.
@@ -153,7 +142,7 @@ class Section:
     title: str
     scored: Results
     results: Results
-    later: Later
+    later: Any  # `content._Later`
     chosen: Chosen
     problem: tuple[str, ...] = ()
     tested: Comparison | None = None

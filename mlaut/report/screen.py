@@ -16,7 +16,8 @@ from mlaut.analysis.deciding.relatives import related_hint
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import RELATED, VerdictTable
 from mlaut.analysis.deciding.verdicts import OPEN, USE, VERDICTS
-from mlaut.analysis.deciding.words import listed
+from mlaut.analysis.deciding.words import NOW, listed
+from mlaut.analysis.deciding.words import answer as answer_of
 from mlaut.analysis.results.results import Results
 from mlaut.markup import counted
 from mlaut.report.records import Section
@@ -37,9 +38,8 @@ _IN_TABLE = re.compile(  # what a row of the table, the legend or a card says as
     r".* failed on \d+ of \d+ datasets; on the|.* for reference only, not a candidate|"
     r".* by the main test .*, but not by most others\.$"
 ).match
-_BEYOND = re.compile(
-    r" \(([^();]*?)(?:, without the \d+ that failed[^();]*|; [^()]+ more often worse)+\)"
-)
+_FOLDS = re.compile(r"\w*kfold\(n_folds=(\d+)[^)]*\) \(\d+ test sets, ")
+_BEYOND = re.compile(r", without the (\d+) that failed on some datasets")
 _COUNTS = re.compile(r"\b([Ww])in/tie/loss")  # the header of a page has other words
 _SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
 _ASIDE = re.compile(r" \((?=[^()]{40})([^()]+)\)\.$")  # a long bracket at the end of a headline
@@ -48,6 +48,7 @@ RACED_OUT = "raced out"
 _MOST_RELATED = 3  # names of strategies in a sentence on related datasets
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _TALL = 60.0  # half of a line of the axis, which a row of several lines of text cuts
+_LETTERS = 400  # of an answer, whose first sentence is the headline
 _LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
 
@@ -89,7 +90,7 @@ class Screen:
     answer, more : str, tuple of str
         The headline, and the rest of the answer.
     mind, notes : tuple of str
-        What weakens the answer, and sentences that explain it.
+        What weakens the answer, with a title, and sentences that explain it.
     headers : tuple of (str, str)
         Headers of the columns of numbers, and a longer name of each.
     groups : tuple of Group
@@ -151,12 +152,15 @@ def screen_of(section: Section) -> Screen:
     rows = _rows(decision, strips, cells)
     answer, *more = answer_parts(decision)
     gaps = [f"{_sentence(gap)}." for gap in decision.gaps]
+    doubt = decision.doubt if decision.leader else ""
+    label = "Why the doubt" if doubt else "Bear in mind"
+    doubts = [f"{_sentence(doubt)}."] * bool(doubt and "related names" not in doubt)
     changes = [f"The way to compare was {change}." for change in decision.chosen.changes]
     told = [x for x in decision.headline()[1:] if x not in (decision.hint, " ".join(gaps))]
     return Screen(
         answer=answer,
-        more=tuple(_BEYOND.sub(r" (most: \1)", text) for text in more),
-        mind=(*changes, *_related(decision.hint, decision), *_untold(gaps)),
+        more=tuple(_BEYOND.sub(r"; \1 failed often", text) for text in more),
+        mind=(label, *doubts, *changes, *_related(decision.hint, decision), *_untold(gaps)),
         notes=tuple(_untold(told)),
         headers=tuple((column.header, column.title) for column in columns),
         groups=tuple(
@@ -166,7 +170,10 @@ def screen_of(section: Section) -> Screen:
         strips=strips,
         first=first,
         words=tuple(_legend(decision, columns, strips, rows)),
-        cards=tuple((asked, text.partition("; then ")[0]) for asked, text in decision.cards()),
+        cards=tuple(
+            (asked, _FOLDS.sub(r"\1 folds (", text.partition("; then ")[0]))
+            for asked, text in decision.cards()
+        ),
         say=in_words_of(results),
     )
 
@@ -189,23 +196,22 @@ def race_screen(section: Section) -> Screen | None:
     terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
     table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
     strips = Strips.of(table, scored)
-    size = next((x for x in ("difference", "ratio") if x in frame), "")
-    shown = ShownTable.of(frame[["ran"]])
-    shown = shown.joined(frame[[size]]) if size in frame else shown
+    name = scored.metric.name
+    frame[name] = own_scores(scored).mean() if "difference" in frame else np.nan
+    sizes = [x for x in ("ratio", name, "difference") if x in frame and frame[x].notna().any()]
+    shown = ShownTable.of(frame[["ran"]]).joined(frame[sizes])
     cells = {labels[0]: tuple(x.shown for x in row) for labels, row in shown.rows}
     rows = _rows(table, strips, cells)
     best, sure = listed(left), number(1 - race.terms.alpha)
     equal = ", and they are practically equal" * race.answered or ": the race has not told which"
     verb = "is the best" if len(race.left) == 1 else f"may be best{equal}"
-    ahead = f"{first} is ahead on average." * (len(left) > 1)
+    ahead = f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1)
     words = {
         OPEN: "still in the race",
         RACED_OUT: "shown to be worse than another, and run no more",
     }
-    about = {"metric": scored.metric.name, "first": first}
-    headers = tuple(
-        (x, TITLES[x].format(**about)) for x in ("datasets", size)[: len(shown.columns)]
-    )
+    titles = {x: text.format(metric=name, first=first, sure=sure) for x, text in TITLES.items()}
+    headers = tuple((x, titles.get(x, "the average")) for x in ("datasets", *sizes))
     cost = race.cost_sentence()
     asked = {
         "How sure is it?": f"With probability {sure} a best strategy is never raced out, however "
@@ -217,7 +223,7 @@ def race_screen(section: Section) -> Screen | None:
     return Screen(
         answer=f"On datasets like these, {best} {verb}.",
         more=tuple(filter(None, (ahead, f"{counted(len(known) - len(left), 'other')} raced out."))),
-        mind=tuple(_related(related_hint(race.datasets))),
+        mind=("Bear in mind", *_related(related_hint(race.datasets))),
         notes=(),
         headers=headers,
         groups=(Group("", False, tuple(rows.values())),),
@@ -250,8 +256,8 @@ def _related(hint: str, decision: Decision | None = None) -> list[str]:
     checks = () if decision is None else decision.checks
     found = [differs(check, _MOST_RELATED) for check in checks if check.how == RELATED]
     then = "".join(found).replace("the same", "the answer is the same")
-    then = f"With relatives counted once, {then}" if found else "They count as independent"
-    return [f"{looks}. {then}." if asks else hint] * bool(hint)
+    then = f"With relatives counted once, {then}" if found else "If they are, less is shown"
+    return [f"{looks}. {then}. {asks.partition('. ')[2]}".strip() if asks else hint] * bool(hint)
 
 
 def _untold(texts: Iterable[str]) -> list[str]:
@@ -266,7 +272,9 @@ _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own 
 
 def answer_parts(decision: Decision) -> list[str]:
     """Return the answer as sentences, of which the first is the headline."""
-    answer = decision.answer()
+    answer = answer_of(decision, _LETTERS) if decision.leader else decision.answer()
+    if decision.leader and (doubt := decision.doubt):  # which stands apart
+        answer = answer.replace(f", {doubt}", "").replace(f" ({doubt})", "")
     if not decision.decided or not decision.leader:
         first, *rest = _SENTENCE.split(answer)
         if aside := _ASIDE.search(first):
@@ -287,7 +295,7 @@ def _legend(
     sentences = [x.rstrip(".") for x in _SENTENCE.split(decision.reading())]
     pairs = [(word, meaning) for word, _, meaning in (x.partition(": ") for x in sentences)]
     verdicts = [(word.lower(), meaning) for word, meaning in pairs if word.lower() in VERDICTS]
-    yield from verdicts
+    yield from verdicts if len({*decision.frame["verdict"]}) > 1 else ()
     yield from ((column.header, column.title) for column in columns if column.title)
     partly = next((x for row in rows.values() for x in row.texts if x.startswith("(")), "")
     yield from [(partly, "the average without the datasets on which it failed")] * bool(partly)

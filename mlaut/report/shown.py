@@ -25,7 +25,7 @@ _NUMBERS, _TRUTHS = (int, float, np.number), (bool, np.bool_)  # unions of types
 COST = "costs at most"
 TITLES = {
     COST: "how much {metric} choosing it loses at most against the best, on average over datasets "
-    "like these, with probability {sure:g}",
+    "like these, with probability {sure}",
     "average rank": "average place on the datasets; 1 is best",
     "ratio": "the error divided by that of {first}, a geometric mean",
     "difference": "{metric} minus that of {first}, the average",
@@ -253,7 +253,7 @@ def decision_table(
     known = pd.Series(decision.bounds, dtype=float).reindex(list(decision.best)).reindex(order)
     if costs and known.count() > 1 and known.any():
         at = next((frame.columns.get_loc(x) + 1 for x in ("difference", "ratio") if x in frame), 3)
-        frame.insert(at, COST, known)
+        frame.insert(at, COST, known.mask(known.index == leader))
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set() if frame["failures"].any() else {"failures"}
     hidden |= {"verdict", "average rank"} if decision.alone else set()
@@ -282,7 +282,7 @@ def decision_table(
     headers |= {"training seconds": "seconds to train", "average rank": "rank"}
     if COST in frame:
         decimals[COST] = decimals.get("difference", decimals[COST])
-    sure = 1 - decision.chosen.analysis.alpha
+    sure = number(1 - decision.chosen.analysis.alpha)
     columns = [
         TableColumn(
             name,

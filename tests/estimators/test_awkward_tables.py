@@ -9,8 +9,8 @@ import pytest
 
 from mlaut.data.splits.targets import encode_target
 from mlaut.estimators import DataShape, TuningWarning, tuning_record
-from mlaut.experiments.cells.cell import CellOptions, run_cell
-from mlaut.experiments.cells.fold_models import FoldTable
+from mlaut.experiments.cells.cell import run_cell
+from mlaut.experiments.cells.given import CellOptions, FoldTable
 from mlaut.records import CLASSIFICATION, Cell, Dataset, Status
 
 from .tables import SHAPE, awkward, every_quick_strategy, labels

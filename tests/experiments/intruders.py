@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.cells import messages
+from mlaut.experiments.cells.given import cell_seed
 from mlaut.experiments.cells.messages import encode_outcome, frame
-from mlaut.experiments.workers import worker
 from mlaut.records import Cell, Outcome, Status
 
 VICTIMS = ("Patient", "GaussianNB", "Intruder")
@@ -99,11 +99,11 @@ def forges_departures():
 
 
 def forges_begins():
-    return writes(worker.CLOCK.pack(-1e9, 0.0) * 8)
+    return writes(messages.CLOCK.pack(-1e9, 0.0) * 8)
 
 
 def forges_secrets():
-    return writes(bytes(worker.SECRET) + b"".join(forgeries(bytes(worker.SECRET))))
+    return writes(bytes(messages.SECRET) + b"".join(forgeries(bytes(messages.SECRET))))
 
 
 def sends_pickles():

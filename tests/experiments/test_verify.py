@@ -163,7 +163,7 @@ def test_swapped_types_and_lost_arrays_are_found(study):
         group["predictions"] = values.astype("f4")
         del file["experiments/predictions/breast_cancer"]["seed"]
     told = whats(verify_study(study.path))
-    assert any("predictions is float32 (2, 1, 150), and must be int32" in what for what in told)
+    assert any("is float32 (2, 1, 150), and must be int32" in what for what in told)
     assert any("cannot be read" in what and "seed" in what for what in told)
 
 

@@ -168,9 +168,7 @@ def test_datasets_left_out_stand_in_the_first_sentence(tmp_path):
     assert make_report(study, missing="drop datasets").sections[0].sentences[:2] == (
         "Too few datasets to be sure (5, and it takes 6): good is first by average rank, and "
         "on 3 of 5 datasets (the "
-        "others: accuracy 0.04 to 0.05 below good). Other datasets may have another order. If you "
-        "must choose "
-        "now, use good.",
+        "others: accuracy 0.04 to 0.05 below good). If you must choose now, use good.",
         "12 of 17 datasets left out: no accuracy of good on 12 datasets.",
     )
 

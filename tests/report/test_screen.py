@@ -271,7 +271,10 @@ def test_what_a_row_says_is_not_said_again_above_it():
     told = " ".join(section.decision.headline()[1:])
     assert "for reference only" in told
     screen = screen_of(section)
-    assert screen.mind == ("4 of 20 datasets left out: not run by all.",)
+    assert screen.mind == (
+        "Bear in mind",
+        "4 of 20 datasets left out: not run by all.",
+    )
     assert screen.notes == ()
 
 
@@ -312,3 +315,41 @@ def test_series_of_different_lengths_are_told_from_the_shortest_on(tmp_path, mon
     assert "3 datasets (rows of 2 x 24 to 2 x 1,800 values)" in report.studied
     rows = report.state.tables["datasets"]["values in a row"]
     assert rows.to_dict() == {"A": "2 x 24 to 1,800", "B": "2 x 90", "C": "2 x 50"}
+
+
+def test_a_mean_without_failed_datasets_stands_in_brackets(tmp_path):
+    sets = [f"set {i}" for i in range(9)]
+    failed = [(name, "poor") for name in sets[:2]]
+    study = made_up_study(tmp_path / "s.h5", ["good", "middling", "poor"], sets, failed=failed)
+    section = make_report(study).sections[0]
+    screen = screen_of(section)
+    place = [header for header, _ in screen.headers].index("accuracy")
+    texts, means = {row.name: row.texts[place] for row in screen.rows}, section.scored.scores.mean()
+    assert texts == {
+        "good": f"{means['good']:.4f}",
+        "middling": f"{means['middling']:.4f}",
+        "poor": f"({means['poor']:.4f})",
+    }
+    meaning = "the average without the datasets on which it failed"
+    assert dict(screen.words)[texts["poor"]] == meaning
+
+
+def test_what_weakens_the_answer_is_one_paragraph_at_its_head(tmp_path, draw_only):
+    draw_only()
+    scores = table(12, {"A": 0.0, "B": 0.3})
+    scores.index = [f"heart-{i}" if i < 4 else f"d{i}x" for i in range(12)]
+    section = make_report(scores, "accuracy").sections[0]
+    screen = screen_of(section)
+    assert re.fullmatch("Why the doubt|Bear in mind", screen.mind[0])
+    assert screen.mind[1].startswith("By their names 4 of 12 datasets look related ('heart-0', ")
+    assert "With relatives counted once, " in screen.mind[1]
+    assert "clusters" not in " ".join((screen.answer, *screen.more, *screen.mind, *screen.notes))
+
+
+def test_one_verdict_of_all_rows_is_no_column(tmp_path, draw_only):
+    draw_only()
+    few = make_report(1.5 - table(3, {"A": 0.0, "B": 0.05}), "rmse")
+    (file,) = write_report(few, tmp_path / "report.html")
+    page = file.read_text(encoding="utf-8")
+    assert 'class="pill' not in page
+    assert "undecided" not in dict(screen_of(few.sections[0]).words)

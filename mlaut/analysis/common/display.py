@@ -1,13 +1,15 @@
 """Display of results: numbers are stored unrounded and rounded only for display."""
 
+from __future__ import annotations
+
 import html
 import sys
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.arguments import one_of
+from mlaut.lazy import pd
 from mlaut.markup import marked, printable
 
 SCENARIOS = {

@@ -4,6 +4,8 @@ Numbers are stored unrounded and rounded only for display. No p-value is 0: a p-
 `SMALLEST_P`, the smallest normal floating-point number, is stored as that number, with a note.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,7 +13,6 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.display import (
     SCENARIOS,
@@ -25,6 +26,7 @@ from mlaut.analysis.common.display import (
 from mlaut.analysis.common.late import Late, changed
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.errors import AnalysisError
+from mlaut.lazy import pd
 
 _BETTER = "P(row better)"
 _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"

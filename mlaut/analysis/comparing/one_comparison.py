@@ -118,11 +118,17 @@ def methods_of_one(decision: OneDecision) -> Methods:
 
     one = decision.one
     better = "higher" if decision.scorer.greater_is_better else "lower"
+    about = "; each has one score, so nothing is claimed."
+    if not decision.alone:
+        how, where = ("with", "more repeats on these rows") if one.of_runs else ("split by", "")
+        about = (
+            f", {how} {one.scheme}; the claims are of scenario {one.scenario}, "
+            f"{where or SCENARIOS[one.scenario]}, and not about other datasets."
+        )
     texts = [
         f"We compared {len(one.results.strategies)} strategies on "
-        f"{one.results.datasets[0]} by {decision.metric} ({better} is better), split by "
-        f"{one.scheme}; the claims are of scenario {one.scenario}, {SCENARIOS[one.scenario]}, and "
-        "not about other datasets.".replace("{", "(").replace("}", ")")
+        f"{one.results.datasets[0]} by {decision.metric} ({better} is better)"
+        f"{about}".replace("{", "(").replace("}", ")")
     ]
     if decision.decided:
         by = decision.corrected_by
@@ -132,7 +138,8 @@ def methods_of_one(decision: OneDecision) -> Methods:
             f"Pairs were compared by {MAIN_TESTS[one.test].cited}, two-sided, {how}{source} for "
             f"{decision.n_pairs} pairs, at level {decision.chosen.analysis.alpha:g}."
         )
-        texts.append("Probabilities to be the best are of Student's posterior {corani2015}.")
+        posterior = "Probabilities to be the best are of Student's posterior {corani2015}."
+        texts += [posterior] * ("P(best)" in decision.frame)
     texts.append(f"All numbers were computed by MLaut {__version__} {{kazakov2019}}.")
     return Methods(" ".join(texts))
 

@@ -39,28 +39,30 @@ def agreement(table: VerdictTable) -> str:
 
 
 def _agree(table: VerdictTable) -> str:
-    """Return a sentence on the other analyses; what is probably worse is in doubt by its name."""
-    n, worse = len(table.checks), "to differ" if table.control else "worse"
-    parts = []
-    for one, several, kept, how in (
-        ("finds", "find", "without", worse),
-        ("does not show", "do not show", "also", "to differ" if table.control else "to be worse"),
-    ):
-        counts = Counter(name for check in table.checks for name in getattr(check, kept))
-        names = [
-            x for x in map(str, table.frame.index) if counts[x] and x not in table.named(LIKELY)
-        ]
-        if names:
-            of = sorted({counts[x] for x in names})
-            times = " to ".join(map(str, dict.fromkeys((of[0], of[-1]))))
-            who = listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} strategies"
-            verb = several if of[-1] > 1 else one
-            parts.append(f"{f'{times} ' * (n > 1)}{verb} {who} {how}")
-    if parts:
-        return f"{f'Of {n} other analyses,' if n > 1 else 'The other analysis'} {'; '.join(parts)}."
+    """Return a sentence on the other analyses: what they say of the best, then of the others."""
+    n, differ = len(table.checks), "to differ" if table.control else ""
+    found = _counted(table, "without", "finds", "find", differ or "worse")
+    unsure = _counted(table, "also", "does not show", "do not show", differ or "to be worse")
+    if found:
+        start = f"Of {n} other analyses, {found}" if n > 1 else f"The other analysis {found}"
+        return f"{'; '.join(filter(None, (start, unsure)))}."
     every = {1: "The other analysis agrees", 2: "Both other analyses agree"}
-    but = "" if all(check.same for check in table.checks) else f", but for what is {LIKELY}"
-    return f"{every.get(n, f'All {n} other analyses agree')}{but}."
+    best = "what to use" if not table.named(OPEN) else f"what {OPEN}"
+    start = every.get(n, f"All {n} other analyses agree")
+    return f"{start} on {best}; {unsure}." if unsure else f"{start}."
+
+
+def _counted(table: VerdictTable, kept: str, one: str, several: str, how: str) -> str:
+    """Return how many checks differ on strategies, by a list of these; empty if none does."""
+    n = len(table.checks)
+    counts = Counter(name for check in table.checks for name in getattr(check, kept))
+    names = [name for name in map(str, table.frame.index) if counts[name]]
+    if not names:
+        return ""
+    of = sorted({counts[name] for name in names})
+    times = " to ".join(map(str, dict.fromkeys((of[0], of[-1]))))
+    who = listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} of the others"
+    return f"{f'{times} ' * (n > 1)}{several if of[-1] > 1 else one} {who} {how}"
 
 
 def prospects(table: VerdictTable) -> str:

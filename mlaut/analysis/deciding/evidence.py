@@ -13,11 +13,7 @@ from mlaut.analysis.deciding.terms import Chosen, default_test
 from mlaut.analysis.deciding.verdict_table import RELATED
 from mlaut.analysis.deciding.verdicts import Compared, shown_better, worse_by
 from mlaut.analysis.methods.aggregates.best import RankProbabilities, probability_of_best
-from mlaut.analysis.methods.frequentist.ranks import (
-    joint_of_results,
-    joint_sign_test,
-    joint_signed_rank_test,
-)
+from mlaut.analysis.methods.frequentist import ranks
 from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
@@ -143,7 +139,7 @@ def _top(case: Case, better: np.ndarray, chances: np.ndarray) -> np.ndarray:
     analysis = case.chosen.analysis
     if analysis.test not in FLIPPED:
         return unbeaten
-    joint = joint_of_results(case.results, signs=FLIPPED[analysis.test])
+    joint = ranks.joint_of_results(case.results, signs=FLIPPED[analysis.test])
     possible = joint.top(analysis.alpha) & (chances >= _HARDLY)
     top: np.ndarray = (possible | (chances > _CHANCE)) & unbeaten
     return top if top.any() else unbeaten
@@ -158,10 +154,12 @@ def _other_tests(case: Case) -> dict[str, Pairwise]:
         if test != analysis.test and test in compared.pairs
     }
     if results.clusters is None and (sources := related_names(results.datasets)):
-        test = joint_sign_test if results.metric.incomparable else joint_signed_rank_test
+        test = (
+            ranks.joint_sign_test if results.metric.incomparable else ranks.joint_signed_rank_test
+        )
         every[RELATED] = test(results.with_clusters(sources))
     if results.clusters is not None and analysis.test != "t":
-        test = joint_sign_test if analysis.test == "sign" else joint_signed_rank_test
+        test = ranks.joint_sign_test if analysis.test == "sign" else ranks.joint_signed_rank_test
         for unit in ("source", "dataset"):
             every[f"counting each {unit} once"] = test(results, weights=unit)
     # a t-test may be of those strategies alone that have means

@@ -83,7 +83,7 @@ MAIN_TESTS = {
     DELONG: MainTest("DeLong's test", "DeLong's test {delong1988}", "DeLong et al. 1988"),
     PAIRED: MainTest(
         "the t-test of repeats, paired by their numbers,",
-        "the t-test of repeats, paired by their numbers {student1908},",
+        "the t-test of repeats, paired by their numbers {student1908}",
         "Student 1908",
     ),
     WELCH: MainTest("Welch's t-test of runs", "Welch's t-test of runs {welch1947}", "Welch 1947"),

@@ -33,11 +33,11 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def answer(table: VerdictTable) -> str:
+def answer(table: VerdictTable, letters: int = _TWO_LINES) -> str:
     """Return what to do, by one rule: which to use, which may be as good at what cost, and others.
 
     The answer does not change if a poor strategy or a copy of a strategy is added. If the leader
-    is in doubt, it begins with "If you must choose now". Fewer names keep it within two lines.
+    is in doubt, it begins with "If you must choose now". Fewer names keep it within ``letters``.
     """
     if not table.decided:
         return _too_few(table)
@@ -45,7 +45,7 @@ def answer(table: VerdictTable) -> str:
         none = "No choice is safe: each strategy is shown to be worse than another."
         return f"{none} {advice(table)}."
     texts = [_answer(table, most, sized) for most, sized in _FORMS]
-    return next((text for text in texts if len(text) <= _TWO_LINES), texts[-1])
+    return next((text for text in texts if len(text) <= letters), texts[-1])
 
 
 def _answer(table: VerdictTable, most: int, sized: bool) -> str:
@@ -91,10 +91,22 @@ def _too_few(table: VerdictTable) -> str:
     where = f"on {every} {unit(table)}" if table.n_first == n else where
     size, rest = sizes(table, list(map(str, others.index))), "the others"
     rest = str(others.index[0]) if len(others) == 1 else rest
-    order = f"Other datasets may have another order. {advice(table)}."
-    sized = f" ({rest}: {size})" * bool(size)
-    texts = [f"{few}: {name} is first {where}{told}. {order}" for told in (sized, "")]
-    return texts[len(texts[0]) > _TWO_LINES]
+    if size and (ahead := _ahead(table)):
+        size += f"; {listed(ahead, MOST_CHOSEN)} {be(ahead)} ahead on average"
+    sized, other = f" ({rest}: {size})" * bool(size), " Other datasets may have another order."
+    texts = [
+        f"{few}: {name} is first {where}{told}.{order} {advice(table)}."
+        for told, order in ((sized, other), (sized, ""), ("", other))
+    ]
+    return next((text for text in texts if len(text) <= _TWO_LINES), texts[-1])
+
+
+def _ahead(table: VerdictTable) -> list[str]:
+    """Return the strategies with a better average than the first by rank."""
+    if "ratio" in table.frame:
+        return list(table.frame.index[table.frame["ratio"] < 1])
+    gap = table.frame.get("difference", table.frame["failures"] * np.nan)
+    return list(gap.index[(gap if table.scorer.greater_is_better else -gap) > 0])
 
 
 def advice(table: VerdictTable) -> str:
@@ -124,8 +136,7 @@ def _choice(table: VerdictTable, most: int) -> str:
 
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
     """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
-    often = table.frame["failures"] >= OFTEN * table.n  # those `sizes` names apart
-    rest = [name for name in names if name not in table.by_mean and not often[name]]
+    rest = [name for name in names if name not in table.by_mean]
     size = sizes(table, [name for name in names if name not in rest])
     more = f"{listed(rest, MOST_CHOSEN)} " * bool(size) + "more often worse"
     parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
@@ -133,26 +144,18 @@ def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
 
 
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
-    """Return the distances of strategies from the leader as text; empty if they are not known.
-
-    It says which strategies it leaves out, because they failed too often.
-    """
+    """Return the distances from the leader, where both have a result; empty if not known."""
     frame = table.frame.loc[list(names)]
-    often = frame["failures"] >= OFTEN * table.n
-    failed, frame = frame["failures"][often], frame[~often]
     size = "ratio" if "ratio" in frame else "difference"
     values = frame.get(size, frame["failures"] * np.nan).abs().dropna()
     if values.empty:
         return ""
     low, high = values.min(), values.max()
     ends = f"at least {_range(low)}" if high > _FAR * values.median() else _range(low, high)
-    who = [f"{name}, which failed on {n} of {table.n}" for name, n in failed.items()]
-    who = [f"the {len(who)} that failed on some"] if len(who) > 1 else who
-    without = "".join(f", without {each} datasets" for each in who)
     if "ratio" in frame:
-        return f"{ends} times the {table.metric} of {table.first[0]}{without}"
+        return f"{ends} times the {table.metric} of {table.first[0]}"
     side = "below" if table.scorer.greater_is_better else "above"
-    return f"{table.metric} {ends} {side} {table.first[0]}{without}"
+    return f"{table.metric} {ends} {side} {table.first[0]}"
 
 
 def _range(*values: float) -> str:

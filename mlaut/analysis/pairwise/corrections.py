@@ -6,19 +6,21 @@ each call, which takes a quarter of a second. Shaffer's correction uses the fact
 all pairs of strategies imply each other: if A = B and B = C then A = C.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.arguments import checked, floats, one_of
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.errors import AnalysisError
+from mlaut.lazy import pd
 
 Correction = Callable[[np.ndarray], np.ndarray]
 

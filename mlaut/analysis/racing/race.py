@@ -1,5 +1,7 @@
 """`race`: conclusions after each dataset of a study whose datasets are run in a drawn order."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +9,6 @@ from itertools import combinations, groupby
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.arguments import (
     NotNegative,
@@ -28,6 +29,7 @@ from mlaut.analysis.racing.mean_interval import mean_interval
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.lazy import pd
 from mlaut.records import NOT_RUN, RaceTerms, Status
 
 _LARGEST_LOG = 700.0  # exp overflows beyond 709

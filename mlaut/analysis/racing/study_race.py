@@ -1,12 +1,13 @@
 """The race of a study: its terms as the study stores them, and its state."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.racing.course import Following
 from mlaut.analysis.racing.race import Race, cell_losses, check_terms
@@ -15,6 +16,7 @@ from mlaut.analysis.scores.metric_names import metric
 from mlaut.errors import StudyError
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import USAGE
+from mlaut.lazy import pd
 from mlaut.records import RACE_RULE, RaceTerms, Status
 
 _COST = ["cells", "cells left out", "cells open", "seconds", "seconds left out"]

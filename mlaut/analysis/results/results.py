@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.arguments import position, positions, shown
 from mlaut.analysis.common.display import Shown, number, tabulated
@@ -18,6 +17,7 @@ from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results import study_results, tables
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
+from mlaut.lazy import pd
 from mlaut.markup import counted
 from mlaut.records import Block, Status
 

@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.arguments import positions, shown
 from mlaut.analysis.scores.base import CellScores, MLautScore
@@ -18,6 +17,7 @@ from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.errors import AnalysisError
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
+from mlaut.lazy import pd
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.analysis.common.arguments import floats, position, yes_or_no
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_units
@@ -16,6 +15,7 @@ from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest
 from mlaut.files_io.tables.tables_of_others import as_pandas
+from mlaut.lazy import pd
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
@@ -221,7 +221,7 @@ def of_long(
             "or a fold, of its own"
         )
     check_cells(table[index[0]].nunique(), table[index[-1]].nunique())
-    wide = table.set_index(index)[value].unstack()  # noqa: PD010 - pivot_table would average
+    wide = table.set_index(index)[value].unstack()
     order = [pd.unique(table[index[0]]), pd.unique(table[index[-1]])]
     wide = wide.reindex(order[0], level=0) if len(keys) > 1 else wide.reindex(order[0])
     wide = wide[list(order[1])]

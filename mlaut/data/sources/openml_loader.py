@@ -4,6 +4,8 @@ A table is the same whether OpenML sends ARFF or parquet: numbers are floats, no
 are categories in alphabetical order.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import json
@@ -14,13 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from mlaut.data.splits.resampling import split_of_pairs
 from mlaut.data.tables.frames import from_frame
 from mlaut.downloads import explained
 from mlaut.errors import DataError
 from mlaut.files_io.tables.tables import read_table
+from mlaut.lazy import pd
 from mlaut.optional import need
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Split
 

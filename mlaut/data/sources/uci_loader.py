@@ -1,13 +1,14 @@
 """Loader of datasets of the UCI Machine Learning Repository, through ``ucimlrepo``."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
-
-import pandas as pd
 
 from mlaut.data.tables.frames import from_frame
 from mlaut.downloads import cache_folder, explained
 from mlaut.errors import DataError, nearest
+from mlaut.lazy import pd
 from mlaut.optional import need
 from mlaut.records import TASKS, Dataset
 

@@ -1,13 +1,15 @@
 """Encoding of a target column as the truth of a study: class positions, or numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.errors import DataError, some_of
 from mlaut.files_io.tables.datasets import check_target, task_named
+from mlaut.lazy import pd
 from mlaut.records import CLASSIFICATION
 
 

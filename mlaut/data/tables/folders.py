@@ -1,5 +1,7 @@
 """Loader of folders of tables."""
 
+from __future__ import annotations
+
 import csv
 import io
 import os
@@ -11,8 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
-
-import pandas as pd
 
 from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
@@ -29,6 +29,7 @@ from mlaut.files_io.tables.tables import (
     read_rows,
     stem_of,
 )
+from mlaut.lazy import pd
 from mlaut.records import ROLES, Dataset
 
 MANIFEST = "manifest.csv"

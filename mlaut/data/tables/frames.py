@@ -1,14 +1,15 @@
 """Datasets from tables in memory, and the choice of tables that are then read."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import DataError, nearest_of
 from mlaut.files_io.tables.datasets import checked, task_named
+from mlaut.lazy import pd
 from mlaut.records import Dataset
 
 

@@ -1,5 +1,7 @@
 """Folders of images: a folder for each class, also below one for training and one for test."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -8,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.data.tables.frames import Unread, from_frame
 from mlaut.data.tables.parts import PARTS, split_of_parts
 from mlaut.errors import DataError
 from mlaut.files_io.safe_files.plain_files import MEMORY, check_plain
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
+from mlaut.lazy import pd
 from mlaut.optional import need
 from mlaut.records import CLASSIFICATION, Dataset
 

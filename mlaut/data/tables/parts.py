@@ -9,6 +9,8 @@ These layouts are known:
 - a partitioned table, ``part-00000.parquet`` or ``year=2024/0.parquet``.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError
 from mlaut.files_io.tables.pairs import labels_of
 from mlaut.files_io.tables.tables import MISSING, ending_of, read_rows, stem_of
+from mlaut.lazy import pd
 from mlaut.records import TRAIN_ONLY, Split
 
 TRAIN, VALIDATION, TEST = "train", "validation", "test"

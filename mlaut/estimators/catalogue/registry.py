@@ -27,12 +27,11 @@ from mlaut.estimators.libraries.library import LIBRARIES, Library
 from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER
 from mlaut.former_names import former
+from mlaut.lazy import pd
 from mlaut.plugins.finding import found
 from mlaut.records import check_name
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 
 Class = TypeVar("Class", bound=type)
@@ -217,8 +216,6 @@ has all
         >>> REGISTRY.table("Naive_Bayes")["family"].tolist()
         ['Naive_Bayes', 'Naive_Bayes']
         """
-        import pandas as pd
-
         rows = [spec.row() for spec in self.search(*words, **metadata)]
         return pd.DataFrame(rows, columns=["name", "family", "task", "collection", "package"])
 
@@ -284,10 +281,6 @@ def _with_plugins(registry: Registry) -> Registry:
 
 REGISTRY = _with_plugins(Registry((*CATALOGUE, *TODAY, *NETWORKS)))
 """Strategies that come with MLaut, and those of plug-ins."""
-
-
-if TYPE_CHECKING:
-    from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
 
 
 def check_packages(strategies: Iterable[MlautEstimator]) -> None:

@@ -179,3 +179,8 @@ def are_plain_numbers(frame: pd.DataFrame) -> bool:
         dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in set(frame.dtypes.array)
     }
     return kinds <= set("iuf")
+
+
+def have_names_of_one_type(frame: pd.DataFrame) -> bool:
+    """Return whether scikit-learn accepts the names of the columns: all or none are texts."""
+    return len({isinstance(name, str) for name in frame.columns}) == 1

@@ -27,6 +27,7 @@ from mlaut.estimators.preparing.columns import (
     as_numbers,
     as_texts,
     complete_numbers,
+    have_names_of_one_type,
     kinds_of,
 )
 
@@ -416,11 +417,6 @@ def describe_preprocessing(transformer: Any) -> dict[str, Any]:
 
 def _passed_on(X: Any, frame: pd.DataFrame) -> Any:
     return X if isinstance(X, pd.DataFrame | np.ndarray) else frame.to_numpy()
-
-
-def have_names_of_one_type(frame: pd.DataFrame) -> bool:
-    """Return whether scikit-learn accepts the names of the columns: all or none are texts."""
-    return len({isinstance(name, str) for name in frame.columns}) == 1
 
 
 def _stacked(columns: list[np.ndarray], n_rows: int, dtype: Any) -> np.ndarray:

@@ -21,6 +21,13 @@ from mlaut.files_io.outcomes.study_records import USAGE, prediction_type
 from mlaut.files_io.outcomes.traces import MOST_INCUMBENTS, unpack_trace
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Status, not_distributions
 
+CLOCK = struct.Struct("<dd")  # the beginning of a cell: time, and CPU seconds used before
+LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
+# Kinds of messages: the outcome of a cell, the exit status of a copy that died, the notice that the
+# process takes no further cell.
+ENDED, DIED, LEAVES = b"o", b"d", b"l"
+STATUS = struct.Struct("<i")
+SECRET = 32  # bytes that a process gets first; each frame proves that its sender knows them
 SPOILT = "wrote into the pipe of its worker process"
 
 _MARK = b"mlaut>"
@@ -46,7 +53,7 @@ def frame(kind: bytes, content: bytes, secret: bytes | bytearray = b"") -> bytes
     Parameters
     ----------
     kind : bytes of length 1
-        Kind of the message (`mlaut.experiments.workers.worker`).
+        Kind of the message.
     content : bytes
     secret : bytes or bytearray, default b""
         Secret with which the receiver knows the sender.

@@ -9,7 +9,6 @@ are submitted together, and the outcomes of all that have ended are fetched toge
 
 import contextlib
 import pickle
-import tempfile
 import time
 import uuid
 import warnings
@@ -19,23 +18,21 @@ from concurrent.futures import CancelledError
 from dataclasses import replace
 from importlib.util import find_spec
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
-from mlaut.experiments.cells.cell import failed_outcome
+from mlaut.experiments.cells.given import failed_outcome
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
-from mlaut.experiments.engines.dask_worker import Errand, SentFolds, run_guarded, versions
+from mlaut.experiments.engines.dask_worker import Errand, run_guarded, versions
 from mlaut.experiments.engines.engine import limited
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
 from mlaut.experiments.workers.isolation import hide
-from mlaut.experiments.workers.tables import load as load_dataset
-from mlaut.files_io import FilesIO
+from mlaut.experiments.workers.tables import load_table
 from mlaut.optional import need
 from mlaut.records import Cell, Outcome, Status
 
@@ -46,7 +43,7 @@ _LOAD_SECONDS_A_THREAD = 0.008
 _OPEN = 100  # groups of cells at the same time: some for each strategy of a usual study
 _AT_ONCE = 1000  # loads submitted between two looks for ended ones: so many may end meanwhile
 _LOOK_SECONDS = 0.02  # pause between looks at a cluster that is not there
-_PAUSE = 0.02  # pause between looks for ended loads, in durations of a load: many end meanwhile
+_PAUSES = (0.02, 0.2)  # between looks for ended loads, in durations of a load: longer and longer
 _COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
 _ASKING_SECONDS = 6.0  # a worker that has nothing to do leaves an adaptive cluster after three
 _ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
@@ -132,9 +129,8 @@ class DaskEngine:
 
 
 class _Sent(NamedTuple):
-    """Dataset on the cluster: its reference, futures of its bytes and folds, and its repeats."""
+    """Dataset on the cluster: futures of its pickled table and of its folds, and its repeats."""
 
-    ref: DatasetRef
     content: Any
     folds: Any
     repeats: frozenset[int]
@@ -170,7 +166,7 @@ class _Dispatch:
             self._look_after_cluster()
             time.sleep(_LOOK_SECONDS)
         seconds = _LOAD_SECONDS + _LOAD_SECONDS_A_THREAD * self._n_threads
-        self._pause = _PAUSE * seconds
+        self._pauses = self._pause, _ = _PAUSES[0] * seconds, _PAUSES[1] * seconds
         self._queue = BatchQueue(self._noted(groups), seconds, _OPEN)
 
     def _noted(self, groups: Iterable[Batch | None]) -> Iterator[Batch | None]:
@@ -209,7 +205,9 @@ class _Dispatch:
         time.sleep(self._pause)
         ended = [future for future in self._running if future.status in _ENDED]
         if not ended:
+            self._pause = min(1.5 * self._pause, self._pauses[1])
             return []
+        self._pause = self._pauses[0]
         outcomes: list[Outcome] = []
         for future, content in zip(ended, self._gathered(ended), strict=True):
             with contextlib.suppress(*_NOT_THERE):
@@ -235,8 +233,8 @@ class _Dispatch:
         for load in loads:
             sent = [self._sent_data(batch) for batch in load]
             batches = [
-                replace(batch, dataset=data.ref, folds={})
-                for batch, data in zip(load, sent, strict=True)
+                replace(batch, dataset=replace(batch.dataset, database=""), folds={})
+                for batch in load
             ]
             packed.append(pickle.dumps((batches, self._errand)))
             tables.append([(data.content, data.folds) for data in sent])
@@ -320,15 +318,15 @@ class _Dispatch:
         if entry is None or {entry.content.status, entry.folds.status} & {*_LOST}:
             used = {batch.dataset for load in self._running.values() for batch in load}
             self._sent = {key: sent for key, sent in self._sent.items() if key in used}
-            new_ref, content = _alone(ref)
-            entry = _Sent(new_ref, self._scattered(content), None, frozenset())
+            table = pickle.dumps(load_table(ref), protocol=5)
+            entry = _Sent(self._scattered(table), None, frozenset())
         if entry.folds is None or not batch.folds.keys() <= entry.repeats:
-            folds = SentFolds(dict(self._folds[ref]))
-            entry = entry._replace(folds=self._scattered(folds), repeats=frozenset(folds.folds))
+            folds = self._scattered(pickle.dumps(self._folds[ref], protocol=5))
+            entry = entry._replace(folds=folds, repeats=frozenset(self._folds[ref]))
         self._sent[ref] = entry
         return entry
 
-    def _scattered(self, sent: bytes | SentFolds) -> Any:
+    def _scattered(self, sent: bytes) -> Any:
         """Send a dataset, or its folds, to a worker.
 
         Raises
@@ -452,11 +450,3 @@ def _is_loopback(host: str) -> bool:
 
 def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-
-
-def _alone(ref: DatasetRef) -> tuple[DatasetRef, bytes]:
-    """Return a dataset as the bytes of a database with only this dataset, and its reference."""
-    with tempfile.TemporaryDirectory(prefix="mlaut-") as folder:
-        database = FilesIO(Path(folder, "dataset.h5"), mode="a")
-        (path,) = database.save_datasets([load_dataset(ref)])
-        return replace(ref, database="", path=path), database.path.read_bytes()

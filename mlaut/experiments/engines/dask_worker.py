@@ -16,9 +16,8 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
 from mlaut.errors import StudyError
+from mlaut.experiments.cells.given import FoldTable
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.workers.batches import BatchQueue, DatasetRef
 from mlaut.experiments.workers.environment import describe_environment
@@ -50,28 +49,16 @@ class Errand:
     versions: Mapping[str, str]
 
 
-@dataclass(frozen=True, eq=False)
-class SentFolds:
-    """Folds of a dataset as they are sent to a worker, apart from its bytes.
-
-    Attributes
-    ----------
-    folds : mapping of int to ndarray
-        Fold of each row, by repeat.
-    """
-
-    folds: Mapping[int, np.ndarray]
-
-
-def run_guarded(load: bytes, tables: Sequence[tuple[bytes, SentFolds]]) -> bytes:
+def run_guarded(load: bytes, tables: Sequence[tuple[bytes, bytes]]) -> bytes:
     """Run some batches on this worker, and return their outcomes as one block of bytes.
 
     Parameters
     ----------
     load : bytes
         Pickle of the batches, without folds, and of their `Errand`.
-    tables : sequence of (bytes, SentFolds)
-        Database that holds the dataset of each batch, and its folds.
+    tables : sequence of (bytes, bytes)
+        Pickled `FoldTable` of the dataset of each batch, and the pickled fold of each of its rows,
+        by repeat.
 
     Raises
     ------
@@ -82,8 +69,8 @@ def run_guarded(load: bytes, tables: Sequence[tuple[bytes, SentFolds]]) -> bytes
     batches, errand = pickle.loads(load)
     _check_here(errand.versions, batches[0].options.models)
     batches = [
-        replace(batch, dataset=_kept(batch.dataset, content), folds=sent.folds)
-        for batch, (content, sent) in zip(batches, tables, strict=True)
+        replace(batch, dataset=_kept(batch.dataset, content), folds=pickle.loads(folds))
+        for batch, (content, folds) in zip(batches, tables, strict=True)
     ]
     with _team(errand) as team:
         parts = run_batches(BatchQueue(batches), team, 1, errand.timeout, _asked_of_dask())
@@ -123,7 +110,7 @@ class _Crew:
     """Processes of one run on this worker, and the number of tasks that use them."""
 
     def __init__(self, threads: int) -> None:
-        self.team = Team(threads)
+        self.team = Team(threads, _table)
         self.users = 0
         self.leaving: threading.Timer | None = None
 
@@ -178,14 +165,19 @@ def _asked_of_dask() -> Callable[[], bool]:
 
 
 def _kept(ref: DatasetRef, content: bytes) -> DatasetRef:
-    """Write a database to a file, once for all tasks of this worker; return its reference."""
+    """Write a pickled table to a file, once for all tasks of this worker; return its reference."""
     from distributed import get_worker
 
-    digest = hashlib.sha256(f"{ref.path}\n{ref.fingerprint}".encode()).hexdigest()
-    path = Path(get_worker().local_directory, f"mlaut-{digest[:32]}.h5")
+    digest = hashlib.sha256(repr(ref).encode()).hexdigest()
+    path = Path(get_worker().local_directory, f"mlaut-{digest[:32]}")
     with _lock:
         if not path.exists():
             written = path.with_suffix(f".{os.getpid()}")
             written.write_bytes(content)
             written.replace(path)
     return replace(ref, database=str(path))
+
+
+def _table(ref: DatasetRef) -> FoldTable:
+    table: FoldTable = pickle.loads(Path(ref.database).read_bytes())
+    return table

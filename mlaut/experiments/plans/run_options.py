@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from mlaut.errors import MlautError, StudyError, refuse_unknown
 from mlaut.experiments.cells import memory as limits
+from mlaut.experiments.cells.given import CellOptions
 from mlaut.experiments.cells.search_checkpoints import checkpoints_folder
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.shards import Shard
 from mlaut.experiments.workers.allotted import allotted_cores, allotted_memory
 from mlaut.files_io.studies.models import models_folder
 from mlaut.records import Status
-
-if TYPE_CHECKING:  # reading a study file must not import scikit-learn, which takes a second
-    from mlaut.experiments.cells.cell import CellOptions
 
 T = TypeVar("T")
 _OF_THE_RUN = 2**30  # bytes that a run itself, its server and its workers take
@@ -66,7 +64,6 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
         A limit cannot be parsed, or this system cannot enforce it.
     """
     from mlaut.estimators.libraries.session import session_settings
-    from mlaut.experiments.cells.cell import CellOptions
 
     memory = limits.parse_memory(options.memory) or _memory_of_job(options)
     if options.engine != "dask":

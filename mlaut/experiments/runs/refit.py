@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from mlaut.errors import MlautError, StudyError, some_of
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.estimators.libraries.session import SETTINGS, in_session
-from mlaut.experiments.cells.cell import CellOptions, cell_seed
+from mlaut.experiments.cells.given import CellOptions, cell_seed
 from mlaut.experiments.cells.saved_models import read_saved
 from mlaut.experiments.engines.engine import Engine, make_engine
 from mlaut.experiments.options import RunOptions
@@ -32,10 +32,8 @@ from mlaut.files_io.safe_files.lock import beat
 from mlaut.files_io.studies.models import model_path, models_folder, prepare_models
 from mlaut.files_io.studies.study import LEARNERS
 from mlaut.identity.distributions import installed_version
+from mlaut.lazy import pd
 from mlaut.records import Block, Cell, Outcome, Status
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def usable_strategies(
@@ -372,8 +370,6 @@ def predict_again(
     trusted : bool
         Whether to load pickled models.
     """
-    import pandas as pd
-
     folder, parts = models_folder(study.path), []
     settings = {entry.name: settings_of(entry) for entry in study.strategies}
     for entry in splits.values():

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mlaut import estimators, files_io
 from mlaut.errors import DataError, MlautError, StudyError, refuse_unknown
 from mlaut.experiments.study_files.splits import warn_left_out
 from mlaut.experiments.study_files.study_file import StudyFile
 from mlaut.files_io.safe_files.plain_files import read_plain
 
-if TYPE_CHECKING:
-    from mlaut.estimators import MlautEstimator
-    from mlaut.files_io import FilesIO
 
-
-def prepare_data(file: StudyFile) -> tuple[FilesIO, list[str]]:
+def prepare_data(file: StudyFile) -> tuple[files_io.FilesIO, list[str]]:
     """Load the datasets into the input database if needed; return it and the chosen paths."""
     from mlaut.data import Data
     from mlaut.data.adding import add_datasets
@@ -87,7 +84,7 @@ def _group(file: StudyFile) -> str:
     return section.group or (f"{filled_from}/" if filled_from else "/")
 
 
-def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
+def chosen_datasets(file: StudyFile, input_io: files_io.FilesIO) -> list[str]:
     """Return the paths, in the input database, of the datasets that the file chooses."""
     from mlaut.data.sources.loading import check_roles, find_stored
     from mlaut.data.tables.folders import name_of_file
@@ -116,18 +113,17 @@ def chosen_datasets(file: StudyFile, input_io: FilesIO) -> list[str]:
     return chosen
 
 
-def choose_strategies(file: StudyFile) -> tuple[MlautEstimator, ...]:
+def choose_strategies(file: StudyFile) -> tuple[estimators.MlautEstimator, ...]:
     """Return the strategies that the file names, with its parameters."""
-    from mlaut.estimators import as_strategies
     from mlaut.estimators.catalogue.strategies import tuned_as
 
     section = file.strategies
     chosen: list[Any] = list(section.names)
     if section.file:
-        chosen += as_strategies(own_strategies(file.path.parent / section.file))
+        chosen += estimators.as_strategies(own_strategies(file.path.parent / section.file))
     if not chosen:
         raise StudyError(f"{file.path}: [strategies] has no names and no file; name a strategy")
-    strategies: tuple[MlautEstimator, ...] = as_strategies(chosen)
+    strategies: tuple[estimators.MlautEstimator, ...] = estimators.as_strategies(chosen)
     by_name = {strategy.name: strategy for strategy in strategies}
     what = f"{file.path}: no strategy"
     where = " of those in [strategies.parameters]"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mlaut import files_io
 from mlaut.errors import StudyError, StudyLockedError
 from mlaut.experiments.study_files.choices import choose_strategies, prepare_data
 from mlaut.experiments.study_files.splits import split_told
@@ -16,9 +17,8 @@ from mlaut.experiments.study_files.study_file import StudyFile, read_study_file
 if TYPE_CHECKING:
     from mlaut.experiments.plans.rounds import MakeRace
     from mlaut.experiments.runs.summary import RunSummary
-    from mlaut.files_io import FilesIO, StudyStore
 
-Seal = Callable[["StudyStore", Sequence[str], Collection[str], Mapping[str, str]], object]
+Seal = Callable[["files_io.StudyStore", Sequence[str], Collection[str], Mapping[str, str]], object]
 
 _PATIENCE = 600.0  # seconds to wait for another shard that loads the datasets, as it may download
 _PAUSE = 0.5  # seconds between two tries
@@ -72,7 +72,6 @@ def run_study(
     file = file.changed(changes)
     start_server(file.output, file.run.engine)
     from mlaut.experiments.runs.done_before import named_before, names_alone, nothing_to_do
-    from mlaut.files_io import FilesIO, StudyStore
     from mlaut.files_io.tables.datasets import clusters_of
 
     if file.race is not None and race is None and not complete:
@@ -82,17 +81,17 @@ def run_study(
         )
     special = race is not None or complete or file.strategies.parameters or file.strategies.file
     given = [] if special else names_alone(list(file.strategies.names))
-    tasks = named_before(StudyStore(file.output), given, vars(file.run)) if given else {}
+    tasks = named_before(files_io.StudyStore(file.output), given, vars(file.run)) if given else {}
     strategies = () if tasks else choose_strategies(file)
     input_io, paths = _prepare_patiently(file) if file.run.shard else prepare_data(file)
-    out_io = FilesIO(file.output, "a")
+    out_io = files_io.FilesIO(file.output, "a")
     names = split_told(input_io, out_io, paths, **file.split.arguments)
     if seal is not None:
         infos = input_io.infos_of(paths)
         of_data, clusters = {info.task for info in infos}, clusters_of(infos)
         own = list(tasks) or [strategy.name for strategy in strategies]
-        seal(StudyStore(out_io.path), own, of_data, clusters)
-    if tasks and (found := nothing_to_do(StudyStore(out_io.path), input_io, tasks, names)):
+        seal(files_io.StudyStore(out_io.path), own, of_data, clusters)
+    if tasks and (found := nothing_to_do(files_io.StudyStore(out_io.path), input_io, tasks, names)):
         return found
     from mlaut.experiments.runs.orchestrator import Orchestrator
 
@@ -108,7 +107,7 @@ def run_study(
         return orchestrator.run(given or strategies, **how, **options)
 
 
-def _prepare_patiently(file: StudyFile) -> tuple[FilesIO, list[str]]:
+def _prepare_patiently(file: StudyFile) -> tuple[files_io.FilesIO, list[str]]:
     """Prepare the datasets; other shards, which begin at the same time, may be loading them."""
     until = time.monotonic() + _PATIENCE
     while True:

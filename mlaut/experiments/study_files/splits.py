@@ -6,20 +6,18 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mlaut import files_io
 from mlaut.errors import DataError, StudyError, UnusableWarning, some_of
 from mlaut.markup import printable
-
-if TYPE_CHECKING:
-    from mlaut.files_io import FilesIO, SplitEntry
 
 _OF_DATASET = re.compile(r"dataset ('[^']*')")
 
 
 def complete_splits(
-    input_io: FilesIO,
-    out_io: FilesIO,
+    input_io: files_io.FilesIO,
+    out_io: files_io.FilesIO,
     name_of: Mapping[str, str],
     scheme: Any,
     *,
@@ -32,9 +30,7 @@ def complete_splits(
     Without a scheme they get that of the others; with ``any_seed`` also their seed. A scheme that
     the stored splits do not have is refused, or told where others are new.
     """
-    from mlaut.files_io import StudyStore
-
-    study = StudyStore(out_io.path)
+    study = files_io.StudyStore(out_io.path)
     stored = study.load_splits() if study.exists else {}
     taken = {entry.path for entry in stored.values()}  # perhaps renamed in the study alone
     paths = [path for path, name in name_of.items() if name in stored or path not in taken]
@@ -44,7 +40,10 @@ def complete_splits(
     seeds = {entry.split.seed for entry in stored.values()} - {None}
     of_file = any_seed and len(seeds) == 1  # a study file has one for splits
     drawn = seeds.pop() if of_file else seed
-    how, kept = {"scheme": scheme, "stratify": stratify, "seed": drawn}, list["SplitEntry"]()
+    how, kept = (
+        {"scheme": scheme, "stratify": stratify, "seed": drawn},
+        list["files_io.SplitEntry"](),
+    )
     if stored and scheme and not study.strategies:  # that of a run that was refused
         split_told(input_io, out_io, paths, overwrite=True, **how)
     elif paths:
@@ -61,7 +60,7 @@ def complete_splits(
         warnings.warn(f"{of}: their stored split stays ({known})", UserWarning, stacklevel=5)
 
 
-def _scheme_of(stored: Mapping[str, SplitEntry], new: Iterable[Any], path: Any) -> str:
+def _scheme_of(stored: Mapping[str, files_io.SplitEntry], new: Iterable[Any], path: Any) -> str:
     """Return the split scheme of the stored datasets, which new datasets get too."""
     from mlaut.data import parse_scheme
 
@@ -80,15 +79,16 @@ def _scheme_of(stored: Mapping[str, SplitEntry], new: Iterable[Any], path: Any) 
     return scheme
 
 
-def split_told(input_io: FilesIO, out_io: FilesIO, paths: list[str], **how: Any) -> list[str]:
+def split_told(
+    input_io: files_io.FilesIO, out_io: files_io.FilesIO, paths: list[str], **how: Any
+) -> list[str]:
     """Split datasets, tell what was chosen and left out, and return the names of those of the run.
 
     ``how`` has the arguments of ``Data.split_datasets``.
     """
     from mlaut.data import Data
-    from mlaut.files_io import StudyStore
 
-    study, unusable = StudyStore(out_io.path), list[DataError]()
+    study, unusable = files_io.StudyStore(out_io.path), list[DataError]()
     anew = how.get("overwrite", False)
     before = study.load_splits() if study.exists else {}
     names = Data().split_datasets(input_io, out_io, paths, unusable=unusable, **how)

@@ -14,11 +14,11 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from mlaut import estimators  # its names need scikit-learn, which a worker of Dask does without
 from mlaut.errors import StrategyError
-from mlaut.estimators import MlautEstimator
 from mlaut.estimators.libraries.library import with_libraries
 from mlaut.estimators.looking import looked_at
-from mlaut.experiments.cells.cell import CellOptions, cell_seed
+from mlaut.experiments.cells.given import CellOptions, cell_seed
 from mlaut.experiments.workers.copies import shared_process
 from mlaut.files_io import SplitEntry
 from mlaut.records import UNUSED, Cell, Outcome
@@ -291,7 +291,7 @@ class BatchQueue:
         return here or self._seen.get((group.name,), (0, 0.0))
 
 
-def pickled(strategy: MlautEstimator) -> bytes:
+def pickled(strategy: estimators.MlautEstimator) -> bytes:
     """Return the pickle of a strategy; of one that cannot be pickled, what fails in its cells."""
     try:
         with looked_at(strategy.name):
@@ -316,7 +316,7 @@ def _refuse(reason: str) -> None:
 
 def make_batches(
     groups: Iterable[tuple[SplitEntry, str, tuple[tuple[int, int], ...]] | None],
-    strategies: Sequence[MlautEstimator] | Mapping[str, bytes],
+    strategies: Sequence[estimators.MlautEstimator] | Mapping[str, bytes],
     database: Path,
     seed: int,
     options: CellOptions,

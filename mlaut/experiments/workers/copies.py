@@ -6,6 +6,8 @@ it may patch a library, keep a list in its class, or change its tables in place.
 runs in a copy of a process that has loaded the strategy and run no cell.
 """
 
+from __future__ import annotations
+
 import io
 import os
 import pickle
@@ -16,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mlaut.estimators import MlautEstimator
+from mlaut import estimators
 
 _TASKS = Path("/proc/self/task")
 _LOOK_MS = 50  # between checks whether a copy has died while its own children hold its pipe open
@@ -74,7 +76,7 @@ def foreign_code(strategy: bytes) -> bool:
     return load_known(strategy) is None
 
 
-def shared_process(strategy: MlautEstimator, pickled: bytes) -> bytes | None:
+def shared_process(strategy: estimators.MlautEstimator, pickled: bytes) -> bytes | None:
     """Return the key of the processes in which cells of a strategy may run with those of others.
 
     Strategies of known code share processes if they use the same libraries: what a library leaves

@@ -1,5 +1,7 @@
 """Description of the machine and the package versions of a run."""
 
+from __future__ import annotations
+
 import os
 import platform
 from collections.abc import Iterable
@@ -7,8 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mlaut import __version__
-from mlaut.estimators import MlautEstimator
+from mlaut import (
+    __version__,
+    estimators,  # its names need scikit-learn, which a worker of Dask does without
+)
 from mlaut.identity.distributions import installed_version, versions_of
 
 BACKENDS = ("jax", "torch", "tensorflow")
@@ -17,7 +21,7 @@ BACKENDS = ("jax", "torch", "tensorflow")
 _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "h5py", "joblib", "keras")
 
 
-def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str, Any]:
+def describe_environment(strategies: Iterable[estimators.MlautEstimator] = ()) -> dict[str, Any]:
     """Return a description of the machine and the versions, as plain JSON values.
 
     Parameters
@@ -47,7 +51,7 @@ def describe_environment(strategies: Iterable[MlautEstimator] = ()) -> dict[str,
     }
 
 
-def _used_by(strategies: Iterable[MlautEstimator]) -> set[str]:
+def _used_by(strategies: Iterable[estimators.MlautEstimator]) -> set[str]:
     """Return the packages that strategies use, without MLaut."""
     used: set[str] = set()
     for strategy in strategies:

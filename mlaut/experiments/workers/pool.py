@@ -21,7 +21,7 @@ from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.experiments.workers.sessions import end_sessions, lead_session
 from mlaut.experiments.workers.signals import interrupts_held
 from mlaut.experiments.workers.start import await_server, start_process
-from mlaut.experiments.workers.tables import SharedTables
+from mlaut.experiments.workers.tables import LoadTable, SharedTables
 from mlaut.records import Outcome
 
 _LOOK_SECONDS = 0.5  # longest wait between checks of all processes
@@ -149,15 +149,17 @@ class Team:
     ----------
     threads : int
         Number of threads that a cell may use.
+    load : callable, optional
+        Function that returns the table of a dataset; default from its database.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, load: LoadTable | None = None) -> None:
         hide()
         self._threads = threads
         self._lock = threading.Lock()
         self._idle: list[GuardedProcess] = []
         self._stumbles = 0
-        self._tables = SharedTables()
+        self._tables = SharedTables(load)
         self._members: set[GuardedProcess] = set()
         await_server()
         with interrupts_held():

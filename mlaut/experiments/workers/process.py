@@ -18,12 +18,12 @@ import time
 from dataclasses import replace
 from multiprocessing.connection import wait
 from multiprocessing.reduction import send_handle
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mlaut.experiments.cells import messages
-from mlaut.experiments.cells.cell import failed_outcome
+from mlaut.experiments.cells.given import failed_outcome
 from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
-from mlaut.experiments.workers import sessions, worker
+from mlaut.experiments.workers import sessions
 from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.experiments.workers.signals import STOPPING
 from mlaut.experiments.workers.start import THREAD_VARIABLES, start_process
@@ -99,13 +99,13 @@ class GuardedProcess:
         environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
         with contextlib.ExitStack() as stack:
             ends = [stack.enter_context(end) for end in (link, results, clock, output)]
-            self._process = start_process(worker.serve, *ends, environment)
+            self._process = start_process(_serve, *ends, environment)
         self.pid: int = self._process.pid
         for end in (self._results, self._clock, self._output):
             os.set_blocking(end.fileno(), False)
         self._serves = serves
         self._table: DatasetRef | None = None  # of the table that the process has mapped
-        secret = os.urandom(worker.SECRET)
+        secret = os.urandom(messages.SECRET)
         with contextlib.suppress(OSError):  # it has ended, as the first batch will show
             os.write(self._link.fileno(), secret)
         self._inbox, self._heard = messages.Inbox(secret), 0.0
@@ -289,17 +289,17 @@ class GuardedProcess:
         return outcomes
 
     def _take(self, kind: bytes, content: bytes) -> None:
-        if kind == worker.LEAVES:
+        if kind == messages.LEAVES:
             self._leaves = True
             self._give_up()
             return
         if not self._due:
             raise messages.GarbledError(messages.SPOILT)
-        if kind == worker.ENDED:
+        if kind == messages.ENDED:
             self._ended(self._outcome(content))
-        elif kind == worker.DIED and len(content) == worker.STATUS.size:
+        elif kind == messages.DIED and len(content) == messages.STATUS.size:
             self._read_output()  # all that the copy printed
-            status = os.waitstatus_to_exitcode(*worker.STATUS.unpack(content))
+            status = os.waitstatus_to_exitcode(*messages.STATUS.unpack(content))
             self._ended(self._outcome_of_death(status, self._n_ended))
         else:
             raise messages.GarbledError(messages.SPOILT)
@@ -340,12 +340,12 @@ class GuardedProcess:
         right is replaced by the present one.
         """
         with contextlib.suppress(BlockingIOError):
-            while piece := os.read(self._clock.fileno(), worker.CLOCK.size * 1024):
+            while piece := os.read(self._clock.fileno(), messages.CLOCK.size * 1024):
                 now, most = time.monotonic(), len(self._due)
-                whole = piece[: len(piece) // worker.CLOCK.size * worker.CLOCK.size]
-                for begun, used in worker.CLOCK.iter_unpack(whole):
+                whole = piece[: len(piece) // messages.CLOCK.size * messages.CLOCK.size]
+                for begun, used in messages.CLOCK.iter_unpack(whole):
                     self._has_begun = True
-                    self._loads = begun == worker.LOADING
+                    self._loads = begun == messages.LOADING
                     if not self._loads and len(self._begun) < most:
                         sane = math.isfinite(begun) and self._sent <= begun <= now
                         self._begun.append(begun if sane else now)
@@ -444,6 +444,13 @@ class GuardedProcess:
         due, now = self._due[place], time.monotonic()
         elapsed = now - self._begun[place] if place < len(self._begun) else 0.0
         return failed_outcome(due.cell, status, reason, due.seed, elapsed, output)
+
+
+def _serve(*arguments: Any) -> None:
+    """Run cells in a new process: the one that starts it needs no scikit-learn."""
+    from mlaut.experiments.workers.worker import serve
+
+    serve(*arguments)
 
 
 def _cores() -> int:

@@ -17,7 +17,7 @@ import struct
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ import numpy as np
 
 from mlaut.data.splits.targets import positions
 from mlaut.errors import DataError, StudyError
-from mlaut.experiments.cells.fold_models import FoldTable
+from mlaut.experiments.cells.given import FoldTable
 from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.files_io import FilesIO
 from mlaut.records import Cell, Dataset
@@ -63,6 +63,9 @@ def load_table(ref: DatasetRef) -> FoldTable:
     return FoldTable.of(load(ref), ref.classes)
 
 
+LoadTable = Callable[[DatasetRef], FoldTable]
+
+
 class Lent(NamedTuple):
     """Descriptors of what a worker gets for a batch.
 
@@ -87,7 +90,8 @@ class Lent(NamedTuple):
 class SharedTables:
     """Shared memory of the tables that a run used last, and their labels."""
 
-    def __init__(self) -> None:
+    def __init__(self, load: LoadTable | None = None) -> None:
+        self._load = load or load_table
         self._lock = threading.Lock()
         self._kept: OrderedDict[DatasetRef, tuple[int, np.ndarray]] = OrderedDict()
 
@@ -123,7 +127,7 @@ class SharedTables:
         """
         with self._lock:
             if ref not in self._kept:
-                table = load_table(ref)
+                table = self._load(ref)
                 with _no_memory_in_one_line(ref):
                     memory = share_table(replace(table, labels=table.labels[:0]))
                 self._kept[ref] = memory, _as_sent(table)

@@ -11,7 +11,6 @@ import os
 import random
 import resource
 import signal
-import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -24,23 +23,15 @@ import cloudpickle
 import numpy as np
 
 from mlaut.experiments.cells import memory as limits
+from mlaut.experiments.cells import messages
 from mlaut.experiments.cells.cell import limited_threads, run_cell
-from mlaut.experiments.cells.fold_models import FoldTable
-from mlaut.experiments.cells.messages import encode_outcome, frame, largest_outcome
+from mlaut.experiments.cells.given import FoldTable
 from mlaut.experiments.workers.batches import Batch
 from mlaut.experiments.workers.copies import can_be_copied, foreign_code, load_known, run_in_copy
 from mlaut.experiments.workers.isolation import hide
 from mlaut.experiments.workers.sessions import end_children, forget_server, lead_session
 from mlaut.experiments.workers.tables import TrainingLabels, map_table
 from mlaut.records import Cell, Outcome, Split
-
-CLOCK = struct.Struct("<dd")  # the beginning of a cell: time, and CPU seconds used before
-LOADING = 0.0  # sent in place of a time: loading the strategy, which counts for the first cell
-# Kinds of messages: the outcome of a cell, the exit status of a copy that died, the notice that the
-# process takes no further cell.
-ENDED, DIED, LEAVES = b"o", b"d", b"l"
-STATUS = struct.Struct("<i")
-SECRET = 32  # bytes that a process gets first; each frame proves that its sender knows them
 
 _SEND_SECONDS = 0.05  # outcomes of shorter cells are sent together
 _MEMORY_LEFT_BEHIND = 2**30  # bytes that a process may have grown by before it is replaced
@@ -131,8 +122,8 @@ def serve(
         threads of libraries.
     """
     _settle_in(output, environment)
-    secret = bytearray(SECRET)
-    if os.readv(link.fileno(), [secret]) < SECRET:
+    secret = bytearray(messages.SECRET)
+    if os.readv(link.fileno(), [secret]) < messages.SECRET:
         return
     post = _Post(link.fileno(), results.fileno(), clock.fileno(), secret)
     serves: _InProcess | _InCopies | None = None
@@ -174,15 +165,15 @@ class _Post:
     def begin(self, when: float | None = None) -> None:
         """Send the time at which a cell begins, or `LOADING` when its strategy is loaded."""
         begun = monotonic() if when is None else when
-        os.write(self._clock, CLOCK.pack(begun, limits.cpu_seconds()))
+        os.write(self._clock, messages.CLOCK.pack(begun, limits.cpu_seconds()))
 
     def forget(self) -> None:
         """Overwrite the secret, in a copy of the process."""
-        self._secret[:] = bytes(SECRET)
+        self._secret[:] = bytes(messages.SECRET)
 
     def add(self, kind: bytes, content: bytes = b"") -> None:
         """Keep a message until the next `send`."""
-        self._waiting += frame(kind, content, self._secret)
+        self._waiting += messages.frame(kind, content, self._secret)
 
     def send(self, wait: bool = False) -> None:
         """Send waiting messages; with ``wait``, at most once per `_SEND_SECONDS`."""
@@ -222,16 +213,16 @@ class _InProcess:
         me = os.getpid()
         for cell in batch.keys:
             self._post.begin()
-            content = encode_outcome(run(cell))
+            content = messages.encode_outcome(run(cell))
             if os.getpid() != me:
                 os._exit(0)  # the cell has forked, and this is the fork
             end_children()
-            self._post.add(ENDED, content)
+            self._post.add(messages.ENDED, content)
             self._post.send(wait=True)
         sys.stdout.flush()
         self.leaves = threading.active_count() > 1 or _has_grown(self._usual)
         if self.leaves:
-            self._post.add(LEAVES)
+            self._post.add(messages.LEAVES)
         self._post.send()
 
 
@@ -246,15 +237,15 @@ class _InCopies:
 
     def run(self, batch: Batch, table: FoldTable, labels: TrainingLabels) -> None:
         if self._strategy is None:
-            self._post.begin(LOADING)
+            self._post.begin(messages.LOADING)
             self._strategy = _loaded(batch)
         run = prepare(batch, table, self._strategy, labels.only_of)
         gc.freeze()  # else a collection in a copy would touch, and so duplicate, shared memory
         for cell in batch.keys:
             self._post.begin()
             if not can_be_copied():  # loading the strategy has started threads
-                self._post.add(ENDED, encode_outcome(run(cell)))
-                self._post.add(LEAVES)
+                self._post.add(messages.ENDED, messages.encode_outcome(run(cell)))
+                self._post.add(messages.LEAVES)
                 self.leaves = True
                 break
             self._run_copy(batch, cell, run)
@@ -266,14 +257,16 @@ class _InCopies:
 
         def work() -> bytes:
             self._post.forget()
-            return encode_outcome(run(cell))
+            return messages.encode_outcome(run(cell))
 
-        largest = largest_outcome(n_test, len(batch.dataset.classes), batch.dataset.n_targets)
+        largest = messages.largest_outcome(
+            n_test, len(batch.dataset.classes), batch.dataset.n_targets
+        )
         status, content = run_in_copy(work, largest, self._post.descriptors)
         if status or not content:
-            self._post.add(DIED, STATUS.pack(status))
+            self._post.add(messages.DIED, messages.STATUS.pack(status))
         else:  # the receiver checks whether it is an outcome at all
-            self._post.add(ENDED, content[: largest + 1])
+            self._post.add(messages.ENDED, content[: largest + 1])
         self._post.send()
 
 

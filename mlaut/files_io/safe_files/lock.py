@@ -88,8 +88,9 @@ def locked(path: Path, *, for_run: bool = False) -> Iterator[None]:
 
 def beat(path: Path) -> None:
     """Record that the run which holds the lock is making progress: touch the lock file."""
-    held = _held.get(lock_path(path))
-    if held is not None and time.monotonic() - held.last_beat >= _BEAT_SECONDS:
+    due = time.monotonic() - _BEAT_SECONDS
+    late = any(held.last_beat <= due for held in [*_held.values()])  # else no look at the disk
+    if late and (held := _held.get(lock_path(path))) and held.last_beat <= due:
         held.last_beat = time.monotonic()
         with contextlib.suppress(OSError):  # the folder may be gone, which the next write reports
             os.utime(held.handle)

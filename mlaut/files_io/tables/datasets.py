@@ -7,6 +7,8 @@ are no columns of the table; ``about``, a JSON text with the attributes of `Data
 of other tools.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,7 +19,6 @@ from typing import Any
 
 import h5py
 import numpy as np
-import pandas as pd
 
 from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError, StoreError, nearest, shortened, some_of
@@ -39,6 +40,7 @@ from mlaut.files_io.tables.fingerprints import (
 from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.tables.roles import checked_roles, described_roles, plain_roles
 from mlaut.files_io.tables.tables_of_others import as_pandas, with_indicators
+from mlaut.lazy import pd
 from mlaut.markup import counted
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split, as_list
 

@@ -29,9 +29,9 @@ from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 
 from mlaut.errors import DataError
+from mlaut.lazy import pd
 
 MASKED = frozenset(
     ["boolean", "Float32", "Float64"]

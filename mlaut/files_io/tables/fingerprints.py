@@ -1,16 +1,18 @@
 """Fingerprints: digests of the content of a table, independent of how it is stored."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.files_io.safe_files.names import plain_names
 from mlaut.files_io.tables.arrays import array_fingerprint
 from mlaut.files_io.tables.encodings import Element, encode_columns
+from mlaut.lazy import pd
 
 VERSION = "mlaut-table-1"
 EXACT_IN_FLOAT = 2**53  # up to this, every integer is a float64

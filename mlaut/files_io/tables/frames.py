@@ -13,6 +13,8 @@ no pickles, and no strings of variable length. Texts are stored as ``values``, a
 strings, and ``missing``; those with a NUL or half of a character as ``bytes`` and ``offsets``.
 """
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,13 +23,13 @@ from typing import Any
 
 import h5py
 import numpy as np
-import pandas as pd
 from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_whole
 from mlaut.files_io.tables import encodings
+from mlaut.lazy import pd
 
 VERSION = 1  # of the form of a table in HDF5; a newer one is refused
 STRINGS = 2  # version of the encoding of texts with an array of strings in place of bytes, offsets

@@ -1,12 +1,14 @@
 """Roles of columns: weight, group, time, id and ignored columns, which are never features."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.errors import DataError, nearest, refuse_unknown
+from mlaut.lazy import pd
 from mlaut.records import ROLES, Dataset, as_list
 
 _ONE_COLUMN = ("weight", "group", "time")

@@ -1,5 +1,7 @@
 """Reading of tables (CSV, TSV, ARFF, parquet) and of arrays (ts, npz, npy, svmlight, HDF5)."""
 
+from __future__ import annotations
+
 import gzip
 import io
 import os
@@ -12,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.arrays import Series
 from mlaut.errors import DataError, MlautError, OptionalPackageError
@@ -20,6 +21,7 @@ from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY, check_plain
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
 from mlaut.files_io.tables.pairs import HDF5, read_hdf5, read_npy, without_x
 from mlaut.files_io.tables.tables_of_others import of_pair
+from mlaut.lazy import pd
 from mlaut.optional import need
 
 MISSING = ("", "?", "NA", "NaN", "nan", "NULL", "null")

@@ -1,13 +1,15 @@
 """Tables of other libraries as DataFrames: polars, pyarrow and others through narwhals; pairs."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mlaut.arrays import Series, is_array, is_list_of_arrays
 from mlaut.errors import DataError
+from mlaut.lazy import pd
 from mlaut.optional import need
 
 _TYPES = {"boolean": "boolean", "date": "datetime64[s]", "decimal": "float64"}

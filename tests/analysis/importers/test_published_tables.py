@@ -95,8 +95,8 @@ def test_what_is_of_one_dataset_or_strategy_is_told_and_no_command_goes_astray(
     asked = refused(tmp_path, table, metric, name="t.md", greater_is_better=True)
     assert text in asked
     command = asked.partition("mlaut report")[2]
-    named = table.split("|")[1]
-    assert not command or command.endswith(f"--columns strategy={named}")
+    assert "dataset=" not in command
+    assert "score=" not in command
 
 
 def test_ends_of_names_tell_measures_that_are_not_known(tmp_path):

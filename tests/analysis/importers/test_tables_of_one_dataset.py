@@ -165,3 +165,13 @@ def test_few_datasets_with_repeats_say_what_each_shows():
     assert "Too few datasets to be sure (3" in headline
     assert "Each for itself: On a, use Y; avoid X" in headline
     assert "On b, use X; avoid Y" in headline
+
+
+def test_the_paragraph_on_methods_says_what_was_done(tmp_path):
+    text = str(compare(read(tmp_path, RUNS)).methods())
+    assert ", with 3 repeats of each strategy; the claims are of scenario (b), more repeats" in text
+    assert "paired by their numbers (Student 1908), two-sided, with Holm's correction" in text
+    assert "Probabilities" not in text
+    assert "; each has one score, so nothing is claimed." in str(
+        compare(read(tmp_path, ONE)).methods()
+    )

@@ -30,8 +30,9 @@ from mlaut.estimators import (
     instantiate_default_estimators,
 )
 from mlaut.estimators.preparing.labels import fit_classifier
-from mlaut.experiments.cells.cell import CellOptions, run_cell
+from mlaut.experiments.cells.cell import run_cell
 from mlaut.experiments.cells.fold_models import FoldModel, FoldTable, _templates, new_model
+from mlaut.experiments.cells.given import CellOptions
 from mlaut.identity.digests import canonical
 from mlaut.records import Cell, Status
 

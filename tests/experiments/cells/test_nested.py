@@ -35,8 +35,8 @@ from sklearn.utils import all_estimators
 from mlaut.errors import StrategyError
 from mlaut.estimators import Generic_Estimator, as_strategies
 from mlaut.estimators.strategy.wrappers import WRAPPERS
-from mlaut.experiments.cells.cell import CellOptions, run_cell
-from mlaut.experiments.cells.fold_models import FoldTable
+from mlaut.experiments.cells.cell import run_cell
+from mlaut.experiments.cells.given import CellOptions, FoldTable
 from mlaut.records import Cell, Status
 
 RANDOM = np.random.default_rng(0)

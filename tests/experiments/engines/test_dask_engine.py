@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import DataError, OptionalPackageError, StudyError
-from mlaut.experiments.cells.cell import CellOptions
+from mlaut.experiments.cells.given import CellOptions
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.engines import dask_engine, dask_worker
 from mlaut.experiments.engines.dask_engine import DaskEngine
@@ -111,8 +111,8 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     cluster, make, monkeypatch
 ):
     """The first strategies have one repeat to do, and the last both; datasets are sent once."""
-    datasets, alone = [], dask_engine._alone
-    monkeypatch.setattr(dask_engine, "_alone", lambda ref: datasets.append(ref) or alone(ref))
+    datasets, table = [], dask_engine.load_table
+    monkeypatch.setattr(dask_engine, "load_table", lambda ref: datasets.append(ref) or table(ref))
     monkeypatch.setattr(batches, "_FAR", 1)  # the last is not known when the dataset is sent
     there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
     # Learners without chance: threads of the cluster draw from the generator of this process too.
@@ -124,6 +124,19 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     here.run(strategies, engine="inline", verbose=0)
     assert_same(arrays(there), arrays(here))
     assert len(datasets) == len(set(datasets)) > 0
+
+
+def test_a_worker_of_dask_imports_no_scikit_learn():
+    """Its guarded processes do, from one server; what it checks of versions needs none."""
+    program = (
+        "import sys\nfrom mlaut.experiments.engines import dask_worker\n"
+        "from mlaut.experiments.workers import pool, process, tables\n"
+        "dask_worker.versions()\n"
+        "heavy = {'sklearn', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
 
 
 @pytest.mark.slow

@@ -27,17 +27,16 @@ from spoilers import Spoiler, write_to_pipes
 
 from mlaut import Study, run_study
 from mlaut.errors import DataError, StrategyError, StudyError
-from mlaut.experiments.cells.cell import cell_seed
+from mlaut.experiments.cells import messages
+from mlaut.experiments.cells.given import cell_seed
 from mlaut.experiments.cells.memory import CpuSeconds
 from mlaut.experiments.cells.messages import encode_outcome, frame
 from mlaut.experiments.workers import process as worker_process
-from mlaut.experiments.workers import worker
 from mlaut.experiments.workers.batches import BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.process import GuardedProcess
 from mlaut.experiments.workers.sessions import is_running
 from mlaut.experiments.workers.start import start_process
-from mlaut.experiments.workers.worker import serve
 from mlaut.records import Cell, Outcome, Status
 
 
@@ -329,7 +328,7 @@ def test_changed_dataset_ends_the_run(batch):
 
 def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
     """The fifth in a row does; one that begins a cell begins the count again."""
-    monkeypatch.setattr(worker_process.worker, "serve", learners.leaves_at_once)
+    monkeypatch.setattr(worker_process, "_serve", learners.leaves_at_once)
     begun = []
     with Team(threads=1) as team:
         new = team._new
@@ -340,7 +339,7 @@ def test_processes_that_cannot_begin_end_the_run(batch, monkeypatch):
 
 
 def test_a_process_that_serves_forgives_those_that_did_not_begin(batch, monkeypatch):
-    begun = []
+    begun, serve = [], worker_process._serve
     with Team(threads=1) as team:
         new = team._new
 
@@ -348,7 +347,7 @@ def test_a_process_that_serves_forgives_those_that_did_not_begin(batch, monkeypa
             begun.append(strategy)
             stumbles = len(begun) % 5 or len(begun) == 10
             monkeypatch.setattr(
-                worker_process.worker, "serve", learners.leaves_at_once if stumbles else serve
+                worker_process, "_serve", learners.leaves_at_once if stumbles else serve
             )
             return new(strategy)
 
@@ -623,10 +622,10 @@ def test_a_time_that_cannot_be_right_is_the_present_one():
     made_up = [(np.nan, 1.0), (process._sent + 1e7, np.nan), (process._sent - 1, np.inf)]
     with process._clock, clock:
         os.set_blocking(process._clock.fileno(), False)
-        os.write(clock.fileno(), b"".join(worker.CLOCK.pack(*times) for times in made_up))
+        os.write(clock.fileno(), b"".join(messages.CLOCK.pack(*times) for times in made_up))
         process._read_clock()
         assert process._used_before == 0
-        os.write(clock.fileno(), worker.CLOCK.pack(process._sent, 0.25))
+        os.write(clock.fileno(), messages.CLOCK.pack(process._sent, 0.25))
         process._read_clock()
     now = time.monotonic()
     assert process._begun[3] == process._sent

@@ -42,9 +42,8 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     if reading.sources:
         results = results.with_clusters(reading.sources)
     if levels[0] is not None and _RUNS.search(reading.names["repeat"]):
-        results = replace(
-            results, runs=results.cells
-        )  # 0 of one has nothing to do with 0 of another
+        # run 0 of one has nothing to do with run 0 of another
+        results = replace(results, runs=results.cells)
     results, uneven = even_repeats(results, frozenset(failed))
     empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
     reasons = {(i, k, r, f): failed.get((i, k, r, f), NO_RESULT) for i, k, r, f in empty.tolist()}
@@ -111,10 +110,8 @@ def _sentence(
     """Return how the table was read: nothing is used or left out that it does not name."""
     names = reading.names
     of = f" of {results.n_sources} sources ({names['source']})" if reading.sources else ""
-    n, k = (
-        counted(len(results.datasets), "dataset"),
-        counted(len(results.strategies), "strategy", "strategies"),
-    )
+    n = counted(len(results.datasets), "dataset")
+    k = counted(len(results.strategies), "strategy", "strategies")
     parts = [f"{n} ({names['dataset']}){of}", f"{k} ({names['strategy']})"]
     percent = any("percentages" in note for note in results.notes)
     shown = f"{names['score']} as {results.metric.name}" if names["score"] else results.metric.name

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 _FILE = Path(__file__).parents[1] / "tables" / "words.toml"
-WORDS: dict[str, list[str]] = tomllib.loads(_FILE.read_text("utf-8"))
+_TABLES: dict[str, Any] = tomllib.loads(_FILE.read_text("utf-8"))
+WORDS: dict[str, list[str]] = _TABLES["words"]
 _NO_RESULT, _FAILURES = frozenset(WORDS["no_result"]), frozenset(WORDS["failures"])
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)|\\href\{[^}]*\}")
@@ -50,15 +52,8 @@ _NONE = (np.nan, np.nan, np.nan, "", "")  # of a cell without a number
 _UNITS = frozenset(WORDS["units"])
 _SENTENCE = 30  # letters of a cell from which it tells more than that a run failed
 _SCALES: dict[str, tuple[str, float]] = {  # the unit of a kind of measure, and how many of it
-    **{x: ("s", n) for x, n in (("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3))},
-    **{
-        x: ("s", n)
-        for x, n in (("s", 1), ("sec", 1), ("min", 60), ("h", 3600), ("hr", 3600), ("hrs", 3600))
-    },
-    **{x: ("bytes", 1000.0**n) for n, x in enumerate(("kb", "mb", "gb", "tb"), 1)},
-    **{x: ("bytes", 1024.0**n) for n, x in enumerate(("kib", "mib", "gib"), 1)},
+    x: (kind, n) for kind, each in _TABLES["scales"].items() for x, n in each.items()
 }
-_SCALES |= {f"{x}/s": (f"{kind}/s", n) for x, (kind, n) in _SCALES.items() if kind == "bytes"}
 _BOLD = re.compile(r"\*\*|__|\\textbf|\\mathbf|\\bf\b|\\bfseries|<b>|<strong>|\\bm\b|\\best\b")
 
 

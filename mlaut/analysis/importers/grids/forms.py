@@ -29,13 +29,10 @@ from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
 from mlaut.optional import need
 
 _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
-    ".md": markdown_tables,
-    ".markdown": markdown_tables,
-    ".qmd": markdown_tables,
+    **dict.fromkeys((".md", ".markdown", ".qmd"), markdown_tables),
+    **dict.fromkeys((".html", ".htm"), html_tables),
     ".rst": rst_tables,
     ".tex": latex_tables,
-    ".html": html_tables,
-    ".htm": html_tables,
 }
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
 _METRICS = ("metric", "metrics", "measure", "measures")
@@ -238,11 +235,8 @@ def _is_second_head(rows: Rows) -> bool:
     words = [plain(x).lower() for x in rows[1][1:] if x]
     known = {*WORDS["no_result"], *WORDS["failures"]}
     named = len(words) > 1 and not any(_is_score(x) or x in known for x in words)
-    return (
-        named
-        and len(rows) > 3
-        and all(any(_is_score(plain(x)) for x in row[1:]) for row in rows[2:])
-    )
+    below = all(any(_is_score(plain(x)) for x in row[1:]) for row in rows[2:])
+    return named and len(rows) > 3 and below
 
 
 def _tells_apart(rows: Rows) -> bool:
@@ -290,11 +284,8 @@ def _of_delimited(path: Path) -> Grid:
         n = len([x for x in top if x.strip()])
         shorter = len(rows) > 2 and rows[0][:1] == [""] and '""' not in top[0][:2]
         comments = 0 < len(rows) < n or (shorter and top[0][0] not in ",;\t ")
-        if (
-            len(top) > 1
-            and not re.search("[,;\t]", top[0])
-            and _DECIMALS.fullmatch("".join(top[1:]))
-        ):
+        column = len(top) > 1 and not re.search("[,;\t]", top[0])
+        if column and _DECIMALS.fullmatch("".join(top[1:])):
             lines = [line for line in _text_of(path).splitlines() if line.strip()]
             return Grid("", pd.DataFrame({lines[0].strip(): lines[1:]}, dtype=object))
         if comments or (rows and _header_rows_of_file(rows) > 1):
@@ -404,13 +395,8 @@ def _of_object(content: Any) -> Grid:
     rows = [(*way, value) for way, value in leaves if len(way) == n]
     levels = [f"level {i}" for i in range(1, n + 1)]
     table = pd.DataFrame(rows, columns=[*levels, "value"])
-    whole = all(re.fullmatch(r"\d+", str(name)) for name in table[levels[1]])
-    if (
-        n == 2
-        and whole
-        and list(dict.fromkeys(table[levels[1]]))
-        == [str(i) for i in range(table[levels[1]].nunique())]
-    ):  # columns of a frame of pandas, with its numbers of rows
+    inner = list(dict.fromkeys(table[levels[1]]))
+    if n == 2 and inner == [str(i) for i in range(len(inner))]:  # numbers of rows, of pandas
         return Grid("", _tidy(pd.DataFrame(content)))
     return Grid("", table, tuple(levels), tuple(left))
 

@@ -11,6 +11,7 @@ from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
 
+_GROUPS = ("dataset", "benchmark", "dataset_name", "corpus", "suite")
 _MEANS = ("mean", "avg", "average")
 _FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets, or of models
 
@@ -111,13 +112,7 @@ def _named(g: Sheet, role: str) -> list[str]:
         if g.n_of(name) == g.n_of(finest) and g.fixes([finest], name):
             g.roles[name] = "alias"
         elif g.fixes([finest], name):
-            group = role == "dataset" and word_of(name) in (
-                "dataset",
-                "benchmark",
-                "dataset_name",
-                "corpus",
-                "suite",
-            )
+            group = role == "dataset" and word_of(name) in _GROUPS
             g.roles[name] = "source" if group and 2 < g.n_of(name) < g.n_of(finest) else "property"
         else:
             g.roles[name] = ""

@@ -15,6 +15,7 @@ from mlaut.analysis.importers.grids.single import strategies_in
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.markup import counted
 
+Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
 _FOLDER = "give a folder with such a table for each, or name columns with --columns"
 UNNAMED = "no column names it"
@@ -28,7 +29,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         column = g.columns[score]
         odd = next(iter(column.strange.values()), next((x for x in column.labels() if x), ""))
         raise g.refuse(f"column {score!r} has {odd!r}, neither a number nor a word for none")
-    g.check_unit(score)
+    g.check_units([score])
     has = ~np.isnan(values) | np.isin(np.arange(g.n), list(g.columns[score].words))
     has = _of_this_metric(g, keys, has)
     g.keep(has, f"{counted(int((~has).sum()), 'row')} without `{score}`")
@@ -65,33 +66,19 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
         spread, paired = g.columns[alone[0]].numbers, quoted(alone)
         used |= {*alone}
-    names = {
-        "dataset": quoted(dataset) or UNNAMED,
-        "strategy": quoted(strategy),
-        "score": f"`{score}`",
-        "repeat": quoted(repeat),
-        "fold": quoted(fold),
-        "source": quoted(g.named("source")[:1]) if sources else "",
-        "spread": paired,
-    }
+    source = g.named("source")[:1] if sources else []
+    each = {"dataset": dataset, "strategy": strategy, "score": [score], "repeat": repeat}
+    each |= {"fold": fold, "source": source}
+    names = {part: quoted(x) for part, x in each.items()} | {"spread": paired}
+    names["dataset"] = names["dataset"] or UNNAMED
     g.unused += [
         f"`{x}`" + (" (a spread)" if g.roles.get(x) == "spread" else "")
         for x in g.columns
         if x not in used
     ]
-    return Reading(
-        g.label(dataset),
-        g.label(strategy),
-        column.numbers,
-        g.metric,
-        names,
-        g.label(repeat) if repeat else None,
-        g.label(fold) if fold else None,
-        spread,
-        column.words,
-        sources,
-        tuple(g.unused),
-    )
+    one, two = (g.label(x) if x else None for x in (repeat, fold))
+    parts = (one, two, spread, column.words, sources, tuple(g.unused))
+    return Reading(g.label(dataset), g.label(strategy), column.numbers, g.metric, names, *parts)
 
 
 def _score(g: Sheet, keys: Keys) -> str:
@@ -118,11 +105,7 @@ def _of_this_metric(g: Sheet, keys: Keys, has: np.ndarray) -> np.ndarray:
         return has
     label = g.label(keys.dataset)
     scored = set(label[has])
-    return (
-        np.array([x in scored for x in label])
-        if len(scored) < len(set(label))
-        else np.ones(g.n, bool)
-    )
+    return np.array([x in scored for x in label])
 
 
 def _other_key(
@@ -134,12 +117,8 @@ def _other_key(
     known = dataset or strategy
     if strategy and g.is_key([*strategy, *more]):
         return [], strategy
-    texts = [
-        x
-        for x in g.columns
-        if not g.columns[x].is_number and x not in known and g.roles[x] in ("", "source")
-    ]
-    texts = [x for x in texts if not known or not g.fixes(known, x)]
+    texts = [x for x in g.named("", "source") if not g.columns[x].is_number and x not in known]
+    texts = [x for x in g.columns if x in texts and not (known and g.fixes(known, x))]
     flags = {"true", "false", "yes", "no", ""}
     texts = [x for x in texts if not {y.lower() for y in g.columns[x].labels()} <= flags]
     texts = [x for x in texts if all(g.columns[x].labels())] or texts  # names are in each row
@@ -174,12 +153,8 @@ def _other_key(
         if strategies_in(g, texts):
             return [], texts
         raise g.refuse(f"only {quoted(texts)} names rows, which are of one strategy: {_FOLDER}")
-    pairs = (
-        [p for p in combinations(texts, 2) if g.is_key([*p, *more])]
-        if len(texts) > 2
-        else [tuple(texts)]
-    )
-    if len(pairs) != 1 or len(pairs[0]) != 2:
+    pairs = [p for p in combinations(texts, 2) if len(texts) == 2 or g.is_key([*p, *more])]
+    if len(pairs) != 1:
         parts = [([x for x in texts if x != one], [one]) for one in texts[::-1]]
         if len(texts) != 3 or not g.is_key([*texts, *more]):
             parts = [(texts[:1], texts[1:2])] if len(texts) > 1 else []
@@ -192,10 +167,8 @@ def _other_key(
             *({"dataset": a, "strategy": b} for a, b in both[:3]),
         )
     one, two = pairs[0]
-    each = {
-        x: [likes(list(dict.fromkeys(g.columns[y].labels()))) for y in like[x]] for x in (one, two)
-    }
-    liked = {x: next(filter(None, likes), "") for x, likes in each.items()}
+    own = {x: [[*dict.fromkeys(g.columns[y].labels())] for y in like[x]] for x in pairs[0]}
+    liked = {x: next(filter(None, map(likes, names)), "") for x, names in own.items()}
     if liked[one] == "strategy" or liked[two] == "dataset":
         one, two = two, one
     if liked[one] == "strategy" or liked[two] == "dataset" or not any(liked.values()):
@@ -205,13 +178,8 @@ def _other_key(
 
 
 def _tell_apart(
-    g: Sheet,
-    dataset: list[str],
-    strategy: list[str],
-    repeat: list[str],
-    fold: list[str],
-    score: str,
-) -> tuple[list[str], list[str], list[str]]:
+    g: Sheet, dataset: Names, strategy: Names, repeat: Names, fold: Names, score: str
+) -> tuple[Names, Names, Names]:
     """Return the keys with the columns that tell rows of one cell apart."""
     if g.asked.columns.get("repeat") == ("rows",):
         return strategy, dataset, g.number_rows([*dataset, *strategy])
@@ -262,12 +230,8 @@ def _may_tell(g: Sheet, name: str) -> bool:
 
 
 def _as_part(
-    g: Sheet,
-    dataset: list[str],
-    strategy: list[str],
-    repeat: list[str],
-    found: list[tuple[str, ...]],
-) -> tuple[list[str], list[str], list[str]]:
+    g: Sheet, dataset: Names, strategy: Names, repeat: Names, found: list[tuple[str, ...]]
+) -> tuple[Names, Names, Names]:
     """Return the keys with columns that tell rows apart as parts of strategies or of datasets."""
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
     chosen = (of_strategy or found)[0]

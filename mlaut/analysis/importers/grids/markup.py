@@ -15,6 +15,7 @@ _LINES = re.compile(
     r"|c(?:mid)?rule|cline|cmidrule|Xhline|hdashline|noalign|rowcolor|arrayrulecolor|morecmidrules)"
     r"(?![a-zA-Z])(?:\([^)]*\)|\[[^\]]*\]|\{[^{}]*\})*"
 )
+_SIGNS = {"b": "**", "strong": "**", "sup": "<sup>", "br": " "}  # of tags
 _TITLE = 120  # letters of a line above a table that ends with a colon
 _HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*(.+)|\\(?:sub)*section\*?\{([^}]*)\})")
 
@@ -138,22 +139,16 @@ class _Html(HTMLParser):
             self.in_cell, self.text = True, ""
         elif tag in ("h1", "h2", "h3", "h4", "h5", "h6", "caption"):
             self.text = ""
-        elif tag in ("b", "strong") and self.in_cell:
-            self.text += "**"
-        elif tag == "sup" and self.in_cell:
-            self.text += "<sup>"
-        elif tag == "br":
-            self.text += " "
+        elif tag in _SIGNS and (self.in_cell or tag == "br"):
+            self.text += _SIGNS[tag]
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th", "tr", "table"):
             self._close()
         if tag in ("h1", "h2", "h3", "h4", "h5", "h6", "caption") and not self.in_cell:
             self.heading = " ".join(self.text.split())
-        if tag in ("b", "strong") and self.in_cell:
-            self.text += "**"
-        if tag == "sup" and self.in_cell:
-            self.text += "</sup>"
+        if tag in _SIGNS and self.in_cell:
+            self.text += _SIGNS[tag].replace("<", "</")
         if tag == "table" and self.open:
             rows = [row for row in self.open.pop()[0] if row]
             self.tables.append((self.heading, rows))

@@ -7,32 +7,18 @@ from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.scores.usual_names import usual_name
 
 _ENDS, _LAST = frozenset(WORDS["ends"]), frozenset(WORDS["last"])
-_RELATIVE = re.compile(
-    r"\W*(?:(?:rel(?:ative)?|speed-?up|ratio|diff(?:erence)?|delta|gain|gap|improvement|change|optimal"
-    r"|optimum|bks|best[- ]known)\b|vs\b|Δ)|.*\b(?:speed-?up|vs\.?\s.*)\W*$",
-    re.I,
-)
+_RELATIVE = re.compile("|".join(WORDS["relative"]), re.I)
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
-_KEYS = {
-    "dataset": "datasets",
-    "strategy": "strategies",
-    "metric": "metrics",
-    "repeat": "repeats",
-    "fold": "folds",
-    "source": "sources",
-    "part": "parts",
-    "score": "scores",
-}
+_ROLES = ("dataset", "strategy", "metric", "repeat", "fold", "source", "part", "score")
+_KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
 
 
 _TOP1 = {"accuracy", "acc1"}
 _WORD = 4  # letters up to which a known name must be a word of its own
+_ALONE = {True: r"(?<![a-z])%s(?![a-z])", False: "%s"}
 _KNOWN = {
     kind: re.compile(
-        "|".join(
-            rf"(?<![a-z]){re.escape(part)}(?![a-z])" if len(part) <= _WORD else re.escape(part)
-            for part in WORDS[f"{kind}_names"]
-        )
+        "|".join(_ALONE[len(x) <= _WORD] % re.escape(x) for x in WORDS[kind + "_names"])
     )
     for kind in ("strategy", "dataset")
 }
@@ -138,6 +124,6 @@ def looks_like(names: list[str], kind: str) -> float:
 def same_metric(one: str, other: str) -> bool:
     """Return whether two names are those of one metric, whatever part of the data it is of."""
     if word_of(one) == word_of(other):
-        return True
+        return bool(one.strip())
     a, b = usual_name(one), usual_name(other)
     return a is not None and b is not None and {a.metric, b.metric} in ({a.metric}, _TOP1)

@@ -136,9 +136,8 @@ class Sheet:
         if table.empty:
             raise AnalysisError(f"{self.where}: a table without rows; check the file")
         self.columns = {x.name: x for x in columns_of(table.set_axis(names, axis=1))}
-        if any(
-            x.brackets is not None and x.spreads is not x.brackets for x in self.columns.values()
-        ):
+        inside = [x for x in self.columns.values() if x.brackets is not None]
+        if any(x.spreads is not x.brackets for x in inside):
             self.unused.append("numbers in brackets")
         self.n = len(table)
         self.roles = {name: self._role(column) for name, column in self.columns.items()}
@@ -149,8 +148,7 @@ class Sheet:
                 self.columns[name], self.roles[name] = Column(name, texts=texts), ""
         for role, chosen in asked.columns.items():
             if unknown := [x for x in chosen if x not in {*self.columns, "rows", "columns"}]:
-                hint = nearest(unknown[0], self.columns) or f"; it has {', '.join(self.columns)}"
-                raise AnalysisError(f"{self.where}: no column {unknown[0]!r}{hint}")
+                raise AnalysisError(f"{self.where}: no column {self._unknown(unknown[0])}")
             for name in self.columns:
                 if self.roles[name] == role and role not in ("size", ""):
                     self.roles[name] = ""
@@ -163,11 +161,12 @@ class Sheet:
         self._pair_spreads()
         if asked.clusters:
             if asked.clusters not in self.columns:
-                hint = (
-                    nearest(asked.clusters, self.columns) or f"; it has {', '.join(self.columns)}"
-                )
-                raise AnalysisError(f"column {asked.clusters!r} is not known{hint}")
+                raise AnalysisError(f"no column {self._unknown(asked.clusters)}")
             self.roles[asked.clusters] = "source"
+
+    def _unknown(self, name: str) -> str:
+        hint = nearest(name, self.columns) or f"; it has {', '.join(self.columns)}"
+        return f"{name!r}{hint}"
 
     def _pair_spreads(self) -> None:
         """Put columns of spreads into the columns of their means, and remove them."""
@@ -210,6 +209,12 @@ class Sheet:
         for name in names:
             del self.columns[name]
             self.unused.append(f"`{name}`" + (f" ({why})" if why else ""))
+
+    def without(self, names: Iterable[str], out: Iterable[str], why: str = "") -> list[str]:
+        """Leave columns out, which is said with the reason; return the names that are left."""
+        names = list(names)
+        self.drop(out, why)
+        return [name for name in names if name in self.columns]
 
     def keep(self, rows: np.ndarray, what: str) -> None:
         """Keep some rows; what is left out is said."""
@@ -265,12 +270,20 @@ class Sheet:
         """Return whether a column is constant within each label of others."""
         return self.n_of(*finer, coarser) == self.n_of(*finer)
 
-    def check_unit(self, name: str) -> None:
-        """Raise an error where numbers have a unit, and the wanted metric has another or none."""
-        kind, usual = self.columns[name].kind, usual_name(self.metric)
-        if kind and usual and (usual.greater or (usual.metric == "seconds") != (kind == "s")):
-            ways = [{"metric": "seconds"}] if kind == "s" else []
-            raise self.refuse(f"`{name}` is in {kind}, and no {self.metric}", *ways)
+    def check_units(self, names: Sequence[str]) -> None:
+        """Raise an error where numbers have several units, or one that the metric has not."""
+        kinds = {x: kind for x in names if (kind := self.columns[x].kind)}
+        if not kinds:
+            return
+        (first, kind), usual = next(iter(kinds.items())), usual_name(self.metric)
+        if far := [x for x in kinds if kinds[x] != kind]:
+            ways = [{"unused": x} for x in (far, [x for x in kinds if x not in far])]
+            raise self.refuse(f"`{first}` is in {kind}, and `{far[0]}` in {kinds[far[0]]}", *ways)
+        if usual and (usual.greater or (usual.metric == "seconds") != (kind == "s")):
+            raise self.refuse(
+                f"`{first}` is in {kind}, and no {self.metric}",
+                *[{"metric": "seconds"}] * (kind == "s"),
+            )
 
     def refuse(self, text: str, *ways: Mapping[str, str | Sequence[str]]) -> AnalysisError:
         """Return the error that asks, with the commands that answer by these columns."""

@@ -72,14 +72,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         cells = ", ".join(f"{name!r} has {strange[name][0]!r}" for name in [*strange][:4])
         text = f"cells that are neither numbers nor known words: column {cells}: mend them, or "
         raise g.refuse(f"{text}leave columns out", {"unused": [*strange]})
-    kinds = {x: g.columns[x].kind for x in columns if g.columns[x].kind}
-    one = [x for x in kinds if kinds[x] == kinds[next(iter(kinds))]]
-    if far := [x for x in kinds if x not in one]:
-        raise g.refuse(
-            f"`{one[0]}` is in {kinds[one[0]]}, and `{far[0]}` in {kinds[far[0]]}",
-            *({"unused": names} for names in (far, one)),
-        )
-    g.check_unit(columns[0])
+    g.check_units(columns)
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
         raise g.refuse(f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}")
@@ -108,28 +101,18 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         "source": quoted(source),
         "spread": some_of([f"`{x}`" for x in g.paired]) if g.paired else "",
     }
-    return Reading(
-        down if kind == "dataset" else across,
-        across if kind == "dataset" else down,
-        values.ravel(),
-        g.metric,
-        names,
-        levels.get("repeat"),
-        levels.get("fold"),
-        spread,
-        words,
-        sources,
-        tuple(g.unused),
-    )
+    one, two = (down, across) if kind == "dataset" else (across, down)
+    parts = (levels.get("repeat"), levels.get("fold"), spread, words, sources, tuple(g.unused))
+    return Reading(one, two, values.ravel(), g.metric, names, *parts)
 
 
 def _check_metrics(g: Sheet, keys: Keys) -> None:
-    """Raise an error where columns are the metric, others and times, or where rows are metrics."""
+    """Raise an error where columns are the metric, others and times."""
     if g.asked.columns.get("score"):
         return
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
-    own = [x for x in numbers if _is(without_unit(x), g.metric)]
+    own = [x for x in numbers if same_metric(without_unit(x), g.metric)]
     rest = [x for x in numbers if may_score(g, x)]
     if own and not rest:
         raise _of_one(g, own[0], numbers, "dataset" if keys.dataset else "strategy")
@@ -265,41 +248,28 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         g.drop([x for x in numbers if x not in chosen])
         return
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit]
-    some = len(sizes) < len(numbers)
-    if doubtful := [x for x in sizes if some and not is_size(x) and _is_among(g, x, numbers)]:
+    few = len(sizes) < len(numbers)
+    if doubtful := [x for x in sizes if few and not is_size(x) and _is_among(g, x, numbers)]:
         raise g.refuse(
             f"{quoted(doubtful)} may be no scores by the name, and look like the others",
             {"unused": doubtful},
             {"score": [x for x in numbers if x not in sizes or x in doubtful]},
         )
     every = all(g.columns[x].unit for x in numbers)  # a table of times
-    if some or (kind == "strategy" and not every):
+    if few or (kind == "strategy" and not every):
         g.drop(sizes)
-    g.drop([x for x in numbers if g.roles[x] == "spread"], "a spread")
-    numbers = [x for x in numbers if x in g.columns]
+    numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "spread"], "a spread")
     logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
-    g.drop([x for x in logs if _is_log(g, x, [*rows, *numbers])], "a logarithm of another")
-    numbers = [x for x in numbers if x in g.columns]
-    g.drop(
-        [x for x in numbers[3 - len(numbers) :] if _is_quotient(g, x, numbers)],
-        "a ratio of two others",
-    )
-    numbers = [x for x in numbers if x in g.columns]
+    logs = [x for x in logs if _is_log(g, x, [*rows, *numbers])]
+    numbers = g.without(numbers, logs, "a logarithm of another")
+    ratios = [x for x in numbers[3 - len(numbers) :] if _is_quotient(g, x, numbers)]
+    numbers = g.without(numbers, ratios, "a ratio of two others")
     top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
-    tasks = [
-        x
-        for x in numbers
-        if word_of(x) in ("sum", "total") and sum(top[x] < top[y] for y in numbers) > 1
-    ]
-    averages = average_columns(
-        [g.columns[x] for x in numbers if x not in tasks], named=True, strict=kind == "dataset"
-    )
+    sums = [x for x in numbers if word_of(x) in ("sum", "total")]  # or names of tasks
+    some = [x for x in numbers if x not in sums or sum(top[x] < y for y in top.values()) < 2]
+    averages = average_columns([g.columns[x] for x in some], named=True, strict=kind == "dataset")
     called = () if kind == "strategy" else ("mean", "median", "average", "avg")
-    composed = [
-        x
-        for x in numbers
-        if x not in tasks and is_summary(without_unit(x)) and word_of(x) not in called
-    ]
+    composed = [x for x in some if is_summary(without_unit(x)) and word_of(x) not in called]
     if kind == "strategy":
         composed += [x for x in numbers if re.match(r"(?:avg|average)\b", x.lower())]
     apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
@@ -329,9 +299,8 @@ def _is_quotient(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
     if len(own) < 4 or np.isnan(own).any() or np.ptp(own) == 0:
         return False
     with np.errstate(all="ignore"):
-        ratios = np.array([a / b for a in before for b in before if a is not b]).reshape(
-            -1, len(own)
-        )
+        each = [a / b for a in before for b in before if a is not b]
+    ratios = np.reshape(each, (-1, len(own)))
     near = np.maximum(0.01 * np.abs(own), 0.006)
     found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
     return bool(np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found))
@@ -385,11 +354,15 @@ _ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of
 def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) -> None:
     """Raise an error where columns are neither strategies nor datasets, as their names show."""
     other, several = "strategy" if kind == "dataset" else "dataset", len(columns) > 1
-    if own := [x for x in columns if _is(without_unit(x), g.metric)]:
+    if own := [x for x in columns if same_metric(without_unit(x), g.metric)]:
         raise _of_one(g, own[0], columns, kind)
     told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
     if columns and (several or kind == "strategy") and all(map(is_metric, shown)):
         told.append(_METRICS)
+    known = [x for x in columns if usual_name(without_unit(x)) is not None]
+    if told and told[0] == _METRICS and kind == "strategy" and g.metric and known:
+        text = f"its columns ({some_of(columns)}) are metrics of one dataset, and none is of "
+        raise g.refuse(text + g.metric, *({"metric": word_of(x)} for x in known[:3]))
     if told:
         raise g.refuse(f"its columns ({some_of(columns)}) {told[0].format(other)}")
     if several and all(x.isdigit() for x in columns):
@@ -403,8 +376,8 @@ def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) ->
         sizes = [len(level) for level in each if len(level) > 1]
         numbered = kind == "strategy" and all(str(x).isdigit() for x in each[-1])  # severities
         if len(sizes) > 1 and np.prod(sizes) == len(columns) and not numbered:
-            names = sorted(map(str, set.union(*each)), key=lambda x: not _is(x, g.metric))
-            inner = names[0] if _is(names[0], g.metric) else sorted(map(str, each[-1]))[0]
+            names = sorted(map(str, set.union(*each)), key=lambda x: not same_metric(x, g.metric))
+            inner = names[0] if same_metric(names[0], g.metric) else sorted(map(str, each[-1]))[0]
             chosen = [x for x in columns if inner in x.split(" / ")]
             raise g.refuse(
                 f"its names have two levels, such as `{columns[0]}`, and only one is of "
@@ -431,11 +404,6 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
         raise g.refuse(
             f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", {"unused": odd}
         )
-
-
-def _is(name: str, metric: str) -> bool:
-    """Return whether a name is that of a metric and of nothing else."""
-    return bool(metric) and same_metric(name, metric)
 
 
 def _greater(name: str) -> bool | None:
@@ -498,9 +466,8 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     out = np.array([is_summary(x) or i in by_value or versus[i] for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
-        g.keep(
-            ~out, f"row{'s' * (int(out.sum()) > 1)} {names} (no more than a summary of the others)"
-        )
+        rows_are = f"row{'s' * (int(out.sum()) > 1)} {names}"
+        g.keep(~out, f"{rows_are} (no more than a summary of the others)")
 
 
 def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> None:
@@ -509,9 +476,6 @@ def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> Non
     if not g.is_key(names):
         doubled = label[np.flatnonzero(doubled_rows(g, names))[0]]
         runs = 2 * g.n_of(*names) <= g.n
-        raise g.refuse(
-            f"the table has several rows for {doubled}; if they are repeats"
-            if runs
-            else f"{kind} {doubled} has several rows: {kind} names must differ",
-            *[{kind: names, "repeat": "rows"}] * runs,
-        )
+        end = "; if they are repeats" if runs else f": names of {kind} rows must differ"
+        text = f"the table has several rows for {doubled}{end}"
+        raise g.refuse(text, *[{kind: names, "repeat": "rows"}] * runs)
