@@ -26,7 +26,7 @@ import pandas as pd
 from sklearn.dummy import DummyClassifier
 
 from mlaut import Data, Orchestrator
-from mlaut.experiments.cells.given import cell_seed
+from mlaut.experiments.cells.cell_input import cell_seed
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.engines import dask_engine
 from mlaut.files_io import StudyStore

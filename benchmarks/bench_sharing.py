@@ -47,7 +47,7 @@ from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
 from mlaut.estimators import DataShape, instantiate_default_estimators
 from mlaut.experiments.cells.cell import run_cell
-from mlaut.experiments.cells.given import CellOptions, FoldTable, cell_seed
+from mlaut.experiments.cells.cell_input import CellOptions, FoldTable, cell_seed
 from mlaut.records import CLASSIFICATION, Cell, Dataset
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 

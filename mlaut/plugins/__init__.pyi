@@ -81,7 +81,7 @@ from mlaut.data.tables.archive import tuning_split as tuning_split
 from mlaut.estimators.libraries.parameters import without as without
 from mlaut.estimators.searches.wanted import parse_budget as parse_budget
 from mlaut.experiments.cells.memory import parse_bytes as parse_bytes
-from mlaut.experiments.cells.given import CellOptions as CellOptions
+from mlaut.experiments.cells.cell_input import CellOptions as CellOptions
 from mlaut.experiments.engines.engine import Engine as Engine
 from mlaut.experiments.engines.engine import make_engine as make_engine
 from mlaut.experiments.workers.batches import make_batches as make_batches

@@ -10,7 +10,7 @@ import pytest
 from mlaut.data.splits.targets import encode_target
 from mlaut.estimators import DataShape, TuningWarning, tuning_record
 from mlaut.experiments.cells.cell import run_cell
-from mlaut.experiments.cells.given import CellOptions, FoldTable
+from mlaut.experiments.cells.cell_input import CellOptions, FoldTable
 from mlaut.records import CLASSIFICATION, Cell, Dataset, Status
 
 from .tables import SHAPE, awkward, every_quick_strategy, labels

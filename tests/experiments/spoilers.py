@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
-from mlaut.experiments.cells.given import cell_seed
+from mlaut.experiments.cells.cell_input import cell_seed
 from mlaut.experiments.cells.messages import encode_outcome, frame
 from mlaut.records import Cell, Outcome, Status
 

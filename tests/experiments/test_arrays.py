@@ -30,7 +30,7 @@ from mlaut.errors import StrategyError
 from mlaut.estimators import Flatten, Generic_Estimator, as_strategies
 from mlaut.estimators.libraries.arrays import takes_sparse
 from mlaut.experiments import verify_study
-from mlaut.experiments.cells.given import FoldTable
+from mlaut.experiments.cells.cell_input import FoldTable
 from mlaut.experiments.workers.tables import map_table, share_table
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.studies.study_merge import merge_studies

@@ -25,8 +25,8 @@ from mlaut.estimators.preparing.related_rows import relate, relation_of_fold
 from mlaut.estimators.searches.traces import search_in, trace_of
 from mlaut.estimators.searches.tuning import TuningRecord, tuning_record
 from mlaut.experiments.cells import memory as limits
+from mlaut.experiments.cells.cell_input import CellOptions, FoldTable
 from mlaut.experiments.cells.fold_models import FoldModel, new_model
-from mlaut.experiments.cells.given import CellOptions, FoldTable
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
 from mlaut.experiments.cells.search_checkpoints import checkpoint_of
 from mlaut.files_io.outcomes.traces import pack_trace

@@ -32,7 +32,7 @@ from mlaut.estimators.preparing.labels import (
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
 from mlaut.estimators.searches.tuning import GridSearch
-from mlaut.experiments.cells.given import FoldTable
+from mlaut.experiments.cells.cell_input import FoldTable
 
 
 @dataclass(frozen=True)

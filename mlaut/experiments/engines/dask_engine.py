@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
-from mlaut.experiments.cells.given import failed_outcome
+from mlaut.experiments.cells.cell_input import failed_outcome
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
 from mlaut.experiments.engines.dask_worker import Errand, run_guarded, versions

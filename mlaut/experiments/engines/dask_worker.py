@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from mlaut.errors import StudyError
-from mlaut.experiments.cells.given import FoldTable
+from mlaut.experiments.cells.cell_input import FoldTable
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.workers.batches import BatchQueue, DatasetRef
 from mlaut.experiments.workers.environment import describe_environment

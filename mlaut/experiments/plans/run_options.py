@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from mlaut.errors import MlautError, StudyError, refuse_unknown
 from mlaut.experiments.cells import memory as limits
-from mlaut.experiments.cells.given import CellOptions
+from mlaut.experiments.cells.cell_input import CellOptions
 from mlaut.experiments.cells.search_checkpoints import checkpoints_folder
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.shards import Shard

@@ -19,7 +19,7 @@ from typing import Self
 import numpy as np
 
 from mlaut.errors import StoreError
-from mlaut.experiments.cells.given import failed_outcome
+from mlaut.experiments.cells.cell_input import failed_outcome
 from mlaut.experiments.workers.batches import Batch
 from mlaut.files_io import StudyStore
 from mlaut.files_io.safe_files.lock import holder_of, locked

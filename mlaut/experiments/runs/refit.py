@@ -18,7 +18,7 @@ from mlaut.errors import MlautError, StudyError, some_of
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.estimators.libraries.session import SETTINGS, in_session
-from mlaut.experiments.cells.given import CellOptions, cell_seed
+from mlaut.experiments.cells.cell_input import CellOptions, cell_seed
 from mlaut.experiments.cells.saved_models import read_saved
 from mlaut.experiments.engines.engine import Engine, make_engine
 from mlaut.experiments.options import RunOptions

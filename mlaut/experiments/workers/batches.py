@@ -18,7 +18,7 @@ from mlaut import estimators  # its names need scikit-learn, which a worker of D
 from mlaut.errors import StrategyError
 from mlaut.estimators.libraries.library import with_libraries
 from mlaut.estimators.looking import looked_at
-from mlaut.experiments.cells.given import CellOptions, cell_seed
+from mlaut.experiments.cells.cell_input import CellOptions, cell_seed
 from mlaut.experiments.workers.copies import shared_process
 from mlaut.files_io import SplitEntry
 from mlaut.records import UNUSED, Cell, Outcome

@@ -21,7 +21,7 @@ from multiprocessing.reduction import send_handle
 from typing import Any, NamedTuple
 
 from mlaut.experiments.cells import messages
-from mlaut.experiments.cells.given import failed_outcome
+from mlaut.experiments.cells.cell_input import failed_outcome
 from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
 from mlaut.experiments.workers import sessions
 from mlaut.experiments.workers.batches import Batch, DatasetRef

@@ -26,7 +26,7 @@ import numpy as np
 
 from mlaut.data.splits.targets import positions
 from mlaut.errors import DataError, StudyError
-from mlaut.experiments.cells.given import FoldTable
+from mlaut.experiments.cells.cell_input import FoldTable
 from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.files_io import FilesIO
 from mlaut.records import Cell, Dataset

@@ -25,7 +25,7 @@ import numpy as np
 from mlaut.experiments.cells import memory as limits
 from mlaut.experiments.cells import messages
 from mlaut.experiments.cells.cell import limited_threads, run_cell
-from mlaut.experiments.cells.given import FoldTable
+from mlaut.experiments.cells.cell_input import FoldTable
 from mlaut.experiments.workers.batches import Batch
 from mlaut.experiments.workers.copies import can_be_copied, foreign_code, load_known, run_in_copy
 from mlaut.experiments.workers.isolation import hide

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.estimators import as_strategies
 from mlaut.experiments.cells.cell import run_cell
-from mlaut.experiments.cells.given import CellOptions, FoldTable
+from mlaut.experiments.cells.cell_input import CellOptions, FoldTable
 from mlaut.records import Cell, Status
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import SharingWarning

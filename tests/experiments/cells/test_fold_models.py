@@ -31,8 +31,8 @@ from mlaut.estimators import (
 )
 from mlaut.estimators.preparing.labels import fit_classifier
 from mlaut.experiments.cells.cell import run_cell
+from mlaut.experiments.cells.cell_input import CellOptions
 from mlaut.experiments.cells.fold_models import FoldModel, FoldTable, _templates, new_model
-from mlaut.experiments.cells.given import CellOptions
 from mlaut.identity.digests import canonical
 from mlaut.records import Cell, Status
 

@@ -36,7 +36,7 @@ from mlaut.errors import StrategyError
 from mlaut.estimators import Generic_Estimator, as_strategies
 from mlaut.estimators.strategy.wrappers import WRAPPERS
 from mlaut.experiments.cells.cell import run_cell
-from mlaut.experiments.cells.given import CellOptions, FoldTable
+from mlaut.experiments.cells.cell_input import CellOptions, FoldTable
 from mlaut.records import Cell, Status
 
 RANDOM = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from mlaut import Data
 from mlaut.errors import StudyError
 from mlaut.estimators.libraries.session import session_settings
 from mlaut.experiments import RunOptions
-from mlaut.experiments.cells.given import cell_seed
+from mlaut.experiments.cells.cell_input import cell_seed
 from mlaut.experiments.engines import dask_worker
 from mlaut.experiments.engines.engine import InlineEngine, make_engine
 from mlaut.experiments.plans.run_options import cell_options

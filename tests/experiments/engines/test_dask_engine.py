@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.errors import DataError, OptionalPackageError, StudyError
-from mlaut.experiments.cells.given import CellOptions
+from mlaut.experiments.cells.cell_input import CellOptions
 from mlaut.experiments.cells.messages import encode_outcomes
 from mlaut.experiments.engines import dask_engine, dask_worker
 from mlaut.experiments.engines.dask_engine import DaskEngine

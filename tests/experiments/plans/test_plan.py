@@ -19,7 +19,7 @@ from mlaut.data import from_frame
 from mlaut.errors import OptionalPackageError, StrategyError, StudyError
 from mlaut.estimators import REGISTRY, Registry, as_strategies
 from mlaut.estimators.catalogue import registry
-from mlaut.experiments.cells.given import cell_seed
+from mlaut.experiments.cells.cell_input import cell_seed
 from mlaut.experiments.plans.entries import changed_parameters, strategy_entries
 from mlaut.experiments.plans.plan import applicable, check_unrelated, make_plan
 from mlaut.experiments.plans.run_options import parse_retry

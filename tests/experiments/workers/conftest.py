@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mlaut.estimators import as_strategies
-from mlaut.experiments.cells.given import CellOptions
+from mlaut.experiments.cells.cell_input import CellOptions
 from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.experiments.workers.copies import shared_process
 

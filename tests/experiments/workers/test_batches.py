@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlaut.experiments.cells.given import CellOptions
+from mlaut.experiments.cells.cell_input import CellOptions
 from mlaut.experiments.workers import batches
 from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
 from mlaut.records import Outcome, Status

@@ -28,7 +28,7 @@ from spoilers import Spoiler, write_to_pipes
 from mlaut import Study, run_study
 from mlaut.errors import DataError, StrategyError, StudyError
 from mlaut.experiments.cells import messages
-from mlaut.experiments.cells.given import cell_seed
+from mlaut.experiments.cells.cell_input import cell_seed
 from mlaut.experiments.cells.memory import CpuSeconds
 from mlaut.experiments.cells.messages import encode_outcome, frame
 from mlaut.experiments.workers import process as worker_process

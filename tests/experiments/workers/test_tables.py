@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier
 
 from mlaut import Study
 from mlaut.errors import DataError, StudyError
-from mlaut.experiments.cells.given import FoldTable
+from mlaut.experiments.cells.cell_input import FoldTable
 from mlaut.experiments.workers import tables
 from mlaut.experiments.workers.batches import DatasetRef
 from mlaut.experiments.workers.tables import SharedTables, load_table, map_table, share_table
