@@ -401,7 +401,8 @@ def _decided(
     if decision.decided or not 2 <= len(scored.datasets) <= _FEW:
         return decision
     each = each_alone(scored, chosen.analysis.alpha).values()  # few datasets may have many repeats
-    told = [x.answer() for x in each if not isinstance(x, str) and x.n_shown]
+    answers = [x for x in each if not isinstance(x, str)]
+    told = [x.answer() for x in answers if any(x.n_shown for x in answers)]
     hint = f"{decision.hint} Each for itself: {' '.join(told)}" if told else decision.hint
     return replace(decision, hint=hint.strip())
 

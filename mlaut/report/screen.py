@@ -155,6 +155,8 @@ def screen_of(section: Section) -> Screen:
     doubt = decision.doubt if decision.leader else ""
     label = "Why the doubt" if doubt else "Bear in mind"
     doubts = [f"{_sentence(doubt)}."] * bool(doubt and "related names" not in doubt)
+    last = "The order is by rank, in which a failure counts as last place."
+    orders = [last] * ("A failure counts as last place" in decision.reading())
     changes = [f"The way to compare was {change}." for change in decision.chosen.changes]
     hint, _, each = decision.hint.partition("Each for itself: ")
     told = [f"Each dataset for itself: {each}"] * bool(each)
@@ -162,7 +164,7 @@ def screen_of(section: Section) -> Screen:
     return Screen(
         answer=answer,
         more=tuple(_BEYOND.sub(r"; \1 failed often", text) for text in more),
-        mind=(label, *doubts, *changes, *_related(hint.strip(), decision), *_untold(gaps)),
+        mind=(label, *doubts, *orders, *changes, *_related(hint.strip(), decision), *_untold(gaps)),
         notes=tuple(_untold(told)),
         headers=tuple((column.header, column.title) for column in columns),
         groups=tuple(
@@ -202,7 +204,14 @@ def race_screen(section: Section) -> Screen | None:
     frame[name] = own_scores(scored).mean() if "difference" in frame else np.nan
     sizes = [x for x in ("ratio", name, "difference") if x in frame and frame[x].notna().any()]
     shown = ShownTable.of(frame[["ran"]]).joined(frame[sizes])
-    cells = {labels[0]: tuple(x.shown for x in row) for labels, row in shown.rows}
+    fewer = set(frame.index[has.reindex(frame.index) < has.max()])
+    cells = {
+        labels[0]: tuple(
+            f"({x.shown})" if key == name and labels[0] in fewer else x.shown
+            for key, x in zip(("datasets", *sizes), row, strict=True)
+        )
+        for labels, row in shown.rows
+    }
     rows = _rows(table, strips, cells)
     best, sure = listed(left), number(1 - race.terms.alpha)
     equal = ", and they are practically equal" * race.answered or ": the race has not told which"
@@ -234,6 +243,7 @@ def race_screen(section: Section) -> Screen | None:
         words=(
             *((word, text) for word, text in words.items() if word in set(frame["verdict"])),
             *headers,
+            *[(f"({name})", "the average of the fewer datasets on which it was run")] * bool(fewer),
             *_counts_and_strips(strips, first),
         ),
         cards=tuple((question, text) for question, text in asked.items() if text),
@@ -299,7 +309,8 @@ def _legend(
     sentences = [x.rstrip(".") for x in _SENTENCE.split(decision.reading())]
     pairs = [(word, meaning) for word, _, meaning in (x.partition(": ") for x in sentences)]
     verdicts = [(word.lower(), meaning) for word, meaning in pairs if word.lower() in VERDICTS]
-    yield from verdicts if len({*decision.frame["verdict"]}) > 1 else ()
+    used = [(USE, VERDICTS[USE])] * (USE in set(decision.frame["verdict"]))
+    yield from (*used, *verdicts) if len({*decision.frame["verdict"]}) > 1 else ()
     yield from ((column.header, column.title) for column in columns if column.title)
     partly = next((x for row in rows.values() for x in row.texts if x.startswith("(")), "")
     yield from [(partly, "the average without the datasets on which it failed")] * bool(partly)

@@ -46,10 +46,13 @@ def _agree(table: VerdictTable) -> str:
     if found:
         start = f"Of {n} other analyses, {found}" if n > 1 else f"The other analysis {found}"
         return f"{'; '.join(filter(None, (start, unsure)))}."
+    if unsure and n == 1:
+        return f"The other analysis {unsure}."
+    if unsure:
+        best = "what to use" if not table.named(OPEN) else f"what {OPEN}"
+        return f"None of {n} other analyses speaks against {best}; {unsure}."
     every = {1: "The other analysis agrees", 2: "Both other analyses agree"}
-    best = "what to use" if not table.named(OPEN) else f"what {OPEN}"
-    start = every.get(n, f"All {n} other analyses agree")
-    return f"{start} on {best}; {unsure}." if unsure else f"{start}."
+    return f"{every.get(n, f'All {n} other analyses agree')}."
 
 
 def _counted(table: VerdictTable, kept: str, one: str, several: str, how: str) -> str:

@@ -240,7 +240,7 @@ class Strips:
             "score": "the score",
         }[self.kind]
         if one is not None:
-            parts = [("a dot for each test set", what)] * bool(n)
+            parts = [("a dot for each score", what)] * bool(n)
             parts += [(mark, "the mean, as in the table")]
             known = bool(one.notna().any(axis=None))
             return parts + [("band", f"the interval of the {self.kind}")] * known

@@ -184,15 +184,12 @@ class VerdictTable:
     def doubt(self) -> str:
         """Return what speaks against the leader; empty if nothing does.
 
-        One dataset (or source) less makes a strategy lead that is not among the best, an analysis
-        shows another to be better, or that of datasets with related names has another answer.
+        One dataset (or source) less makes a strategy lead that is not among the best, or another
+        analysis, such as that of datasets with related names as one source, has a better one.
         """
         if len(self.without) == 1 and self.then not in self.best:
             return f"without {self.without[0]} {self.then} leads"
-        if not all(check.leads for check in self.checks):
-            return "another analysis shows it to be worse"
-        other = any(check.how == RELATED and not check.same for check in self.checks)
-        return "related names as one source give another answer" * other
+        return "another analysis shows it to be worse" * any(not x.leads for x in self.checks)
 
     def copies_of(self, name: str) -> tuple[str, ...]:
         """Return the strategies with the same scores as the named one, which is included."""

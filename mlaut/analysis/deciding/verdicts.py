@@ -20,9 +20,9 @@ VERDICTS = {
     EQUAL: "practically equal to the first",
     OPEN: "cannot be ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "ruled out as the best, but not clearly shown to be worse",
+    LIKELY: "ruled out as the best by the main analysis; others are less sure",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
-    AVOID: "clearly shown to be worse than another, on more datasets or on average",
+    AVOID: "shown to be worse than another, on more datasets or on average, by most analyses",
     YARDSTICK: "for reference only: a baseline, or the control",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""

@@ -195,12 +195,13 @@ def test_answers_that_differ_are_told_in_words():
         ((same, same), "Both other analyses agree.", "On datasets like these"),
         (
             (*checks, same),
-            "All 5 other analyses agree on what may be best; 4 do not show C to be worse.",
+            "None of 5 other analyses speaks against what may be best; "
+            "4 do not show C to be worse.",
             "On datasets like these",
         ),
         (
             checks[:1],
-            "The other analysis agrees on what may be best; does not show C to be worse.",
+            "The other analysis does not show C to be worse.",
             "On datasets like these",
         ),
         (
