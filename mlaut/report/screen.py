@@ -231,9 +231,12 @@ def race_screen(section: Section) -> Screen | None:
         "Why are there no ranks?": "Strategies leave because of their results, so ranks and the "
         "usual tests would not be valid: mlaut run --complete runs what was left out.",
     }
+    out = counted(len(known) - len(left), "other")
     return Screen(
         answer=f"On datasets like these, {best} {verb}.",
-        more=tuple(filter(None, (ahead, f"{counted(len(known) - len(left), 'other')} raced out."))),
+        more=tuple(
+            filter(None, (ahead, f"{out} raced out: shown to be worse, and run no further."))
+        ),
         mind=("Bear in mind", *_related(related_hint(race.datasets))),
         notes=(),
         headers=headers,
@@ -268,7 +271,11 @@ def _related(hint: str, decision: Decision | None = None) -> list[str]:
     checks = () if decision is None else decision.checks
     found = [differs(check, _MOST_RELATED) for check in checks if check.how == RELATED]
     then = "".join(found).replace("the same", "the answer is the same")
-    then = f"With relatives counted once, {then}" if found else "If they are, less is shown"
+    then = (
+        f"With relatives counted once, {then}"
+        if found
+        else "If they are, this shows less than it seems"
+    )
     return [f"{looks}. {then}. {asks.partition('. ')[2]}".strip() if asks else hint] * bool(hint)
 
 

@@ -229,7 +229,11 @@ class Race(Shown):
         if self.cost is None:
             return ""
         run, out, still, spent, saved = self.cost.sum()
-        share = f", about {100 * saved / (spent + saved):.0f} % of the time" if saved else ""
+        share = (
+            f", which saved about {100 * saved / (spent + saved):.0f} % of the time"
+            if saved
+            else ""
+        )
         open_cells = f"; {still:.0f} cells are open" if still else ""
         return (
             f"{run:.0f} cells were run in {number(spent)} s; {out:.0f} were left out{share}"
