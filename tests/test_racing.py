@@ -410,7 +410,8 @@ def test_the_command_line_shows_a_race(raced, capsys):
     assert "race: After 12 of 12 datasets, at level 0.05 for all looks (each of the" in text
     assert "guess raced out after" in text
     assert re.search(
-        r"cost: 4\d cells were run in [.\d]+ s; \d were left out, about \d+ % of the", text
+        r"cost: 4\d cells were run in [.\d]+ s; \d were left out, which saved about \d+ % of the",
+        text,
     )
     main(["plan", study_file])
     text = capsys.readouterr().out

@@ -134,7 +134,7 @@ def test_scores_equal_those_of_scikit_learn(ran, name, score, given):
         assert found[s, 0, fold] == pytest.approx(wanted, abs=1e-12), (s, fold)
     results = ran.results(name)
     assert results.scores.shape == (1, 5)
-    assert dataset in str(ran.compare(name))
+    assert f"use {ran.compare(name).decision().leader}" in str(ran.compare(name))
 
 
 def test_weights_count_in_fits_and_scores(tmp_path):

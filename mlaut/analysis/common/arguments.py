@@ -56,7 +56,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: confidence = 95 is not between 0 and 1, for example 0.95
     """
-    takes = signature(function)
+    takes = signature(function, eval_str=True)
     found = {name: _rule_of(each.annotation) for name, each in takes.parameters.items()}
     rules = {name: rule for name, rule in found.items() if rule}
 

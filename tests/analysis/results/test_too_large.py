@@ -48,7 +48,7 @@ def test_what_was_not_run_for_its_size_is_no_failure(gone, reason, failures, lea
         assert "A" not in decision.frame.index
     else:
         assert decision.frame["failures"]["A"] == failures
-    assert ("A" in decision.named("avoid")) == (reason == "timeout")
+    assert ("A" in decision.named("fails")) == (reason == "timeout")
 
 
 def test_a_race_goes_on_and_counts_it_as_no_evidence():
