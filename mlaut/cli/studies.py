@@ -189,8 +189,8 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
 @click.option(
     "--missing",
     help="Treatment of cells without a result: 'failures last' (default), 'drop datasets', "
-    "'drop strategies', 'worst', 'worst rank', or the name of a strategy whose scores replace "
-    "theirs; the report flags replaced scores.",
+    "'drop strategies', 'worst', 'worst rank', 'row mean', 'row median', or the name of a strategy "
+    "whose scores replace theirs; the report flags replaced scores.",
 )
 @with_settings("[analysis]")
 @click.option(

@@ -38,7 +38,7 @@ _IN_TABLE = re.compile(  # what a row of the table, the legend or a card says as
     r".* failed on \d+ of \d+ datasets; on the|.* for reference only, not a candidate|"
     r".* by the main test .*, but not by most others\.$"
 ).match
-_FOLDS = re.compile(r"\w*kfold\(n_folds=(\d+)[^)]*\) \(\d+ test sets, ")
+_FOLDS = re.compile(r"\w*kfold\(n_folds=(\d+)(?:, n_repeats=(\d+))?[^)]*\) \(\d+ test sets, ")
 _BEYOND = re.compile(r", without the (\d+) that failed on some datasets")
 _COUNTS = re.compile(r"\b([Ww])in/tie/loss")  # the header of a page has other words
 _SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
@@ -175,7 +175,7 @@ def screen_of(section: Section) -> Screen:
         first=first,
         words=tuple(_legend(decision, columns, strips, rows)),
         cards=tuple(
-            (asked, _FOLDS.sub(r"\1 folds (", text.partition("; then ")[0]))
+            (asked, _FOLDS.sub(_in_folds, text.partition("; then ")[0]))
             for asked, text in decision.cards()
         ),
         say=in_words_of(results),
@@ -303,6 +303,10 @@ def answer_parts(decision: Decision) -> list[str]:
         return [first, *rest]
     parts = [part.rstrip(".") for part in _PART.split(answer)]
     return [f"{_sentence(x) if x.startswith('avoid ') else x}." for x in parts]
+
+
+def _in_folds(scheme: re.Match[str]) -> str:
+    return f"{scheme[1]} folds{f' {scheme[2]} times' * bool(scheme[2])} ("
 
 
 def _sentence(text: str) -> str:

@@ -13,7 +13,7 @@ import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Set
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from importlib.util import find_spec
@@ -327,24 +327,14 @@ class _Dispatch:
         return entry
 
     def _scattered(self, sent: bytes) -> Any:
-        """Send a dataset, or its folds, to a worker.
-
-        Raises
-        ------
-        StudyError
-            A worker cannot import mlaut.
-        """
+        """Send a dataset, or its folds, to a worker."""
         try:
             return self._client.scatter(sent, hash=False)
         except _NOT_THERE:
             raise
-        except Exception as error:  # of the worker, which may lack anything
-            found = self._client.run(find_spec, "mlaut")
-            lacking = [address for address, spec in found.items() if spec is None]
-            where = f"worker {lacking[0]} has no mlaut" if lacking else _text(error)
+        except Exception as error:  # of the worker
             raise StudyError(
-                f"the workers of the cluster cannot take a dataset: {where}; start workers with "
-                "the Python that runs the study, or install the same packages there"
+                f"the workers of the cluster cannot take a dataset: {_text(error)}"
             ) from error
 
     # ------------------------------------------------------------------- cluster
@@ -385,6 +375,7 @@ class _Dispatch:
                 threads = self._client.nthreads()
                 self._n_threads = sum(threads.values())
                 self._lost += len(self._workers - threads.keys())
+                self._check_new(threads.keys() - self._workers)
                 self._workers = set(threads)
                 if not threads and (self._asking is None or self._asking.done()):
                     self._asking = self._client.submit(time.sleep, _ASKING_SECONDS, pure=False)
@@ -403,6 +394,16 @@ class _Dispatch:
                 f"{self._lost} workers of the cluster were lost in {seconds:.0f} s, and no cell "
                 "ended: they live shorter than a cell; find out what ends them (memory, time "
                 "limits of jobs), and make the same call again to go on"
+            )
+
+    def _check_new(self, workers: Set[str]) -> None:
+        """Raise `StudyError` if a worker has no mlaut: a task would end it."""
+        known = {"workers": [*workers], "on_error": "ignore"}
+        found = self._client.run(find_spec, "mlaut", **known) if workers else {}
+        if lacking := [address for address, spec in found.items() if spec is None]:
+            raise StudyError(
+                f"worker {lacking[0]} has no mlaut; start workers with the Python that runs the "
+                "study, or install the same packages there"
             )
 
     def _find_again(self) -> None:
