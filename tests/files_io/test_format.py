@@ -18,7 +18,7 @@ from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5
-from mlaut.files_io.studies.study_arrays import room_of
+from mlaut.files_io.studies.study_arrays import _STATUS_BITS, room_of
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.records import REGRESSION, Status
 
@@ -220,3 +220,9 @@ def test_datasets_and_strategies_take_little_room(tmp_path):
     before = study.path.stat().st_size
     study.allocate([strategy("tree"), strategy("svc"), strategy("svm")])
     assert study.path.stat().st_size - before < 50 * (values + 1_000)
+
+
+def test_every_status_of_a_cell_has_its_own_code_in_a_checksum():
+    """A ninth would be taken for another, and studies that hold it for damaged."""
+    stored = [status & _STATUS_BITS for status in Status if status]  # missing has no checksum
+    assert len({*stored}) == len(stored)

@@ -139,8 +139,7 @@ def contradictions(found, of):
 def _doubts(found):
     """Return whether a check or one dataset less speaks against the leader."""
     turned = len(found.without) == 1 and found.then not in found.best
-    named = any("related names" in check.how and not check.same for check in found.checks)
-    return turned or named or not all(check.leads for check in found.checks)
+    return turned or not all(check.leads for check in found.checks)
 
 
 def _of_ranks(found, says):
