@@ -308,7 +308,8 @@ def test_workers_that_live_shorter_than_a_cell_end_the_run(monkeypatch):
     monkeypatch.setattr(dask_engine, "_COUNT_SECONDS", -1)
     run, counts = dask_engine._Dispatch.__new__(dask_engine._Dispatch), iter(range(100))
     run._engine = SimpleNamespace(patience=0)
-    run._client = SimpleNamespace(status="running", nthreads=lambda: {f"tcp://{next(counts)}": 1})
+    found = lambda: {f"tcp://{next(counts)}": 1}  # noqa: E731
+    run._client = SimpleNamespace(status="running", nthreads=found, run=lambda *_, **__: {})
     run._workers, run._lost, run._counted, run._progressed = set(), 0, 0, -1
     for _ in range(dask_engine._LOST_IN_VAIN):
         run._look_after_cluster()
