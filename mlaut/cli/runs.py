@@ -119,6 +119,11 @@ def init(
     if folder is None and (study_file.is_dir() or is_file_of_table(str(study_file))):
         folder = study_file
         study_file = Path(f"{folder.resolve().name.partition('.')[0]}.toml")
+    if target and (folder is None or folder.is_dir()):
+        raise StudyError(
+            f"--target {target}: there is no table that it could be in; name one, as in "
+            "'mlaut init visits.csv', or write target below [data.roles]"
+        )
     origin = origin_of(study_file, folder, target=target or "", task=task or "")
     names = strategies or usual_strategies(origin.task)
     metric = metric or DEFAULT_METRICS[origin.task]

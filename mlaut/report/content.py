@@ -33,6 +33,7 @@ from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.evidence import primary_test
 from mlaut.analysis.deciding.one_decision import decide_one
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
+from mlaut.analysis.deciding.words import NOW
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
 from mlaut.analysis.racing.study_race import StudyRace
@@ -400,11 +401,16 @@ def _decided(
     decision = decide_study(comparison, chosen, scored=scored, others=others)
     if decision.decided or not 2 <= len(scored.datasets) <= _FEW:
         return decision
-    each = each_alone(scored, chosen.analysis.alpha).values()  # few datasets may have many repeats
-    answers = [x for x in each if not isinstance(x, str)]
-    told = [x.answer() for x in answers if any(x.n_shown for x in answers)]
-    hint = f"{decision.hint} Each for itself: {' '.join(told)}" if told else decision.hint
-    return replace(decision, hint=hint.strip())
+    each = each_alone(scored, chosen.analysis.alpha)  # few datasets may have many repeats
+    if not any(x.n_shown for x in each.values() if not isinstance(x, str)):
+        return decision
+    told = [
+        f"{name} alone decides nothing."
+        if isinstance(one, str)
+        else one.answer().replace(NOW, f"{one.where}, {NOW[0].lower()}{NOW[1:]}")
+        for name, one in each.items()
+    ]
+    return replace(decision, hint=f"{decision.hint} Each for itself: {' '.join(told)}".strip())
 
 
 def _sentences(of: Section) -> tuple[str, ...]:

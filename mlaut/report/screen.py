@@ -39,7 +39,6 @@ _IN_TABLE = re.compile(  # what a row of the table, the legend or a card says as
     r".* by the main test .*, but not by most others\.$"
 ).match
 _FOLDS = re.compile(r"\w*kfold\(n_folds=(\d+)(?:, n_repeats=(\d+))?[^)]*\) \(\d+ test sets, ")
-_BEYOND = re.compile(r", without the (\d+) that failed on some datasets")
 _COUNTS = re.compile(r"\b([Ww])in/tie/loss")  # the header of a page has other words
 _SCENARIO = re.compile(r",? \(?scenario \([abc]\)\)?")
 _ASIDE = re.compile(r" \((?=[^()]{40})([^()]+)\)\.$")  # a long bracket at the end of a headline
@@ -154,7 +153,7 @@ def screen_of(section: Section) -> Screen:
     gaps = [f"{_sentence(gap)}." for gap in decision.gaps]
     doubt = decision.doubt if decision.leader else ""
     label = "Why the doubt" if doubt else "Bear in mind"
-    doubts = [f"{_sentence(doubt)}."] * bool(doubt and "related names" not in doubt)
+    doubts = [f"{_sentence(doubt)}."] * bool(doubt)
     last = "The order is by rank, in which a failure counts as last place."
     orders = [last] * ("A failure counts as last place" in decision.reading())
     changes = [f"The way to compare was {change}." for change in decision.chosen.changes]
@@ -163,7 +162,7 @@ def screen_of(section: Section) -> Screen:
     told += [x for x in decision.headline()[1:] if x not in (decision.hint, " ".join(gaps))]
     return Screen(
         answer=answer,
-        more=tuple(_BEYOND.sub(r"; \1 failed often", text) for text in more),
+        more=tuple(more),
         mind=(label, *doubts, *orders, *changes, *_related(hint.strip(), decision), *_untold(gaps)),
         notes=tuple(_untold(told)),
         headers=tuple((column.header, column.title) for column in columns),

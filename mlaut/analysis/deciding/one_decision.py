@@ -97,7 +97,7 @@ class OneDecision(Decision):
 
     @property
     def doubt(self) -> str:
-        """What speaks against the leader: nothing, where anything is decided."""
+        """Nothing speaks against the leader where anything is decided."""
         return ""
 
     def title(self) -> str:  # noqa: D102 - inherited

@@ -1,4 +1,4 @@
-"""What a cell is given: a table, options and a seed; and the outcome of one that was lost.
+"""Records of what a cell is given (table, options, seed), and the outcome of a lost cell.
 
 Processes that run no cell need this, and it imports no scikit-learn. Each part of a table is
 prepared once for all its cells: the process of a run makes the table, and its workers map it.

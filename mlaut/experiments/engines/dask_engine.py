@@ -334,7 +334,8 @@ class _Dispatch:
             raise
         except Exception as error:  # of the worker
             raise StudyError(
-                f"the workers of the cluster cannot take a dataset: {_text(error)}"
+                f"the workers of the cluster cannot take a dataset: {_text(error)}; free memory "
+                "and disk space there, look into their logs, and make the same call again"
             ) from error
 
     # ------------------------------------------------------------------- cluster

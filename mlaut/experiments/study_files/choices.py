@@ -1,4 +1,4 @@
-"""What a study file chooses: the datasets, which it may load, and the strategies."""
+"""Functions that find what a study file chooses: its datasets, which they load, and strategies."""
 
 from __future__ import annotations
 
