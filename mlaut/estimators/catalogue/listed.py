@@ -8,9 +8,8 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
+from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS, TODAY
 from mlaut.estimators.catalogue.registry import check_packages
-from mlaut.estimators.catalogue.today_entries import TODAY
 from mlaut.estimators.libraries.early_stopping import EarlyStopping
 from mlaut.estimators.networks.nn_estimators import Listed_Network, default_size_limit
 from mlaut.estimators.preparing.preprocessing import Preprocessor

@@ -21,8 +21,7 @@ from mlaut.errors import (
     refuse_unknown,
     some_of,
 )
-from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS
-from mlaut.estimators.catalogue.today_entries import TODAY
+from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS, TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
 from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER
