@@ -6,7 +6,7 @@ thousand of them. Everything else is real: the study is planned, its batches are
 outcomes come back, are checked, and are stored. It prints the share of the run in which the threads
 slept, and the CPU time of the client, the scheduler and the workers for a cell. One second divided
 by the time of the client is the number of cells per second that one client can feed. It takes some
-minutes.
+minutes, and needs the plug-in in plugins/dask.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_dask.py [--threads 1000] [--milliseconds 100]
 """
@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from mlaut_dask import engine as dask_engine
+from mlaut_dask.blocks import encode_outcomes
 from sklearn.dummy import DummyClassifier
 
 from mlaut import Data, Orchestrator
 from mlaut.experiments.cells.cell_input import cell_seed
-from mlaut.experiments.cells.messages import encode_outcomes
-from mlaut.experiments.engines import dask_engine
 from mlaut.files_io import StudyStore
 from mlaut.records import Outcome, Status
 

@@ -176,7 +176,6 @@ def run(
     \b
     mlaut run study.toml
     mlaut run study.toml -j 4 --timeout 10m --retry timeout
-    mlaut run study.toml --set engine=dask --set scheduler=tls://10.0.0.1:8786
     mlaut run study.toml --shard 2/10
     mlaut run bundle --add mine.py -o mine.h5
     """

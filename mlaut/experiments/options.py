@@ -75,8 +75,9 @@ class RunOptions:
         Skip the datasets that are above the size limit of a strategy. Their cells get the status
         ``skipped``, with the reason; ``retry=["skipped"]`` tries them later.
     engine : {"local", "inline", "dask"} or Engine, default "local"
-        Where cells run: in processes of this machine, in this process, or on a Dask cluster. An
-        engine of your own fulfils the contract of `mlaut.experiments.engines.engine.Engine`.
+        Where cells run: in processes of this machine, in this process, or on a Dask cluster (with
+        the plug-in ``mlaut-dask``). An engine of your own is an object with the methods ``run`` and
+        ``of``, and fulfils the contract of `mlaut.experiments.engines.engine.Engine`.
     scheduler : str or distributed.Client, optional
         Address or client of the Dask cluster, for example ``"tls://10.0.0.1:8786"``.
     search : str, default ""

@@ -93,6 +93,27 @@ from mlaut.experiments.study_files.choices import choose_strategies as choose_st
 from mlaut.experiments.study_files.choices import own_strategies as own_strategies
 from mlaut.experiments.study_files.choices import prepare_data as prepare_data
 
+# engines
+from mlaut.experiments.cells.cell_input import FoldTable as FoldTable
+from mlaut.experiments.cells.cell_input import failed_outcome as failed_outcome
+from mlaut.experiments.cells.memory import parse_seconds as parse_seconds
+from mlaut.experiments.cells.messages import GarbledError as GarbledError
+from mlaut.experiments.cells.messages import Inbox as Inbox
+from mlaut.experiments.cells.messages import frame as frame
+from mlaut.experiments.engines.engine import limited as limited
+from mlaut.experiments.options import SlurmOptions as SlurmOptions
+from mlaut.experiments.workers.batches import Batch as Batch
+from mlaut.experiments.workers.batches import BatchQueue as BatchQueue
+from mlaut.experiments.workers.batches import DatasetRef as DatasetRef
+from mlaut.experiments.workers.batches import OpenGroup as OpenGroup
+from mlaut.experiments.workers.environment import describe_environment as describe_environment
+from mlaut.experiments.workers.isolation import hide as hide
+from mlaut.experiments.workers.pool import Team as Team
+from mlaut.experiments.workers.pool import run_batches as run_batches
+from mlaut.experiments.workers.tables import load_table as load_table
+from mlaut.files_io.outcomes.packs import pack_outcomes as pack_outcomes
+from mlaut.files_io.outcomes.packs import unpack_outcomes as unpack_outcomes
+
 # work that candidates share in tuning
 from mlaut.sharing.interface import Candidate as Candidate
 from mlaut.sharing.interface import CannotShareError as CannotShareError

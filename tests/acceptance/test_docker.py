@@ -114,6 +114,7 @@ def test_every_image_of_a_run_has_dask():
     for text in texts:
         given = re.search(r"^ *(?:ARG )?EXTRAS(?:=|: \$\{EXTRAS:-)([\w,]+)", text, re.MULTILINE)
         assert "cluster" in given[1].split(",")
+    assert " /src/plugins/dask " in DOCKERFILE
 
 
 def test_the_image_is_built_and_used_without_a_daemon():

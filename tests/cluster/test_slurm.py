@@ -228,9 +228,11 @@ def test_the_example_of_the_page_runs(slurm, tmp_path, tmp_path_factory):
 
 def test_jobs_of_workers_come_when_cells_wait(slurm, tmp_path):
     """The example of the page: Dask makes the jobs; nothing listens but on loopback, with TLS."""
-    for package in ("dask_jobqueue", "cryptography"):
-        pytest.importorskip(package, reason="needs mlaut[slurm]")
-    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    for package in ("mlaut_dask", "dask_jobqueue", "cryptography"):
+        pytest.importorskip(package, reason="needs the plug-in mlaut-dask[slurm]")
+    page = (Path(__file__).parents[2] / "plugins" / "dask" / "README.md").read_text(
+        encoding="utf-8"
+    )
     (example,) = re.findall(r'```toml\n(\[run\]\nengine = "dask".*?)```', page, re.DOTALL)
     asked = 'jobs = 2\ntime = "5m"\nmemory = "3GB"\ninterface = "lo"\n'
     for name, more in {"here": "[run]\nn_jobs = 2\n", "jobs": f"{example}[slurm]\n{asked}"}.items():

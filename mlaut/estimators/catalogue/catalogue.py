@@ -75,10 +75,9 @@ def _values(values: Any) -> list[Any]:
     if not isinstance(values, Mapping):
         return [_plain(value) for value in values]
     if "powers" in values:
-        powers: list[float] = np.logspace(
-            *values["powers"], values["n"], base=values.get("base", 10)
-        ).tolist()
-        return powers
+        first, last = values["powers"]
+        powers = np.logspace(first, last, values["n"], base=values.get("base", 10))
+        return list(powers.tolist())
     return list(range(values["first"], values["last"] + 1))
 
 

@@ -10,9 +10,8 @@ import hashlib
 import hmac
 import math
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -31,7 +30,6 @@ SECRET = 32  # bytes that a process gets first; each frame proves that its sende
 SPOILT = "wrote into the pipe of its worker process"
 
 _MARK = b"mlaut>"
-_OUTCOMES = b"p"  # kind of the messages of a block of outcomes: packs
 _HEAD = struct.Struct("<6scI8s")  # mark, kind, length of the content, checksum
 _BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; usually a thousandth of this
 _PATIENCE = 1e-3  # seconds by which sums of times may exceed what they are part of
@@ -161,38 +159,6 @@ def decode_outcome(
     _check_arrays(outcome, n_test, n_classes, n_targets)
     _check_times(outcome, longest)
     return replace(outcome, reason=str(outcome.reason)[:_LONGEST_REASON])
-
-
-def encode_outcomes(outcomes: Iterable[Outcome]) -> bytes:
-    """Return outcomes as one block of bytes, which takes less time to send than as objects.
-
-    Examples
-    --------
-    >>> outcome = Outcome(Cell("iris", "SVC"), Status.ERROR, reason="no")
-    >>> (same,) = decode_outcomes(encode_outcomes([outcome]))
-    >>> same.cell, same.status, same.reason
-    (Cell(dataset='iris', strategy='SVC', repeat=0, fold=0), <Status.ERROR: 2>, 'no')
-    """
-    return b"".join(frame(_OUTCOMES, payload) for payload in pack_outcomes(outcomes))
-
-
-def decode_outcomes(content: bytes) -> list[Outcome]:
-    """Return the outcomes in a block that `encode_outcomes` returned.
-
-    Raises
-    ------
-    GarbledError
-        The block is damaged.
-    """
-    packs, inbox = [], Inbox()
-    for _, payload in inbox.messages(content, len(content)):
-        try:
-            packs.append(unpack_outcomes(payload))
-        except Exception as error:  # invalid bytes may raise anything
-            raise GarbledError("something else than outcomes") from error
-    if inbox.partial:
-        raise GarbledError("a part is missing")
-    return list(chain.from_iterable(packs))
 
 
 def _check_numbers(outcome: Outcome) -> None:

@@ -1,1 +1,1 @@
-"""Run cells in this process, in local workers, on a Dask cluster."""
+"""Run cells in this process, or in local workers; plug-ins add other engines."""

@@ -21,6 +21,7 @@ from mlaut.experiments.workers.batches import Batch, BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.tables import load_table
 from mlaut.experiments.workers.worker import prepare
+from mlaut.former_names import without_plugin
 from mlaut.plugins.finding import found
 from mlaut.records import Outcome
 
@@ -31,7 +32,6 @@ _HERE = "mlaut.experiments.engines"
 ENGINES = {
     "local": (f"{_HERE}.engine:LocalEngine", "in processes of this machine"),
     "inline": (f"{_HERE}.engine:InlineEngine", "in this process, one cell after the other"),
-    "dask": (f"{_HERE}.dask_engine:DaskEngine", "on a Dask cluster (extra 'cluster')"),
 }
 """Class and meaning of each engine with a name; plug-ins add more."""
 
@@ -95,13 +95,12 @@ def check_engine(options: RunOptions) -> None:
         The engine is unknown, or cannot keep a limit; or ``n_jobs`` or ``threads`` is 0.
     """
     engine, threads, name = options.engine, options.threads, repr(options.engine_name)
-    if isinstance(engine, str) and engine not in (known := [*ENGINES, *found("engines")]):
-        hint = nearest(engine, known) or f"; use {' or '.join(map(repr, known))}"
-        raise StudyError(f"engine {name}: unknown{hint}")
+    if isinstance(engine, str):
+        engine_called(engine)
     is_one = isinstance(engine, str) or (hasattr(engine, "run") and hasattr(engine, "of"))
     if isinstance(engine, type) or not is_one:
         raise StudyError(f"engine {engine!r}: is no engine; pass an object with 'run' and 'of'")
-    if options.scheduler is not None and engine != "dask":
+    if options.scheduler is not None and (not isinstance(engine, str) or engine in ENGINES):
         raise StudyError(
             f"engine {name} takes no scheduler; use engine='dask', or leave scheduler out"
         )
@@ -115,6 +114,25 @@ def check_engine(options: RunOptions) -> None:
         InlineEngine().of(options)
 
 
+def engine_called(name: str) -> Any:
+    """Return the class of an engine, MLaut's own or of a plug-in.
+
+    Raises
+    ------
+    StudyError
+        There is none, or its plug-in is not installed.
+    """
+    if name in ENGINES:
+        return pkgutil.resolve_name(ENGINES[name][0])
+    if name in (added := found("engines")):
+        return added[name]
+    if name == "dask":
+        raise StudyError(without_plugin("engine 'dask' is in", "dask"))
+    known = [*ENGINES, *added]
+    hint = nearest(name, known) or f"; use {' or '.join(map(repr, known))}"
+    raise StudyError(f"engine {name!r}: unknown{hint}")
+
+
 def make_engine(options: RunOptions) -> Engine:
     """Return the engine of a run, with its limits.
 
@@ -126,8 +144,7 @@ def make_engine(options: RunOptions) -> Engine:
     check_engine(options)
     engine: Any = options.engine
     if isinstance(engine, str):
-        own = ENGINES.get(engine)
-        kind = pkgutil.resolve_name(own[0]) if own else found("engines")[engine]
+        kind = engine_called(engine)
         engine = kind() if options.scheduler is None else kind(options.scheduler)
     runner: Engine = engine.of(options)
     return runner

@@ -99,9 +99,10 @@ def run_study(
     options = {**vars(file.run), "trial": trial}
     with contextlib.ExitStack() as stack:
         if (file.run.engine, file.run.scheduler) == ("dask", "slurm"):
-            from mlaut.experiments.engines.slurm_cluster import slurm_engine
+            from mlaut.experiments.engines.engine import engine_called
 
-            engine = stack.enter_context(slurm_engine(file.slurm, file.output))
+            on_slurm = engine_called("dask").on_slurm
+            engine = stack.enter_context(on_slurm(file.slurm, file.output))
             options |= {"engine": engine, "scheduler": None}
         how: dict[str, Any] = {"verbose": verbose, "race": race, "complete": complete}
         return orchestrator.run(given or strategies, **how, **options)

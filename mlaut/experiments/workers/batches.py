@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,9 +24,6 @@ from mlaut.records import UNUSED, Cell, Outcome
 
 _QUICKEST = 1e-4  # seconds: no cell takes less, whatever is measured of it
 _CAUTION = 4  # how many times longer a strategy may take on a dataset where it is unknown
-_FAR = 10**5  # cells that are looked ahead at the most: some seconds of a thousand workers
-_LOADS_LEFT = 2  # of each worker, from which on loads become shorter; it has one and awaits one
-_SHORTEST = 4  # how many times shorter they become at the most
 _SMALL = 2**16  # bytes of a batch that is sent ahead: less than the socket of a busy worker holds
 
 
@@ -123,12 +119,11 @@ class Batch:
 
 
 @dataclass
-class _OpenGroup:
-    """Group of which some cells have been taken, and the time at which the first was."""
+class OpenGroup:
+    """Group of which some cells may have been taken."""
 
     group: Batch
     left: deque[tuple[int, int]]
-    begun: float = 0.0
 
 
 class BatchQueue:
@@ -144,22 +139,14 @@ class BatchQueue:
         batch that is taken.
     seconds : float, default 0.1
         Duration of a batch of short cells; a longer cell is a batch of its own.
-    n_open : int, default 1
-        Number of groups from which cells are taken at the same time. With several, one cell of a
-        strategy of which nothing is known goes ahead, and the others follow when it has ended, or
-        after ``seconds``: else thousands of workers would take one cell each.
     """
 
-    def __init__(
-        self, groups: Iterable[Batch | None], seconds: float = 0.1, n_open: int = 1
-    ) -> None:
+    def __init__(self, groups: Iterable[Batch | None], seconds: float = 0.1) -> None:
         self._groups = iter(groups)
         self._begin = getattr(groups, "begin", lambda _: None)
-        self._seconds, self._n_open = seconds, n_open
+        self._seconds = seconds
         self._again: deque[Batch] = deque()
-        self._ahead: deque[Batch] = deque()
-        self._n_ahead = 0  # cells of the groups ahead
-        self._open: list[_OpenGroup] = []
+        self._open: OpenGroup | None = None
         self._seen: dict[tuple[str, ...], tuple[int, float]] = {}
 
     def next(self) -> Batch | None:
@@ -168,51 +155,6 @@ class BatchQueue:
             return self._again.popleft()
         ready = self._ready()
         return None if ready is None else self._cut(ready, self._seconds)
-
-    def next_load(self, n_workers: int) -> list[Batch]:
-        """Return batches for one of many workers, which together last as long as one should.
-
-        The batches last less when little is left, so that all workers end at about the same time.
-
-        Parameters
-        ----------
-        n_workers : int
-
-        Returns
-        -------
-        list of Batch
-            Empty if there is none now. Cells of unknown duration are a load of their own.
-        """
-        if self._again:
-            return [self._again.popleft()]
-        load: list[Batch] = []
-        seconds = self._seconds_of_load(n_workers)
-        while (ready := self._ready()) is not None:
-            count, total = self._pace(ready.group)
-            caution = 1 if self._is_known_here(ready.group) else _CAUTION
-            of_cell = caution * max(total / count, _QUICKEST) if count else math.inf
-            if load and of_cell > seconds:
-                break
-            load.append(self._cut(ready, seconds))
-            seconds -= of_cell * len(load[-1].cells)
-        return load
-
-    def _seconds_of_load(self, n_workers: int) -> float:
-        count, total = self._seen.get((), (0, 0.0))
-        while self._n_ahead < _FAR and (group := next(self._groups, None)) is not None:
-            self._ahead.append(group)
-            self._n_ahead += len(group.cells)
-        if self._n_ahead >= _FAR or not count:
-            return self._seconds
-        n_left = self._n_ahead + sum(len(opened.left) for opened in self._open)
-        share = n_left * total / count / (_LOADS_LEFT * n_workers)
-        return min(self._seconds, max(self._seconds / _SHORTEST, share))
-
-    def _next_group(self) -> Batch | None:
-        if not self._ahead:
-            return next(self._groups, None)
-        self._n_ahead -= len(self._ahead[0].cells)
-        return self._ahead.popleft()
 
     def next_ahead(self) -> Batch | None:
         """Return the next batch if a process may have it before its present one has ended.
@@ -229,25 +171,17 @@ class BatchQueue:
         self.again(batch)
         return None
 
-    def _ready(self) -> _OpenGroup | None:
-        """Return the open group of the next cells; None if there is none now."""
-        self._open = [opened for opened in self._open if opened.left]
-        ready = next(filter(self._is_ready, self._open), None)
-        if ready is None and len(self._open) < self._n_open:
-            group = self._next_group()
-            if group is not None:
-                ready = _OpenGroup(group, deque(group.cells))
-                self._open.append(ready)
-        return ready
+    def _ready(self) -> OpenGroup | None:
+        """Return the group of the next cells; None if there is none now."""
+        if self._open is None or not self._open.left:
+            group = next(self._groups, None)
+            self._open = None if group is None else OpenGroup(group, deque(group.cells))
+        return self._open
 
-    def _is_ready(self, opened: _OpenGroup) -> bool:
-        has_pace = self._n_open == 1 or self._pace(opened.group)[0] > 0
-        return has_pace or time.monotonic() - opened.begun >= self._seconds
-
-    def _cut(self, opened: _OpenGroup, seconds: float) -> Batch:
-        size = min(self._size(opened.group, seconds), len(opened.left))
-        opened.begun = opened.begun or time.monotonic()
-        batch = opened.group.part(opened.left.popleft() for _ in range(size))
+    def _cut(self, opened: OpenGroup, seconds: float) -> Batch:
+        """Return the next cells of a group, as many as last so long, and at least one."""
+        size = max(1, int(seconds / self._seconds_of_cell(opened.group)))
+        batch = opened.group.part(opened.left.popleft() for _ in range(min(size, len(opened.left))))
         self._begin(batch)
         return batch
 
@@ -264,21 +198,16 @@ class BatchQueue:
                 count, total = self._seen.get(key, (0, 0.0))
                 self._seen[key] = count + 1, total + elapsed
 
-    def _size(self, group: Batch, seconds: float) -> int:
-        """Return the number of cells that fit the duration of a batch.
+    def _seconds_of_cell(self, group: Batch) -> float:
+        """Return the expected duration of a cell; infinite if nothing is known of it.
 
         The durations of the strategy on this dataset count; before there are any, those on other
-        datasets, with a quarter of the cells (`_CAUTION`) because they may differ.
+        datasets, four times as long (`_CAUTION`) because they may differ.
         """
         count, total = self._pace(group)
-        if not count:
-            return 1
-        fit = int(seconds / max(total / count, _QUICKEST))
-        return max(1, fit if self._is_known_here(group) else fit // _CAUTION)
-
-    def _is_known_here(self, group: Batch) -> bool:
-        """Return whether a cell of the group's strategy on its dataset has ended."""
-        return (group.dataset.name, group.name) in self._seen
+        known = (group.dataset.name, group.name) in self._seen
+        caution = 1 if known else _CAUTION
+        return caution * max(total / count, _QUICKEST) if count else math.inf
 
     def _is_short(self, group: Batch) -> bool:
         """Return whether cells like those of a group have taken no longer than a batch should."""

@@ -16,7 +16,6 @@ from mlaut.errors import StudyError
 from mlaut.estimators.libraries.session import session_settings
 from mlaut.experiments import RunOptions
 from mlaut.experiments.cells.cell_input import cell_seed
-from mlaut.experiments.engines import dask_worker
 from mlaut.experiments.engines.engine import InlineEngine, make_engine
 from mlaut.experiments.plans.run_options import cell_options
 from mlaut.experiments.workers.batches import make_batches
@@ -99,8 +98,7 @@ class Contract:
 
         assert len(self.run(options, waiting())) == 3
 
-    def test_it_does_not_take_all_groups_of_a_great_study(self, options, groups, monkeypatch):
-        monkeypatch.setattr("mlaut.experiments.workers.batches._FAR", 10)
+    def test_it_does_not_take_all_groups_of_a_great_study(self, options, groups):
         batches, taken = list(groups(options, *named(good=GaussianNB()))), count()
 
         def without_end():
@@ -199,13 +197,6 @@ class TestInline(Contract):
         return RunOptions(engine="inline")
 
 
-class TestDask(Contract):
-    @pytest.fixture
-    def options(self, cluster, monkeypatch):
-        monkeypatch.setattr(dask_worker, "_IDLE_SECONDS", 0.1)  # no further cells come
-        return RunOptions(engine="dask", scheduler=cluster.scheduler_address, n_jobs=1)
-
-
 def named(**estimators):
     from mlaut.estimators import as_strategies
 
@@ -223,9 +214,3 @@ class Bare:
 def test_what_is_no_engine_is_refused(engine):
     with pytest.raises(StudyError, match="is no engine; pass an object with 'run' and 'of'"):
         make_engine(RunOptions(engine=engine))
-
-
-def test_dask_leaves_no_core_of_this_machine_free():
-    pytest.importorskip("distributed")
-    with pytest.raises(StudyError, match="engine 'dask' cannot keep n_jobs=-2: use -1"):
-        make_engine(RunOptions(engine="dask", scheduler="tcp://127.0.0.1:1", n_jobs=-2))

@@ -2,7 +2,7 @@
 
 Dask sends batches and returns outcomes. It has no time limits for a task, and a cell that kills
 its process would kill the Dask worker. So each Dask worker runs cells in guarded processes of its
-own, as many as it has threads (`mlaut.experiments.engines.dask_worker`). A Dask task is a load: as
+own, as many as it has threads (`mlaut_dask.worker`). A Dask task is a load: as
 many batches as last a few seconds. A dataset and its split are sent once to each worker; many loads
 are submitted together, and the outcomes of all that have ended are fetched together.
 """
@@ -18,23 +18,30 @@ from concurrent.futures import CancelledError
 from dataclasses import replace
 from importlib.util import find_spec
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from mlaut.errors import MlautError, StudyError
-from mlaut.experiments.cells.cell_input import failed_outcome
-from mlaut.experiments.cells.memory import parse_seconds
-from mlaut.experiments.cells.messages import GarbledError, decode_outcomes
-from mlaut.experiments.engines.dask_worker import Errand, run_guarded, versions
-from mlaut.experiments.engines.engine import limited
-from mlaut.experiments.options import RunOptions
-from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
-from mlaut.experiments.workers.isolation import hide
-from mlaut.experiments.workers.tables import load_table
-from mlaut.optional import need
+from mlaut.experiments import RunOptions
+from mlaut.plugins import (
+    Batch,
+    DatasetRef,
+    GarbledError,
+    SlurmOptions,
+    failed_outcome,
+    hide,
+    limited,
+    load_table,
+    parse_seconds,
+)
 from mlaut.records import Cell, Outcome, Status
+from mlaut_dask.blocks import decode_outcomes
+from mlaut_dask.loads import LoadQueue
+from mlaut_dask.slurm import slurm_cluster
+from mlaut_dask.worker import Errand, run_guarded, versions
 
 # Duration of a load: a constant, plus a part per thread of the cluster, so that the scheduler and
 # this process handle at most 125 tasks a second: each costs them one or two milliseconds.
@@ -47,6 +54,7 @@ _PAUSES = (0.02, 0.2)  # between looks for ended loads, in durations of a load: 
 _COUNT_SECONDS = 2.0  # pause between counts of the workers' threads
 _ASKING_SECONDS = 6.0  # a worker that has nothing to do leaves an adaptive cluster after three
 _ANSWER_SECONDS = 30.0  # longest wait for an answer of the scheduler
+_OF_A_QUEUE = 7 * 86400.0  # seconds: jobs may wait that long
 _LOST_IN_VAIN = 10  # workers lost since a cell ended before a run may be given up
 _SAFE = ("tls", "wss", "inproc")  # kinds of addresses that only the run's own processes can use
 _LOSSES_BORNE = 3  # losses of its worker after which a cell is stored as crashed
@@ -75,8 +83,6 @@ class DaskEngine:
 
     Raises
     ------
-    OptionalPackageError
-        Dask is not installed.
     StudyError
         No scheduler is named.
     """
@@ -86,7 +92,6 @@ class DaskEngine:
     n_jobs: int | None = None  # cells at a time; None: one per thread of the workers
 
     def __init__(self, scheduler: Any = None, patience: float = 300.0) -> None:
-        need("distributed", extra="cluster", purpose="engine='dask'")
         import dask
 
         self.scheduler = scheduler or dask.config.get("scheduler-address", None)
@@ -96,6 +101,13 @@ class DaskEngine:
                 "or set DASK_SCHEDULER_ADDRESS"
             )
         self.patience = patience
+
+    @classmethod
+    @contextlib.contextmanager
+    def on_slurm(cls, options: SlurmOptions, study: Path) -> Iterator[Self]:
+        """Yield an engine whose workers come as jobs of Slurm; they end with the block."""
+        with slurm_cluster(options, study) as cluster:
+            yield cls(cluster, patience=_OF_A_QUEUE)
 
     def of(self, options: RunOptions) -> Self:
         """Return this engine with the time limit, the cells at a time and the threads of a run.
@@ -167,7 +179,7 @@ class _Dispatch:
             time.sleep(_LOOK_SECONDS)
         seconds = _LOAD_SECONDS + _LOAD_SECONDS_A_THREAD * self._n_threads
         self._pauses = self._pause, _ = _PAUSES[0] * seconds, _PAUSES[1] * seconds
-        self._queue = BatchQueue(self._noted(groups), seconds, _OPEN)
+        self._queue = LoadQueue(self._noted(groups), seconds, _OPEN)
 
     def _noted(self, groups: Iterable[Batch | None]) -> Iterator[Batch | None]:
         """Yield groups, and note their folds: a batch of a group has only some of them."""
@@ -398,13 +410,13 @@ class _Dispatch:
             )
 
     def _check_new(self, workers: Set[str]) -> None:
-        """Raise `StudyError` if a worker has no mlaut: a task would end it."""
+        """Raise `StudyError` if a worker lacks this package: a task would end it."""
         known = {"workers": [*workers], "on_error": "ignore"}
-        found = self._client.run(find_spec, "mlaut", **known) if workers else {}
+        found = self._client.run(find_spec, "mlaut_dask", **known) if workers else {}
         if lacking := [address for address, spec in found.items() if spec is None]:
             raise StudyError(
-                f"worker {lacking[0]} has no mlaut; start workers with the Python that runs the "
-                "study, or install the same packages there"
+                f"worker {lacking[0]} has no mlaut_dask; start workers with the Python that runs "
+                "the study, or install the same packages there"
             )
 
     def _find_again(self) -> None:

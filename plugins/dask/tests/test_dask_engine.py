@@ -20,26 +20,27 @@ import pytest
 from comparing import arrays as arrays_of
 from comparing import assert_same
 from learners import Hostile, Random, Traced
+from mlaut_dask import engine as dask_engine
+from mlaut_dask import loads
+from mlaut_dask import worker as dask_worker
+from mlaut_dask.blocks import encode_outcomes
+from mlaut_dask.engine import DaskEngine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut import Data, Orchestrator
-from mlaut.errors import DataError, OptionalPackageError, StudyError
+from mlaut.errors import DataError, StudyError
 from mlaut.experiments.cells.cell_input import CellOptions
-from mlaut.experiments.cells.messages import encode_outcomes
-from mlaut.experiments.engines import dask_engine, dask_worker
-from mlaut.experiments.engines.dask_engine import DaskEngine
 from mlaut.experiments.engines.engine import make_engine
 from mlaut.experiments.options import RunOptions
-from mlaut.experiments.workers import batches
-from mlaut.experiments.workers.batches import Batch, BatchQueue, DatasetRef
+from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.files_io import StudyStore
 from mlaut.optional import changed
 from mlaut.records import Cell, Outcome, Status
 
-HERE = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
+HERE = ROOT / "tests" / "experiments"  # of the learners
 SECONDS = 300  # longest wait
-pytest.importorskip("distributed")
 
 
 @contextlib.contextmanager
@@ -113,7 +114,7 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
     """The first strategies have one repeat to do, and the last both; datasets are sent once."""
     datasets, table = [], dask_engine.load_table
     monkeypatch.setattr(dask_engine, "load_table", lambda ref: datasets.append(ref) or table(ref))
-    monkeypatch.setattr(batches, "_FAR", 1)  # the last is not known when the dataset is sent
+    monkeypatch.setattr(loads, "_FAR", 1)  # the last is not known when the dataset is sent
     there, here = make("there", "kfold(2)"), make("here", "repeated_kfold(2, 2)")
     # Learners without chance: threads of the cluster draw from the generator of this process too.
     first = {f"tree {depth}": DecisionTreeClassifier(max_depth=depth) for depth in (1, 2, 3)}
@@ -129,9 +130,9 @@ def test_repeats_that_were_not_sent_with_a_dataset_are_sent_when_they_are_needed
 def test_a_worker_of_dask_imports_no_scikit_learn():
     """Its guarded processes do, from one server; what it checks of versions needs none."""
     program = (
-        "import sys\nfrom mlaut.experiments.engines import dask_worker\n"
+        "import sys\nfrom mlaut_dask import worker\n"
         "from mlaut.experiments.workers import pool, process, tables\n"
-        "dask_worker.versions()\n"
+        "worker.versions()\n"
         "heavy = {'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
@@ -216,7 +217,7 @@ def sent():
     ref = DatasetRef("in.h5", "/d", "d", "f", ())
     first = Batch(ref, "s", b"", cells, folds, 0, CellOptions())
     run = object.__new__(dask_engine._Dispatch)
-    run._queue = BatchQueue([])
+    run._queue = loads.LoadQueue([], 1.0, 1)
     return run, [first, replace(first, name="t", cells=cells[:1])]
 
 
@@ -338,13 +339,11 @@ def test_an_open_scheduler_is_warned_of(address, warned):
 
 
 def test_every_example_of_a_cluster_listens_on_loopback_or_speaks_tls():
-    root = HERE.parents[1]
-    for path in (root / "docs" / "cluster.md", root / "mlaut" / "cli" / "runs.py"):
-        text = path.read_text()
-        assert set(re.findall(r"tcp://([\w.]+)", text)) <= {"127.0.0.1"}
-        for command in re.findall(r"^dask (?:scheduler|worker).*", text, re.MULTILINE):
-            assert "--host 127.0.0.1" in command or ("tls://" in command and "$tls" in command)
-            assert "--no-dashboard" in command
+    text = (ROOT / "plugins" / "dask" / "README.md").read_text()
+    assert set(re.findall(r"tcp://([\w.]+)", text)) <= {"127.0.0.1"}
+    for command in re.findall(r"^dask (?:scheduler|worker).*", text, re.MULTILINE):
+        assert "--host 127.0.0.1" in command or ("tls://" in command and "$tls" in command)
+        assert "--no-dashboard" in command
 
 
 class Daemons:
@@ -587,12 +586,6 @@ def test_bad_request_is_one_line(make, arguments, message):
         make("study").run(Random(), verbose=0, **arguments)
 
 
-def test_missing_extra_is_named(monkeypatch):
-    monkeypatch.setattr("mlaut.optional.find_spec", lambda _: None)
-    with pytest.raises(OptionalPackageError, match=re.escape("pip install 'mlaut[cluster]'")):
-        make_engine(RunOptions(engine="dask", scheduler="tcp://127.0.0.1:8786"))
-
-
 def test_scheduler_that_does_not_answer_is_named(make):
     engine = DaskEngine("tcp://127.0.0.1:1", patience=0.5)
     with pytest.raises(StudyError, match=r"scheduler tcp://127\.0\.0\.1:1: no answer") as told:
@@ -619,7 +612,9 @@ def test_an_adaptive_cluster_without_workers_starts_them_for_a_run(make):
     assert done.complete
 
 
-WITHOUT_MLAUT = "import sys; sys.modules['mlaut'] = None; from dask.__main__ import main; main()"
+WITHOUT_MLAUT = (
+    "import sys; sys.modules['mlaut_dask'] = None; from dask.__main__ import main; main()"
+)
 
 
 def test_a_worker_without_mlaut_is_named(tmp_path, make):
@@ -630,7 +625,9 @@ def test_a_worker_without_mlaut_is_named(tmp_path, make):
         words = ["worker", daemons.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
         command = [sys.executable, "-c", WITHOUT_MLAUT, *words]
         daemons.processes.append(subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL))
-        named = r"worker tcp://127\.0\.0\.1:\d+ has no mlaut; start workers with the Python that"
+        named = (
+            r"worker tcp://127\.0\.0\.1:\d+ has no mlaut_dask; start workers with the Python that"
+        )
         with pytest.raises(StudyError, match=named) as told:
             make("study").run(Random(), engine=DaskEngine(daemons.address), verbose=0)
         assert "\n" not in str(told.value)
@@ -641,3 +638,8 @@ def test_a_worker_without_mlaut_is_named(tmp_path, make):
 def test_a_scheduler_that_needs_certificates_says_how_they_are_given(make):
     with pytest.raises(StudyError, match=r"needs certificates.*COMM__TLS__CA_FILE.*CLIENT__KEY"):
         make("study").run(Random(), engine=DaskEngine("tls://127.0.0.1:1"), verbose=0)
+
+
+def test_dask_leaves_no_core_of_this_machine_free():
+    with pytest.raises(StudyError, match="engine 'dask' cannot keep n_jobs=-2: use -1"):
+        make_engine(RunOptions(engine="dask", scheduler="tcp://127.0.0.1:1", n_jobs=-2))

@@ -17,11 +17,15 @@ from itertools import chain
 from pathlib import Path
 
 from mlaut.errors import StudyError
-from mlaut.experiments.cells.cell_input import FoldTable
-from mlaut.experiments.cells.messages import encode_outcomes
-from mlaut.experiments.workers.batches import BatchQueue, DatasetRef
-from mlaut.experiments.workers.environment import describe_environment
-from mlaut.experiments.workers.pool import Team, run_batches
+from mlaut.plugins import (
+    BatchQueue,
+    DatasetRef,
+    FoldTable,
+    Team,
+    describe_environment,
+    run_batches,
+)
+from mlaut_dask.blocks import encode_outcomes
 
 _VERSIONS_THAT_MATTER = ("mlaut", "numpy", "scipy", "pandas", "scikit-learn")
 _IDLE_SECONDS = 5.0  # after which the unused processes of a run are ended

@@ -6,27 +6,29 @@ import sys
 from collections.abc import Iterator
 from math import ceil
 from pathlib import Path
+from typing import Any
 
-from mlaut.experiments.cells.memory import parse_seconds
-from mlaut.experiments.engines.dask_engine import DaskEngine
-from mlaut.experiments.options import SlurmOptions
-from mlaut.optional import need
+from mlaut.errors import OptionalPackageError
+from mlaut.plugins import SlurmOptions, parse_seconds
 
-_PATIENCE = 7 * 86400.0  # seconds: jobs may wait that long in a queue
 _LEAVES = 0.9  # of its time: a worker then takes no further cells, and the next job takes its place
 
 
 @contextlib.contextmanager
-def slurm_engine(options: SlurmOptions, study: Path) -> Iterator[DaskEngine]:
-    """Yield an engine whose workers come as jobs when cells wait; they end with the block.
+def slurm_cluster(options: SlurmOptions, study: Path) -> Iterator[Any]:
+    """Yield a cluster whose workers come as jobs when cells wait; they end with the block.
 
     The scheduler runs in this process, and speaks TLS with certificates of its own, which lie in
     the folder ``.dask`` beside the study, readable by its owner only.
     """
-    need("dask_jobqueue", extra="slurm", purpose="scheduler='slurm'")
-    need("cryptography", extra="slurm", purpose="scheduler='slurm'")
-    from dask_jobqueue.slurm import SLURMCluster
-
+    try:
+        import cryptography  # noqa: F401 - makes the certificates
+        from dask_jobqueue.slurm import SLURMCluster
+    except ImportError as error:
+        raise OptionalPackageError(
+            f"scheduler='slurm' needs {error.name}, not installed here: "
+            "pip install './plugins/dask[slurm]' in a copy of MLaut's repository"
+        ) from error
     folder = study.resolve().parent / ".dask"
     folder.mkdir(mode=0o700, exist_ok=True)
     seconds = ceil(parse_seconds(options.time, "time") or 0)
@@ -54,4 +56,4 @@ def slurm_engine(options: SlurmOptions, study: Path) -> Iterator[DaskEngine]:
         shared_temp_directory=str(folder),
     ) as cluster:
         cluster.adapt(minimum_jobs=0, maximum_jobs=options.jobs)
-        yield DaskEngine(cluster, patience=_PATIENCE)
+        yield cluster
