@@ -45,7 +45,7 @@ FAULTS = (
     ("a file that is made anew is not synced before it has its name", "files_io/safe_files/hdf5.py",
      "    os.fsync(handle)\n    temporary.replace(real)", "    temporary.replace(real)"),
     ("a merge prefers the first study to one that is done", STORE + "study_merge.py",
-     "done, status != Status.DONE,", "False, status != Status.DONE,"),
+     "np.where(done, more,", "np.where(False, more,"),
     ("a reader does not see the journal", STORE + "study.py",
      "            live = index_journal(self.journal_path, str(file.attrs[\"study_id\"]))\n        "
      "for", "            pass\n        for"),
