@@ -35,7 +35,6 @@ from mlaut.files_io.studies.study_arrays import PART, ROWS, StudyArrays, tested_
 from mlaut.held import remove_leftovers, unfinished
 from mlaut.records import Cell, Status
 
-_GIVEN = ("giver", "told")  # of each cell of a merged study, beside its arrays
 Model = tuple[Path, Mapping[str, Any]]  # the folder and the record of a saved model
 
 
@@ -201,10 +200,10 @@ def _merge_dataset(
     giver = np.full(merged.layout["status"][0], -1)  # of each cell, the position in `parts`
     for part in merged.parts(PART):
         values = merged.empty(names[part])
-        values |= {name: np.full_like(giver[part], -1) for name in _GIVEN}
+        given = {name: np.full_like(giver[part], -1) for name in ("giver", "told")}
         for k, source in enumerate(parts):
-            source.give(k, names[part], values, fields)
-        giver[part] = [values.pop(name) for name in _GIVEN][0]
+            source.give(k, names[part], {**values, **given}, fields)
+        giver[part] = given["giver"]
         merged.put(part, values)
     records = {
         log: [(s, r) for k, s in enumerate(parts) for r in s.records(log, names, giver == k)]
