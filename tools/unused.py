@@ -31,6 +31,7 @@ USERS += (
     "recipe/*",
     "mlaut/**/*.html",
     "mlaut/**/*.pyi",
+    "mlaut/**/*.toml",
     ".ci/*",
 )
 REGISTERED = re.compile(r"command|group|named|register|test_of|pair_test")
