@@ -46,11 +46,14 @@ class Engine(Protocol):
       that ran has the cell's seed, and ``elapsed`` in its details (`workers.worker.prepare` makes
       such outcomes). A cell that fails, or kills its process, has an outcome that says so: the
       engine raises no error for it.
+    - Where cells run on the machine of the run, and ``groups`` have a method ``begin``, it calls
+      that with each batch, or part of one, before its cells run: they may take the run with them.
     - While no cell ends, it yields an empty list about each second, as a sign of life: a run that
       yields nothing for minutes is reported as stalled (``mlaut status --alive``), and Ctrl-C is
       noticed between two lists. An engine in the process of the run cannot do so.
     - When its generator is closed, it ends the cells that run, and the processes that it started,
-      whatever started them (`multiprocessing`, a batch system), with those of their cells.
+      whatever started them (`multiprocessing`, a batch system), with those of their cells. If the
+      run is killed, they end by themselves.
     - Cells have what a batch brings of the session of the run: the settings of libraries (set by
       `workers.worker.prepare`) and, before a strategy is unpickled, its ``sys.path``.
     - It keeps the limits of the run, or refuses them in `of`, because the study records them.

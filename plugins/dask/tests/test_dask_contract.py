@@ -8,6 +8,8 @@ from mlaut.experiments import RunOptions
 
 
 class TestDask(Contract):
+    near = False
+
     @pytest.fixture
     def options(self, cluster, monkeypatch):
         monkeypatch.setattr(worker, "_IDLE_SECONDS", 0.1)  # no further cells come

@@ -36,6 +36,7 @@ class Contract:
     """Tests of an engine; `options` are those of a run that uses it."""
 
     elsewhere = True  # whether cells run in other processes, which can be ended
+    near = True  # whether they run on the machine of the run, which they may take with them
 
     @pytest.fixture
     def options(self):
@@ -87,6 +88,21 @@ class Contract:
             ended += outcomes
         assert taken == [0, 3, 6]
         assert len(ended) == 9
+
+    def test_it_says_which_cells_begin_before_they_run(self, options, groups):
+        if not self.near:
+            return
+
+        class Noted(list):
+            begun = ()
+
+            def begin(self, batch):
+                self.begun += tuple(batch.keys)
+
+        batches = Noted(groups(options, *named(good=GaussianNB())))
+        for outcomes in make_engine(options).run(batches):
+            assert {outcome.cell for outcome in outcomes} <= {*batches.begun}
+        assert len(batches.begun) == len({*batches.begun}) == 9
 
     def test_it_ends_where_groups_wait_and_no_cell_runs(self, options, groups):
         batches = iter(groups(options, *named(good=GaussianNB())))
