@@ -234,11 +234,8 @@ def _digest(path: Path) -> str:
 
 def _blob(path: Path) -> str:
     """Return the Git digest of a file, which identifies a published file."""
-    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+    content = path.read_bytes()  # at most `_MOST_RESULTS`
+    return hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest()
 
 
 @contextmanager

@@ -164,79 +164,25 @@ _COLUMNS = {
 
 def texts(bundle: Bundle, counts: Mapping[str, int]) -> dict[str, str]:
     """Return the files for people, by name: README, citation and licences."""
-    return {
-        "README.md": _readme(bundle, counts),
-        "CITATION.cff": _citation(bundle),
-        "LICENSE.txt": _licences(bundle),
-    }
+    import jinja2
+
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("mlaut.bundles"),
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    known: dict[str, Any] = {"bundle": bundle, "counts": counts, "kinds": KINDS, "spdx": _SPDX}
+    known |= {"inside": [dataset for dataset in bundle.datasets if dataset.included]}
+    known |= {"optional": _OPTIONAL, "manifest": MANIFEST, "marked": marked, "json_text": json_text}
+    names = ("README.md", "CITATION.cff", "LICENSE.txt")
+    return {name: printable(templates.get_template(name).render(known)) for name in names}
 
 
 def _description(bundle: Bundle) -> str:
     return (
         f"{bundle.title}: predictions, splits and scores of machine learning strategies on "
         f"{len(bundle.datasets)} datasets, stored by MLaut {__version__}."
-    )
-
-
-def _citation(bundle: Bundle) -> str:
-    authors = [f"  - name: {json_text(name)}" for name in bundle.authors]
-    return "\n".join(
-        [
-            "cff-version: 1.2.0",
-            'message: "If you use these results, please cite them."',
-            f"title: {json_text(bundle.title)}",
-            "type: dataset",
-            "authors:",
-            *authors,
-            f'date-released: "{bundle.date}"',
-            f"license: {bundle.licence}",
-            "",
-        ]
-    )
-
-
-def _licences(bundle: Bundle) -> str:
-    lines = [
-        f"Splits, predictions, scores, metadata and texts: {bundle.licence}, "
-        f"{_SPDX}/{bundle.licence}"
-    ]
-    if any(dataset.included for dataset in bundle.datasets):
-        lines += ["", f"The tables in {DATASETS} keep the licences that their metadata name:"]
-        lines += [
-            f"- {dataset.name}: {dataset.licence or 'no licence is named'}"
-            + (f"; {dataset.source}" if dataset.source else "")
-            for dataset in bundle.datasets
-            if dataset.included
-        ]
-    return printable("\n".join(lines)) + "\n"
-
-
-def _readme(bundle: Bundle, counts: Mapping[str, int]) -> str:
-    inside = sum(dataset.included for dataset in bundle.datasets)
-    names = [n for n in KINDS if n not in _OPTIONAL or (bundle.folder / n).exists()]
-    table = [f"| `{name}` | {KINDS[name][1]} |" for name in names]
-    return "\n".join(
-        [
-            f"# {marked(bundle.title)}",
-            "",
-            f"{counts['strategies']} strategies on {len(bundle.datasets)} datasets, "
-            f"{counts['cells']} cells. {inside} of the tables are here; the others are named by "
-            f"reference and digest in `{MANIFEST}`, which also has the digest of every file.",
-            "",
-            "| file | content |",
-            "|---|---|",
-            *table,
-            "",
-            "With MLaut:",
-            "",
-            "```",
-            "mlaut verify .                      # digests, structure",
-            "mlaut verify . --refit 1%           # fit a random share of the cells again",
-            "mlaut run . --add mine.py -o mine.h5",
-            "mlaut merge . mine.h5 -o all.h5",
-            "```",
-            "",
-        ]
     )
 
 

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,7 @@ class ScoredCandidates:
         if limit is None or limit.unit == "evaluations" or first:
             return outer
         left = limit.amount - self.spent()[limit.unit]
-        return _Deadline(_CLOCKS[limit.unit]() + left, limit.unit, outer)
+        return partial(_is_over, _CLOCKS[limit.unit]() + left, limit.unit, outer)
 
     def spent(self) -> dict[str, float]:
         """Return the cost of the scores so far in each unit of a budget."""
@@ -165,13 +166,6 @@ class ScoredCandidates:
 _CLOCKS: dict[str, Callable[[], float]] = {"cpu": time.process_time, "wall": time.perf_counter}
 
 
-@dataclass(frozen=True)
-class _Deadline:
-    """End of a clock, or of an outer deadline; it can be pickled."""
-
-    end: float
-    unit: str
-    outer: Callable[[], bool] | None
-
-    def __call__(self) -> bool:
-        return _CLOCKS[self.unit]() >= self.end or (self.outer is not None and self.outer())
+def _is_over(end: float, unit: str, outer: Callable[[], bool] | None) -> bool:
+    """Return whether a clock has reached its end, or an outer deadline is over."""
+    return _CLOCKS[unit]() >= end or (outer is not None and outer())

@@ -26,13 +26,9 @@ def search_in(model: Any) -> Any:
 
 def short_names(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters without the prefixes of their names, except where names would clash."""
-    return {short: params[name] for name, short in _short(tuple(params)).items()}
-
-
-def _short(names: tuple[str, ...]) -> dict[str, str]:
-    last = {name: name.rpartition("__")[2] for name in names}
+    last = {name: name.rpartition("__")[2] for name in params}
     number = Counter(last.values())
-    return {name: last[name] if number[last[name]] == 1 else name for name in names}
+    return {last[n] if number[last[n]] == 1 else n: value for n, value in params.items()}
 
 
 def trace_of(fitted: Any, order: int) -> Trace | None:
@@ -71,7 +67,7 @@ def trace_of(fitted: Any, order: int) -> Trace | None:
     cpu = getattr(search, "cpu_seconds_", None)
     wall = np.asarray(results["mean_fit_time"]) + np.asarray(results["mean_score_time"])
     seconds = wall * n_folds if cpu is None else np.asarray(cpu)
-    params = _plain_params(results["params"])
+    params = [plain(short_names(point)) for point in results["params"]]
     return Trace(
         search=words or ("grid" if exchangeable else type(search).__name__),
         params=tuple(params[row] for row in rows),
@@ -93,19 +89,6 @@ def _shares(search: Any) -> np.ndarray:
     used = search.cv_results_.get("n_resources")  # of scikit-learn's halving searches
     n = len(search.cv_results_["params"])
     return np.ones(n) if used is None else np.asarray(used) / np.max(used)
-
-
-def _plain_params(points: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the parameters of candidates as plain JSON values, under their short names."""
-    known: dict[tuple[str, ...], dict[str, str]] = {}
-    described = []
-    for point in points:
-        names = tuple(point)
-        short = known.setdefault(names, {}) or known[names]
-        if names and not short:
-            short.update(_short(names))
-        described.append({short[name]: plain(value) for name, value in point.items()})
-    return described
 
 
 def fitted_incumbents(

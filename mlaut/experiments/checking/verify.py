@@ -332,21 +332,15 @@ def _dataset_problems(
 
 def _sample(study: StudyStore, names: Sequence[str], share: float, seed: int) -> list[Cell]:
     """Draw a sample of the done cells, at least one."""
-    places: list[tuple[str, tuple[str, ...], np.ndarray]] = []
-    for dataset, (strategies, status) in study.statuses().items():
-        usable = np.isin(strategies, names)[:, None, None]
-        places.append((dataset, strategies, np.argwhere((status == Status.DONE) & usable)))
-    ends = np.cumsum([len(of_dataset) for _, _, of_dataset in places])
-    total = int(ends[-1])
-    size = min(total, max(1, round(share * total)))
-    chosen = np.sort(np.random.default_rng(seed).choice(total, size, replace=False))
-    cells = []
-    for number in chosen.tolist():
-        d = int(np.searchsorted(ends, number, side="right"))
-        dataset, strategies, of_dataset = places[d]
-        s, repeat, fold = of_dataset[number - ends[d]].tolist()
-        cells.append(Cell(dataset, strategies[s], repeat, fold))
-    return cells
+    done = [
+        Cell(dataset, strategies[s], repeat, fold)
+        for dataset, (strategies, status) in study.statuses().items()
+        for s, repeat, fold in np.argwhere(status == Status.DONE).tolist()
+        if strategies[s] in names
+    ]
+    size = min(len(done), max(1, round(share * len(done))))
+    chosen = np.sort(np.random.default_rng(seed).choice(len(done), size, replace=False))
+    return [done[number] for number in chosen.tolist()]
 
 
 def _refit(

@@ -14,6 +14,7 @@ from mlaut.experiments.plans.plan import Group, Plan
 from mlaut.experiments.plans.run_options import cell_options
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.files_io import SplitEntry
+from mlaut.lazy import pd
 from mlaut.markup import counted
 from mlaut.records import CLASSIFICATION, UNUSED, Outcome, Split, Status
 
@@ -75,20 +76,13 @@ def _sampled(group: Group, n_rows: int) -> Group:
     rng = np.random.default_rng(0)
     train, test = rng.permutation(train), rng.permutation(test)[:_TESTED]
     if entry.task == CLASSIFICATION and not entry.targets:
-        train = train[np.argsort(_rank_in_class(entry.truth[train]), kind="stable")]
+        truth = pd.Series(entry.truth[train])
+        place = truth.groupby(truth).cumcount().to_numpy()  # of a row among those of its class
+        train = train[np.argsort(place, kind="stable")]
         n_rows = max(n_rows, _OF_CLASS * len(entry.classes))
     folds = np.full((1, entry.split.n_rows), UNUSED, dtype=np.int16)
     folds[0, train[:n_rows]], folds[0, test] = -1, 0
     return replace(entry, split=Split(folds, entry.split.scheme)), name, ((0, 0),)
-
-
-def _rank_in_class(classes: np.ndarray) -> np.ndarray:
-    """Return how many rows of the same class come before each row."""
-    ranks = np.zeros(len(classes), dtype=np.int64)
-    for label in np.unique(classes):
-        at = np.flatnonzero(classes == label)
-        ranks[at] = np.arange(len(at))
-    return ranks
 
 
 def _line(outcome: Outcome, entry: SplitEntry) -> str:
