@@ -5,7 +5,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-IN_PLUGINS = dict.fromkeys(("paired_items", "same_results", "skill_table"), "boards")
+IN_PLUGINS = dict.fromkeys(("paired_items", "same_results", "skill_table"), "boards") | (
+    dict.fromkeys(("Race", "StudyRace", "drawn_order", "race", "race_plot"), "races")
+)
 """Names of the analysis that MLaut's own plug-ins have; they are still imported from MLaut."""
 
 

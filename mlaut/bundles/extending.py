@@ -177,7 +177,7 @@ def extend_bundle(
 
     bundle = open_bundle(place, limit=limit)
     study, target = StudyStore(bundle.study), StudyStore(output)
-    if any(run.get("race") for run in study.runs):
+    if study.race is not None:
         raise StudyError(
             f"{place}: the study is a race, and a strategy cannot join a race that has begun; make "
             "a study of its datasets without [race]"

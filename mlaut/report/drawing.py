@@ -29,7 +29,7 @@ from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.deciding.strips import Strips
 from mlaut.analysis.estimates.behind import calibration_table
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
-from mlaut.analysis.plots.decision_plot import MARKS, race_plot
+from mlaut.analysis.plots.decision_plot import MARKS
 from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
@@ -187,7 +187,7 @@ def _race(section: Section) -> _Made | None:
         "Evidence against each strategy after each dataset, or the number of undecided pairs. A "
         "strategy leaves where its line reaches the dashed level; bold names are left."
     )
-    return race_plot(race), caption, f"{race.sentence()} {'; '.join(race.decisions)}."
+    return race.plot(), caption, f"{race.sentence()} {'; '.join(race.decisions)}."
 
 
 def _ranks(section: Section) -> _Made | None:
