@@ -21,7 +21,6 @@ from mlaut.analysis.importers.json_files import objects as objects
 from mlaut.files_io.tables.tables import stem_of as stem_of
 from mlaut.files_io.kinds import Kind as Kind
 from mlaut.files_io.kinds import kind_of as kind_of
-from mlaut.analysis.results.contamination import with_contaminated as with_contaminated
 from mlaut.analysis.results.missing import with_reason as with_reason
 from mlaut.analysis.results.tables import TableMetric as TableMetric
 
