@@ -410,7 +410,7 @@ def _decided(
         else one.answer().replace(NOW, f"{one.where}, {NOW[0].lower()}{NOW[1:]}")
         for name, one in each.items()
     ]
-    return replace(decision, hint=f"{decision.hint} Each for itself: {' '.join(told)}".strip())
+    return replace(decision, each=tuple(told))
 
 
 def _sentences(of: Section) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pandas as pd
 from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.report.shown import ShownTable
+from mlaut.report.shown import ShownTable, reading
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
 MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
@@ -188,9 +188,9 @@ class Section:
     def words(self) -> dict[str, str]:
         """Words that fill captions and headings."""
         correction = "" if self.tested is None else self.tested.correction
-        reading = "" if self.decision is None else self.decision.reading()
+        told = "" if self.decision is None else reading(self.decision, below=True)
         scenario = "(c)" if self.decision is None else self.decision.scenario
-        words = {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        words = {"metric": self.scored.metric.name, "correction": correction, "reading": told}
         leader = "" if self.decision is None else self.decision.first[0]
         return words | {"scenario": scenario, "leader": leader}
 

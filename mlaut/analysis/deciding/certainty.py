@@ -18,9 +18,8 @@ def planned(table: VerdictTable) -> str:
         return "No plan was stored: the usual test was used."
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
-    start = f"{before}: the way to compare was {chosen.when}"
     weaker = "" if chosen.planned else ", which makes the result less sure"
-    return f"{'; then '.join([start, *chosen.changes])}{weaker}."
+    return f"{before}: the way to compare was {chosen.when}{weaker}."
 
 
 def agreement(table: VerdictTable) -> str:

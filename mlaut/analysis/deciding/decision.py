@@ -17,7 +17,7 @@ from mlaut.analysis.deciding.evidence import Case, Evidence
 from mlaut.analysis.deciding.margins import by_source, gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
-from mlaut.analysis.deciding.relatives import related_hint
+from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, fewest_datasets
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import Compared
@@ -56,15 +56,29 @@ class Decision(VerdictTable, Shown):
         """Return one row for each strategy, unrounded."""
         return self.frame.copy()
 
+    def said(self, letters: int = words.TWO_LINES) -> list[str]:
+        """Return the answer in parts, the first of which says what to use."""
+        return words.said(self, letters)
+
     def answer(self) -> str:
-        """Return one sentence: what to use, what may be best, and what to avoid."""
-        return words.answer(self)
+        """Return the answer as one text: what to use, what may be best, and what to avoid."""
+        return f"{('; ' if self.leader and self.decided else '. ').join(self.said())}."
+
+    def caveats(self) -> tuple[str, ...]:
+        """Return what weakens the answer: doubts, what decides, changes, relatives and gaps."""
+        doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
+        texts = [*doubt, words.order(self), *(f"the way to compare was {x}" for x in changes)]
+        texts += [self.hint, with_relatives(self.related, self.checks), *self.gaps]
+        return tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in texts if x)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return what else helps to choose: reasons, a trade-off, and each dataset for itself."""
+        each = f"Each dataset for itself: {' '.join(self.each)}" * bool(self.each)
+        return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), each)))
 
     def headline(self) -> tuple[str, ...]:
-        """Return the answer, a hint, reasons, costs, the yardstick, a trade-off, and gaps."""
-        gaps = [f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps]
-        texts = (words.cost(self), words.yardstick(self), words.trade_off(self), " ".join(gaps))
-        return tuple(filter(None, (self.answer(), self.hint, *headline_reasons(self), *texts)))
+        """Return the answer, what weakens it, and what else helps to choose."""
+        return (self.answer(), *self.caveats(), *self.remarks())
 
     def cards(self) -> tuple[tuple[str, str], ...]:
         """Return the questions on how sure the answer is, each with its answer."""
@@ -93,9 +107,9 @@ class Decision(VerdictTable, Shown):
         """Return notes on how to read the table."""
         return words.notes(self)
 
-    def reading(self) -> str:
-        """Return a few sentences on how to read the columns of the first screen."""
-        return words.reading(self)
+    def meanings(self) -> dict[str, str]:
+        """Return the verdicts of the table, each with its meaning here."""
+        return words.meanings(self)
 
 
 def decide_study(
@@ -180,6 +194,7 @@ def _counted(case: Case) -> Decision:
         n_pairs=k - 1 if case.control else k * (k - 1) // 2,
         gaps=results.gaps,
         hint=_hint(results),
+        related="" if related else related_hint(results.datasets),
     )
 
 
@@ -444,8 +459,7 @@ def _hint(results: Results) -> str:
         [group for group in groups if len({of[name] for name in group}) > 1]
         for groups in (results.duplicates, alike)
     )
-    named = "" if results.clusters is not None else related_hint(results.datasets)
-    return words.same_rows(copied, "are the same table:") or words.same_rows(alike) or named
+    return words.same_rows(copied, "are the same table:") or words.same_rows(alike)
 
 
 def _smallest_change(draft: Decision, results: Results) -> dict[str, Any]:

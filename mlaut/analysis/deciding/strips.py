@@ -240,10 +240,10 @@ class Strips:
             "score": "the score",
         }[self.kind]
         if one is not None:
-            parts = [("a dot for each score", what)] * bool(n)
-            parts += [(mark, "the mean, as in the table")]
+            parts = [("a dot for each test set", what)] * bool(n)
+            parts += [(mark, "the average, as in the table")]
             known = bool(one.notna().any(axis=None))
-            return parts + [("band", f"the interval of the {self.kind}")] * known
+            return parts + [("horizontal line", f"the interval of the {self.kind}")] * known
         parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
         parts += [(mark, "the average, as in the table")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)

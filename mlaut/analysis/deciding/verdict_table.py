@@ -102,8 +102,11 @@ class VerdictTable:
         The fewest datasets (or sources) without which another strategy has the best average rank,
         and this strategy. Empty if the leader does not have the best average rank, or if no other
         can have it.
-    hint : str
-        Sentence on datasets whose names or scores look related, although no source says so.
+    hint, related : str
+        Sentences on datasets with the same rows or scores, and on those with related names,
+        although no source says so.
+    each : tuple of str
+        What each of few datasets shows for itself.
     gaps : tuple of str
         Phrases on what was left out or filled in for cells without a result.
     scenario : str
@@ -130,6 +133,8 @@ class VerdictTable:
     without: tuple[str, ...] = ()
     then: str = ""
     hint: str = ""
+    related: str = ""
+    each: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     scenario: str = "(c)"
 
@@ -169,6 +174,12 @@ class VerdictTable:
         return bool((self.frame["datasets"] == self.n).all())
 
     @property
+    def last(self) -> bool:
+        """Return whether a failure counts as last place in the rank."""
+        last = self.chosen.analysis.missing == "failures last" and self.sets is None
+        return last and not self.complete
+
+    @property
     def slow(self) -> bool:
         """Return whether a strategy takes so long to train that the table has a column of times."""
         return bool(
@@ -189,7 +200,8 @@ class VerdictTable:
         """
         if len(self.without) == 1 and self.then not in self.best:
             return f"without {self.without[0]} {self.then} leads"
-        return "another analysis shows it to be worse" * any(not x.leads for x in self.checks)
+        worse = any(not check.leads for check in self.checks)
+        return f"another analysis shows {self.leader} to be worse" * worse
 
     def copies_of(self, name: str) -> tuple[str, ...]:
         """Return the strategies with the same scores as the named one, which is included."""

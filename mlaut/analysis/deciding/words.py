@@ -1,6 +1,7 @@
 """A decision in words that need no statistics: names, sizes, and the answer."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,8 +17,30 @@ SAY_SO = "say so with clusters, since the claims take them as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 NOW = "If you must choose now"
-_TWO_LINES = 200  # characters of an answer, as far as names allow
+TWO_LINES = 200  # characters of an answer, as far as names allow
 _FORMS = ((MOST_CHOSEN, True), (2, True), (1, True), (1, False))  # names, and sizes, the best first
+_SCHEMES = {
+    r"^repeated_holdout\(test_size=([\d./]+), n_repeats=(\d+).*": (
+        r"holding out \1 of the rows \2 times"
+    ),
+    r"^repeated_kfold\(n_folds=(\d+), n_repeats=(\d+).*": r"\1 folds \2 times",
+    r"^holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
+    r"^kfold\(n_folds=(\d+).*": r"\1 folds",
+    r"^(?:stratified_)?group_kfold\(n_folds=(\d+).*": r"\1 folds of groups",
+}  # the usual schemes in words; the table of datasets has each in full
+
+
+def scheme_in_words(scheme: str) -> str:
+    """Return a scheme of splits in words, if it is a usual one.
+
+    Examples
+    --------
+    >>> scheme_in_words("kfold(n_folds=10, seed=0)")
+    '10 folds'
+    """
+    for pattern, words in _SCHEMES.items():
+        scheme = re.sub(pattern, words, scheme)
+    return scheme
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -33,7 +56,7 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def answer(table: VerdictTable, letters: int = _TWO_LINES) -> str:
+def said(table: VerdictTable, letters: int = TWO_LINES) -> list[str]:
     """Return what to do, by one rule: which to use, which may be as good at what cost, and others.
 
     The answer does not change if a poor strategy or a copy of a strategy is added. If the leader
@@ -42,14 +65,14 @@ def answer(table: VerdictTable, letters: int = _TWO_LINES) -> str:
     if not table.decided:
         return _too_few(table, letters)
     if not table.leader:
-        none = "No choice is safe: each strategy is shown to be worse than another."
-        return f"{none} {advice(table)}."
-    texts = [_answer(table, most, sized) for most, sized in _FORMS]
-    return next((text for text in texts if len(text) <= letters), texts[-1])
+        none = "No choice is safe: each strategy is shown to be worse than another"
+        return [none, advice(table)]
+    texts = [_said(table, most, sized) for most, sized in _FORMS]
+    return next((text for text in texts if len("; ".join(text)) < letters), texts[-1])
 
 
-def _answer(table: VerdictTable, most: int, sized: bool) -> str:
-    """Return the answer with so many names in each part, and with sizes or without."""
+def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
+    """Return the parts of the answer, each with so many names, and with sizes or without."""
 
     def few(names: Sequence[str], rest: str = "{}") -> str:
         return listed(names) if len(names) <= most else rest.format(len(names))
@@ -73,40 +96,41 @@ def _answer(table: VerdictTable, most: int, sized: bool) -> str:
         parts.append(f"avoid {few(failing, '{} others')} for failures on {on}")
     if worse := table.named(verdict.AVOID):
         parts.append(f"avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
-    pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ."
-    all_pairs = table.chosen.analysis.question == "all pairs"
-    return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
+    pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
+    return parts + [pairs] * (table.chosen.analysis.question == "all pairs")
 
 
-def _too_few(table: VerdictTable, letters: int) -> str:
+def _too_few(table: VerdictTable, letters: int) -> list[str]:
     """Return who is first where there are too few datasets, and what cannot be concluded."""
     n = table.n_sources or table.n
     few = f"Too few {unit(table)} to be sure ({n}, and it takes {table.least})"
     if len(table.first) > 1:
-        return f"{few}: {listed(table.first)} are first together. {advice(table)}."
+        return [f"{few}: {listed(table.first)} are first together", advice(table)]
     name = table.first[0]
     others = table.frame.drop(index=name)
     every = "both" if n == 2 else f"all {n}"
     where = f"by average rank, and on {table.n_first} of {n} {unit(table)}"
     where = f"on {every} {unit(table)}" if table.n_first == n else where
-    size, rest = sizes(table, list(map(str, others.index))), "the others"
+    size, rest = sizes(table, list(map(str, others.index))), "The others"
     rest = str(others.index[0]) if len(others) == 1 else rest
-    if size and (ahead := _ahead(table)):
-        size += f"; {listed(ahead, MOST_CHOSEN)} {be(ahead)} ahead on average"
-    sized, other = f" ({rest}: {size})" * bool(size), " Other datasets may have another order."
-    texts = [
-        f"{few}: {name} is first {where}{told}.{order} {advice(table)}."
-        for told, order in ((sized, other), (sized, ""), ("", other))
-    ]
-    return next((text for text in texts if len(text) <= letters), texts[-1])
+    sized, other = [f"{rest}: {size}"] * bool(size), "Other datasets may have another order"
+    start, end = f"{few}: {name} is first {where}", advice(table)
+    texts = [[start, *told, other, end] for told in (sized, [])]
+    return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
 
-def _ahead(table: VerdictTable) -> list[str]:
-    """Return the strategies with a better average than the first by rank."""
-    if "ratio" in table.frame:
-        return list(table.frame.index[table.frame["ratio"] < 1])
-    gap = table.frame.get("difference", table.frame["failures"] * np.nan)
-    return list(gap.index[(gap if table.scorer.greater_is_better else -gap) > 0])
+def order(table: VerdictTable) -> str:
+    """Return what decides the order, where averages or failures may suggest another one."""
+    if table.control:
+        return ""
+    frame = table.frame[~table.frame["verdict"].isin(verdict.WORSE)]
+    gap = frame["ratio"] - 1 if "ratio" in frame else frame.get("difference", frame["failures"] * 0)
+    gap = gap if table.scorer.greater_is_better else -gap
+    ahead = list(map(str, gap.index[gap > 0]))
+    texts = ["a failure counts as last place"] * table.last
+    by_mean = f"by average {table.metric} {listed(ahead, MOST_CHOSEN)} {be(ahead)}"
+    texts += [f"{by_mean} ahead of {table.first[0]}"] * bool(ahead)
+    return f"The average rank decides; {', and '.join(texts)}." if texts else ""
 
 
 def advice(table: VerdictTable) -> str:
@@ -122,15 +146,14 @@ def _choice(table: VerdictTable, most: int) -> str:
         none = "no other strategy is shown to be clearly better"
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
-    doubt = [table.doubt] * bool(table.doubt and table.named(verdict.USE))
-    when = table.where if table.named(verdict.USE) and not doubt else NOW
+    when = table.where if table.named(verdict.USE) and not table.doubt else NOW
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
-        return " ".join([start, f"in place of {table.leader}", *(f"({text})" for text in doubt)])
+        return f"{start} in place of {table.leader}"
     chance = float(table.frame.get("P(best)", table.frame["failures"])[list(table.ahead)].sum())
     alone = {*table.best} == {*table.ahead} or "P(best)" not in table.frame
     sure = [] if alone else [f"chance to be the best {probability(chance)}"]
-    told = ", ".join(["first together"] * (len(use) > 1) + sure + doubt)
+    told = ", ".join(["first together"] * (len(use) > 1) + sure)
     return f"{start}{f' ({told})' * bool(told)}"
 
 
@@ -199,13 +222,6 @@ def unit(table: VerdictTable, n: int = 2) -> str:
 def be(names: Sequence[str]) -> str:
     """Return "is" or "are", for a sentence about these strategies."""
     return "is" if len(names) == 1 else "are"
-
-
-def yardstick(table: VerdictTable) -> str:
-    """Return a sentence on the best baseline that is clearly worse; empty if there is none."""
-    names = () if table.control else table.named(verdict.YARDSTICK)[:1]
-    text = f" is for reference only, not a candidate{_how_worse(table, names)}."
-    return "".join(f"{name}{text}" for name in names)
 
 
 def trade_off(table: VerdictTable) -> str:
@@ -281,21 +297,6 @@ def probability(p: float) -> str:
     return "below 0.01" if p < 0.01 else "above 0.99" if p > 0.99 else f"{p:.2f}"
 
 
-def cost(table: VerdictTable) -> str:
-    """Return a sentence on the largest cost of choosing each strategy that may be the best."""
-    names = [name for name in table.best[:MOST_CHOSEN] if name in table.bounds]
-    if len(names) < 2 or not any(table.bounds[name] for name in names):
-        return ""
-    first, *others = (f"{name} {_range(table.bounds[name])}" for name in names)
-    sure = probability(1 - table.chosen.analysis.alpha)
-    costs = ", ".join([f"{first} of {table.metric}", *others])
-    text = f"Choosing costs at most, on average and with probability {sure}: {costs}."
-    least = min(names, key=table.bounds.__getitem__)
-    if table.bounds[least] == 0 and least != names[0]:
-        text += f" So {least} is ahead on average, and {names[0]} by rank."
-    return text
-
-
 def terms(table: VerdictTable) -> str:
     """Return a sentence on the question and the test of the analysis."""
     analysis = table.chosen.analysis
@@ -316,15 +317,8 @@ def terms(table: VerdictTable) -> str:
     )
 
 
-def meanings(table: VerdictTable, known: Mapping[str, str]) -> list[str]:
-    """Return what the verdicts of a table mean, and which direction of the metric is better."""
-    named = [word for word in known if word != verdict.USE and table.named(word)]
-    lower = [f"Lower {table.metric} is better."] * (not table.scorer.greater_is_better)
-    return [*(f"{word.capitalize()}: {known[word]}." for word in named), *lower]
-
-
-def reading(table: VerdictTable) -> str:
-    """Return sentences on how to read the table of a decision: verdicts, order and numbers."""
+def meanings(table: VerdictTable) -> dict[str, str]:
+    """Return the verdicts of a table, each with its meaning there."""
     known = dict(verdict.VERDICTS)
     if not table.decided:
         known[verdict.UNDECIDED] = "too few datasets to tell"
@@ -333,18 +327,7 @@ def reading(table: VerdictTable) -> str:
     elif table.control:
         known[verdict.UNDECIDED] = "not clearly shown to differ from the control"
         known[verdict.EQUAL] = "practically equal to the control"
-    texts = [*meanings(table, known), "Rank: the average place on the datasets; 1 is best."]
-    if "won" in table.frame:
-        size = next((f" and {name}" for name in ("difference", "ratio") if name in table.frame), "")
-        average = size and " (an average)"
-        texts.append(f"Win/tie/loss{size}{average}: of this row against {table.first[0]}.")
-        texts += ["A source is won if most of its datasets are."] * (table.n_sources > 0)
-        both = f"Win/tie/loss{size} count only datasets on which both have a result."
-        if table.chosen.analysis.missing == "failures last":
-            both = f"A failure counts as last place in the rank; win/tie/loss{size} leave it out."
-        texts += [both] * (not table.complete)
-    texts += ["Seconds to tune and fit once, the mean over datasets."] * table.slow
-    return " ".join(texts)
+    return {word: text for word, text in known.items() if table.named(word)}
 
 
 def notes(table: VerdictTable) -> tuple[str, ...]:
