@@ -137,6 +137,8 @@ class Section:
         Group of each row of the only dataset, where its table is known and has groups.
     secondary : str, default ""
         Sentence on the metric that decides, in the section of another metric.
+    cautions : tuple of str
+        What was run that weakens the answer: fits that warned, and unequal tuning.
     """
 
     title: str
@@ -153,6 +155,7 @@ class Section:
     one: OneComparison | None = None
     groups: Sequence[Any] | None = None
     secondary: str = ""
+    cautions: tuple[str, ...] = ()
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -197,7 +200,9 @@ class Section:
     @property
     def headline(self) -> tuple[str, ...]:
         """Sentences of the decision, or else of the section."""
-        return self.sentences if self.decision is None else self.decision.headline()
+        if (made := self.decision) is None:
+            return self.sentences
+        return (made.answer(), *made.caveats(), *self.cautions, *made.remarks())
 
     @property
     def findings(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The first screen of a report: one record, which page, notebook, terminal and Markdown show."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.display import number
-from mlaut.analysis.deciding.margins import by_source, margins, own_scores
+from mlaut.analysis.deciding.margins import margins, own_scores
 from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import VerdictTable
@@ -18,7 +18,6 @@ from mlaut.analysis.results.results import Results
 from mlaut.markup import counted
 from mlaut.report.records import Section
 from mlaut.report.shown import (
-    ShownCell,
     ShownTable,
     TableColumn,
     decision_groups,
@@ -27,9 +26,10 @@ from mlaut.report.shown import (
     legend,
 )
 
-RACED_OUT = "raced out"
+RACED_OUT = "stopped"
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _TALL = 60.0  # half of a line of the axis, which a row of several lines of text cuts
+_CLOSE = 0.03  # share of the axis between letters that would touch
 _LETTERS = 400  # of an answer, whose first sentence is the headline
 _LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
@@ -122,16 +122,18 @@ def screen_of(section: Section) -> Screen:
     assert decision is not None
     answer, *more = decision.said(_LETTERS)
     doubted = bool(decision.leader and decision.doubt)
-    chance = "to have the best average rank over such datasets"
-    chance = ("chance to be the best", chance if decision.sets is None else "to have the best mean")
     return Screen(
         answer=f"{answer}.",
-        more=tuple(f"{x.replace('avoid', 'Avoid', 1) if x[:6] == 'avoid ' else x}." for x in more),
-        mind=("Why the doubt" if doubted else "Bear in mind", *decision.caveats()),
+        more=tuple(f"{x}." for x in more),
+        mind=(
+            "Why the doubt" if doubted else "Bear in mind",
+            *decision.caveats(),
+            *section.cautions,
+        ),
         notes=decision.remarks(),
         cards=decision.cards(),
         say=in_words_of(results),
-        **_table(decision, section.scored, results, decision.meanings(), [chance]),
+        **_table(decision, results, decision.meanings()),
     )
 
 
@@ -148,41 +150,47 @@ def race_screen(section: Section) -> Screen | None:
     has = scored.losses.notna().sum()
     lack = (known["datasets"] - has).clip(lower=0).astype(int)
     frame = frame.assign(failures=lack, datasets=has, ran=has + lack, **{"average rank": np.nan})
-    if "difference" in frame:
-        frame[f"mean {scored.metric.name}"] = own_scores(scored).mean().where(has == has.max())
     frame = frame.sort_values(["verdict", "ran"], key=_race_order, kind="stable")
     frame = frame.loc[[first, *frame.index.drop(first)], [x for x in _RACE if x in frame]]
+    if "difference" in frame:
+        means = own_scores(scored).mean().where(has == has.max())
+        frame.insert(2, f"mean {scored.metric.name}", means)
     terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
     table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
-    best, sure = listed(left), number(1 - race.terms.alpha)
-    equal = ", and they are practically equal" * race.answered or ": the race has not told which"
-    verb = "is the best" if len(race.left) == 1 else f"may be best{equal}"
-    ahead = f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1)
+    best, risk = listed(left), number(100 * race.terms.alpha)
+    out = len(known) - len(left)
+    more = (
+        f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
+        f"{counted(out, 'other')} {'was' if out == 1 else 'were'} shown to be worse, and stopped "
+        "early to save time." * bool(out),
+    )
+    answer = f"No clear winner: {best} may be best."
+    if race.answered:
+        alike = "are practically equal" if len(left) > 1 else "is the best"
+        answer = f"On datasets like these, {best} {alike}."
     words = {
         USE: VERDICTS[USE],
-        OPEN: "still in the race",
-        RACED_OUT: "shown to be worse than another, and run no more",
+        OPEN: "not shown to be worse",
+        RACED_OUT: "shown to be worse than another, so it was run no further",
     }
+    again = "For ranks and the usual tests, run what was skipped: mlaut run --complete."
+    next_ = f"More datasets may tell which is the best. {again}" if len(left) > 1 else again
     cost = race.cost_sentence()
     asked = {
-        "How sure is it?": f"With probability {sure} a best strategy is never raced out, however "
+        "How sure is it?": f"The risk that a best one was stopped is at most {risk} %, however "
         "often one looks.",
         "What did it cost?": f"{cost}.".replace("cells", "trainings") * bool(cost),
-        "Why are there no ranks?": "Strategies leave because of their results, so ranks and the "
-        "usual tests would not be valid: mlaut run --complete runs what was left out.",
+        "What next?": next_,
     }
-    out = counted(len(known) - len(left), "other")
     related = with_relatives(related_hint(race.datasets))
     return Screen(
-        answer=f"On datasets like these, {best} {verb}.",
-        more=tuple(
-            filter(None, (ahead, f"{out} raced out: shown to be worse, and run no further."))
-        ),
-        mind=("Bear in mind", *filter(None, (related,))),
+        answer=answer,
+        more=tuple(filter(None, more)),
+        mind=("Bear in mind", *filter(None, (related,)), *section.cautions),
         notes=(),
         cards=tuple((question, text) for question, text in asked.items() if text),
-        say=str,
-        **_table(table, scored, scored, {x: y for x, y in words.items() if table.named(x)}),
+        say=in_words_of(scored),
+        **_table(table, scored, {x: y for x, y in words.items() if table.named(x)}),
     )
 
 
@@ -193,28 +201,16 @@ def _race_order(values: pd.Series) -> pd.Series:
     return values == RACED_OUT if values.name == "verdict" else -values
 
 
-def _table(
-    decision: VerdictTable,
-    scored: Results,
-    results: Results,
-    verdicts: Mapping[str, str],
-    more: Iterable[tuple[str, str]] = (),
-) -> dict[str, Any]:
+def _table(decision: VerdictTable, results: Results, verdicts: Mapping[str, str]) -> dict[str, Any]:
     """Return the parts of a screen that its table has: columns, rows, strips and legend."""
     strips, table = Strips.of(decision, results), decision_table(decision, strips=True)
     words = [*legend(table, verdicts), *strips.legend("upright line")]
-    words += more if "P(best)" in decision.frame else ()
     table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
-    columns = [table.columns[at] for at in kept]
-    means = by_source(scored, own_scores(scored)).mean().to_dict()
-    cells = {
-        labels[0]: tuple(_text(row[at], table.columns[at], means[labels[0]]) for at in kept)
-        for labels, row in table.rows
-    }
+    cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
     rows = _rows(decision, strips, cells)
     return {
-        "columns": tuple(columns),
+        "columns": tuple(table.columns[at] for at in kept),
         "groups": tuple(
             Group(title, folded, tuple(rows[name] for name in names))
             for title, names, folded in decision_groups(decision)
@@ -228,19 +224,12 @@ def _table(
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
 
 
-def _text(cell: ShownCell, column: TableColumn, mean: float) -> str:
-    """Return a cell as text; an unknown mean is that without failed datasets, in brackets."""
-    if not column.key.startswith("mean ") or cell.value == cell.value or mean != mean:
-        return cell.shown
-    return f"({column.text(mean)})".replace("-", "\u2212")
-
-
 def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     """Return the table with a column of scores for each dataset, if there are so few."""
     if len(results.datasets) > MOST_NAMED:
         return table
     scores = own_scores(results).T
-    letters = [f"{letter} {name}" for letter, name in zip("abc", scores, strict=False)]
+    letters = [f"{name} ({letter})" for letter, name in zip("abc", scores, strict=False)]
     return table.joined(scores.set_axis(letters, axis=1))
 
 
@@ -250,12 +239,13 @@ def _rows(
     """Return the row of each strategy, which has the texts of its cells."""
     counts = decision.frame.reindex(columns=["won", "tied", "lost", "failures"])
     wins = counts.fillna(0).astype(int).T.to_dict("list")
-    lanes = {dataset: lane for lane, dataset in enumerate(strips.dots.index)}
+    letters = dict(zip(strips.dots.index, "abc", strict=False))
     rows, shares = {}, strips.across(strips.dots[list(cells)])
     for name, texts in cells.items():
         places = shares[name]
         inside = places[(places >= 0) & (places <= 1)]
-        named = inside.items() if strips.named and name != strips.reference else ()
+        named = inside.sort_values() if strips.named and name != strips.reference else inside[:0]
+        lanes = _lanes(named.to_numpy())
         left, right = (text.split("; ") if text else [] for text in strips.edges(name))
         rows[name] = Row(
             name=name,
@@ -264,10 +254,22 @@ def _rows(
             strip=_svg(strips, name, places.to_numpy(), inside.to_numpy()),
             edges=(left, right),
             words=strips.words(name),
-            letters=tuple(("abc"[lanes[x]], round(float(p), 4), lanes[x]) for x, p in named),
+            letters=tuple(
+                (letters[x], round(float(p), 4), lane)
+                for (x, p), lane in zip(named.items(), lanes, strict=True)
+            ),
             wins=tuple(wins[name]),
         )
     return rows
+
+
+def _lanes(places: np.ndarray) -> list[int]:
+    """Return the line of each letter, of which 0 is the middle: close ones stand above another."""
+    lanes: list[int] = []
+    for at, place in enumerate(places):
+        near = lanes[-1:] if at and place - places[at - 1] < _CLOSE else []
+        lanes.append({0: 1, 1: -1, -1: 0}[near[0]] if near else 0)
+    return lanes
 
 
 def _svg(strips: Strips, name: str, places: np.ndarray, inside: np.ndarray) -> str:
@@ -286,7 +288,12 @@ def _svg(strips: Strips, name: str, places: np.ndarray, inside: np.ndarray) -> s
         known, drawn = places[places == places], inside
         if (band := strips.band(name)) is not None:
             low, high = (min(max(end, 0.0), 1.0) for end in band)
-            parts.append(_band(low, high, _HALF, "band"))
+            if strips.intervals is None:
+                parts.append(_band(low, high, _HALF, "band"))
+            else:
+                ends = f"M{1000 * low:.1f} {middle:g}H{1000 * high:.1f}"
+                parts += [f'<path class="cap" d="{ends}"/>']
+                parts += [line(end, 5, "cap") for end in (low, high)]
         if len(known) > MOST_DOTS:
             low, high = np.quantile(known, [0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))

@@ -13,7 +13,7 @@ import pandas as pd
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
 from mlaut.analysis.deciding.verdict_table import VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, OPEN, USE, VERDICTS, YARDSTICK
+from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, EQUAL, OPEN, USE, VERDICTS
 from mlaut.analysis.deciding.words import probability, sizes, unit
 from mlaut.analysis.results.results import Results
 
@@ -25,7 +25,7 @@ _NUMBERS, _TRUTHS = (int, float, np.number), (bool, np.bool_)  # unions of types
 COST = "costs at most"
 FEW = 15  # strategies that stand in one group; of more, each verdict is a group
 _OPEN = 10  # rows of a group of the best, half of another; the others are folded
-_BELOW = ("P(best)", "groups", "ranks", "reason", "datasets")  # not on the first screen
+_BELOW = ("groups", "ranks", "reason", "datasets")  # not on the first screen
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,7 @@ def _is_number(value: Any) -> bool:
 
 
 _OWN_WORD = re.compile(r"\d+ strategies \((?:\w+, named by )?`(\w+?)s?`\)").search
+_BY_TASK = {"Classification": "classifier", "Regression": "regressor"}
 _OWN_WORDS = ("model", "method", "algorithm", "classifier", "regressor", "learner", "estimator")
 
 
@@ -191,9 +192,10 @@ def in_words_of(results: Results) -> Callable[[str], str]:
     'Model a is one of 2 models'
     """
     own = _OWN_WORD(results.how_read.lower())
-    if own is None or own[1] not in _OWN_WORDS:
+    of_study = results.metric.task if results.load_block else None
+    word = own[1] if own else _BY_TASK.get(of_study or "", "")
+    if word not in _OWN_WORDS:
         return str
-    word = own[1]
 
     def one(found: re.Match[str]) -> str:
         return (word.capitalize() if found[1] == "S" else word) + "s" * (found[2] == "ies")
@@ -218,16 +220,20 @@ def decision_groups(decision: VerdictTable) -> list[tuple[str, list[str], bool]]
         shown, folded = names[:open_], names[open_:]
         groups += [(f"{word} ({len(names)})", shown, False)] * bool(shown)
         title = f"{word} ({len(names)})" if not shown else f"{len(folded)} more {word}"
-        size = sizes(decision, folded) if folded and word != YARDSTICK else ""
+        size = sizes(decision, folded) if folded and word != BASELINE else ""
         groups += [(title + f": {size}" * bool(size), folded, True)] * bool(folded)
     return groups
 
 
 # Columns of a decision, with their units and meanings. Words in braces are those of the decision.
 COLUMNS = (
-    TableColumn("average rank", "rank", title="the average place on the {units}, 1 is best{last}"),
-    TableColumn("mean {metric}", "{metric}", title="the average; {side} is better{partly}"),
-    TableColumn("low", "interval", title="the {sure} interval of the {metric} on its own"),
+    TableColumn(
+        "average rank",
+        "rank",
+        title="the average place among {k}, 1 is best; it gives the order, tests give the verdicts",
+    ),
+    TableColumn("mean {metric}", "{metric}", title="the average; {side} is better"),
+    TableColumn("low", "interval", title="the {sure} interval of the {metric}"),
     TableColumn(
         "won",
         "won/tied/lost",
@@ -241,20 +247,19 @@ COLUMNS = (
     TableColumn(
         "ratio",
         "ratio",
-        title="its {metric} divided by that of {first}, the geometric average; below 1 is better",
+        title="its {metric} divided by that of {first}, the average; below 1 is better",
     ),
     TableColumn(
         COST,
         COST,
-        title="how much {metric} one loses at most, on average over {units} like "
-        "these, by choosing it in place of the best: with probability {level}",
+        title="how far its average {metric} is from that of the best, at most ({sure} sure)",
     ),
     TableColumn("spread", "spread", title="the standard deviation of the repeats"),
+    TableColumn("training seconds", "seconds to train", "s", title="for one fit, the average"),
     TableColumn(
-        "training seconds", "seconds to train", "s", title="to tune and fit once, the average"
+        "failures", "missing", title="datasets without a result; each counts as last place"
     ),
-    TableColumn("failures", "failed", title="datasets without a result"),
-    TableColumn("P(best)", "P(best)", "P"),
+    TableColumn("P(best)", "chance to be the best", "P", title="{chance}"),
 )
 
 
@@ -285,7 +290,7 @@ def decision_table(
     hidden |= set() if frame["failures"].any() else {"failures"}
     hidden |= {"verdict", "average rank"} if decision.alone else set()
     hidden |= set() if below or decision.slow else {"training seconds"}
-    if leader and mean in frame and np.isnan(frame.loc[leader, mean]) and not strips:
+    if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means would look best, as the leader has none
     decimals = {name: _decimals(frame[name]) for name in frame}
     decimals["average rank"] = max(decimals.get("average rank") or 0, 1)
@@ -324,9 +329,10 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         "units": unit(decision),
         "most": ": of a source, on most of its datasets" * (decision.n_sources > 0),
         "side": "higher" if decision.scorer.greater_is_better else "lower",
-        "last": "; a failure counts as last place" * decision.last,
-        "partly": "" if decision.complete else "; in brackets, of the datasets with a result",
-        "level": number(level),
+        "k": len(decision.frame),
+        "chance": "to have the best average rank on more such datasets"
+        if decision.sets is None
+        else f"to have the best {decision.metric} on such data",
         "sure": f"{number(100 * level)} %",
     }
     for x in COLUMNS:

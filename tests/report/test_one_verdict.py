@@ -99,7 +99,7 @@ def test_headline_table_and_figure_have_one_verdict(start):
         agree_with_each_other(found)
         for verdict, names in said(found).items():
             own = list(found.named(verdict))
-            if verdict == "yardstick":
+            if verdict == "baseline":
                 continue
             counts = [re.match(r"(?:the other )?(\d+)(?: others)?", name) for name in names]
             number = sum(int(count[1]) for count in counts if count)

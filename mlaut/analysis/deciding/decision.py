@@ -57,24 +57,24 @@ class Decision(VerdictTable, Shown):
         return self.frame.copy()
 
     def said(self, letters: int = words.TWO_LINES) -> list[str]:
-        """Return the answer in parts, the first of which says what to use."""
+        """Return the answer in sentences without full stops, the first of which is the headline."""
         return words.said(self, letters)
 
     def answer(self) -> str:
         """Return the answer as one text: what to use, what may be best, and what to avoid."""
-        return f"{('; ' if self.leader and self.decided else '. ').join(self.said())}."
+        return f"{'. '.join(self.said())}."
 
     def caveats(self) -> tuple[str, ...]:
         """Return what weakens the answer: doubts, what decides, changes, relatives and gaps."""
+        doubted = [name for word in verdict.DOUBTED for name in self.named(word)]
         doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
         texts = [*doubt, words.order(self), *(f"the way to compare was {x}" for x in changes)]
-        texts += [self.hint, with_relatives(self.related, self.checks), *self.gaps]
+        texts += [self.hint, with_relatives(self.related, self.checks, doubted), *self.gaps]
         return tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in texts if x)
 
     def remarks(self) -> tuple[str, ...]:
         """Return what else helps to choose: reasons, a trade-off, and each dataset for itself."""
-        each = f"Each dataset for itself: {' '.join(self.each)}" * bool(self.each)
-        return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), each)))
+        return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), *self.each)))
 
     def headline(self) -> tuple[str, ...]:
         """Return the answer, what weakens it, and what else helps to choose."""
@@ -152,7 +152,7 @@ def decide_study(
     Another strategy is to be avoided if the primary test shows another to be better (with
     probability ``1 - alpha`` no such claim is false) and at least half of the other tests do; else
     it is probably worse. It is undecided instead if the mean difference has the other sign or is
-    within ``rope``. A baseline (by its name, `YARDSTICKS`) that would be avoided is a yardstick.
+    within ``rope``. A baseline (by its name, `BASELINES`) that would be avoided is a baseline.
     """
     case = Case.of(compared, chosen or chosen_now(), scored)
     if case.control is None and compared.apart is not None:
@@ -167,7 +167,7 @@ def decide_study(
         return _seen_from(led, case)
     judged = _judged(_seen_from(led, case), case, evidence)
     every = {**evidence.others, **(others or {})}
-    checked = replace(judged, checks=checks(judged, case.names, every))
+    checked = replace(judged, checks=checks(judged, case.names, every, evidence.better))
     return _with_prospects(checked, case, evidence)
 
 
@@ -239,7 +239,7 @@ def _judged(seen: Decision, case: Case, evidence: Evidence) -> Decision:
     clear = says["claimed"] & says["confirmed"] & says["related"] & ~mixed
     if case.control:
         verdicts = verdict.verdicts_against(evidence.better, case.names.index(case.control))
-        verdicts[~clear & (verdicts != verdict.YARDSTICK)] = verdict.UNDECIDED
+        verdicts[~clear & (verdicts != verdict.BASELINE)] = verdict.UNDECIDED
     else:
         words_ = np.array([verdict.OPEN, verdict.AVOID, verdict.UNDECIDED], dtype=object)
         verdicts = np.select([says["top"], clear, mixed], words_, verdict.LIKELY)
@@ -266,7 +266,9 @@ def _unclear(case: Case, evidence: Evidence, leader: str, mixed: pd.Series) -> p
         f"{worse} {main}, but not where datasets with related names are one.": ~says["related"],
     }
     which = [says["claimed"] & doubted for doubted in told.values()]
-    texts = pd.Series(np.select(which, [*told], ""), case.names)
+    alone = "is ruled out as the best by all together, though by no test of two."
+    which, texts = [*which, ~says["top"] & ~says["claimed"]], [*told, alone]
+    texts = pd.Series(np.select(which, texts, ""), case.names)
     return texts.where(texts == "", texts.index + " " + texts)
 
 
@@ -274,7 +276,7 @@ def _with_prospects(draft: Decision, case: Case, evidence: Evidence) -> Decision
     """Return the decision with costs, times, and what would change it or settle more."""
     alpha, leader = case.chosen.analysis.alpha, draft.leader
     near = [*draft.best[1:]] or [*draft.named(verdict.LIKELY), *draft.named(verdict.UNDECIDED)]
-    apart = {leader, *near[:1], *draft.named(verdict.YARDSTICK)}
+    apart = {leader, *near[:1], *draft.named(verdict.BASELINE)}
     others = [name for name in draft.frame.index if name not in apart]
     bounds = _bounds(case.results, alpha, evidence.better)
     return replace(
@@ -292,7 +294,7 @@ def _with_copies(draft: Decision, case: Case) -> Decision:
     draft = replace(draft, copies=tuple(tuple(sorted(group)) for group in groups))
     rows = [(row, name) for row in draft.frame.index for name in draft.copies_of(row)]
     frame = draft.frame.loc[[row for row, _ in rows]].set_axis([name for _, name in rows])
-    frame["verdict"] = verdict.yardsticks(frame["verdict"])
+    frame["verdict"] = verdict.baselines(frame["verdict"])
     if "won" in frame:  # the first has no counts against itself, and its copies tie with it
         first = draft.first[0]
         alike = [name for name in draft.copies_of(first) if name != first]
@@ -335,7 +337,7 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     alone = not (verdicts.drop(draft.leader) == verdict.OPEN).any()
     likely = round(draft.frame["P(best)"][draft.leader], 2) > LIKELIEST and len(draft.first) == 1
     verdicts[draft.leader] = verdict.USE if alone or likely else verdict.OPEN
-    return verdict.yardsticks(verdicts)
+    return verdict.baselines(verdicts)
 
 
 def _by_mean(gap: pd.DataFrame, alpha: float) -> tuple[str, ...]:
@@ -430,9 +432,9 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def checks(
-    draft: Decision, names: Sequence[str], others: Mapping[str, Pairwise]
+    draft: Decision, names: Sequence[str], others: Mapping[str, Pairwise], better: np.ndarray
 ) -> tuple[Check, ...]:
-    """Return the answers to the question by other tests, treatments and metrics."""
+    """Return the answers by other tests, treatments and metrics to what ``better`` answers."""
     alpha, control = draft.chosen.analysis.alpha, draft.leader if draft.control else None
     claims = (verdict.AVOID, verdict.USE) if control else verdict.WORSE
     claimed = {name for word in claims for name in draft.named(word)}
@@ -441,11 +443,16 @@ def checks(
         if draft.leader not in pairs.strategies:
             continue
         worse = {*np.array(names)[verdict.worse_by(pairs, names, alpha, control)].tolist()}
+        at = list(names).index(draft.leader)
+        same = verdict.shown_better(pairs, names, alpha, control)[at]
+        than = {*np.array(names)[better[at] & ~same].tolist()} & worse
         lacking = (claimed & {*pairs.strategies}) - worse
         more = set() if control else {*draft.best} & worse
-        also, without = ([n for n in draft.frame.index if n in group] for group in (lacking, more))
+        also, without, than = (
+            tuple(n for n in draft.frame.index if n in group) for group in (lacking, more, than)
+        )
         leads = control is not None or draft.leader not in worse
-        found.append(Check(how, tuple(also), tuple(without), leads, control is not None))
+        found.append(Check(how, also, without, leads, than, control is not None))
     return tuple(found)
 
 

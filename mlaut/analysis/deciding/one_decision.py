@@ -40,11 +40,11 @@ from mlaut.analysis.deciding.verdicts import (
     UNDECIDED,
     USE,
     VERDICTS,
+    baselines,
     copies_in,
     shown_better,
     surest,
     verdicts_against,
-    yardsticks,
 )
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.racing.course import control_of
@@ -55,7 +55,7 @@ _POWER = 0.84  # normal quantile of a power of 0.8
 _MEANINGS = {
     UNDECIDED: "nothing is shown on it",
     OPEN: "not shown to be worse than another",
-    AVOID: "shown to be worse than another, all pairs together",
+    AVOID: "shown to be worse than another",
 }
 
 
@@ -111,7 +111,7 @@ class OneDecision(Decision):
     @property
     def where(self) -> str:
         """Return what the answer is about."""
-        return f"On {self.dataset}" if self.one.of_runs else f"On rows like those of {self.dataset}"
+        return f"On {self.dataset}" if self.one.of_runs else f"For new data like {self.dataset}"
 
     def said(self, letters: int = words.TWO_LINES) -> list[str]:  # noqa: D102 - inherited
         if self.decided:
@@ -144,14 +144,14 @@ class OneDecision(Decision):
             return "Other runs, other rows and other datasets may have another order."
         if self.one.of_runs:
             return (
-                "This is about more repeats on the same rows, such as other seeds; other rows, and "
-                "other datasets, may have another order."
+                "This is about more repeats on the same rows, such as other seeds; it says nothing "
+                "about other rows and other datasets."
             )
         what = {
-            "(b)": "these learners, trained again on such rows",
-            "(a)": "these fitted models, on new rows",
+            "(b)": "training again on data like this",
+            "(a)": "these fitted models on new data like this",
         }[self.scenario]
-        return f"This is about {what}; it says nothing on other datasets."
+        return f"This is about {what}; it says nothing about other datasets."
 
     @property
     def sets(self) -> pd.DataFrame:
@@ -186,8 +186,8 @@ class OneDecision(Decision):
         rows = f"{self.one.n_rows:,} rows" if self.one.n_rows else "taken as cross-validation"
         return (
             f"Tested by {MAIN_TESTS[self.one.test].words} on {scheme} ({sets}{rows}){corrected}: "
-            "with probability "
-            f"{number(1 - self.chosen.analysis.alpha)} nothing here is wrongly called worse."
+            "the risk that any is wrongly called worse is at most "
+            f"{number(100 * self.chosen.analysis.alpha)} %."
         )
 
     def _prospects(self) -> str:
@@ -214,7 +214,7 @@ class OneDecision(Decision):
         if z * least <= gap and (not grouped or one.n_sets < _FOLDS):
             scheme = "'group_kfold(10)'" if grouped else "'repeated_kfold(10, 10)'"
             return f"More {which}, such as {scheme}, may tell {pair}."
-        return f"More {which} alone would hardly tell {pair}: they share the rows."
+        return f"More {which} would hardly tell {pair}; new rows may."
 
     def _way_out(self) -> str:
         if self.alone:
@@ -240,11 +240,9 @@ class OneDecision(Decision):
         told: dict[str, list[str]] = {}
         for name, note in noted:
             told.setdefault(note, []).append(name)
-        shared = "P(best): probability of the best expected score on this source"
         letters = "groups: strategies that share a letter are not shown to differ"
         own = [f"{words.listed(names)}: {note}" for note, names in told.items() if note]
-        shown = (shared,) * ("P(best)" in self.frame) + (letters,)
-        return (*(shown if self.decided else ()), *own)
+        return (*([letters] if self.decided else ()), *own)
 
     def meanings(self) -> dict[str, str]:  # noqa: D102 - inherited
         known = {} if self.alone else {**VERDICTS, **_MEANINGS}
@@ -320,7 +318,7 @@ def decide_one(
     alone = frame["average rank"][names].where(top, np.inf)
     first = list(alone.index[alone == alone.min()]) if control is None else [control]
     if control is None:
-        verdicts = yardsticks(pd.Series(np.where(top, OPEN, AVOID), names, dtype=object))
+        verdicts = baselines(pd.Series(np.where(top, OPEN, AVOID), names, dtype=object))
         likely = round(chances[first].sum(), 2) > LIKELIEST
         verdicts[first] = USE if top.sum() == len(first) or likely else OPEN
     else:
@@ -345,7 +343,7 @@ def decide_one(
     fitted = [key for key in tests if key != LACOSTE][1:]  # that one is of the tested models alone
     fitted = fitted if analysis.rope or not one.of_runs else []  # its test with another name
     others = {f"by the {tests[key].name.partition(',')[0]}": tests[key] for key in fitted}
-    return replace(draft, checks=checks(draft, names, others))
+    return replace(draft, checks=checks(draft, names, others, better))
 
 
 def _frame(one: OneDataset, known: Results) -> pd.DataFrame:

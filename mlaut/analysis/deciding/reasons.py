@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.deciding.verdict_table import OFTEN, VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, FAILS, OPEN, UNDECIDED, YARDSTICK
+from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, FAILS, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import unit
 
 _MOST = 2  # reasons in the headline besides those of the most surprising pair
@@ -41,7 +41,7 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
     worse = (-gap if table.scorer.greater_is_better else gap).clip(lower=0)
     often, (harsh, mild) = _often(frame), _opposed(table)
     for name in map(str, frame.index):
-        if failing[name] and frame["verdict"][name] != YARDSTICK:
+        if failing[name] and frame["verdict"][name] != BASELINE:
             texts[name] = f"{name} failed on {frame['failures'][name]} of {table.n} datasets"
             if name != table.leader:
                 won, tied, lost = (int(frame[column][name]) for column in ("won", "tied", "lost"))

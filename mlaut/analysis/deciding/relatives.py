@@ -1,7 +1,8 @@
 """Datasets whose names look related, although no source says so."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from mlaut.analysis.deciding.certainty import differs
 from mlaut.analysis.deciding.verdict_table import RELATED, Check
@@ -54,7 +55,7 @@ def related_hint(names: Sequence[str]) -> str:
     Examples
     --------
     >>> related_hint(["solar/H", "solar/D", "solar/W", "m4/D", "m4/W", "m4/Y"])
-    "6 of 6 datasets look related by their names ('solar/H', 'solar/D', 'solar/W', ...)."
+    "6 of 6 datasets may be related, by their names ('solar/H', 'solar/D', 'solar/W', ...)."
     """
     sources = related_names(names)
     members = [name for name, source in sources.items() if name != source]
@@ -63,12 +64,18 @@ def related_hint(names: Sequence[str]) -> str:
     some = [name for name in members if sources[name] == sources[members[0]]]
     some += [name for name in members if name not in some]
     shown = ", ".join(map(repr, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
-    return f"{len(members)} of {len(names)} datasets look related by their names ({shown})."
+    return f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})."
 
 
-def with_relatives(hint: str, checks: Iterable[Check] = ()) -> str:
-    """Return a hint on related names, with what follows if each family counts once."""
-    found = [differs(check, _TOLD) for check in checks if check.how == RELATED]
-    then = "".join(found).replace("the same", "the answer is the same")
-    then = f"If each family counts once, {then}" if then else "If they are, it shows less"
+def with_relatives(hint: str, checks: Iterable[Check] = (), doubted: Collection[str] = ()) -> str:
+    """Return a hint on related names, with what follows if each family counts once.
+
+    That a check does not show ``doubted`` strategies to be worse is said of them anyway.
+    """
+    found = [check for check in checks if check.how == RELATED]
+    told = [replace(x, also=tuple(y for y in x.also if y not in doubted)) for x in found]
+    then = "".join(differs(check, _TOLD) for check in told).replace(
+        "the same", "the choice is the same"
+    )
+    then = f"If each family counts as one dataset, {then}" if then else "If they are, it shows less"
     return f"{hint} {then}." if hint else ""

@@ -13,6 +13,10 @@ from mlaut.analysis.scores.base import MLautScore
 
 MOST_CHOSEN = 4  # names in a part of a sentence; of more, their number
 NOTICED = 0.5  # seconds; nobody chooses by a shorter time
+TREATED = {
+    "failures last": "counting failures as last",
+    "drop datasets": "leaving out datasets with a missing cell",
+}  # treatments of missing cells, which are checks
 RELATED = "taking datasets with related names as one source"  # a check
 OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason
 
@@ -31,6 +35,9 @@ class Check:
         check shows to be worse. An undecided strategy is in neither.
     leads : bool
         Whether this check shows no strategy to be better than the leader.
+    than : tuple of str
+        Strategies to be avoided that this check does not show to be worse than the leader, as the
+        primary test does, but than others.
     control : bool, default False
         Whether the question is which strategies differ from a control.
     """
@@ -39,6 +46,7 @@ class Check:
     also: tuple[str, ...]
     without: tuple[str, ...]
     leads: bool
+    than: tuple[str, ...] = ()
     control: bool = False
 
     @property

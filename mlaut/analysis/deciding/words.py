@@ -14,6 +14,7 @@ _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategi
 MOST_NAMED = 12  # names in a sentence; the table has all
 _FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
 SAY_SO = "say so with clusters, since the claims take them as independent"
+_FEW = 2  # names of a group in brackets
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 NOW = "If you must choose now"
@@ -68,7 +69,7 @@ def said(table: VerdictTable, letters: int = TWO_LINES) -> list[str]:
         none = "No choice is safe: each strategy is shown to be worse than another"
         return [none, advice(table)]
     texts = [_said(table, most, sized) for most, sized in _FORMS]
-    return next((text for text in texts if len("; ".join(text)) < letters), texts[-1])
+    return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
 
 def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
@@ -77,25 +78,32 @@ def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
     def few(names: Sequence[str], rest: str = "{}") -> str:
         return listed(names) if len(names) <= most else rest.format(len(names))
 
-    parts = [_choice(table, most)]
+    parts, used = [_choice(table, most)], table.named(verdict.USE)
+    near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
+    most_cost = max(table.bounds.get(name, 0.0) for name in near) if near and sized else 0.0
+    every = 1 < len(near) == len(table.frame) - len(table.ahead)
+    if near and not used:
+        who = few(_described(table, [*table.first, *near]), "{} strategies")
+        open_ = f"none of {len(table.frame)} strategies is ruled out"
+        parts.insert(0, f"No clear winner: {open_ if every else f'{who} {verdict.OPEN}'}")
     if equal := _described(table, table.named(verdict.EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
-    near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
-    if near:
-        most_cost = max(table.bounds.get(name, 0.0) for name in near)
-        which = "it" if len(near) == 1 else "one of them"
-        cost = f": choosing {which} costs at most {_range(most_cost)} of {table.metric}"
-        others = few(_described(table, near), "{} others")
-        parts.append(f"{others} {verdict.OPEN}{cost * (sized and most_cost > 0)}")
+    if near and used:
+        others = f"{few(_described(table, near), '{} others')} {verdict.OPEN}"
+        parts.append("No other is ruled out" if every else others)
+    if most_cost:
+        which = "one of them" if used and len(near) > 1 else "it" if used else "another of these"
+        cost = f"hoosing {which} costs at most {_range(most_cost)} of {table.metric}"
+        parts[-1] += f": c{cost}" if used else f". C{cost}"
     doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
     parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
     if failing := table.named(verdict.FAILS):
         on = f"{'up to ' * (len(failing) > 1)}{table.frame['failures'][[*failing]].max()}"
         on += f" of {table.n} datasets"
-        parts.append(f"avoid {few(failing, '{} others')} for failures on {on}")
+        parts.append(f"Avoid {few(failing, '{} others')} for failures on {on}")
     if worse := table.named(verdict.AVOID):
-        parts.append(f"avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
+        parts.append(f"Avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
     return parts + [pairs] * (table.chosen.analysis.question == "all pairs")
 
@@ -103,34 +111,40 @@ def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
 def _too_few(table: VerdictTable, letters: int) -> list[str]:
     """Return who is first where there are too few datasets, and what cannot be concluded."""
     n = table.n_sources or table.n
-    few = f"Too few {unit(table)} to be sure ({n}, and it takes {table.least})"
+    few = f"Too few {unit(table)} to be sure ({n}, and at least {table.least} are needed)"
+    start, end = f"{few}. {advice(table)}", "Other datasets may have another order"
     if len(table.first) > 1:
-        return [f"{few}: {listed(table.first)} are first together", advice(table)]
-    name = table.first[0]
-    others = table.frame.drop(index=name)
+        return [start, f"{listed(table.first)} are first together", end]
+    name, ahead = table.first[0], _ahead(table)
     every = "both" if n == 2 else f"all {n}"
     where = f"by average rank, and on {table.n_first} of {n} {unit(table)}"
     where = f"on {every} {unit(table)}" if table.n_first == n else where
-    size, rest = sizes(table, list(map(str, others.index))), "The others"
-    rest = str(others.index[0]) if len(others) == 1 else rest
-    sized, other = [f"{rest}: {size}"] * bool(size), "Other datasets may have another order"
-    start, end = f"{few}: {name} is first {where}", advice(table)
-    texts = [[start, *told, other, end] for told in (sized, [])]
+    others = [x for x in map(str, table.frame.index.drop(name)) if x not in ahead]
+    rest = others[0] if len(others) == 1 and not ahead else "the others"
+    groups = ((listed(ahead, MOST_CHOSEN), ahead), (rest, others))
+    told = [f"{who}: {size}" for who, own in groups if (size := sizes(table, own))]
+    first = f"{name} is first {where}"
+    texts = [[start, f"{first} ({'; '.join(told)})" if told else first, end], [start, first, end]]
     return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
+
+
+def _ahead(table: VerdictTable) -> list[str]:
+    """Return those with a better average than the first, of strategies that may be preferred."""
+    frame = table.frame[~table.frame["verdict"].isin(verdict.WORSE)]
+    gap = frame["ratio"] - 1 if "ratio" in frame else frame.get("difference", frame["failures"] * 0)
+    gap = gap if table.scorer.greater_is_better else -gap
+    return list(map(str, gap.index[gap > 0]))
 
 
 def order(table: VerdictTable) -> str:
     """Return what decides the order, where averages or failures may suggest another one."""
-    if table.control:
-        return ""
-    frame = table.frame[~table.frame["verdict"].isin(verdict.WORSE)]
-    gap = frame["ratio"] - 1 if "ratio" in frame else frame.get("difference", frame["failures"] * 0)
-    gap = gap if table.scorer.greater_is_better else -gap
-    ahead = list(map(str, gap.index[gap > 0]))
-    texts = ["a failure counts as last place"] * table.last
-    by_mean = f"by average {table.metric} {listed(ahead, MOST_CHOSEN)} {be(ahead)}"
-    texts += [f"{by_mean} ahead of {table.first[0]}"] * bool(ahead)
-    return f"The average rank decides; {', and '.join(texts)}." if texts else ""
+    texts, ahead = [], [] if table.control else _ahead(table)
+    if ahead:
+        size = "ratio" if "ratio" in table.frame else "difference"
+        who = f"{listed(ahead, MOST_CHOSEN)} {be(ahead)}"
+        texts.append(f"the average rank decides, and not the average {size}, by which {who} ahead")
+    texts += ["in a rank, a missing result counts as last place"] * table.last
+    return ". ".join(f"{text[:1].upper()}{text[1:]}" for text in texts)
 
 
 def advice(table: VerdictTable) -> str:
@@ -160,10 +174,15 @@ def _choice(table: VerdictTable, most: int) -> str:
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
     """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
     rest = [name for name in names if name not in table.by_mean]
-    size = sizes(table, [name for name in names if name not in rest])
-    more = f"{listed(rest, MOST_CHOSEN)} " * bool(size) + "more often worse"
-    parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
-    return f" ({'; '.join(parts)})" if parts else ""
+    named = [name for name in names if name not in rest]
+    size = sizes(table, named)
+    parts = [(size, named)] * bool(size) + [("more often worse", rest)] * ("lost" in table.frame)
+    parts = [(text, own) for text, own in parts if own]
+    if len(parts) == 1:
+        return f" ({parts[0][0]})"
+    who = [listed(own) if len(own) <= _FEW else f"{len(own)} of them" for _, own in parts]
+    texts = [f"{name}: {text}" for name, (text, _) in zip(who, parts, strict=True)]
+    return f" ({'; '.join(texts)})" * bool(texts)
 
 
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
@@ -243,11 +262,10 @@ def trade_off(table: VerdictTable) -> str:
         if max(seconds[name], seconds[table.leader]) < NOTICED:
             return ""
         share = shares[name]
-        times = f"{_range(share)} times as long"
-        how = times if share > 1 else f"{_range(100 * share)} % of the time"
+        faster, slower = f"{_range(1 / share)} times faster", f"{_range(share)} times slower"
         own, theirs = (f"{seconds[each]:.2g} s" for each in (name, table.leader))
-        took = f"takes {how} to train ({own} in place of {theirs} a fit)"
-        return f"Trade-off: {name} {_loss(table, name)} and {took}."
+        took = f"trains {slower if share > 1 else faster} ({own} against {theirs} a fit)"
+        return f"Trade-off: {name} {_loss(table, name)}, and {took}."
     return ""
 
 
@@ -325,6 +343,7 @@ def meanings(table: VerdictTable) -> dict[str, str]:
     elif not table.leader:
         known[verdict.UNDECIDED] = "each is shown to be worse than another"
     elif table.control:
+        known[verdict.USE] = "clearly better than the control"
         known[verdict.UNDECIDED] = "not clearly shown to differ from the control"
         known[verdict.EQUAL] = "practically equal to the control"
     return {word: text for word, text in known.items() if table.named(word)}
@@ -339,9 +358,7 @@ def notes(table: VerdictTable) -> tuple[str, ...]:
         "strategies differ (docs/measured-levels.md)"
     )
     return (
-        f"P(best): probability of the best average rank over all {unit(table)} of this kind",
-        "ranks: a true rank is within with the probability of the claims; 1 is where the verdict "
-        "allows it"
+        "ranks: the lowest and the highest place that each strategy can have, if no claim is false"
         if "ranks" in table.frame
         else "groups: strategies that share a letter are not shown to differ",
         *((bayesian,) if TESTS[table.chosen.analysis.test].bayesian else ()),

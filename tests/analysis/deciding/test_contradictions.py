@@ -18,12 +18,12 @@ from mlaut.analysis.deciding.verdicts import (
     UNDECIDED,
     USE,
     VERDICTS,
-    YARDSTICK,
+    BASELINE,
     shown_better,
 )
 
 TABLES = 300
-RULED_OUT = (UNDECIDED, LIKELY, FAILS, AVOID, YARDSTICK)
+RULED_OUT = (UNDECIDED, LIKELY, FAILS, AVOID, BASELINE)
 
 
 def drawn(seed):
@@ -117,12 +117,12 @@ def contradictions(found, of):
     )
     if found.outlook and "chance to tell" in sure:
         rival = found.outlook.rival
-        yield from says(verdict[rival] in (AVOID, YARDSTICK), "to be told from one to avoid")
+        yield from says(verdict[rival] in (AVOID, BASELINE), "to be told from one to avoid")
         yield from says(
             {*found.best} - {*found.copies_of(leader)} and verdict[rival] != OPEN,
             "to be told from one that is not the next",
         )
-    for word in (OPEN, UNDECIDED, LIKELY, FAILS, AVOID, YARDSTICK):
+    for word in (OPEN, UNDECIDED, LIKELY, FAILS, AVOID, BASELINE):
         told = meanings.get(word) == VERDICTS[word]
         yield from says(bool(found.named(word)) != told, f"the legend and the rows on '{word}'")
     yield from _of_ranks(found, says)

@@ -87,7 +87,7 @@ def test_a_control_is_compared_with_each_other():
     )
     assert found.frame["verdict"].to_dict() == {
         "A": "use",
-        "B": "yardstick",
+        "B": "baseline",
         "C": "undecided",
         "D": "avoid",
     }
@@ -447,14 +447,14 @@ def test_left_out_datasets_are_no_failures():
     assert "failed" not in dropped.sentence()
 
 
-def test_a_baseline_is_a_yardstick_unless_it_may_be_the_best():
+def test_a_baseline_is_a_baseline_unless_it_may_be_the_best():
     found = decided(table(A=0.0, B=0.002, DummyClassifier=0.3))
-    assert found.frame.loc["DummyClassifier", "verdict"] == "yardstick"
+    assert found.frame.loc["DummyClassifier", "verdict"] == "baseline"
     assert "use A (chance to be the best 0.66); B may be best: choosing" in found.answer()
     assert "DummyClassifier" not in found.sentence()
-    assert decided(table(A=0.0, Baseline=0.0)).named("yardstick") == ()
+    assert decided(table(A=0.0, Baseline=0.0)).named("baseline") == ()
     errors = 1 - table(A=0.0, baseline=0.3)
-    assert decided(errors, metric="misclassification").named("yardstick") == ("baseline",)
+    assert decided(errors, metric="misclassification").named("baseline") == ("baseline",)
 
 
 @pytest.mark.parametrize(
@@ -579,8 +579,8 @@ def test_a_dummy_changes_nothing_for_the_others(k):
     plain, dummy = decided(frame), decided(frame.assign(dummy=0.4))
     assert dummy.best == plain.best
     assert dummy.answer() == plain.answer()
-    assert dummy.named("yardstick") == ("dummy",)
-    assert decided(frame.assign(ZeroR_weka=0.4)).named("yardstick") == ("ZeroR_weka",)
+    assert dummy.named("baseline") == ("dummy",)
+    assert decided(frame.assign(ZeroR_weka=0.4)).named("baseline") == ("ZeroR_weka",)
     assert dummy.details()[1:] == plain.details()[1:]
     if k == 20:
         assert plain.answer() == (

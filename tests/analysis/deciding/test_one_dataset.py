@@ -149,7 +149,7 @@ def test_a_region_calls_close_strategies_practically_as_good():
 
 def test_a_control_is_compared_with_the_others():
     decision = compare(folds_of((3, 10))).decision(question="control: C")
-    assert decision.frame["verdict"].to_dict() == {"A": "use", "B": "use", "C": "yardstick"}
+    assert decision.frame["verdict"].to_dict() == {"A": "use", "B": "use", "C": "baseline"}
     assert "use one of A and B in place of C" in decision.answer()
 
 
