@@ -402,7 +402,7 @@ def test_several_learners_are_compared_in_a_sentence():
     learners = {"tree": TREE, "knn": KNN, "dummy": DummyClassifier()}
     found = compare_learners(learners, X, Y, name="wine")
     decision = found.decision()
-    assert decision.answer().startswith("On rows like those of wine, ")
+    assert decision.answer().startswith("For new data like wine, ")
     assert repr(found).startswith(decision.answer())
     assert decision.answer() in found._repr_html_()
     assert decision.frame["verdict"]["dummy"] == "baseline"

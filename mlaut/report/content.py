@@ -178,12 +178,13 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
     """Return what was run that weakens the answer: fits that warned, and unequal tuning."""
     race, decision, strategies = part.race, part.decision, state.tables["strategies"]
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
-    told, warned = [], state.tables.get("warnings")
-    for name in best if warned is not None else ():
-        if name in warned.index:
-            cells, kind = warned.loc[[name]].iloc[0][["cells", "warning"]]
-            of = strategies["done"][name]
-            told.append(f"{name} warned in {cells} of {of} fits: {kind.partition(':')[0]}.")
+    warned = state.tables.get("warnings", strategies[:0])
+    parts = [
+        f"{name} in {row['cells']} of {strategies['done'][name]} fits"
+        for name in best
+        for _, row in warned[warned.index == name][:1].iterrows()
+    ]
+    told = [f"Warnings in training: {listed(parts)}."] if parts else []
     near = [*best, *(decision.named(LIKELY) if decision else ())]
     tuned = [name for name in near if strategies["candidates"].notna()[name]]
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
@@ -422,12 +423,11 @@ def _decided(
     each = each_alone(scored, chosen.analysis.alpha)  # few datasets may have many repeats
     if not any(x.n_shown for x in each.values() if not isinstance(x, str)):
         return decision
-    told = [
-        f"{name} alone decides nothing."
-        if isinstance(one, str)
-        else f"For data like {name}: {one.answer().removeprefix(f'{one.where}, ')}"
-        for name, one in each.items()
-    ]
+    told = []
+    for name, one in each.items():
+        text = "" if isinstance(one, str) else one.answer().removeprefix(f"{one.where}, ")
+        alone = f"For data like {name}: {text[:1].lower()}{text[1:]}"
+        told.append(alone if text else f"{name} alone decides nothing.")
     return replace(decision, each=tuple(told))
 
 

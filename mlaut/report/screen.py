@@ -41,7 +41,7 @@ class Row:
 
     name: str
     verdict: str
-    texts: tuple[str, ...]
+    texts: tuple[tuple[str, bool], ...]  # and whether each is the best score on a dataset
     strip: str  # an <svg> element; empty without one
     edges: tuple[list[str], list[str]]  # lines of text
     words: str  # the strip for those who do not see it
@@ -205,9 +205,17 @@ def _table(decision: VerdictTable, results: Results, verdicts: Mapping[str, str]
     """Return the parts of a screen that its table has: columns, rows, strips and legend."""
     strips, table = Strips.of(decision, results), decision_table(decision, strips=True)
     words = [*legend(table, verdicts), *strips.legend("upright line")]
+    n = len(table.columns)
     table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
-    cells = {labels[0]: tuple(row[at].shown for at in kept) for labels, row in table.rows}
+    scores = np.array([[cell.value for cell in row[n:]] for _, row in table.rows], dtype=float)
+    best = scores == (
+        scores.max(axis=0) if decision.scorer.greater_is_better else scores.min(axis=0)
+    )
+    cells = {
+        labels[0]: tuple((row[at].shown, at >= n and bool(best[place, at - n])) for at in kept)
+        for place, (labels, row) in enumerate(table.rows)
+    }
     rows = _rows(decision, strips, cells)
     return {
         "columns": tuple(table.columns[at] for at in kept),
@@ -234,7 +242,7 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
 
 
 def _rows(
-    decision: VerdictTable, strips: Strips, cells: Mapping[str, tuple[str, ...]]
+    decision: VerdictTable, strips: Strips, cells: Mapping[str, tuple[tuple[str, bool], ...]]
 ) -> dict[str, Row]:
     """Return the row of each strategy, which has the texts of its cells."""
     counts = decision.frame.reindex(columns=["won", "tied", "lost", "failures"])

@@ -239,7 +239,11 @@ COLUMNS = (
         "won/tied/lost",
         title="{units} on which it is better, equal and worse than {first}{most}",
     ),
-    TableColumn("ran", "datasets", title="on how many it was run; its row is about these"),
+    TableColumn(
+        "ran",
+        "datasets",
+        title="on how many it ran, the last of them perhaps begun before it was stopped",
+    ),
     TableColumn(
         "difference", "difference", "+", title="its {metric} minus that of {first}, the average"
     ),
@@ -259,7 +263,7 @@ COLUMNS = (
     TableColumn(
         "failures", "missing", title="datasets without a result; each counts as last place"
     ),
-    TableColumn("P(best)", "chance to be the best", "P", title="{chance}"),
+    TableColumn("P(best)", "chance", "P", title="the chance to be the best: {chance}"),
 )
 
 

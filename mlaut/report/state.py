@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import budget_use
-from mlaut.analysis.deciding.words import listed, scheme_in_words
+from mlaut.analysis.deciding.words import scheme_in_words
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
@@ -91,7 +91,7 @@ class State:
         ends = " to ".join(dict.fromkeys([*both[:1], *both[-1:]]))
         some = f"{len(shapes)} with " * (len(shapes) < len(data))
         arrays = f" ({some}rows of {ends} values)" if shapes else ""
-        who = "all" if len(tuned) == len(strategies) else listed([*map(str, tuned.index)], 4)
+        who = "all" if len(tuned) == len(strategies) else f"{len(tuned)} of them"
         tuning = f"{who} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
         return (
             f"Studied: {counted(len(data), 'dataset')}{of}{arrays} for {tasks}, "

@@ -1,5 +1,7 @@
 """Certainty of a decision in three lines: its plan, other analyses, and more datasets."""
 
+from collections.abc import Sequence
+
 from mlaut.analysis.deciding.verdict_table import TREATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
@@ -25,8 +27,9 @@ def agreement(table: VerdictTable) -> str:
     parts = [_agree(table)] if table.checks else []
     for check in table.checks:
         if check.how in TREATED.values() and check.than and not table.control:
-            who = listed(check.than, _MOST_OTHER)
-            parts.append(f"By {check.how}, {table.leader} is not shown to be better than {who}.")
+            how = f"{check.how[:1].upper()}{check.how[1:]}"
+            who = _few(check.than)
+            parts.append(f"{how} does not show {table.leader} to be better than {who}.")
     if table.without and len(table.first) == 1:
         few, of = len(table.without), table.n_sources or table.n
         if few <= max(1, _FRAGILE * of):
@@ -66,6 +69,10 @@ def _names(table: VerdictTable, kept: str) -> str:
     """Return the strategies on which a check differs, or how many they are."""
     differ = {name for check in table.checks for name in getattr(check, kept)}
     names = [name for name in map(str, table.frame.index) if name in differ]
+    return _few(names)
+
+
+def _few(names: Sequence[str]) -> str:
     return listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} of the others"
 
 

@@ -69,7 +69,8 @@ class Decision(VerdictTable, Shown):
         doubted = [name for word in verdict.DOUBTED for name in self.named(word)]
         doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
         texts = [*doubt, words.order(self), *(f"the way to compare was {x}" for x in changes)]
-        texts += [self.hint, with_relatives(self.related, self.checks, doubted), *self.gaps]
+        texts += [self.hint, with_relatives(self.related, self.checks, doubted)]
+        texts += [] if self.last else self.gaps
         return tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in texts if x)
 
     def remarks(self) -> tuple[str, ...]:

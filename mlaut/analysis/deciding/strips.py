@@ -23,7 +23,7 @@ MOST_DOTS = 60  # of a row; of more, only those outside the middle nine tenths a
 MOST_NAMED = 3  # datasets whose dots have letters
 
 _MOST = 0.75  # share of the dots of a row that its reach holds
-_REACH = 5.0  # times the typical reach: on a longer axis the middle half of a row is a speck
+_REACH = 3.0  # times the typical reach: on a longer axis the middle half of a row is a speck
 _MARGIN = 0.04  # share of the axis beyond its first and last dot
 _DIGITS = 2  # of numbers beyond the axis
 _APART = 0.11  # share of the axis between two labels
@@ -170,7 +170,7 @@ class Strips:
             far = np.flatnonzero(sign * shares > sign * end)
             far = far[np.argsort(sign * shares[far], kind="stable")]  # the nearest first
             values = [self.text(float(value)) for value in own[far]]
-            dots = f"{len(far)} more, to {values[-1]}" if len(far) > 1 else "".join(values)
+            dots = f"{values[-1]} ({len(far)})" if len(far) > 1 else "".join(values)
             mean = f"mean {self.text(mark)}" if sign * mark_at > sign * end else ""
             texts.append("; ".join(filter(None, (mean, dots))))
         left, right = texts
@@ -248,7 +248,9 @@ class Strips:
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
         shares = self.across(self.dots.to_numpy(dtype=float))
         edge = bool(((shares < 0) | (shares > 1)).any())
-        return parts + [("at an edge", "dots beyond it: how many more, and the farthest")] * edge
+        return (
+            parts + [("at an edge", "the farthest dot beyond it (and how many there are)")] * edge
+        )
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""

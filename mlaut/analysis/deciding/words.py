@@ -81,19 +81,21 @@ def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
     parts, used = [_choice(table, most)], table.named(verdict.USE)
     near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
     most_cost = max(table.bounds.get(name, 0.0) for name in near) if near and sized else 0.0
-    every = 1 < len(near) == len(table.frame) - len(table.ahead)
+    even = [name for name in near if verdict.is_baseline(name)]
+    every = f"ruled out, not even {listed(even)}"
     if near and not used:
         who = few(_described(table, [*table.first, *near]), "{} strategies")
-        open_ = f"none of {len(table.frame)} strategies is ruled out"
-        parts.insert(0, f"No clear winner: {open_ if every else f'{who} {verdict.OPEN}'}")
+        open_ = f"none is {every}" if even else f"{who} {verdict.OPEN}"
+        parts.insert(0, f"No clear winner: {open_}")
     if equal := _described(table, table.named(verdict.EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
     if near and used:
         others = f"{few(_described(table, near), '{} others')} {verdict.OPEN}"
-        parts.append("No other is ruled out" if every else others)
+        parts.append(f"No other is {every}" if even else others)
     if most_cost:
-        which = "one of them" if used and len(near) > 1 else "it" if used else "another of these"
+        several = ("one of them", "another of these") if len(near) > 1 else ("it", "the other")
+        which = several[not used]
         cost = f"hoosing {which} costs at most {_range(most_cost)} of {table.metric}"
         parts[-1] += f": c{cost}" if used else f". C{cost}"
     doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
@@ -123,7 +125,7 @@ def _too_few(table: VerdictTable, letters: int) -> list[str]:
     rest = others[0] if len(others) == 1 and not ahead else "the others"
     groups = ((listed(ahead, MOST_CHOSEN), ahead), (rest, others))
     told = [f"{who}: {size}" for who, own in groups if (size := sizes(table, own))]
-    first = f"{name} is first {where}"
+    first = f"It is first {where}"
     texts = [[start, f"{first} ({'; '.join(told)})" if told else first, end], [start, first, end]]
     return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
@@ -143,7 +145,9 @@ def order(table: VerdictTable) -> str:
         size = "ratio" if "ratio" in table.frame else "difference"
         who = f"{listed(ahead, MOST_CHOSEN)} {be(ahead)}"
         texts.append(f"the average rank decides, and not the average {size}, by which {who} ahead")
-    texts += ["in a rank, a missing result counts as last place"] * table.last
+    n = int(table.frame["failures"].sum())
+    missing = "1 result is missing: it" if n == 1 else f"{n} results are missing: each"
+    texts += [f"{missing} counts as last place"] * table.last
     return ". ".join(f"{text[:1].upper()}{text[1:]}" for text in texts)
 
 

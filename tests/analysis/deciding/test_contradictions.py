@@ -11,6 +11,7 @@ from mlaut.analysis import compare
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
+    BASELINE,
     EQUAL,
     FAILS,
     LIKELY,
@@ -18,7 +19,6 @@ from mlaut.analysis.deciding.verdicts import (
     UNDECIDED,
     USE,
     VERDICTS,
-    BASELINE,
     shown_better,
 )
 
