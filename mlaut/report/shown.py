@@ -194,8 +194,8 @@ def in_words_of(results: Results) -> Callable[[str], str]:
     own = _OWN_WORD(results.how_read.lower())
     of_study = results.metric.task if results.load_block else None
     word = own[1] if own else _BY_TASK.get(of_study or "", "")
-    if word not in _OWN_WORDS:
-        return str
+    if word not in _OWN_WORDS or "strateg" in " ".join(results.strategies).lower():
+        return str  # names stay as they are
 
     def one(found: re.Match[str]) -> str:
         return (word.capitalize() if found[1] == "S" else word) + "s" * (found[2] == "ies")
