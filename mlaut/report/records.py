@@ -10,7 +10,7 @@ import pandas as pd
 from mlaut.analysis import Comparison, Decision, Results, ResultTable, Robustness
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.report.shown import ShownTable
+from mlaut.report.shown import ShownTable, reading
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
 MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
@@ -137,6 +137,8 @@ class Section:
         Group of each row of the only dataset, where its table is known and has groups.
     secondary : str, default ""
         Sentence on the metric that decides, in the section of another metric.
+    cautions : tuple of str
+        What was run that weakens the answer: fits that warned, and unequal tuning.
     """
 
     title: str
@@ -153,6 +155,7 @@ class Section:
     one: OneComparison | None = None
     groups: Sequence[Any] | None = None
     secondary: str = ""
+    cautions: tuple[str, ...] = ()
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -188,16 +191,18 @@ class Section:
     def words(self) -> dict[str, str]:
         """Words that fill captions and headings."""
         correction = "" if self.tested is None else self.tested.correction
-        reading = "" if self.decision is None else self.decision.reading()
+        told = "" if self.decision is None else reading(self.decision, below=True)
         scenario = "(c)" if self.decision is None else self.decision.scenario
-        words = {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        words = {"metric": self.scored.metric.name, "correction": correction, "reading": told}
         leader = "" if self.decision is None else self.decision.first[0]
         return words | {"scenario": scenario, "leader": leader}
 
     @property
     def headline(self) -> tuple[str, ...]:
         """Sentences of the decision, or else of the section."""
-        return self.sentences if self.decision is None else self.decision.headline()
+        if (made := self.decision) is None:
+            return self.sentences
+        return (made.answer(), *made.caveats(), *self.cautions, *made.remarks())
 
     @property
     def findings(self) -> tuple[str, ...]:
