@@ -29,7 +29,7 @@ def test_a_column_that_compares_others_is_no_strategy(name, values, why, tmp_pat
     if not why:
         table = WIDE.assign(alpha=3 * WIDE["beta"] * RATIO**9, **{name: 3 * RATIO**9})
         told = read(tmp_path, table, "rmse").how_read
-        assert told.endswith("not used: `alpha:beta` (a ratio of two others).")
+        assert told.endswith("not used: `alpha:beta` (a ratio or a difference of two others).")
         return
     results = read(tmp_path, table)
     assert is_wide(results)

@@ -176,7 +176,7 @@ class Sheet:
         for mean, (first, *more) in spreads_of(numbers).items():
             if said & {first, *more}:
                 continue
-            if self.columns[mean].spreads is None:
+            if self.columns[mean].spreads is None and not re.search("min|max", first, re.I):
                 spreads = self.columns[first].numbers
                 self.columns[mean] = replace(self.columns[mean], spreads=spreads)
             self.roles[mean] = "" if self.roles[mean] == "average" else self.roles[mean]
