@@ -104,6 +104,10 @@ def _named(g: Sheet, role: str) -> list[str]:
     ):
         return []
     names = g.named(role)
+    runs = [x for x in names if any(g.n_of(y) > 1 and g.fixes([x], y) for y in g.named("repeat"))]
+    if role == "strategy" and 0 < len(runs) < len(names):  # names of single runs
+        g.roles |= dict.fromkeys(runs, "property")
+        names = [x for x in names if x not in runs]
     if len(names) < 2:
         return names
     names = sorted(names, key=lambda x: (-g.n_of(x), list(g.columns).index(x)))

@@ -129,7 +129,8 @@ def _split_corner(g: Sheet) -> None:
 
 def _choose_metric_rows(g: Sheet) -> None:
     """Keep the rows of the wanted metric where a column names the metric of each row."""
-    for name in [x for x in g.named("metric") if not g.columns[x].is_number][:1]:
+    exact = [x for x in g.columns if g.metric == x and g.columns[x].is_number]
+    for name in [x for x in g.named("metric") if not (exact or g.columns[x].is_number)][:1]:
         labels = g.columns[name].labels()
         kinds = list(dict.fromkeys(x for x in labels.tolist() if x))
         wanted = [x for x in kinds if g.metric and x == g.metric]

@@ -172,7 +172,7 @@ class Sheet:
         """Put columns of spreads into the columns of their means, and remove them."""
         said = {name for names in self.asked.columns.values() for name in names}
         numbers = [x for x in self.columns if self.columns[x].is_number]
-        self.paired: list[str] = []
+        self.paired: dict[str, str] = {}
         for mean, (first, *more) in spreads_of(numbers).items():
             if said & {first, *more}:
                 continue
@@ -180,7 +180,7 @@ class Sheet:
                 spreads = self.columns[first].numbers
                 self.columns[mean] = replace(self.columns[mean], spreads=spreads)
             self.roles[mean] = "" if self.roles[mean] == "average" else self.roles[mean]
-            self.paired += [first, *more]
+            self.paired[mean] = first
             del self.columns[first]
             self.drop(more, "a spread")
 

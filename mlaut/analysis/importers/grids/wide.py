@@ -101,7 +101,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         "repeat": quoted(repeat) if "repeat" in levels else "",
         "fold": quoted(fold) if "fold" in levels else "",
         "source": quoted(source),
-        "spread": some_of([f"`{x}`" for x in g.paired]) if g.paired else "",
+        "spread": some_of([f"`{x}`" for x in g.paired.values()]) if g.paired else "",
     }
     one, two = (down, across) if kind == "dataset" else (across, down)
     parts = (levels.get("repeat"), levels.get("fold"), spread, words, sources, tuple(g.unused))
@@ -172,7 +172,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if said.get(kind) == ("rows",) or said.get(other) == ("columns",):
             return rows, kind, ""
     kind, why = _way_round(g, rows)
-    return rows, kind, f" ({why})"
+    return _finer(g, rows, kind, texts, more), kind, f" ({why})"
 
 
 def _finer(
@@ -265,7 +265,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
     logs = [x for x in logs if _is_log(g, x, [*rows, *numbers])]
     numbers = g.without(numbers, logs, "a logarithm of another")
-    derived = [x for x in numbers[3 - len(numbers) :] if _is_derived(g, x, numbers)]
+    derived = [x for x in numbers[2:] if _is_derived(g, x, numbers)]
     numbers = g.without(numbers, derived, "a ratio or a difference of two others")
     best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
     numbers = g.without(numbers, best, "the best of the others in each row")
@@ -459,6 +459,10 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     if len(short) < len(columns) or any(x == name for x, name in short.items()):
         short = {x: x for x in columns}
     found = measures_of(list(short), g.metric)
+    own = [name for x, name in short.items() if g.metric and same_metric(measure_in(x), g.metric)]
+    if found is None and 1 < len(own) < len(short):
+        text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
+        raise g.refuse(text, {"score": own})
     if found is None:
         return columns, {name: x for x, name in short.items()}
     if isinstance(found, str):
