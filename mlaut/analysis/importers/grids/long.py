@@ -61,7 +61,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     fold = [x for x in fold if numbered[x] > 1]
     sources = sources_by_dataset(g, dataset) if dataset else {}
     used = {*dataset, *strategy, *repeat, *fold, score, *g.named("source")[:1] * bool(sources)}
-    spread, paired = column.spreads, quoted([x for y, x in g.paired.items() if y == score])
+    spread, paired = column.spreads, g.spreads_of([score])
     alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:12] and x not in used]
     if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
         spread, paired = g.columns[alone[0]].numbers, quoted(alone)
@@ -73,7 +73,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     names["dataset"] = names["dataset"] or UNNAMED
     g.unused += [
         f"`{x}`" + (" (a spread)" if g.roles.get(x) == "spread" else "")
-        for x in [*g.columns, *(x for y, x in g.paired.items() if y != score)]
+        for x in g.columns
         if x not in used
     ]
     one, two = (g.label(x) if x else None for x in (repeat, fold))
@@ -236,7 +236,7 @@ def _as_part(
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
     chosen = (of_strategy or found)[0]
     steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
-    if not steps and all(g.fixes(chosen, name) for name in strategy):
+    if not steps and g.n_of(*strategy) > 1 and all(g.fixes(chosen, name) for name in strategy):
         return _finer(g, strategy, chosen), dataset, repeat
     if dataset and all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat

@@ -15,7 +15,7 @@ from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.names import PARTS, looks_like, role_of, word_of
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, nearest, some_of
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
 ONE = "this dataset"  # its name, where no column has one
@@ -183,6 +183,12 @@ class Sheet:
             self.paired[mean] = first
             del self.columns[first]
             self.drop(more, "a spread")
+
+    def spreads_of(self, scores: Sequence[str]) -> str:
+        """Return the names of the spreads of scores; those of others are not used."""
+        self.unused += [f"`{x}` (a spread)" for of, x in self.paired.items() if of not in scores]
+        own = [f"`{x}`" for of, x in self.paired.items() if of in scores]
+        return some_of(own) if own else ""
 
     def _role(self, column: Column) -> str:
         """Return what a column is by its name, if its cells do not contradict it."""

@@ -101,7 +101,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         "repeat": quoted(repeat) if "repeat" in levels else "",
         "fold": quoted(fold) if "fold" in levels else "",
         "source": quoted(source),
-        "spread": some_of([f"`{x}`" for x in g.paired.values()]) if g.paired else "",
+        "spread": g.spreads_of(columns),
     }
     one, two = (down, across) if kind == "dataset" else (across, down)
     parts = (levels.get("repeat"), levels.get("fold"), spread, words, sources, tuple(g.unused))
