@@ -51,6 +51,8 @@ def keys_of(g: Sheet) -> Keys:
         dataset, strategy = [], []
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
     one = len(said.get("score", ())) == 1  # several are columns of a wide table
+    if g.metric and scores and word_of(scores[0]) == word_of(g.metric) and (texts or rows):
+        one |= scores[0] not in average_columns([g.columns[x] for x in numbers])
     long = bool(dataset and strategy) or (one and not columns_are)
     rows = [*dataset, *strategy]
     if scores and not long and not (rows and columns_are):
