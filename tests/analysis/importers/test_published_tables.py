@@ -224,8 +224,9 @@ def test_columns_of_the_metric_are_offered_first(tmp_path):
     rows = r"Forest & \font-weightbold 0.165 & 0.18 & 1.93 & 1.54 \\ svm & 0.17 & 0.2 & 2 & 1.7 \\"
     head = r"model & \multicolumn{2}{r}{A} & \multicolumn{2}{r}{B} \\ & Zeta & Eta & Zeta & Eta \\"
     text = rf"\begin{{tabular}}{{lllll}} {head} {rows} \end{{tabular}}"
-    asked = refused(tmp_path, text, "zeta", name="t.tex", greater_is_better=False)
-    assert "--columns 'score=A / Zeta+B / Zeta'; or" in asked
+    results = read(tmp_path, text, "zeta", name="t.tex", greater_is_better=False)
+    assert results.datasets == ("A", "B")  # a level has the name of the metric
+    assert results.how_read.endswith("not used: `A / Eta` (not of zeta), `B / Eta` (not of zeta).")
     long = "|Dataset|Model|1h| |2h| |\n|-|-|-|-|-|-|\n| | |MAPE|RMSE|MAPE|RMSE|\n"
     long += (
         "|x|a|8.5|5.4|9.5|6.4|\n|x|b|8.25|5.5|9.75|6.5|\n|y|a|3.5|2.4|4.5|4.4|\n|y|b|3.6|2|4|4|\n"

@@ -60,6 +60,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
     fold = [x for x in fold if numbered[x] > 1]
+    repeat = repeat if not g.is_key([*dataset, *strategy]) else []  # the number of each row
     sources = sources_by_dataset(g, dataset) if dataset else {}
     used = {*dataset, *strategy, *repeat, *fold, score, *g.named("source")[:1] * bool(sources)}
     spread, paired = column.spreads, g.spreads_of([score])

@@ -310,9 +310,9 @@ def _is_derived(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
     found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
     if np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found):
         return True
-    digits = [1.6 * max(map(step_of, (own, a, b))) for a, b in pairs]
+    digits = [max(map(step_of, (own, a, b))) for a, b in pairs]
     return any(
-        np.ptp(own) > 20 * digit and bool(np.all(np.abs(a - b - own) <= digit))
+        np.ptp(own) > 20 * digit and bool(np.all(np.abs(a - b - own) <= 1.6 * digit * (digit < 1)))
         for digit, (a, b) in zip(digits, pairs, strict=True)
     )
 
@@ -455,6 +455,13 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the columns of the wanted metric, where columns are of several, and their names."""
     if g.asked.columns.get("score"):
         return columns, {}
+    if g.levels is not None and g.metric:  # a level may have the names of metrics
+        parts = {x: x.split(" / ") for x in columns}
+        own = {x: [y for y in each if word_of(y) != word_of(g.metric)] for x, each in parts.items()}
+        own = {x: each for x, each in own.items() if 0 < len(each) < len(parts[x])}
+        if len(own) > 1:
+            g.drop([x for x in columns if x not in own], f"not of {g.metric}")
+            return list(own), {x: " / ".join(each) for x, each in own.items()}
     short = {re.sub(_MEAN, "", x, flags=re.I): x for x in columns}
     if len(short) < len(columns) or any(x == name for x, name in short.items()):
         short = {x: x for x in columns}
@@ -487,6 +494,10 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     numbers = matrix_of([x for x in g.columns.values() if x.is_number])
     by_value |= set(block_averages(label, numbers))
     versus = [role_of(x) == "relative" and " vs" in x for x in label]
+    if "" in label[-2:] and label.count("") < 3 and not any(map(is_summary, rows)):
+        g.keep(np.array([bool(x) for x in label]), "rows without a name")
+        return _drop_average_rows(g, rows, columns)
+    by_value |= {i for i, x in enumerate(label) if x[:1] == "#" and i >= len(label) - 2}  # of wins
     out = np.array([is_summary(x) or i in by_value or versus[i] for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
