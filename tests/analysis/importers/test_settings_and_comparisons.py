@@ -133,7 +133,9 @@ def test_a_table_of_another_measure_is_not_taken_for_lack_of_others(tmp_path):
 
 def test_a_file_without_names_of_columns_is_told(tmp_path):
     text = "n-body;67.3682;45.67156\n" * 3
-    assert "its first line has numbers" in refused(tmp_path, text, "seconds")
+    assert "its first line has values" in refused(tmp_path, text, "seconds")
+    text = "18:30,ranger,True,91\n18:30,ranger,False,92\n18:30,gbm,True,93\n"
+    assert "its first line has values (True)" in refused(tmp_path, text, "seconds")
 
 
 def test_signs_for_the_same_again_are_filled_in(tmp_path):

@@ -18,7 +18,9 @@ from mlaut.markup import counted
 
 Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
-_FOLDER = "so there is nothing to compare: give a folder with such a table for each, or name columns"
+_FOLDER = (
+    "so there is nothing to compare: give a folder with such a table for each, or name columns"
+)
 UNNAMED = "no column names it"
 
 
@@ -143,7 +145,9 @@ def _other_key(
                 left = [x for x in g.columns if not g.columns[x].is_number and x not in known]
                 left = [x for x in left if g.n_of(x) > 2 and usual_name(x) is None]
                 ways = [{role: x} for x in left if not g.fixes(known, x)][:2]
-                raise g.refuse(f"no column names the {need}: rows are of one {role}, {_FOLDER}", *ways)
+                raise g.refuse(
+                    f"no column names the {need}: rows are of one {role}, {_FOLDER}", *ways
+                )
             ways = [{role: x} for x in (keyed or free)[:3]]
             raise g.refuse(
                 f"several columns may name the {need} ({', '.join(keyed or free)})", *ways

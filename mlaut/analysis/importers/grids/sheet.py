@@ -129,9 +129,15 @@ class Sheet:
             names[i] = f"unnamed {n}"
         if twins := [name for name, n in Counter(names).items() if n > 1]:
             raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
-        if sum(bool(re.fullmatch(r"-?\d+\.\d{4,}", x)) for x in names) > 1:
+        first = [x for x in names if re.fullmatch(r"-?\d+\.\d{4,}", x)]
+        first += [
+            x
+            for x, cells in zip(names, table.head(_LOOKED_AT).to_numpy().T, strict=True)
+            if x in map(str, cells)
+        ]
+        if len(first) > 1:
             raise AnalysisError(
-                f"{self.where}: its first line has numbers ({names[-1]}): name the columns in it"
+                f"{self.where}: its first line has values ({first[-1]}): name the columns in it"
             )
         if table.empty:
             raise AnalysisError(f"{self.where}: a table without rows; check the file")

@@ -37,6 +37,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
+_LAST_ROWS = 3  # without a name, from which they are no averages
 _ROWS = 5  # from which the best of the others in each is no accident
 _COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
@@ -323,7 +324,7 @@ def _is_best(values: np.ndarray) -> bool:
     if len(own) < _ROWS or others.shape[1] < 3:
         return False
     best = [fold(others, axis=1) for fold in (np.fmax.reduce, np.fmin.reduce)]
-    return any(np.array_equal(own, x) for x in best) and not (others.T == own).all(axis=1).any()
+    return any(np.array_equal(own, x) for x in best) and not (own == others.T).all(axis=1).any()
 
 
 def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
@@ -490,13 +491,13 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
 def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     """Leave out the rows that are averages, ranks or wins."""
     label = [str(x) for x in g.label(rows)]
+    if "" in label[-2:] and label.count("") < _LAST_ROWS:
+        g.keep(np.array([bool(x) for x in label]), "rows without a name")
+        label = [x for x in label if x]
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
     numbers = matrix_of([x for x in g.columns.values() if x.is_number])
     by_value |= set(block_averages(label, numbers))
     versus = [role_of(x) == "relative" and " vs" in x for x in label]
-    if "" in label[-2:] and label.count("") < 3 and not any(map(is_summary, rows)):
-        g.keep(np.array([bool(x) for x in label]), "rows without a name")
-        return _drop_average_rows(g, rows, columns)
     by_value |= {i for i, x in enumerate(label) if x[:1] == "#" and i >= len(label) - 2}  # of wins
     out = np.array([is_summary(x) or i in by_value or versus[i] for i, x in enumerate(label)])
     if out.any() and not out.all():
