@@ -157,8 +157,8 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
             if len(set(reading.strategy)) > 1:
                 readable[number] = reading
         except AnalysisError as error:
-            if isinstance(error, QuestionError):
-                ways = ways or asked_of(grid, error)[:2]
+            found = asked_of(grid, error) if isinstance(error, QuestionError) else []
+            ways = ways or [x for x in found if x.metric == asked.metric or not asked.metric][:2]
             why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
     many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
     readable = many if len(many) == 1 else readable  # those of one dataset count after it
