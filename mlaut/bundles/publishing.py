@@ -191,7 +191,7 @@ class _ToPublish:
             raise StudyError(f"{path}: no study in this file; run it first, or check the path")
         if study.journal_path.exists() or holder_of(path):  # else its folder may be read-only
             study.settle()
-        if not any((status == Status.DONE).any() for _, status in study.statuses().values()):
+        if not any((study.status(name) == Status.DONE).any() for name in study.datasets):
             raise StudyError(f"{path}: none of its cells is done; run the study first")
         for where, what in problems_of(study):
             raise StudyError(f"{path}: {where}: {what}; mend the study before you publish it")
@@ -256,15 +256,18 @@ def _fill(
     counts = {"strategies": len(study.strategies), "cells": sum(report.state.cells.values())}
     for name, text in metadata.texts(bundle, counts).items():
         _write(folder, name, text)
-    _write(folder, "croissant.json", metadata.croissant(_with_files(bundle), frame))
-    _write(folder, "ro-crate-metadata.json", metadata.ro_crate(_with_files(bundle)))
+    bundle = _with_files(bundle)
+    _write(folder, "croissant.json", metadata.croissant(bundle, frame))
+    bundle = _with_files(bundle)
+    _write(folder, "ro-crate-metadata.json", metadata.ro_crate(bundle))
     private = {path.name: path for path in folder.iterdir() if path.suffix != ".h5"}
-    check_private(study, private)
+    check_private(report.source or study, private)
     return _sealed(_with_files(bundle))
 
 
 def _with_files(bundle: Bundle) -> Bundle:
-    files = {path.name: file_record(path) for path in sorted(bundle.folder.iterdir())}
+    paths, known = sorted(bundle.folder.iterdir()), bundle.files
+    files = {path.name: known.get(path.name) or file_record(path) for path in paths}
     if strays := sorted(files.keys() - KINDS.keys()):  # such as a lock that cannot be removed
         raise StoreError(f"{bundle.folder / strays[0]}: cannot be removed; make the call again")
     return replace(bundle, files=files)
