@@ -28,6 +28,7 @@ from mlaut.bundles.manifest import (
     Bundle,
     BundledDataset,
     file_record,
+    put_tables,
 )
 from mlaut.bundles.opening import open_bundle
 from mlaut.errors import MlautError, StoreError, StudyError, with_checked_options
@@ -39,7 +40,7 @@ from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.held import unfinished
 from mlaut.markup import csv_text
-from mlaut.records import Status
+from mlaut.records import Dataset, Status
 from mlaut.report import Report
 
 INCLUDE = ("licensed", "all", "none")
@@ -240,7 +241,12 @@ def _fill(
     datasets = _datasets(source, entries, include)
     inside = [entries[dataset.name] for dataset in datasets if dataset.included]
     if inside:
-        _put_tables(folder / DATASETS, source.datasets, inside)
+
+        def load(entry: SplitEntry) -> Dataset:
+            table = source.datasets.load_dataset(entry.path)
+            return replace(table, metadata=without_paths(table.metadata))
+
+        put_tables(FilesIO(folder / DATASETS, "a"), inside, load)
     recorded = DATASETS if len(inside) == len(datasets) else ""
     study = source.study.copy_to(folder / STUDY, lambda record: _plain(record, recorded))
     report = _report(study, title or source.title, source.study.path.stem)
@@ -350,19 +356,6 @@ def _reference(info: DatasetInfo) -> str:
             (dataset,) = fetch(text)
             return text if checked(dataset).fingerprint == info.fingerprint else ""
     return ""
-
-
-def _put_tables(path: Path, source: FilesIO, entries: Iterable[SplitEntry]) -> None:
-    """Store the tables that a bundle includes, at their paths, without paths in their metadata."""
-    target = FilesIO(path, "a")
-    by_group: dict[str, list[SplitEntry]] = {}
-    for entry in entries:
-        by_group.setdefault(entry.path.rpartition("/")[0] or "/", []).append(entry)
-    for group, of_group in by_group.items():
-        tables = [source.load_dataset(entry.path) for entry in of_group]
-        target.save_datasets(
-            [replace(table, metadata=without_paths(table.metadata)) for table in tables], group
-        )
 
 
 # --------------------------------------------------------------------- the report
