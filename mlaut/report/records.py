@@ -197,7 +197,7 @@ class Section:
         leader = "" if self.decision is None else self.decision.first[0]
         return words | {"scenario": scenario, "leader": leader}
 
-    @property
+    @cached_property
     def headline(self) -> tuple[str, ...]:
         """Sentences of the decision, or else of the section."""
         if (made := self.decision) is None:
