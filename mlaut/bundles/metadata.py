@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SPDX = "https://spdx.org/licenses"
-_CONTEXT = files("mlaut.bundles") / "templates" / "croissant-context.json"  # that of Croissant 1.0
+_TEMPLATES = files("mlaut.bundles") / "templates"
 _TYPES = {"i": "sc:Integer", "f": "sc:Float"}  # of columns; others are texts
 
 
@@ -122,7 +122,7 @@ def croissant(bundle: Bundle, scores: pd.DataFrame) -> str:
     ]
     return _json(
         {
-            "@context": json.loads(_CONTEXT.read_text(encoding="utf-8")),
+            "@context": json.loads(_template("croissant-context.json")),
             "@type": "sc:Dataset",
             "name": bundle.title,
             "description": _description(bundle),
@@ -164,19 +164,11 @@ _COLUMNS = {
 
 def texts(bundle: Bundle, counts: Mapping[str, int]) -> dict[str, str]:
     """Return the files for people, by name: README, citation and licences."""
-    import jinja2
-
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("mlaut.bundles"),
-        trim_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    known: dict[str, Any] = {"bundle": bundle, "counts": counts, "kinds": KINDS, "spdx": _SPDX}
-    known |= {"inside": [dataset for dataset in bundle.datasets if dataset.included]}
-    known |= {"optional": _OPTIONAL, "manifest": MANIFEST, "marked": marked, "json_text": json_text}
-    names = ("README.md", "CITATION.cff", "LICENSE.txt")
-    return {name: printable(templates.get_template(name).render(known)) for name in names}
+    return {
+        "README.md": _readme(bundle, counts),
+        "CITATION.cff": _citation(bundle),
+        "LICENSE.txt": _licences(bundle),
+    }
 
 
 def _description(bundle: Bundle) -> str:
@@ -184,6 +176,41 @@ def _description(bundle: Bundle) -> str:
         f"{bundle.title}: predictions, splits and scores of machine learning strategies on "
         f"{len(bundle.datasets)} datasets, stored by MLaut {__version__}."
     )
+
+
+def _citation(bundle: Bundle) -> str:
+    authors = "\n".join(f"  - name: {json_text(name)}" for name in bundle.authors)
+    how = {"title": json_text(bundle.title), "date": bundle.date, "licence": bundle.licence}
+    return _template("citation.cff").format(authors=authors, **how)
+
+
+def _licences(bundle: Bundle) -> str:
+    lines = [
+        f"Splits, predictions, scores, metadata and texts: {bundle.licence}, "
+        f"{_SPDX}/{bundle.licence}"
+    ]
+    if any(dataset.included for dataset in bundle.datasets):
+        lines += ["", f"The tables in {DATASETS} keep the licences that their metadata name:"]
+        lines += [
+            f"- {dataset.name}: {dataset.licence or 'no licence is named'}"
+            + (f"; {dataset.source}" if dataset.source else "")
+            for dataset in bundle.datasets
+            if dataset.included
+        ]
+    return printable("\n".join(lines)) + "\n"
+
+
+def _readme(bundle: Bundle, counts: Mapping[str, int]) -> str:
+    inside = sum(dataset.included for dataset in bundle.datasets)
+    names = [n for n in KINDS if n not in _OPTIONAL or (bundle.folder / n).exists()]
+    table = "\n".join(f"| `{name}` | {KINDS[name][1]} |" for name in names)
+    numbers = {**counts, "datasets": len(bundle.datasets), "inside": inside}
+    title = marked(bundle.title)
+    return _template("readme.md").format(title=title, manifest=MANIFEST, table=table, **numbers)
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 _OPTIONAL = (DATASETS, STUDY_FILE, STRATEGIES)
