@@ -15,12 +15,14 @@ import copy
 import io
 import json
 import pickle
+import pkgutil
 import re
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -155,7 +157,7 @@ def read_saved(folder: Path, record: Mapping[str, str], *, trusted: bool) -> Any
         )
     content = read_model(folder, record)
     try:
-        return _decoded(style, content)
+        return _in_rooms(lambda: _decoded(style, content))
     except MlautError:
         raise
     except Exception as error:
@@ -163,6 +165,22 @@ def read_saved(folder: Path, record: Mapping[str, str], *, trusted: bool) -> Any
             f"{path}: cannot be loaded ({type(error).__name__}: {' '.join(str(error).split())}); "
             "use the versions that the study was run with, and make your own code importable"
         ) from error
+
+
+def _in_rooms(load: Callable[[], Any]) -> Any:
+    """Return what ``load`` returns; modules that moved to a room of their package are found."""
+    try:
+        return load()
+    except ModuleNotFoundError as error:
+        package, _, name = str(error.name).rpartition(".")
+        if package not in ("mlaut.estimators", "mlaut.sharing"):
+            raise
+        modules = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
+        moved = next((m.name for m in modules if m.name.rpartition(".")[2] == name), None)
+        if moved is None:
+            raise
+        sys.modules[str(error.name)] = import_module(moved)
+    return _in_rooms(load)
 
 
 # -------------------------------------------------------------------- the formats
