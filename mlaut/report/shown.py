@@ -340,8 +340,8 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         "sure": f"{number(100 * level)} %",
     }
     for x in COLUMNS:
-        texts = (text.format(**words) for text in (x.key, x.header, x.title))
-        yield replace(x, **dict(zip(("key", "header", "title"), texts, strict=True)))
+        key, header, title = (text.format(**words) for text in (x.key, x.header, x.title))
+        yield replace(x, key=key, header=header, title=title)
 
 
 def legend(table: ShownTable, verdicts: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -266,9 +266,9 @@ def trade_off(table: VerdictTable) -> str:
         if max(seconds[name], seconds[table.leader]) < NOTICED:
             return ""
         share = shares[name]
-        faster, slower = f"{_range(1 / share)} times faster", f"{_range(share)} times slower"
+        how = f"{_range(share)} times slower" if share > 1 else f"{_range(1 / share)} times faster"
         own, theirs = (f"{seconds[each]:.2g} s" for each in (name, table.leader))
-        took = f"trains {slower if share > 1 else faster} ({own} against {theirs} a fit)"
+        took = f"trains {how} ({own} against {theirs} a fit)"
         return f"Trade-off: {name} {_loss(table, name)}, and {took}."
     return ""
 

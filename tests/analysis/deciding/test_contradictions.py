@@ -106,7 +106,7 @@ def contradictions(found, of):
     cost = re.search(r"choosing .* costs at most ([\d.]+)", answer)
     yield from says(cost and alone, "a cost of choosing among one")
     if cost:
-        each = [f"{found.bounds[name]:.2g}" for name in found.best[1:]]
+        each = [f"{found.bounds[name]:.2g}" for name in found.best[1:] if name in found.bounds]
         yield from says(cost[1] not in each, "the largest cost is none of those of the table")
     yield from says(re.match(r"0 |.* 0 of ", sure), "none agrees, and that is told as a number")
     differ = [check for check in found.checks if not check.same]
