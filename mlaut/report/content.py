@@ -38,12 +38,12 @@ from mlaut.analysis.deciding.verdicts import LIKELY, is_baseline
 from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
-from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.study_results import sources_of
 from mlaut.errors import AnalysisError, MlautError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import counted
+from mlaut.plugins.finding import race_of
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
 from mlaut.report.records import Made, Section
@@ -158,7 +158,7 @@ def study_content(
     if choice.datasets:
         left_out["dataset"] = {name: "" for name in tasks.index if name not in choice.datasets}
     state = _without(state, left_out)
-    sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
+    sections = _sections(scored, chosen, race_of(study), one_task=bool(primary))
     sections = tuple(_with_groups(part, study) for part in sections)
     sections = tuple(replace(part, cautions=_cautions(part, state)) for part in sections)
     if any(run.get("trace_predictions") is True for run in study.runs):
@@ -236,7 +236,7 @@ def results_content(
 
 
 def _sections(
-    scored: Sequence[Results], chosen: Chosen, race: StudyRace | None = None, one_task: bool = True
+    scored: Sequence[Results], chosen: Chosen, race: Any = None, one_task: bool = True
 ) -> tuple[Section, ...]:
     """Return a section for each metric, of which the first is the primary one; or for each task."""
     if not one_task:
@@ -259,7 +259,7 @@ def _metrics(state: State) -> list[str]:
 def section(
     scored: Results,
     chosen: Chosen,
-    of_study: StudyRace | None = None,
+    of_study: Any = None,
     secondary: Sequence[Section] = (),
 ) -> Section:
     """Return the section on the results by one metric."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
+from mlaut.analysis import Comparison, Decision, Results, ResultTable, Robustness
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.report.shown import ShownTable, reading
@@ -123,7 +123,7 @@ class Section:
         than two strategies or datasets.
     decision : Decision or None
         What is decided; None without a comparison.
-    race : Race or None
+    race : mlaut_races.Race or None
         Race of the study as it stands; None for a study that is no race, or by another metric.
     budgets : DataFrame or None
         Scores against the budget of tuning; None where a study does not have what smaller budgets
@@ -149,7 +149,7 @@ class Section:
     problem: tuple[str, ...] = ()
     tested: Comparison | None = None
     decision: Decision | None = None
-    race: Race | None = None
+    race: Any = None
     budgets: pd.DataFrame | None = None
     shared: ResultTable | None = None
     one: OneComparison | None = None
@@ -197,7 +197,7 @@ class Section:
         leader = "" if self.decision is None else self.decision.first[0]
         return words | {"scenario": scenario, "leader": leader}
 
-    @property
+    @cached_property
     def headline(self) -> tuple[str, ...]:
         """Sentences of the decision, or else of the section."""
         if (made := self.decision) is None:

@@ -32,7 +32,7 @@ from mlaut.analysis.deciding.one_dataset import (
     REGION,
     OneDataset,
 )
-from mlaut.analysis.deciding.terms import Chosen
+from mlaut.analysis.deciding.terms import Chosen, control_of
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
@@ -47,7 +47,6 @@ from mlaut.analysis.deciding.verdicts import (
     verdicts_against,
 )
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
-from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.results import Results
 
 _FOLDS = 10  # of groups, above which more add little

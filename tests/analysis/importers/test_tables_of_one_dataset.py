@@ -80,11 +80,13 @@ def test_rows_that_are_datasets_or_may_be_are_not_strategies(names, told, tmp_pa
 
 def test_another_column_of_numbers_may_be_a_dataset_and_is_asked_about(tmp_path):
     table = ONE[["model", "accuracy"]].assign(shifted=[70.5, 75.25, 76])
-    asked = refused(tmp_path, table)
-    assert "`accuracy` is the metric of one dataset, if `shifted` are no datasets" in asked
-    chosen = {"strategy": "rows", "score": "accuracy"}
-    assert "not used: `shifted`" in read(tmp_path, table, columns=chosen).how_read
-    assert len(read(tmp_path, table.assign(shifted=50)).datasets) == 1  # a constant
+    called = table.rename(columns={"accuracy": "acc"})
+    asked = refused(tmp_path, called)
+    assert "`acc` is the metric of one dataset, if `shifted` are no datasets" in asked
+    chosen = {"strategy": "rows", "score": "acc"}
+    assert "not used: `shifted`" in read(tmp_path, called, columns=chosen).how_read
+    assert len(read(tmp_path, called.assign(shifted=50)).datasets) == 1  # a constant
+    assert "not used: `shifted`" in read(tmp_path, table).how_read  # called as the metric
 
 
 def test_rows_may_be_metrics_and_columns_strategies(tmp_path):
