@@ -103,7 +103,7 @@ def contradictions(found, of):
         answer.startswith("If you") and one_half and found.doubt[1:] not in every,
         "nothing says why one must",
     )
-    cost = re.search(r"choosing .* costs at most ([\d.]+)", answer)
+    cost = re.search(r"[Cc]hoosing .* costs at most ([\d.]+)", answer)
     yield from says(cost and alone, "a cost of choosing among one")
     if cost:
         each = [f"{found.bounds[name]:.2g}" for name in found.best[1:] if name in found.bounds]
