@@ -12,11 +12,11 @@ from mlaut.data.api import Data
 from mlaut.data.sources.references import is_reference
 from mlaut.data.tables.collections import list_collections
 from mlaut.data.tables.folders import is_file_of_table, load_file
-from mlaut.data.tables.frames import with_roles
+from mlaut.data.tables.frames import warn_of_texts, with_roles
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.tables.datasets import checked
-from mlaut.files_io.tables.tables_of_others import is_pair, is_table, of_pair
+from mlaut.files_io.tables.tables_of_others import as_pandas, is_pair, is_table, of_pair
 from mlaut.records import Dataset
 
 
@@ -77,7 +77,9 @@ def _dataset(
     if is_pair(given):
         table, array, named = of_pair(given[0], given[1], target, named)
     column = named.pop("target", target)
-    return Dataset(name, table, column, task or "", roles=named, array=array)
+    made = Dataset(name, as_pandas(table), column, task or "", roles=named, array=array)
+    warn_of_texts(made, "convert them, or have them as categories: astype('category')")
+    return made
 
 
 def _kind(leaf: Any) -> Callable[..., Iterable[str]]:

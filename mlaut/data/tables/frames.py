@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import DataError, nearest_of
+from mlaut.errors import DataError, TextWarning, nearest_of, some_of
 from mlaut.files_io.tables.datasets import checked, task_named
 from mlaut.lazy import pd
-from mlaut.records import Dataset
+from mlaut.records import REGRESSION, Dataset, as_list
 
 
 def from_frame(
@@ -66,6 +70,42 @@ def _usable(dataset: Dataset) -> Dataset:
     except DataError as error:
         raise DataError(f"dataset {dataset.name!r}: {error}") from None
     return dataset
+
+
+def warn_of_texts(dataset: Dataset, how: str) -> None:
+    """Warn of texts that a reader would take for something else; ``how`` says what to do."""
+    if odd := "; ".join(_odd_texts(dataset)):
+        line = f"dataset {dataset.name!r}: {odd}: {how}"
+        warnings.warn(line, TextWarning, stacklevel=2)
+
+
+def _odd_texts(dataset: Dataset) -> Iterator[str]:
+    frame = dataset.frame
+    in_roles = [one for many in dataset.roles.values() for one in np.atleast_1d(many).tolist()]
+    if 2 * sum(bool(_DECIMAL.fullmatch(str(name))) for name in frame) > frame.shape[1]:
+        yield f"names of columns are numbers, such as {frame.columns[0]!r}, as without a header"
+    for name in frame.columns.difference(in_roles, sort=False):
+        column = frame[name].dropna()
+        if column.empty or column.dtype == "category" or not pd.api.types.is_string_dtype(column):
+            continue
+        different = pd.Series(column.unique())
+        for what, pattern in (("dates", _DATE), ("numbers", _NUMBER)):
+            fits = different.astype(str).str.fullmatch(pattern)
+            if 2 * fits.sum() >= len(fits):
+                others = some_of(map(repr, different[~fits]), 3)
+                but = f", without {others}" if not fits.all() else f", as {different[0]!r}"
+                yield f"column {name!r} is of texts (categories) that look like {what}{but}"
+                break
+        else:
+            if dataset.task != REGRESSION and name in as_list(dataset.target):
+                plain = different.astype(str).str.strip().str.lower()
+                if len(alike := different[plain.duplicated(keep=False)]):
+                    yield f"classes differ in blanks or capitals only: {some_of(map(repr, alike))}"
+
+
+_DATE = r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ].*)?"
+_NUMBER = r"\s*[<>~$€£]?\s*[+-]?[\d'., ]*\d([eE][+-]?\d+)?\s*[%$€£]?\s*"
+_DECIMAL = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?(\.\d+)?")
 
 
 def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:
