@@ -137,7 +137,8 @@ def _choice(table: VerdictTable, most: int) -> str:
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
     """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
     rest = [name for name in names if name not in table.by_mean]
-    size = sizes(table, [name for name in names if name not in rest])
+    shown = [name for name in names if name not in rest]
+    size = f"{listed(shown, MOST_CHOSEN)} " * bool(shown and rest) + sizes(table, shown)
     more = f"{listed(rest, MOST_CHOSEN)} " * bool(size) + "more often worse"
     parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
     return f" ({'; '.join(parts)})" if parts else ""

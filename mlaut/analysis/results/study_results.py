@@ -135,7 +135,10 @@ def of_blocks(
     each = (_Scored.of(block.main, score) for block in blocks)
     scored = [_Scored.joined(list(parts)) for _, parts in groupby(each, lambda part: part.dataset)]
     if not scored:
-        raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
+        of = f", which is for {score.task.lower()}" if score.task else ""
+        raise AnalysisError(
+            f"no dataset suits the metric {score.name!r}{of}: choose another, or other datasets"
+        )
     names, never = _strategy_names(scored, strategies)
     notes = list(notes)
     if never:

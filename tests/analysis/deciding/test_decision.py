@@ -141,7 +141,7 @@ def test_too_few_datasets_decide_nothing():
     mixed = table(n=5, A=0.0, B=0.3)
     mixed.iloc[0] = [0.1, 0.9]
     assert decided(mixed).certainty()[1] == (
-        "No strategy is first on all of these datasets: 1 more dataset may not be enough to tell."
+        "No strategy is alone first on all of these datasets: 1 more dataset may not be enough to tell."
     )
     first = "A is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08"
     assert first in decided(mixed).answer()
@@ -784,7 +784,8 @@ def test_a_size_is_told_where_a_test_of_means_shows_it(metric):
     frame = pd.DataFrame({"A": level, "B": level + worse * gap, "C": level + worse * 0.2})
     found = decided(frame.assign(baseline=frame["B"]), metric=metric)
     assert found.by_mean == ("C",)
-    assert "B more often worse)" in found.answer()
+    size = {"accuracy": "C accuracy 0.2 below A", "rmse": "C 1.3 times the rmse of A"}[metric]
+    assert f"({size}; B more often worse)" in found.answer()
     told = next(line for line in found.headline() if line.startswith("baseline is for reference"))
     assert told == "baseline is for reference only, not a candidate (more often worse)."
 
