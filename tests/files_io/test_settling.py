@@ -58,6 +58,20 @@ def test_journal_is_put_back_after_a_crash(study, tmp_path):
         study.settle()
 
 
+def test_the_record_of_a_run_is_on_the_disk_before_its_first_outcome(study, monkeypatch):
+    """A power cut may keep later pages of a journal alone: outcomes without the terms of a race."""
+    synced = {}
+
+    def fsync(handle):
+        about = os.fstat(handle)
+        synced[about.st_ino] = about.st_size
+
+    monkeypatch.setattr("mlaut.files_io.outcomes.journal.os.fsync", fsync)
+    with study.writing({"race": {}}):
+        about = study.journal_path.stat()
+        assert synced[about.st_ino] == about.st_size
+
+
 def test_a_journal_that_cannot_be_removed_is_told_and_nothing_is_lost(study, monkeypatch):
     real, told = Path.unlink, "journal: cannot be used while removing this journal, whose outcomes"
 

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import hashlib
+import itertools
 import multiprocessing
 import os
 import shutil
@@ -119,6 +120,27 @@ def test_a_cell_that_is_done_wins_over_one_that_failed(tmp_path):
         assert merged.block("iris").status[0, 0, 0] == Status.DONE
         (told,) = merged.details("iris")
         assert (told["status"], told["reason"], told["best_params"]) == ("done", "", {"C": 4})
+
+
+def test_of_cells_that_are_done_the_one_with_its_details_is_taken(tmp_path):
+    """A power cut may leave what the arrays hold of a cell, without its details and its model."""
+    bare, whole = outcome(ENTRIES[0], "tree"), outcome(ENTRIES[0], "tree")
+    bare.details.clear()
+    failed = outcome(ENTRIES[0], "tree", status=Status.TIMEOUT)
+    studies = [make(tmp_path / f"{k}.h5", [one]) for k, one in enumerate([failed, bare, whole])]
+    for k, order in enumerate(itertools.permutations(studies)):
+        (told,) = merge_studies([s.path for s in order], tmp_path / f"m{k}.h5").details("iris")
+        assert (told["status"], told["reason"], told["best_params"]) == ("done", "", {"C": 1})
+
+
+def test_a_cell_that_failed_elsewhere_leaves_no_details_to_one_that_is_done(tmp_path):
+    bare = outcome(ENTRIES[0], "tree")
+    bare.details.clear()
+    failed = outcome(ENTRIES[0], "tree", status=Status.TIMEOUT)
+    paths = [make(tmp_path / f"{k}.h5", [one]).path for k, one in enumerate([failed, bare])]
+    for order in (paths, paths[::-1]):
+        merged = merge_studies(order, tmp_path / f"m{order[0].stem}.h5")
+        assert merged.details("iris") == StudyStore(paths[1]).details("iris")
 
 
 @pytest.mark.parametrize(

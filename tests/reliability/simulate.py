@@ -356,7 +356,7 @@ def do(step: Step, folder: Path, report: Callable[[str], object], ask: Any) -> N
     """Do a step of a history."""
     name, given, _ = step
     path = folder / f"{given.get('study', MERGED)}.h5"
-    _sync_by_the_seed(random.Random(given.get("order")))
+    _sync_by_the_seed(random.Random(given.get("order", repr(step))))
     study_writer.LARGEST_JOURNAL = given.get("largest", study_writer.LARGEST_JOURNAL)
     if name == "data":
         save(folder, **given)

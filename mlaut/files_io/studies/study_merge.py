@@ -49,8 +49,9 @@ def merge_studies(
         Paths of two or more studies. A dataset that several studies have must be the same table,
         split in the same way; one may have further repeats. A strategy that several have must have
         the same parameters. If several have an outcome of a cell, one that is done is taken; of
-        several such ones, that of the study that stores more numbers for each cell, else that of
-        the first study. A study whose run was interrupted first takes in its journal.
+        several such ones, the one with more details (its warnings, its model), else that of the
+        study that stores more numbers for each cell, else that of the first study. A study whose
+        run was interrupted first takes in its journal.
     output : path-like
         Path of the new study, which must not exist.
 
@@ -196,19 +197,21 @@ def _merge_dataset(
     group = new[layout.PREDICTIONS].create_group(to_h5(entry.name))
     fields = tuple(dict.fromkeys(name for source in parts for name in source.arrays.fields))
     merged = StudyArrays.create(group, entry, names, fields=fields)
+    giver = np.full(merged.layout["status"][0], -1)  # of each cell, the position in `parts`
     for part in merged.parts(PART):
         values = merged.empty(names[part])
-        for source in parts:
-            source.give(names[part], values, fields)
+        given = {name: np.full_like(giver[part], -1) for name in ("giver", "told")}
+        for k, source in enumerate(parts):
+            source.give(k, names[part], {**values, **given}, fields)
+        giver[part] = given["giver"]
         merged.put(part, values)
-    for log in LOGS:
-        merged.append_records(log, (record for s in parts for record in s.records(log)))
-    return [
-        (models_folder(part.study.path), record["model"])
-        for part in parts
-        for record in part.records(DETAILS)
-        if "model" in record
-    ]
+    records = {
+        log: [(s, r) for k, s in enumerate(parts) for r in s.records(log, names, giver == k)]
+        for log in LOGS
+    }
+    for log, of_log in records.items():
+        merged.append_records(log, (record for _, record in of_log))
+    return [(models_folder(s.study.path), r["model"]) for s, r in records[DETAILS] if "model" in r]
 
 
 class _Part:
@@ -219,31 +222,36 @@ class _Part:
     study : StudyStore
     arrays : StudyArrays
         Arrays of the dataset in the file of the study, open for reading.
-    taken : ndarray of bool, shape (S, R, F)
-        Whether each cell went into the merged study.
+    told : ndarray of int, shape (S, R, F)
+        Number of details of each cell but numbers: a power cut may leave a cell without its own.
     """
 
     def __init__(self, study: StudyStore, arrays: StudyArrays) -> None:
         self.study, self.arrays = study, arrays
-        self.taken = np.zeros(arrays.layout["status"][0], dtype=bool)
+        self.told = np.zeros(arrays.layout["status"][0], dtype=int)
+        for (name, repeat, fold), record in latest_of(arrays.records(DETAILS)).items():
+            details = [value for value in record.values() if isinstance(value, list | dict)]
+            self.told[arrays.names.index(name), repeat, fold] = len(details)
 
     def give(
-        self, names: Sequence[str], values: dict[str, np.ndarray], fields: Sequence[str]
+        self, own: int, names: Sequence[str], values: dict[str, np.ndarray], fields: Sequence[str]
     ) -> None:
-        """Add the cells of some strategies, with some fields, to a part of the merged study."""
+        """Add the cells of some strategies, with some fields, to a part of the merged study.
+
+        ``own`` is the number of this study in ``values["giver"]`` of the cells that it gives.
+        """
         folds = self.arrays.entry.split.folds
         for at, part in _stretches(names, self.arrays.names):
             with layout.damage_explained(self.study.path):
                 read = partial(StudyArrays.read, part=part)
                 cells = self.study.whole_cells(self.arrays, read)
                 cells = self.arrays.with_fields(cells, fields)
+            cells = {**cells, "giver": np.array(own), "told": self.told[part]}
             merged = {name: array[at, : len(folds)] for name, array in values.items()}
             self._compare(merged, cells, part)
             done, status = cells["status"] == Status.DONE, merged["status"]
-            taken = np.where(
-                done, status != Status.DONE, (cells["status"] > 0) & (status == Status.MISSING)
-            )
-            self.taken[part] = taken
+            more = (status != Status.DONE) | (cells["told"] > merged["told"])
+            taken = np.where(done, more, (cells["status"] > 0) & (status == Status.MISSING))
             rows = tested_rows(np.sort(folds, axis=1), taken)
             for name, array in merged.items():
                 np.copyto(array, cells[name], where=_like(rows if name in ROWS else taken, array))
@@ -272,12 +280,14 @@ class _Part:
                 "leave one study out, or run the strategy under another name in one"
             )
 
-    def records(self, log: str) -> Iterator[Mapping[str, Any]]:
-        """Yield the records of the cells that were taken."""
-        position = {name: s for s, name in enumerate(self.arrays.names)}
+    def records(
+        self, log: str, names: Sequence[str], given: np.ndarray
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the records of the cells that were given, an array over the merged strategies."""
+        position = {name: s for s, name in enumerate(names)}
         with layout.damage_explained(self.study.path):
             for (name, repeat, fold), record in latest_of(self.arrays.records(log)).items():
-                if self.taken[position[name], repeat, fold]:
+                if given[position[name], repeat, fold]:
                     yield record
 
 

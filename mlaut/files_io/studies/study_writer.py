@@ -39,6 +39,7 @@ class StudyWriter:
         self._logs: Logs = {}
         self._written = False
         journal.append(pack({"run": self._run}, {}))
+        journal.sync()  # a power cut may keep later pages alone: outcomes without what ran them
 
     def write(self, *outcomes: Outcome) -> None:
         """Store outcomes, which from then on survive the death of the process.
