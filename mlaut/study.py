@@ -605,9 +605,8 @@ class Study:
         names, paths = self._named_paths()
         if not names:
             raise StudyError(
-                f"{self.path}: its file of datasets, {self.datasets_path}, "
-                f"{'has none' if self.datasets_path.exists() else 'is not there; copy it there'}"
-                "; or add some, for example with add_datasets('starter')"
+                f"{self.path}: no dataset in {self.datasets_path}; copy that file there if it is "
+                "elsewhere, or add some, for example with add_datasets('starter')"
             )
         datasets, study = self._datasets_io("r"), files_io.FilesIO(self.path, "a")
         name_of = dict(zip(paths, names, strict=True))

@@ -221,7 +221,7 @@ def test_what_cannot_be_done_is_said_in_one_line(study, tmp_path):
     with pytest.raises(DataError, match="'stater' is no collection"):
         study.add_datasets("stater")
     with pytest.raises(
-        StudyError, match=r"empty.datasets.h5, is not there; copy it there; or add some, for example"
+        StudyError, match=r"no dataset in .*empty.datasets.h5; copy that file there .* or add some"
     ):
         Study(tmp_path / "empty.h5").run(STRATEGIES)
     assert not (tmp_path / "empty.h5").exists()

@@ -16,7 +16,7 @@ from mlaut.data.tables.frames import warn_of_texts, with_roles
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.tables.datasets import checked
-from mlaut.files_io.tables.tables_of_others import as_pandas, is_pair, is_table, of_pair
+from mlaut.files_io.tables.tables_of_others import is_pair, is_table, of_pair
 from mlaut.records import Dataset
 
 
@@ -77,9 +77,7 @@ def _dataset(
     if is_pair(given):
         table, array, named = of_pair(given[0], given[1], target, named)
     column = named.pop("target", target)
-    made = Dataset(name, as_pandas(table), column, task or "", roles=named, array=array)
-    warn_of_texts(made, "convert them, or have them as categories: astype('category')")
-    return made
+    return Dataset(name, table, column, task or "", roles=named, array=array)
 
 
 def _kind(leaf: Any) -> Callable[..., Iterable[str]]:
@@ -103,7 +101,7 @@ def _store(
     hdf5_io: FilesIO, datasets: list[Dataset], task: str | None, overwrite: bool, **_: Any
 ) -> Iterable[str]:
     chosen = [checked(dataset) for dataset in datasets if task in (None, dataset.task)]
-    once = {(dataset.name, dataset.fingerprint): dataset for dataset in chosen}
+    once = {(x.name, x.fingerprint): warn_of_texts(x) for x in chosen}
     return hdf5_io.save_datasets(once.values(), overwrite=overwrite)
 
 

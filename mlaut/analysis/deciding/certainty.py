@@ -76,7 +76,7 @@ def prospects(table: VerdictTable) -> str:
         least = f"{more} more {unit(table, more)}"
         if table.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
-        return f"No strategy is alone first on all of these {units}: {least} may not be enough to tell."
+        return f"None is alone first on all of these {units}: {least} may not be enough to tell."
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}

@@ -135,10 +135,8 @@ def of_blocks(
     each = (_Scored.of(block.main, score) for block in blocks)
     scored = [_Scored.joined(list(parts)) for _, parts in groupby(each, lambda part: part.dataset)]
     if not scored:
-        of = f", which is for {score.task.lower()}" if score.task else ""
-        raise AnalysisError(
-            f"no dataset suits the metric {score.name!r}{of}: choose another, or other datasets"
-        )
+        of = (score.task or "any task").lower()
+        raise AnalysisError(f"no dataset suits the metric {score.name!r}, which is for {of}")
     names, never = _strategy_names(scored, strategies)
     notes = list(notes)
     if never:

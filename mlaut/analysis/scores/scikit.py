@@ -48,7 +48,6 @@ def _of_function(function: Any, greater_is_better: bool) -> MLautScore:
     score = _FunctionScore(make_scorer(function))
     score.greater_is_better = greater_is_better
     score.name = _name_of_function(function)
-    score.undefined = f"{score.name} is not defined {_SET}"
     return score
 
 
@@ -77,7 +76,6 @@ def _n_required(function: Any) -> int:
     return sum(p.default is p.empty and p.kind in _BY_POSITION for p in parameters)
 
 
-_SET = "for this test set"
 _BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -117,7 +115,6 @@ class _ScikitScore(MLautScore):
         if self.name.endswith("_samples"):
             self.targets = "several"
         self.uses = "probabilities" if self._needs_probabilities() else "labels"
-        self.undefined = f"scikit-learn's {self.name!r} is not defined {_SET}"
 
     def _needs_probabilities(self) -> bool:
         classes = np.array([] if self.task == REGRESSION else [0, 1])
@@ -162,7 +159,7 @@ class _ScikitScore(MLautScore):
                 ) from error
         if np.isnan(value):
             told = "".join(f" ({' '.join(str(one).split())})" for one in why)
-            self.undefined = f"{self.undefined.partition(_SET)[0]}{_SET}{told}"
+            self.undefined = f"{self.name} is not defined for this test set{told}"
         return value
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:

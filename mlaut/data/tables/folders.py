@@ -15,14 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from mlaut.data.tables.archive import archive_tables
-from mlaut.data.tables.frames import (
-    Unread,
-    from_frame,
-    read_chosen,
-    roles_of,
-    warn_of_texts,
-    with_roles,
-)
+from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
 from mlaut.data.tables.images import image_folders
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
 from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of, refuse_unknown
@@ -319,7 +312,7 @@ def _made(
         task = row.get("task", "") if target == row.get("target", target) else ""
         frame = _with_categories(frame, row.get("categorical", ""), target)
         how: dict[str, Any] = {"task": task, "roles": roles, "array": array, **metadata}
-        made = from_frame(frame, target, name=row["name"], **how)
+        return from_frame(frame, target, name=row["name"], **how)
     except DataError as error:
         prefix = "" if str(error).startswith("dataset ") else f"dataset {row['name']!r}: "
         read_as_gaps = ""
@@ -333,16 +326,6 @@ def _made(
                 f"none, as in [data.missing] {row['name']} = ['?'] of a study file"
             )
         raise DataError(f"{path}: {prefix}{error}{read_as_gaps}") from None
-    if path.suffix not in _TYPED:
-        warn_of_texts(made, _HOW)
-    return made
-
-
-_TYPED = (".arff", ".parquet", ".ts")  # the file says what is a text
-_HOW = (
-    "correct the file, or say what is right in the manifest or behind the path, as in "
-    "'mine.csv?missing=n/a', '?categorical=code' or '?ignore=day'"
-)
 
 
 def roles_in(text: str) -> dict[str, list[str]]:

@@ -141,7 +141,7 @@ def test_too_few_datasets_decide_nothing():
     mixed = table(n=5, A=0.0, B=0.3)
     mixed.iloc[0] = [0.1, 0.9]
     assert decided(mixed).certainty()[1] == (
-        "No strategy is alone first on all of these datasets: 1 more dataset may not be enough to tell."
+        "None is alone first on all of these datasets: 1 more dataset may not be enough to tell."
     )
     first = "A is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08"
     assert first in decided(mixed).answer()

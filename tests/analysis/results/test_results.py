@@ -133,7 +133,7 @@ def test_a_metric_that_is_defined_nowhere_is_named_with_the_reason(tmp_path):
     of_no_class = make_scorer(fbeta_score, beta=2, pos_label="none")
     results = study.results(of_no_class)
     with pytest.raises(
-        AnalysisError, match=r"no cell has a fbeta_score\(.* is not defined .*\(Target is multiclass"
+        AnalysisError, match=r"no cell has a fbeta_score\(.* is not defined .*\(Target is multi"
     ):
         treat_missing(results, "failures last")
 
@@ -281,7 +281,7 @@ def test_standard_errors_of_scenario_a(make_block):
 
 
 def test_scoring_needs_something_to_score(make_block):
-    with pytest.raises(AnalysisError, match="no dataset suits the metric 'accuracy', which is for classification"):
+    with pytest.raises(AnalysisError, match=r"no dataset suits .*, which is for classification"):
         Results.from_blocks([], "accuracy")
     status = np.full((1, 1, 1), Status.MISSING)
     block = make_block([0, 1], [[-1, -1]], [0, 0], status=status)
