@@ -154,3 +154,9 @@ def test_no_command_changes_the_metric_or_leaves_one_column(tmp_path):
     assert "rmse" not in asked
     text = "|Model|iris|wine|\n|-|-|-|\n|a|1/2|.5|\n|b|.4|.6|\n|c|.4|.6|\n"
     assert "--columns" not in refused(tmp_path, text, name="t.md")
+
+
+def test_texts_that_are_called_scores_are_refused_with_one_of_them(tmp_path):
+    text = "|Model|iris|Paper|\n|-|-|-|\n|a|0.5|On a|\n|b|0.4|On b|\n"
+    asked = refused(tmp_path, text, name="t.md", columns={"score": "Paper", "strategy": "Model"})
+    assert "column 'Paper' has 'On a', neither a number nor a word for none" in asked

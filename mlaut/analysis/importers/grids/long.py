@@ -18,6 +18,7 @@ from mlaut.markup import counted
 Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
 _FOLDER = "give a folder with such a table for each, or name columns with --columns"
+_FULL = 0.5  # share of the cells with a row, from which a column without a name is of datasets
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 UNNAMED = "no column names it"
 
@@ -25,11 +26,11 @@ UNNAMED = "no column names it"
 def read_long(g: Sheet, keys: Keys) -> Reading:
     """Return the reading of a table with one score in a row."""
     score = _score(g, keys)
-    values = g.columns[score].numbers
-    if values is None or g.columns[score].strange:
-        column = g.columns[score]
+    column = g.columns[score]
+    if not column.is_number or column.strange:
         odd = next(iter(column.strange.values()), next((x for x in column.labels() if x), ""))
         raise g.refuse(f"column {score!r} has {odd!r}, neither a number nor a word for none")
+    values = column.numbers
     g.check_units([score])
     has = ~np.isnan(values) | np.isin(np.arange(g.n), list(g.columns[score].words))
     has = _of_this_metric(g, keys, has)
@@ -150,9 +151,15 @@ def _other_key(
                     f"no column names the {need}, so its rows are of one: {_FOLDER}", *ways
                 )
             ways = [{role: x} for x in (keyed or free)[:3]]
+            if strategy:
+                ways = [{"strategy": [*strategy, *free]}, *ways]
             raise g.refuse(
                 f"several columns may name the {need} ({', '.join(keyed or free)})", *ways
             )
+        if strategy and found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found):
+            text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
+            both = sorted([*strategy, *found], key=list(g.columns).index)
+            raise g.refuse(text, {"strategy": both}, {"dataset": found})
         return (dataset, found) if dataset else (found, strategy)
     if len(texts) == 1:
         if strategies_in(g, texts):
@@ -178,7 +185,8 @@ def _other_key(
         one, two = two, one
     if liked[one] == "strategy" or liked[two] == "dataset" or not any(liked.values()):
         ways = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
-        raise g.refuse(f"it is unclear which of `{one}` and `{two}` names the datasets", *ways)
+        text = f"it is unclear which of `{one}` and `{two}` names the datasets"
+        raise g.refuse(text, *ways, {"strategy": [one, two]})
     return [one], [two]
 
 
