@@ -135,8 +135,9 @@ def _other_key(
         twin = next((y for y in like if g.fixes([x], y) and g.fixes([y], x)), x)
         like.setdefault(twin, []).append(x)
     texts = list(like)
-    if not known and len(texts) > 1:  # what names each row by itself leaves nothing to compare
-        texts = [x for x in texts if g.is_key([x, *more])][:1] or texts
+    if not known:  # what names each row by itself leaves nothing to compare
+        named = [x for x in g.columns if not g.columns[x].is_number and g.is_key([x, *more])]
+        texts = named[:1] if {*named} & {*texts} else texts
     if known:
         free = [x for x in texts if g.roles[x] == ""] or texts
         keyed = [x for x in free if g.is_key([*known, x, *more])]

@@ -217,7 +217,8 @@ class Sheet:
             return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
         if role in ("dataset", "strategy") and not number:
             names = {x.lower() for x in column.labels()} - {"", "-"}
-            return "size" if len(names) == 1 and names < {*word_of(column.name).split("_")} else role
+            link = len(names) == 1 and names < {*word_of(column.name).split("_")}
+            return "size" if link else role
         if role == "part" and not {x.lower() for x in column.labels()} <= {*PARTS, ""}:
             role = {"subset": "dataset", "split": "fold"}.get(word_of(column.name), "")
         texts = role == "fold" and not column.is_number
