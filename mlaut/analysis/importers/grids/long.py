@@ -59,9 +59,11 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     for key, other in ((dataset, strategy), (strategy, dataset)):
         sparse = not (keys.dataset or g.asked.chosen) and g.n_of(*key) > _SPARSE * g.n
         if (sparse or g.n_of(*key) == g.n) and g.n > 2 and g.n_of(*other) > 1:
-            few = "hardly more than one row" if g.n_of(*key) < g.n else "one row"
             ways = [{"strategy": sorted({*key, *keys.strategy}, key=list(g.columns).index)}]
-            raise g.refuse(f"each {quoted(key)} has {few}, so nothing can be compared", *ways)
+            raise g.refuse(
+                f"each {quoted(key)} has hardly more than one row, so nothing can be compared",
+                *ways,
+            )
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
@@ -156,15 +158,12 @@ def _other_key(
                     f"no column names the {need}: rows are of one {role}, {_FOLDER}", *ways
                 )
             ways = [{role: x} for x in (keyed or free)[:3]]
-            if strategy:
-                ways = [{"strategy": [*strategy, *free]}, *ways]
-            raise g.refuse(
-                f"several columns may name the {need} ({', '.join(keyed or free)})", *ways
-            )
+            text = f"several columns may name the {need} ({', '.join(keyed or free)})"
+            raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
         if strategy and found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found):
             text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
-            both = sorted([*strategy, *found], key=list(g.columns).index)
-            raise g.refuse(text, {"strategy": both}, {"dataset": found})
+            names = [x for x in g.columns if x in (*strategy, *found)]
+            raise g.refuse(text, {"strategy": names}, {"dataset": found})
         return (dataset, found) if dataset else (found, strategy)
     if len(texts) == 1:
         if strategies_in(g, texts):
