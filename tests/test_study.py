@@ -221,7 +221,7 @@ def test_what_cannot_be_done_is_said_in_one_line(study, tmp_path):
     with pytest.raises(DataError, match="'stater' is no collection"):
         study.add_datasets("stater")
     with pytest.raises(
-        StudyError, match=r"has no dataset; add some, for example with add_datasets\('starter'\)"
+        StudyError, match=r"no dataset in .*empty.datasets.h5; copy that file there .* or add some"
     ):
         Study(tmp_path / "empty.h5").run(STRATEGIES)
     assert not (tmp_path / "empty.h5").exists()

@@ -83,7 +83,7 @@ def prospects(table: VerdictTable) -> str:
         if table.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
         few = "is" if more == 1 else "are"
-        return f"At least {least} {few} needed, and perhaps more: none is first on all of these."
+        return f"At least {least} {few} needed, and perhaps more: none is alone first on all."
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}

@@ -137,7 +137,7 @@ def test_too_few_datasets_decide_nothing():
     mixed = table(n=5, A=0.0, B=0.3)
     mixed.iloc[0] = [0.1, 0.9]
     assert decided(mixed).certainty()[1] == (
-        "At least 1 more dataset is needed, and perhaps more: none is first on all of these."
+        "At least 1 more dataset is needed, and perhaps more: none is alone first on all."
     )
     first = "It is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08"
     assert first in ". ".join(decided(mixed).said(300))
