@@ -37,6 +37,9 @@ def keys_of(g: Sheet) -> Keys:
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
     said = g.asked.columns
     scores = said.get("score") or tuple(scores_of(g, numbers))
+    runs = [x for x in repeat if not g.columns[x].is_number and g.n_of(x) == g.n]
+    if strategy and runs and not (dataset or scores or g.asked.chosen or g.is_key(strategy)):
+        strategy, repeat = runs[:1], [x for x in repeat if x not in runs]  # names of runs
     if dataset and strategy and not scores and not g.asked.chosen:
         dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)
     rows = [*dataset, *strategy]

@@ -278,7 +278,7 @@ def _as_part(
     of_name = {role_of(x) for x in chosen}
     if of_name == {"dataset"}:  # such as `env` and `dataset`
         return strategy, sorted([*dataset, *chosen], key=list(g.columns).index), repeat
-    if not dataset and all(g.columns[x].unit for x in chosen):  # such as 3x
+    if not dataset and all(g.columns[x].unit and not g.columns[x].kind for x in chosen):  # as 3x
         return [*strategy, *chosen], dataset, repeat
     label = [*dataset, *strategy]
     rows = g.n_of(*label, *chosen)
