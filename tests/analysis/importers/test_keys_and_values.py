@@ -116,3 +116,25 @@ def test_the_metric_that_is_asked_for_may_name_rows(tmp_path):
         (tmp_path / "folder" / f"{name}.csv").write_text(text, encoding="utf-8")
     results = read_results(tmp_path / "folder", "DB", greater_is_better=False)
     assert (results.datasets, results.scores.loc["d1"].tolist()) == (("d1", "d2"), [0.5, 0.6])
+
+
+def test_horizons_are_not_put_into_strategies_without_a_question(tmp_path):
+    table = runs(model=["one", "two"], horizon=["15min", "30min", "60min"])
+    asked = refused(tmp_path, table.rename(columns={"score_x": "mae"}), "mae")
+    assert "--columns dataset=horizon,strategy=model" in asked
+
+
+def test_several_sets_to_test_on_are_datasets_without_those_of_validation(tmp_path):
+    table = runs(experiment=["one", "two"], split=["dev", "test-clean", "test-other"])
+    results = read(tmp_path, table.rename(columns={"score_x": "wer"}), "wer")
+    assert results.datasets == ("test-clean", "test-other")
+    assert "rows of dev" in results.how_read
+
+
+def test_the_name_of_each_run_is_no_repeat_of_a_method(tmp_path):
+    table = pd.DataFrame({"run_id": [f"q{i}" for i in range(6)], "model": ["m", "n"] * 3})
+    table = table.assign(method=["sft", "sft", "rl", "rl", "rl", "base"])
+    for name in ("gsm8k", "math500", "aime24"):
+        table[name] = RNG.uniform(0.2, 0.8, 6).round(3)
+    results = read(tmp_path, table)
+    assert results.strategies == tuple(table.run_id)

@@ -34,6 +34,12 @@ def word_of(name: object) -> str:
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())
 
 
+def part_in(label: str) -> str:
+    """Return the part of the data that a label names: ``test-clean`` is of ``test``."""
+    word = label.lower()
+    return word if word in PARTS else re.split(r"[\W_]", word)[0]
+
+
 def without_unit(name: str) -> str:
     """Return a name without brackets, a unit, and arrows: ``Time, s`` as ``Time``."""
     return re.sub(r"\([^()]*\)|\[[^\]]*\]|,\s*[^\s,]{1,4}$|[↑↓:*.]", " ", name).strip()

@@ -11,6 +11,7 @@ from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import (
     PARTS,
+    part_in,
     role_of,
     same_metric,
     without_unit,
@@ -111,13 +112,17 @@ def _check_single(g: Sheet) -> None:
 def _choose_part(g: Sheet) -> None:
     """Keep the rows of the test part where rows are of parts of the data."""
     for name in g.named("part"):
-        labels = np.array([x.lower() for x in g.columns[name].labels()])
+        labels = np.array([part_in(x) for x in g.columns[name].labels()])
         kinds = sorted({x for x in labels if x}, key=lambda x: PARTS[x])
         if len(kinds) > 1 and PARTS[kinds[0]] == PARTS[kinds[1]]:
             continue
         rows = labels == kinds[0]
         others = ", ".join(kinds[1:])
-        g.drop([name], f"{kinds[0]} throughout" if len(kinds) == 1 else f"its {kinds[0]} rows are")
+        if len({*g.columns[name].labels()[rows]}) > 1:  # several sets to test on
+            g.roles[name] = "" if g.named("dataset") else "dataset"
+        else:
+            why = f"{kinds[0]} throughout" if len(kinds) == 1 else f"its {kinds[0]} rows are"
+            g.drop([name], why)
         g.keep(rows, f"rows of {others}")
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from mlaut.analysis.importers.grids.cells import Column, columns_of
 from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import Grid
-from mlaut.analysis.importers.grids.names import PARTS, looks_like, role_of, word_of
+from mlaut.analysis.importers.grids.names import PARTS, looks_like, part_in, role_of, word_of
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest, some_of
 
@@ -218,10 +218,14 @@ class Sheet:
         short = role == "size" and word_of(column.name) in ("id", "index", "no", "p", "n")
         if number and (short or role in ("dataset", "repeat", "fold")):
             return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
-        if role == "part" and not {x.lower() for x in column.labels()} <= {*PARTS, ""}:
+        if role in ("dataset", "strategy") and not number:
+            names = {x.lower() for x in column.labels()} - {"", "-"}
+            link = len(names) == 1 and names < {*word_of(column.name).split("_")}
+            return "size" if link else role
+        if role == "part" and not {*map(part_in, column.labels())} <= {*PARTS, ""}:
             role = {"subset": "dataset", "split": "fold"}.get(word_of(column.name), "")
         texts = role == "fold" and not column.is_number
-        if texts and {x.lower() for x in column.labels()} <= {*PARTS, ""}:
+        if texts and {*map(part_in, column.labels())} <= {*PARTS, ""}:
             return "part"
         return role
 
