@@ -28,7 +28,7 @@ COMMANDS = {
     "status": ["status", "one.h5"],
     "report": ["report", "one.h5"],
     "verify": ["verify", "one.h5"],
-    "publish": ["publish", "one.h5", "-o", "bundle", "--author", "Ada Lovelace"],
+    "publish": ["publish", "one.h5", "-o", "bundle", "--author", "Ada Lovelace", "--licence", "MIT"],
     "merge": ["merge", "one.h5", "other.h5", "-o", "all.h5"],
 }
 ADDED = ("add mapping", "add list", "add generator")

@@ -27,7 +27,7 @@ _STATUS_BITS = 7  # lowest bits of a checksum; they hold the status, or 0 for 8 
 _DONE = int(Status.DONE)
 PART = 2**24  # bytes of the rows of some strategies that are read at once
 _PIECE = 2**16  # bytes of a piece of an array; HDF5 needs about 50 bytes for the place of each
-_MOST_STRATEGIES = 16  # of a piece: so many have their places from the start, and take room later
+_MOST_STRATEGIES = 16  # of a piece that leaves room for further ones
 _BLOCK = 4096  # bytes of the disk that most file systems give at once
 _LARGEST_PIECE = 2**30  # bytes; HDF5 allows 4 GiB
 
@@ -79,23 +79,43 @@ class StudyArrays:
         fields: Sequence[str] | None = None,
         spare: bool = True,
     ) -> StudyArrays:
-        """Create the arrays of a dataset, with all cells missing.
+        """Create the arrays of a dataset, with all cells missing: none without strategies.
 
-        ``fields`` names the numbers of each cell; default ``USAGE``. Unless ``spare`` is false, the
-        file has places for further strategies, as holes.
+        ``fields`` names the numbers of each cell; default ``USAGE``. Unless ``spare`` is false,
+        pieces are small, so that further strategies need no large ones.
         """
-        fields = USAGE if fields is None else fields
         group.attrs.update({"encoding-type": "mlaut-outcomes", "encoding-version": VERSION})
-        put_labels(group, "strategies", names)
-        for name, (shape, dtype, _) in array_layout(entry, len(names), len(fields)).items():
-            _allocate(group, name, shape, dtype, _MOST_STRATEGIES if spare else len(names))
-        group["usage"].attrs["fields"] = ", ".join(fields)
-        return cls(group, entry, names)
+        most = _MOST_STRATEGIES if spare else len(names)
+        return cls(group, entry, ()).grow(entry, names, fields, most)
 
-    def grow(self, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
-        """Make room for further strategies or repeats, whose cells are missing; move no value."""
-        for name, (shape, _, _) in self._layout_of(entry, len(names)).items():
-            self.group[name].resize(shape)
+    def grow(
+        self,
+        entry: SplitEntry,
+        names: Sequence[str],
+        fields: Sequence[str] | None = None,
+        most: int = _MOST_STRATEGIES,
+    ) -> StudyArrays:
+        """Make room for further strategies or repeats, whose cells are missing.
+
+        The first strategies decide the size of pieces. Further repeats need new arrays: HDF5 takes
+        kilobytes for the places of one that can grow in two directions.
+        """
+        known, fields = "usage" in self.group, USAGE if fields is None else fields
+        layout = array_layout(entry, len(names), len(fields)) if names else {}
+        if known:
+            layout = self._layout_of(entry, len(names))
+        for name, (shape, dtype, _) in layout.items():
+            if known and self.group[name].shape[1] == shape[1]:
+                self.group[name].resize(shape)
+                continue
+            old = self.group.pop(name) if known else np.empty(0)  # it stays until it is closed
+            _allocate(self.group, name, shape, dtype, min(most, len(names)))
+            for s, values in enumerate(old):
+                self.group[name][s, : len(values)] = values
+            if name == "usage":
+                self.group[name].attrs["fields"] = (
+                    old.attrs["fields"] if known else ", ".join(fields)
+                )
         if tuple(names) != self.names:
             put_labels(self.group, "strategies", names)
         return StudyArrays(self.group, entry, names)
@@ -115,7 +135,7 @@ class StudyArrays:
         each strategy here, None for those that are left out.
         """
         at = [s for s, name in enumerate(other.names) if called[name]]
-        for name in self.layout:
+        for name in self.layout if at else ():
             self.group[name][...] = other._read(name)[at]
         for log in LOGS:
             records = ({**r, "strategy": called[r["strategy"]]} for r in other.records(log))
@@ -189,11 +209,15 @@ class StudyArrays:
     @cached_property
     def fields(self) -> list[str]:
         """Names of the numbers that ``usage`` holds in this file."""
+        if "usage" not in self.group:
+            return list(USAGE)
         item = self.group["usage"]
         return str(item.attrs["fields"]).split(", ")[: item.shape[-1]]
 
     def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
         """Read an array; raise ValueError if it has another shape or type than expected."""
+        if not self.names:
+            return np.empty(*self.layout[name][:2])
         item, (shape, dtype, _) = check_size(self.group[name], plain=True), self.layout[name]
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
@@ -235,7 +259,7 @@ class StudyArrays:
         return self._layout_of(self.entry, len(self.names))
 
     def _layout_of(self, entry: SplitEntry, n_strategies: int) -> Layout:
-        shape = self.group["usage"].shape
+        shape = self.group["usage"].shape if "usage" in self.group else ()
         return array_layout(entry, n_strategies, shape[-1] if len(shape) == 4 else len(USAGE))
 
     def read(self, part: slice = slice(None)) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -362,7 +386,8 @@ class ArrayWriter:
         self._head = _head_type(self.layout)
         self._rows_of = [name for name in ROWS if name in self.layout]
         self._fields = arrays.fields
-        self._arrays = {name: file.array(arrays.group[name]) for name in self.layout}
+        stored = self.layout if self.names else ()
+        self._arrays = {name: file.array(arrays.group[name]) for name in stored}
         folds = arrays.entry.split.folds
         self._begins = [
             np.searchsorted(np.sort(of_repeat), np.arange(arrays.entry.split.n_folds))
@@ -566,7 +591,7 @@ def _allocate(
     written = h5py.h5d.FILL_TIME_ALLOC if name == "status" else h5py.h5d.FILL_TIME_NEVER
     creation.set_fill_time(written)
     creation.set_obj_track_times(False)  # the same study always has the same bytes
-    space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED, h5py.h5s.UNLIMITED, *shape[2:]))
+    space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED, *shape[1:]))
     kind = h5py.h5t.py_create(dtype, logical=True)
     h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=creation)
 
@@ -575,7 +600,7 @@ def room_of(entry: SplitEntry, n_strategies: int) -> int:
     """Return the bytes that all cells of some strategies take of the disk, in its whole blocks."""
     total = 0
     for name, (shape, dtype, _) in array_layout(entry, n_strategies).items():
-        chunk = _chunk(name, shape, dtype, _MOST_STRATEGIES)
+        chunk = _chunk(name, shape, dtype, min(n_strategies, _MOST_STRATEGIES))
         pieces = math.prod(-(-n // of) for n, of in zip(shape, chunk, strict=True))
         of_one = math.prod(chunk[1:]) * dtype.itemsize
         used = min(n_strategies, chunk[0]) * of_one

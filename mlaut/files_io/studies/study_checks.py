@@ -83,7 +83,7 @@ def _split_problems(entry: SplitEntry) -> Iterator[str]:
 def _layout_problems(arrays: StudyArrays, names: set[str]) -> Iterator[str]:
     if unknown := set(arrays.names) - names:
         yield f"outcomes of strategies that the study does not know: {', '.join(sorted(unknown))}"
-    for name, (shape, dtype, _) in arrays.layout.items():
+    for name, (shape, dtype, _) in arrays.layout.items() if arrays.names else ():
         item = arrays.group[name]
         if (item.shape, item.dtype) != (shape, dtype):
             yield f"{name} is {item.dtype} {item.shape}, and must be {dtype} {shape}"
