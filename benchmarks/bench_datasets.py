@@ -28,7 +28,16 @@ COMMANDS = {
     "status": ["status", "one.h5"],
     "report": ["report", "one.h5"],
     "verify": ["verify", "one.h5"],
-    "publish": ["publish", "one.h5", "-o", "bundle", "--author", "Ada Lovelace", "--licence", "MIT"],
+    "publish": [
+        "publish",
+        "one.h5",
+        "-o",
+        "bundle",
+        "--author",
+        "Ada Lovelace",
+        "--licence",
+        "MIT",
+    ],
     "merge": ["merge", "one.h5", "other.h5", "-o", "all.h5"],
 }
 ADDED = ("add mapping", "add list", "add generator")
@@ -58,7 +67,9 @@ def learners(first: int, last: int) -> dict[str, Any]:
         f"dummy {i}": DummyClassifier(strategy="stratified", random_state=i)
         for i in range(first, last)
     }
-    return {**found, "bayes": GaussianNB()} if last == 2 else found
+    return (
+        {"dummy 0": found["dummy 0"], "bayes": GaussianNB()} if (first, last) == (0, 2) else found
+    )
 
 
 def prepared(call: str, given: argparse.Namespace) -> Any:
