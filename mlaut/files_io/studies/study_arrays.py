@@ -18,7 +18,7 @@ from mlaut.files_io.outcomes.study_records import DETAILS, LOGS, USAGE, SplitEnt
 from mlaut.files_io.safe_files.hdf5 import InPlace
 from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import append_log, get_labels, get_log, put_labels
-from mlaut.files_io.safe_files.untrusted import check_size
+from mlaut.files_io.safe_files.untrusted import opened, read_whole
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
 VERSION = 2  # of the form of outcomes in HDF5
@@ -218,14 +218,14 @@ class StudyArrays:
         """Read an array; raise ValueError if it has another shape or type than expected."""
         if not self.names:
             return np.empty(*self.layout[name][:2])
-        item, (shape, dtype, _) = check_size(self.group[name], plain=True), self.layout[name]
+        item, (shape, dtype, _) = opened(self.group, name, plain=True), self.layout[name]
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
                 f"and must be {dtype} {shape}"
             )
-        values = item[part]
-        for s, repeat, start, new in self._journaled.get(item.name, ()):
+        values = read_whole(item, part)
+        for s, repeat, start, new in self._journaled.get(name, ()):
             for at in (k for k, own in enumerate(range(len(self.names))[part]) if own == s):
                 values[at, repeat, start : start + len(new)] = new
         return values
@@ -237,10 +237,11 @@ class StudyArrays:
 
     def array(self, item: h5py.Dataset) -> SimpleNamespace:
         """Return an array for an `ArrayWriter`: its values are read from it, not from the file."""
-        writes = self._journaled.setdefault(item.name, [])
+        name = item.name.rpartition("/")[2]
+        writes = self._journaled.setdefault(name, [])
         return SimpleNamespace(
             write=lambda *values: writes.append(values),
-            read=lambda s, repeat: self._read(item.name.rpartition("/")[2])[s, repeat],
+            read=lambda s, repeat: self._read(name)[s, repeat],
         )
 
     def put(self, part: slice, values: Mapping[str, np.ndarray]) -> None:
