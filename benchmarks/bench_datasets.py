@@ -112,7 +112,7 @@ def in_this_process(call: str, given: argparse.Namespace) -> None:
     profile, begun = cProfile.Profile(), time.process_time()
     if given.profile:
         profile.runcall(work)
-        pstats.Stats(profile, stream=sys.stderr).sort_stats("cumulative").print_stats(90)
+        pstats.Stats(profile, stream=sys.stderr).sort_stats("cumulative").print_stats("mlaut", 90)
     else:
         work()
     print(f"\n{time.process_time() - begun}")
