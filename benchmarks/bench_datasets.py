@@ -7,7 +7,7 @@ process.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_datasets.py [--datasets 100 300 1000]
     OMP_NUM_THREADS=1 python benchmarks/bench_datasets.py --datasets 300 --profile run
-    OMP_NUM_THREADS=1 python benchmarks/bench_datasets.py --datasets 1000 --strategies 100 --folds 10
+    OMP_NUM_THREADS=1 python benchmarks/bench_datasets.py --datasets 99 --strategies 99 --folds 9
 """
 
 import argparse

@@ -110,7 +110,7 @@ def object_h5(
 
 def output_h5(content: Any, empty: bool) -> contextlib.AbstractContextManager[h5py.File]:
     """Return `object_h5` for writing; an empty file begins with space for a seal."""
-    options = {"userblock_size": BLOCK} if empty else {}
+    options: dict[str, Any] = {"userblock_size": BLOCK} if empty else {}
     return object_h5(content, "w" if empty else "r+", libver=_FORM, **options)
 
 

@@ -82,8 +82,7 @@ def get_labels(group: h5py.Group, name: str) -> list[Any]:
     """Return stored labels; an empty list if there are none."""
     if name not in group:
         return []
-    item = _small(group, name, "labels")
-    kind = h5py.AttributeManager(h5py.Dataset(item)).get("encoding-type")
+    item, kind = _small(group, name, "labels"), group[name].attrs.get("encoding-type")
     if kind != "labels" or item.dtype.kind not in "Sif":
         return list(get_json(group, name, []))
     values = read_whole(item).tolist()

@@ -70,7 +70,7 @@ def check_size(item: Any, *, plain: bool = False, largest: int | None = None) ->
     """
     identity = item.id if isinstance(item, h5py.HLObject) else item
     if not isinstance(identity, h5py.h5d.DatasetID):
-        raise ValueError(f"{_name(identity)} is no array")
+        raise ValueError(f"{h5py.h5i.get_name(identity).decode()} is no array")
     what, dtype = "", identity.dtype
     creation = identity.get_create_plist()  # twice as quick as the properties of h5py, each time
     stored = identity.get_storage_size()
@@ -87,14 +87,10 @@ def check_size(item: Any, *, plain: bool = False, largest: int | None = None) ->
         what = f"it needs {size:,} bytes, more than half of the memory that may be used here"
     if what:
         raise StoreError(
-            f"{h5py.h5f.get_name(identity).decode()}: {_name(identity)}: {what}; it is not read: "
-            "do not trust this file, or restore it from a copy"
+            f"{h5py.h5f.get_name(identity).decode()}: {h5py.h5i.get_name(identity).decode()}: "
+            f"{what}; it is not read: do not trust this file, or restore it from a copy"
         )
     return item
-
-
-def _name(identity: Any) -> str:
-    return str(h5py.h5i.get_name(identity).decode())
 
 
 def check_together(group: h5py.Group, text: int = 1) -> None:
@@ -150,13 +146,9 @@ def opened(group: h5py.Group, name: str, **how: Any) -> h5py.h5d.DatasetID:
 
 def read_whole(item: h5py.h5d.DatasetID, part: slice = slice(None)) -> np.ndarray:
     """Return the values of an array that `check_size` has checked, or a part of its first axis."""
-    shape, of_file, of_memory = item.shape, h5py.h5s.ALL, h5py.h5s.ALL
     if part != slice(None):
-        start, stop, _ = part.indices(shape[0])
-        shape = (stop - start, *shape[1:])
-        of_file, of_memory = item.get_space(), h5py.h5s.create_simple(shape)
-        of_file.select_hyperslab((start, *(0 for _ in shape[1:])), shape)
-    values = np.zeros(shape, item.dtype)
+        return np.asarray(h5py.Dataset(item)[part])
+    values = np.zeros(item.shape, item.dtype)
     if values.size:
-        item.read(of_memory, of_file, values)
+        item.read(h5py.h5s.ALL, h5py.h5s.ALL, values)
     return values

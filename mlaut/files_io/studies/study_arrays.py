@@ -75,47 +75,36 @@ class StudyArrays:
         group: h5py.Group,
         entry: SplitEntry,
         names: Sequence[str],
-        *,
         fields: Sequence[str] | None = None,
-        spare: bool = True,
     ) -> StudyArrays:
         """Create the arrays of a dataset, with all cells missing: none without strategies.
 
-        ``fields`` names the numbers of each cell; default ``USAGE``. Unless ``spare`` is false,
-        pieces are small, so that further strategies need no large ones.
+        ``fields`` names the numbers of each cell; default ``USAGE``.
         """
         group.attrs.update({"encoding-type": "mlaut-outcomes", "encoding-version": VERSION})
-        most = _MOST_STRATEGIES if spare else len(names)
-        return cls(group, entry, ()).grow(entry, names, fields, most)
+        return cls(group, entry, ()).grow(entry, names, fields)
 
     def grow(
-        self,
-        entry: SplitEntry,
-        names: Sequence[str],
-        fields: Sequence[str] | None = None,
-        most: int = _MOST_STRATEGIES,
+        self, entry: SplitEntry, names: Sequence[str], fields: Sequence[str] | None = None
     ) -> StudyArrays:
         """Make room for further strategies or repeats, whose cells are missing.
 
         The first strategies decide the size of pieces. Further repeats need new arrays: HDF5 takes
         kilobytes for the places of one that can grow in two directions.
         """
-        known, fields = "usage" in self.group, USAGE if fields is None else fields
-        layout = array_layout(entry, len(names), len(fields)) if names else {}
-        if known:
-            layout = self._layout_of(entry, len(names))
+        known, about = "usage" in self.group, {"fields": ", ".join(fields or USAGE)}
+        layout = array_layout(entry, len(names), len(fields or USAGE)) if names else {}
+        layout = self._layout_of(entry, len(names)) if known else layout
         for name, (shape, dtype, _) in layout.items():
             if known and self.group[name].shape[1] == shape[1]:
                 self.group[name].resize(shape)
                 continue
-            old = self.group.pop(name) if known else np.empty(0)  # it stays until it is closed
-            _allocate(self.group, name, shape, dtype, min(most, len(names)))
-            for s, values in enumerate(old):
+            item: Any = self.group.pop(name) if known else ()  # it stays until it is closed
+            _allocate(self.group, name, shape, dtype)
+            for s, values in enumerate(item):
                 self.group[name][s, : len(values)] = values
             if name == "usage":
-                self.group[name].attrs["fields"] = (
-                    old.attrs["fields"] if known else ", ".join(fields)
-                )
+                self.group[name].attrs.update(item.attrs if known else about)
         if tuple(names) != self.names:
             put_labels(self.group, "strategies", names)
         return StudyArrays(self.group, entry, names)
@@ -216,9 +205,10 @@ class StudyArrays:
 
     def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
         """Read an array; raise ValueError if it has another shape or type than expected."""
+        shape, dtype, _ = self.layout[name]
         if not self.names:
-            return np.empty(*self.layout[name][:2])
-        item, (shape, dtype, _) = opened(self.group, name, plain=True), self.layout[name]
+            return np.empty(shape, dtype)
+        item = opened(self.group, name, plain=True)
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
@@ -260,8 +250,8 @@ class StudyArrays:
         return self._layout_of(self.entry, len(self.names))
 
     def _layout_of(self, entry: SplitEntry, n_strategies: int) -> Layout:
-        shape = self.group["usage"].shape if "usage" in self.group else ()
-        return array_layout(entry, n_strategies, shape[-1] if len(shape) == 4 else len(USAGE))
+        fields = self.group["usage"].shape[3:] if "usage" in self.group else ()
+        return array_layout(entry, n_strategies, fields[0] if fields else len(USAGE))
 
     def read(self, part: slice = slice(None)) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Read the arrays of some strategies as they are stored: rows are sorted by fold.
@@ -578,16 +568,14 @@ def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:
     return [content[a * width : b * width] for a, b in pairwise(ends.tolist())]
 
 
-def _allocate(
-    group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, most: int
-) -> None:
+def _allocate(group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
     """Create an array that can grow, and whose places in the file are known at once.
 
     Only statuses are written. The rest are holes of the file, which take no room on the disk until
     a cell is stored there.
     """
     creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    creation.set_chunk(_chunk(name, shape, dtype, most))
+    creation.set_chunk(_chunk(name, shape, dtype))
     creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
     written = h5py.h5d.FILL_TIME_ALLOC if name == "status" else h5py.h5d.FILL_TIME_NEVER
     creation.set_fill_time(written)
@@ -601,7 +589,7 @@ def room_of(entry: SplitEntry, n_strategies: int) -> int:
     """Return the bytes that all cells of some strategies take of the disk, in its whole blocks."""
     total = 0
     for name, (shape, dtype, _) in array_layout(entry, n_strategies).items():
-        chunk = _chunk(name, shape, dtype, min(n_strategies, _MOST_STRATEGIES))
+        chunk = _chunk(name, shape, dtype)
         pieces = math.prod(-(-n // of) for n, of in zip(shape, chunk, strict=True))
         of_one = math.prod(chunk[1:]) * dtype.itemsize
         used = min(n_strategies, chunk[0]) * of_one
@@ -609,10 +597,10 @@ def room_of(entry: SplitEntry, n_strategies: int) -> int:
     return total
 
 
-def _chunk(name: str, shape: tuple[int, ...], dtype: np.dtype, most: int) -> tuple[int, ...]:
+def _chunk(name: str, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
     """Return the shape of the pieces of an array: all folds or rows of some strategies."""
     inner = max(1, math.prod(shape[2:]) * dtype.itemsize)
     repeats = 1 if name in ROWS else min(max(1, shape[1]), max(1, _PIECE // inner))
-    strategies = min(max(1, most), max(1, _PIECE // (inner * repeats)))
+    strategies = max(1, min(shape[0], _MOST_STRATEGIES, _PIECE // (inner * repeats)))
     rows = max(1, min(shape[2], _LARGEST_PIECE * shape[2] // inner))
     return (strategies, repeats, rows, *(max(1, n) for n in shape[3:]))

@@ -14,7 +14,7 @@ from mlaut.files_io.safe_files.lock import holder_of
 from mlaut.files_io.safe_files.names import from_h5
 from mlaut.files_io.studies.models import is_recorded, models_folder
 from mlaut.files_io.studies.study import StudyStore
-from mlaut.files_io.studies.study_arrays import StudyArrays, tested_rows
+from mlaut.files_io.studies.study_arrays import tested_rows
 from mlaut.files_io.studies.study_layout import PREDICTIONS, SPLITS, arrays_of, strategies_of
 from mlaut.held import leftovers
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, not_distributions
@@ -47,7 +47,9 @@ def _dataset_problems(
     try:
         arrays = arrays_of(file, name)
         yield from _split_problems(arrays.entry)
-        yield from _layout_problems(arrays, {entry.name for entry in strategies})
+        if unknown := set(arrays.names) - {entry.name for entry in strategies}:
+            names = ", ".join(sorted(unknown))
+            yield f"outcomes of strategies that the study does not know: {names}"
         block, torn = arrays.block()
         for s, repeat, fold in np.argwhere(torn).tolist():
             cell = Cell(name, arrays.names[s], repeat, fold)
@@ -78,15 +80,6 @@ def _split_problems(entry: SplitEntry) -> Iterator[str]:
             yield f"{len(unseen)} of its classes have no row"
     elif not np.isfinite(entry.truth).all():
         yield "its truth is not finite"
-
-
-def _layout_problems(arrays: StudyArrays, names: set[str]) -> Iterator[str]:
-    if unknown := set(arrays.names) - names:
-        yield f"outcomes of strategies that the study does not know: {', '.join(sorted(unknown))}"
-    for name, (shape, dtype, _) in arrays.layout.items() if arrays.names else ():
-        item = arrays.group[name]
-        if (item.shape, item.dtype) != (shape, dtype):
-            yield f"{name} is {item.dtype} {item.shape}, and must be {dtype} {shape}"
 
 
 def _value_problems(block: Block, foreign: Collection[str]) -> Iterator[str]:

@@ -324,7 +324,7 @@ def copy_study(
         source = arrays_of(old, dataset)
         group = new[PREDICTIONS].create_group(to_h5(name))
         kept = [to for old_name in source.names if (to := called[old_name])]
-        arrays = StudyArrays.create(group, entry, kept, fields=source.fields, spare=plain is None)
+        arrays = StudyArrays.create(group, entry, kept, source.fields)
         arrays.copy_from(source, plain or dict, called)
     for what, names in changes.items():
         if names:

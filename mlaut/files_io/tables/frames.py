@@ -27,12 +27,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
-from mlaut.files_io.safe_files.untrusted import (
-    check_size,
-    check_together,
-    opened,
-    read_whole,
-)
+from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_whole
 from mlaut.files_io.tables import encodings
 from mlaut.lazy import pd
 
@@ -193,8 +188,7 @@ def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -
                 k = int(np.searchsorted(starts, at, side="right")) - 1
                 stored = group["body"][str(k)]
                 if stored.attrs[ENCODING] == "array":
-                    place = at - starts[k]
-                    values = read_whole(opened(stored, "values"), slice(place, place + 1))[0]
+                    values = check_size(stored["values"])[at - starts[k]]
                 else:
                     values = encodings.decode(_get(stored, where))
                 series[name] = pd.Series(values, index, values.dtype)
@@ -248,8 +242,7 @@ def _read_body(
         what = f"column {names[start]!r}" if start < len(names) else "a column without a name"
         with _damage_explained(where, what):
             stored = group["body"][str(position)]
-            element = _get(stored, where)
-            count = int(element.about["columns"])  # type: ignore[arg-type]
+            element, count = _get(stored, where), int(stored.attrs["columns"])
             if element.encoding == "array":
                 yield pd.DataFrame(element.arrays["values"].T, index=index, copy=False)
             else:
