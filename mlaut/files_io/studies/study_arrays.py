@@ -125,7 +125,7 @@ class StudyArrays:
         """
         at = [s for s, name in enumerate(other.names) if called[name]]
         for name in self.layout if at else ():
-            self.group[name][...] = other._read(name)[at]
+            self._fill(name, other._read(name)[at])
         for log in LOGS:
             records = ({**r, "strategy": called[r["strategy"]]} for r in other.records(log))
             self.append_records(log, (plain(record) for record in records if record["strategy"]))
@@ -238,11 +238,17 @@ class StudyArrays:
         """Write values as `read` returns them; rows of strategies without any cell take no room."""
         used = np.flatnonzero(values["status"].any(axis=(1, 2))).tolist()
         for name, array in values.items():
-            if name in ROWS:
+            if len(used) == len(self.names):
+                self._fill(name, array)
+            elif name in ROWS:
                 for s in used:
                     self.group[name][part.start + s] = array[s]
             else:
                 self.group[name][part] = array
+
+    def _fill(self, name: str, values: np.ndarray) -> None:
+        item = h5py.h5d.open(self.group.id, name.encode())
+        item.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(values))
 
     @cached_property
     def layout(self) -> Layout:
