@@ -51,14 +51,12 @@ def _dataset_problems(
             names = ", ".join(sorted(unknown))
             yield f"outcomes of strategies that the study does not know: {names}"
         block, torn = arrays.block()
-        for s, repeat, fold in np.argwhere(torn).tolist():
-            cell = Cell(name, arrays.names[s], repeat, fold)
-            yield f"{cell}: its checksum does not hold; --mend clears it"
         # A run that clears cells has such ones for a moment.
         lost = (holder_of(study.path) is None) & arrays.without_status()
-        for s, repeat, fold in np.argwhere(lost).tolist():
-            cell = Cell(name, arrays.names[s], repeat, fold)
-            yield f"{cell}: its outcome is whole, but its status is lost; --mend clears it"
+        status = "its outcome is whole, but its status is lost"
+        for what, cells in (("its checksum does not hold", torn), (status, lost)):
+            for s, repeat, fold in np.argwhere(cells).tolist():
+                yield f"{Cell(name, arrays.names[s], repeat, fold)}: {what}; --mend clears it"
         yield from _value_problems(block, foreign_sources(strategies))
         yield from _model_problems(study, name)
     except (KeyError, ValueError, TypeError, IndexError, OSError, MlautError) as error:
