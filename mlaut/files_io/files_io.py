@@ -225,9 +225,7 @@ class FilesIO:
         DataError
             A dataset does not exist.
         """
-        with self._reading() as file:
-            groups = (self._group(file, path) for path in dataset_paths)
-            return tuple(str(group.attrs["fingerprint"]) for group in groups)
+        return tuple(info.fingerprint for info in self.infos_of(dataset_paths))
 
     def load_dataset(self, dataset_path: str) -> Dataset:
         """Read a dataset, and check its content against the stored fingerprint.

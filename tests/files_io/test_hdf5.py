@@ -65,7 +65,7 @@ LIMITED = """
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     full = []
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    rooms = {"split": [20_000, 300_000], "allocate": [0, 10_000, 400_000],
+    rooms = {"split": [20_000, 80_000], "allocate": [0, 10_000, 200_000],
              "save": [3000, 60_000, 200_000], "run": [60, 100, 9000]}
     for name, room in ((name, room) for name in calls for room in rooms[name]):
         call = calls[name]
