@@ -216,10 +216,10 @@ def test_datasets_and_strategies_take_little_room(tmp_path):
     study.save_splits(entries)
     study.allocate([strategy("tree"), strategy("svc")])
     values = 2 * 100 * (4 + 3 * 4) + 2 * 5 * (1 + 4 + 4 + 3 * 8 + 3 * 8)
-    assert study.path.stat().st_size < 50 * (values + 8_500)
+    assert study.path.stat().st_size < 50 * (values + 6_000)
     before = study.path.stat().st_size
     study.allocate([strategy("tree"), strategy("svc"), strategy("svm")])
-    assert study.path.stat().st_size - before < 50 * (values + 1_000)
+    assert study.path.stat().st_size - before < 50 * (1.5 * values + 1_500)  # arrays move, once
 
 
 def test_every_status_of_a_cell_has_its_own_code_in_a_checksum():

@@ -89,18 +89,23 @@ class StudyArrays:
     ) -> StudyArrays:
         """Make room for further strategies or repeats, whose cells are missing.
 
-        The first strategies decide the size of pieces. Further repeats need new arrays: HDF5 takes
-        kilobytes for the places of one that can grow in two directions.
+        The first strategies decide the size of pieces. A small array that cannot grow takes half of
+        the file; it is moved once, to one that takes further strategies. Further repeats always
+        need new arrays: HDF5 takes kilobytes for the places of one that grows in two directions.
         """
         known, about = "usage" in self.group, {"fields": ", ".join(fields or USAGE)}
         layout = array_layout(entry, len(names), len(fields or USAGE)) if names else {}
         layout = self._layout_of(entry, len(names)) if known else layout
         for name, (shape, dtype, _) in layout.items():
-            if known and self.group[name].shape[1] == shape[1]:
-                self.group[name].resize(shape)
+            item: Any = self.group[name] if known else ()
+            if known and (
+                item.shape == shape or (item.maxshape[0], item.shape[1]) == (None, shape[1])
+            ):
+                item.resize(shape)
                 continue
-            item: Any = self.group.pop(name) if known else ()  # it stays until it is closed
-            _allocate(self.group, name, shape, dtype)
+            if known:
+                del self.group[name]  # it stays until it is closed
+            _allocate(self.group, name, shape, dtype, grows=known)
             for s, values in enumerate(item):
                 self.group[name][s, : len(values)] = values
             if name == "usage":
@@ -574,19 +579,22 @@ def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:
     return [content[a * width : b * width] for a, b in pairwise(ends.tolist())]
 
 
-def _allocate(group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Create an array that can grow, and whose places in the file are known at once.
+def _allocate(
+    group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, grows: bool
+) -> None:
+    """Create an array whose places in the file are known at once; a large one can always grow.
 
     Only statuses are written. The rest are holes of the file, which take no room on the disk until
     a cell is stored there.
     """
     creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    creation.set_chunk(_chunk(name, shape, dtype))
+    grows = grows or not 0 < math.prod(shape) * dtype.itemsize <= _PIECE
+    creation.set_chunk(_chunk(name, shape, dtype) if grows else shape)
     creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
     written = h5py.h5d.FILL_TIME_ALLOC if name == "status" else h5py.h5d.FILL_TIME_NEVER
     creation.set_fill_time(written)
     creation.set_obj_track_times(False)  # the same study always has the same bytes
-    space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED, *shape[1:]))
+    space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED if grows else shape[0], *shape[1:]))
     kind = h5py.h5t.py_create(dtype, logical=True)
     h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=creation)
 
