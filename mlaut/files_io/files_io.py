@@ -607,11 +607,12 @@ class FilesIO:
 
     def _group(self, file: h5py.File, dataset_path: str) -> h5py.Group:
         path = "/" + "/".join(_parts(dataset_path))
-        if path not in file or not is_dataset(file[path]):
+        group = file.get(path)
+        if not is_dataset(group):
             names = [group.name for group in _datasets(file["/"])]
             hint = nearest(path, names) or f"; it has {len(names)}, see list_datasets()"
             raise DataError(f"{self.path}: no dataset {dataset_path!r}{hint}")
-        return file[path]
+        return group
 
 
 def _parts(path: str) -> list[str]:

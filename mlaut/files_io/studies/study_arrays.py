@@ -106,8 +106,9 @@ class StudyArrays:
             if known:
                 del self.group[name]  # it stays until it is closed
             _allocate(self.group, name, shape, dtype, grows=known)
-            for s, values in enumerate(item):
-                self.group[name][s, : len(values)] = values
+            for part in self.parts(PART) if known else ():
+                values = item[part]
+                self.group[name][part.start : part.start + len(values), : values.shape[1]] = values
             if name == "usage":
                 self.group[name].attrs.update(item.attrs if known else about)
         if tuple(names) != self.names:

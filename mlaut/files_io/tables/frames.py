@@ -241,8 +241,8 @@ def _read_body(
     for position in range(n_elements):
         what = f"column {names[start]!r}" if start < len(names) else "a column without a name"
         with _damage_explained(where, what):
-            stored = group["body"][str(position)]
-            element, count = _get(stored, where), int(stored.attrs["columns"])
+            element = _get(group["body"][str(position)], where)
+            count = int(element.about["columns"])  # type: ignore[call-overload]
             if element.encoding == "array":
                 yield pd.DataFrame(element.arrays["values"].T, index=index, copy=False)
             else:
