@@ -227,13 +227,16 @@ class FilesIO:
         """
         return tuple(info.fingerprint for info in self.infos_of(dataset_paths))
 
-    def load_dataset(self, dataset_path: str) -> Dataset:
+    def load_dataset(self, dataset_path: str, *, shared: bool = False) -> Dataset:
         """Read a dataset, and check its content against the stored fingerprint.
 
         Parameters
         ----------
         dataset_path : str
             Path as `list_datasets` returns it; the leading slash may be left out.
+        shared : bool, default False
+            Keep a small table for the next such call, which returns the same object: nobody may
+            change it.
 
         Raises
         ------
@@ -243,7 +246,7 @@ class FilesIO:
             The dataset is damaged; the message names the column.
         """
         with self._reading() as file:
-            return get_dataset(self._group(file, dataset_path))
+            return get_dataset(self._group(file, dataset_path), shared)
 
     def load_columns(self, dataset_path: str, columns: Iterable[Any] = ()) -> Dataset:
         """Read the target of a dataset, and some other columns; the rest is not read.

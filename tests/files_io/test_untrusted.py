@@ -318,13 +318,13 @@ def test_arrays_that_lie_outside_of_the_file_are_not_sealed(study, name, monkeyp
     io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "input"})
     moved(study.path, name, 2**40)
     before = study.path.read_bytes()
-    with pytest.raises(StoreError, match=r"study\.h5: damaged, for (it cannot be seal|its groups)") as told:
+    with pytest.raises(StoreError, match=r"damaged, for (it cannot be seal|its groups)") as told:
         accept_changes(study.path)
     assert "\n" not in str(told.value)
     assert study.path.read_bytes() == before
     change(study, len)  # who makes such a file can seal it
     before = study.path.read_bytes()
-    with pytest.raises(StoreError, match=r"study\.h5: damaged, for (it cannot be seal|its groups)"):
+    with pytest.raises(StoreError, match=r"damaged, for (it cannot be seal|its groups)"):
         io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "more"})
     assert study.path.read_bytes() == before
     assert sorted(file.name for file in study.path.parent.iterdir()) == ["other", "study.h5"]

@@ -49,7 +49,7 @@ def load(ref: DatasetRef) -> Dataset:
     MlautError
         The dataset cannot be read, or has another fingerprint.
     """
-    dataset = _database(ref.database).load_dataset(ref.path)
+    dataset = _database(ref.database).load_dataset(ref.path, shared=True)
     if dataset.fingerprint != ref.fingerprint:
         raise DataError(
             f"{ref.database}: dataset {ref.name!r} was changed while the study runs; "
