@@ -157,7 +157,10 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
             if len(set(reading.strategy)) > 1:
                 readable[number] = reading
         except QuestionError as error:
-            ways = ways or asked_of(grid, error)[:2]
+            found = [
+                x for x in asked_of(grid, error) if x.metric == asked.metric or not asked.metric
+            ]
+            ways = ways or found[:2]
             why = why or error.text.removeprefix(f"{asked.where}: ")
     many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
     readable = many if len(many) == 1 else readable  # those of one dataset count after it

@@ -47,10 +47,12 @@ _CLOCK = re.compile(
 _GROUPED = re.compile(r"\d{1,3}(?:(['_])\d{3})(?:\1\d{3})*(?:\.\d+)?(?!\d)")
 _CITED = re.compile(r"(?<=\S)\s*\[\d{1,3}(?:,\s*\d{1,3})*\]$")  # a reference behind a number
 _FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|error|timeout|oom)\b")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
 _NONE = (np.nan, np.nan, np.nan, "", "")  # of a cell without a number
 _UNITS = frozenset(WORDS["units"])
 _SENTENCE = 30  # letters of a cell from which it tells more than that a run failed
+_NEAR = 0.1  # share of a score within which a number in brackets is another score
 _SCALES: dict[str, tuple[str, float]] = {  # the unit of a kind of measure, and how many of it
     x: (kind, n) for kind, each in _TABLES["scales"].items() for x, n in each.items()
 }
@@ -118,7 +120,7 @@ class Column:
     @property
     def unit(self) -> bool:
         """Whether the numbers carry units."""
-        return self.units is not None
+        return self.units is not None and any(self.units)
 
     @property
     def told_unit(self) -> str:
@@ -289,15 +291,18 @@ def _float(text: str, comma: bool | None) -> float | None:
     if "," in text:
         if comma is None:
             return None
-        text = text.replace(",", "." if comma else "")
+        text = text.replace(",", "." if comma or not _THOUSANDS.match(text) else "")
     return float(text)
 
 
 def _without_ranks(columns: Sequence[Column]) -> list[Column]:
-    """Return columns whose numbers in brackets are spreads, unless they are ranks in each row."""
+    """Return columns whose numbers in brackets are spreads, if not ranks or other scores."""
     inside = [column.brackets for column in columns if column.brackets is not None]
     n = len(inside)
     ranks = n > 1 and np.allclose(np.sum(inside, axis=0), n * (n + 1) / 2, rtol=0, atol=0.1)
+    both = [(x.brackets, x.numbers) for x in columns if x.brackets is not None]
+    near = [np.abs(a / b - 1)[np.isfinite(a / b)] < _NEAR for a, b in both if b.all()]
+    alike = bool(near) and np.mean(np.concatenate(near)) > 0.5  # other scores, as means or best
     named = all(
         re.search(r"[a-z]\W*\([a-zA-Z]+\)$", x.name, re.I)
         for x in columns
@@ -305,7 +310,7 @@ def _without_ranks(columns: Sequence[Column]) -> list[Column]:
     )
     kept = []
     for column in columns:
-        if column.brackets is not None and not ranks and not named and column.spreads is None:
+        if column.brackets is not None and not (ranks or named or alike) and column.spreads is None:
             column = replace(column, spreads=column.brackets)
         kept.append(column)
     return kept

@@ -262,7 +262,7 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     """
     found: dict[str, dict[str, str]] = {}
     for side in (0, 1):
-        each = {name: _split(name, side) for name in names}
+        each = {name: _split(name, side, wanted) for name in names}
         known = {x[1] for x in each.values() if x}
         found = {}
         for name in names:
@@ -276,7 +276,7 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
             break
     else:
         return None
-    scored = [what for what in found if usual_name(what) is not None]
+    scored = [x for x in found if usual_name(x) is not None or same_metric(x, wanted)]
     mine = [x for x in scored if wanted and same_metric(x, wanted)]
     exact = [x for x in mine if word_of(x) == word_of(wanted)]
     tested = [x for x in mine if part_of(x) == "test"]
@@ -298,7 +298,7 @@ def measure_in(name: str) -> str:
     return found[0] if found else ""
 
 
-def _split(name: str, side: int) -> tuple[str, str] | None:
+def _split(name: str, side: int, wanted: str = "") -> tuple[str, str] | None:
     """Return the measure and the strategy in a name, with the measure in front or behind."""
     signs = [x.start() for x in re.finditer(r"[\s_./:(|-]+", name)]
     cuts = signs if side == 0 else signs[::-1]
@@ -306,7 +306,7 @@ def _split(name: str, side: int) -> tuple[str, str] | None:
     for cut in cuts:
         left, right = name[:cut].strip(_SIGNS), name[cut:].strip(_SIGNS)
         measure, base = (left, right) if side == 0 else (right, left)
-        if measure and base and _is_measure(measure):
+        if measure and base and (_is_measure(measure) or same_metric(measure, wanted)):
             best = (word_of(measure), base)  # the longest name of a measure counts
     return best
 

@@ -165,6 +165,7 @@ def framed(rows: Rows) -> pd.DataFrame:
     rows, width = [[row[i] for i in used] for row in rows], len(used)
     while len(rows) > 2 and width > 1 and rows[0][0] and not any(rows[0][1:]):  # a title
         rows = rows[1:]
+    rows[0] = _spanning(rows)
     n = _header_rows(rows)
     if n > 1 and rows[n][0] and not any(rows[n][1:]):  # pandas names the index in a row below
         rows[0][0], rows[n] = rows[n][0], [""] * width
@@ -211,6 +212,17 @@ def _in_blocks(rows: Rows) -> Rows:
     name = "metric" if any(map(usual_name, titles)) else ""
     corner = "" if len(again) > 1 else rows[0][0]
     return [[corner, name, *rows[0][1:]], *([row[0], titles[k], *row[1:]] for row, k in below)]
+
+
+def _spanning(rows: Rows) -> list[str]:
+    """Return the first row, with names that stand in the middle of their columns above each."""
+    row, n = rows[0], len(rows[0]) - 1
+    at = [i - 1 for i, name in enumerate(row) if i and name]
+    of = n // max(len(at), 1)  # columns of each
+    numbers = any(_is_score(plain(x[1])) for x in rows[2:])
+    if len(at) < 2 or row[1] or not numbers or [i // of for i in at] != [*range(len(at))]:
+        return row
+    return [row[0], *(row[at[i // of] + 1] for i in range(n))] if n == of * len(at) else row
 
 
 def _header_rows(rows: Rows) -> int:

@@ -37,7 +37,7 @@ def keys_of(g: Sheet) -> Keys:
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
     said = g.asked.columns
     scores = said.get("score") or tuple(scores_of(g, numbers))
-    if dataset and strategy and not scores and not g.asked.columns:
+    if dataset and strategy and not scores and not g.asked.chosen:
         dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)
     rows = [*dataset, *strategy]
     levels = [*repeat, *fold]
@@ -46,7 +46,7 @@ def keys_of(g: Sheet) -> Keys:
     key = any(g.is_key([x, *levels]) for x in (first if scores else texts))
     role = "dataset" if dataset else "strategy"
     parts = [x for x in texts if role_of(x) == role and unkeyed and g.is_key([*rows, x, *levels])]
-    if unkeyed and key and not g.asked.columns and not parts:  # it describes the rows
+    if unkeyed and key and not g.asked.chosen and not parts:  # it describes the rows
         g.roles[rows[0]] = "property"
         dataset, strategy = [], []
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]

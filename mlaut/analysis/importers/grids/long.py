@@ -18,6 +18,7 @@ from mlaut.markup import counted
 Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
 _FOLDER = "give a folder with such a table for each, or name columns with --columns"
+_SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 UNNAMED = "no column names it"
 
 
@@ -52,9 +53,11 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
     for key, other in ((dataset, strategy), (strategy, dataset)):
-        if g.n_of(*key) == g.n > 2 and g.n_of(*other) > 1:
-            ways = [{"strategy": key}] if key == dataset else []
-            raise g.refuse(f"each {quoted(key)} has one row, so nothing can be compared", *ways)
+        sparse = not (keys.dataset or g.asked.chosen) and g.n_of(*key) > _SPARSE * g.n
+        if (sparse or g.n_of(*key) == g.n) and g.n > 2 and g.n_of(*other) > 1:
+            few = "hardly more than one row" if g.n_of(*key) < g.n else "one row"
+            ways = [{"strategy": sorted({*key, *keys.strategy}, key=list(g.columns).index)}]
+            raise g.refuse(f"each {quoted(key)} has {few}, so nothing can be compared", *ways)
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
@@ -127,6 +130,8 @@ def _other_key(
         twin = next((y for y in like if g.fixes([x], y) and g.fixes([y], x)), x)
         like.setdefault(twin, []).append(x)
     texts = list(like)
+    if not known and len(texts) > 1:  # what names each row by itself leaves nothing to compare
+        texts = [x for x in texts if g.is_key([x, *more])][:1] or texts
     if known:
         free = [x for x in texts if g.roles[x] == ""] or texts
         keyed = [x for x in free if g.is_key([*known, x, *more])]
@@ -201,6 +206,10 @@ def _tell_apart(
             f"{counted(int(doubled.sum()), 'row')} that repeat another with the same score",
         )
         return strategy, dataset, repeat
+    others = [x for x in g.columns if x not in (*keys, score) and not g.fixes(keys, x)]
+    others = [x for x in others if g.n_of(x) <= g.n / 2 and usual_name(x) is None]
+    if others and g.is_key([*keys, *others]):  # many settings
+        return _as_part(g, dataset, strategy, repeat, [tuple(others)])
     at = np.flatnonzero(doubled)[0]
     first = ", ".join(str(g.label([x])[at]) for x in keys)
     text = (
@@ -236,13 +245,16 @@ def _as_part(
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
     chosen = (of_strategy or found)[0]
     steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
+    steps |= len(chosen) > 3  # many settings are of either
     if not steps and all(g.fixes(chosen, name) for name in strategy):
         return _finer(g, strategy, chosen), dataset, repeat
-    if dataset and all(g.fixes(chosen, name) for name in dataset):
+    if dataset and len(chosen) <= 3 and all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
     of_name = {role_of(x) for x in chosen}
     if of_name == {"dataset"}:  # such as `env` and `dataset`
         return strategy, sorted([*dataset, *chosen], key=list(g.columns).index), repeat
+    if not dataset and all(g.columns[x].unit for x in chosen):  # such as 3x
+        return [*strategy, *chosen], dataset, repeat
     label = [*dataset, *strategy]
     rows = g.n_of(*label, *chosen)
     with_strategy = rows / (g.n_of(*dataset) * g.n_of(*strategy, *chosen))

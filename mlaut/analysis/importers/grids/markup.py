@@ -52,7 +52,11 @@ def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
         end = at
         if at and re.fullmatch(r"([=\-~^'\"#*+.])\1{2,}", lines[at].strip()):
             heading = lines[at - 1].strip() or heading
-        if re.match(r"\s*\+[-=]+\+", lines[at]):
+        if listed := re.match(r"\s*\.\. list-table::(.*)", lines[at]):
+            below = (i for i in range(at + 1, len(lines)) if re.match(r"\S", lines[i]))
+            end = next(below, len(lines)) - 1
+            yield listed[1].strip() or heading, _listed("\n".join(lines[at + 1 : end + 1]))
+        elif re.match(r"\s*\+[-=]+\+", lines[at]):
             while end < len(lines) and lines[end].strip()[:1] in ("+", "|") and lines[end].strip():
                 end += 1
             yield heading, _bordered([line.strip() for line in lines[at:end]])
@@ -65,6 +69,13 @@ def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
             cuts = list(zip(starts, [*starts[1:], None], strict=True))
             yield heading, [[row[a:b].strip() for a, b in cuts] for row in rows]
         at = max(end, at) + 1
+
+
+def _listed(text: str) -> Rows:
+    """Return the rows of a list of lists: a star begins each row, and a hyphen each cell."""
+    rows = re.split(r"(?m)^\s*\*(?=\s+-)", text)[1:]
+    cells = [re.split(r"(?m)^\s*-(?:\s|$)", row)[1:] for row in rows]
+    return [[" ".join(cell.split()) for cell in row] for row in cells]
 
 
 def _bordered(lines: list[str]) -> Rows:
@@ -129,8 +140,10 @@ class _Html(HTMLParser):
         elif tag == "tr" and self.open:
             self._close()
             self.open[-1][0].append([])
-        elif tag in ("td", "th") and self.open and self.open[-1][0]:
+        elif tag in ("td", "th") and self.open:
             self._close()
+            if not self.open[-1][0]:  # a first row that nothing opens
+                self.open[-1][0].append([])
             given = {name: value or "" for name, value in attrs}
             sizes = [
                 re.sub(r"\D", "", given.get(f"{which}span", "")) or "1" for which in ("row", "col")

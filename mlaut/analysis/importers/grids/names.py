@@ -8,6 +8,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 
 _ENDS, _LAST = frozenset(WORDS["ends"]), frozenset(WORDS["last"])
 _RELATIVE = re.compile("|".join(WORDS["relative"]), re.I)
+_COUNTED = re.compile(r"\s*#(?!\s*\d)")  # such as "# rows"; "#1" is a name
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
 _ROLES = ("dataset", "strategy", "metric", "repeat", "fold", "source", "part", "score")
 _KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
@@ -24,6 +25,7 @@ _KNOWN = {
 }
 PARTS = dict.fromkeys(("test", "testing", "holdout", "held-out", "eval", "test_set"), 0)
 PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "cv"), 1)
+PARTS |= {"测试集": 0, "开发集": 1, "验证集": 1, "训练集": 2}
 PARTS |= {"train": 2, "training": 2, "all": 3}  # the smallest counts
 
 
@@ -61,7 +63,7 @@ def role_of(name: str) -> str:
     ends = [x for x in singular if x not in _ENDS] if len(tokens) > 1 else singular
     plural = [x for x in tokens if x not in _ENDS]
     candidates = (word, *("_".join(x) for x in (singular, ends, plural)), "".join(ends))
-    counts = (tokens[0] in _FIRST and len(tokens) > 1) or shown.strip().startswith("#")
+    counts = (tokens[0] in _FIRST and len(tokens) > 1) or _COUNTED.match(shown)
     ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:12], "standard_deviation"}
     spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd")
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
@@ -106,7 +108,7 @@ def is_summary(name: str) -> bool:
 def is_size(name: str) -> bool:
     """Return whether a whole name, and not its last word only, is that of a size or a time."""
     word = word_of(without_unit(name.replace("#", " "))).strip("_")
-    return word in WORDS["sizes"] or word.split("_")[0] in _FIRST or name.strip().startswith("#")
+    return word in WORDS["sizes"] or word.split("_")[0] in _FIRST or bool(_COUNTED.match(name))
 
 
 def looks_like(names: list[str], kind: str) -> float:

@@ -96,7 +96,7 @@ def _check_single(g: Sheet) -> None:
     for name, cell in odd.items():
         if _COMMA.fullmatch(cell):
             raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
-        rest = any(x.is_number for x in g.columns.values())
+        rest = any(x.is_number for x in [*g.columns.values()][1:])  # the first names rows
         ways = [{"unused": [*odd]}] if rest else []
         end = "" if rest else ", and no other column has any: keep one number in each cell"
         raise g.refuse(f"{cell!r} in column {name!r} is no single number{end}", *ways)
@@ -119,7 +119,7 @@ def _split_corner(g: Sheet) -> None:
     """Split a first column called ``Task/Metric`` into tasks and their metrics."""
     first = next(iter(g.columns))
     names = [x.strip() for x in first.split("/")]
-    if len(names) == 2 and role_of(names[1]) == "metric" and not g.asked.columns:
+    if len(names) == 2 and role_of(names[1]) == "metric" and not g.asked.chosen:
         parts = [x.rpartition("/")[::2] if "/" in x else (x, "") for x in g.columns[first].labels()]
         cells = np.array(parts, dtype=object).T
         each = {name: Column(name, texts=x) for name, x in zip(names, cells, strict=True)}

@@ -46,6 +46,11 @@ class Asked:
     clusters: str = ""
     table: str = ""
 
+    @property
+    def chosen(self) -> bool:
+        """Whether columns are named for what they are, and not only left out."""
+        return bool({*self.columns} - {"unused"})
+
     def with_columns(self, **chosen: str | Sequence[str]) -> Self:
         """Return these words with others, of some roles or on the metric."""
         metric, table = (str(chosen.pop(x, getattr(self, x))) for x in ("metric", "table"))
@@ -187,8 +192,14 @@ class Sheet:
     def _role(self, column: Column) -> str:
         """Return what a column is by its name, if its cells do not contradict it."""
         role, number = role_of(column.name), column.is_number
+        if role == "metric" and not number:  # or a corner that names columns, above strategies
+            names, across = {*column.labels()}, [usual_name(x) for x in self.columns]
+            known = sum(usual_name(x) is not None for x in names)
+            several = len(names) == self.n or len(across) - across.count(None) > 1
+            corner = several and 2 * known <= len(names) and self.metric not in names
+            return "" if corner else role
         if role in ("strategy", "source", "part", "metric") and number:
-            return ""
+            return "size" if word_of(column.name).endswith("_id") else ""
         short = role == "size" and word_of(column.name) in ("id", "index", "no", "p", "n")
         if number and (short or role in ("dataset", "repeat", "fold")):
             return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""

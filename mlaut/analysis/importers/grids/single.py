@@ -22,7 +22,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 _NO_SCORE = re.compile(
     r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]|^variance$", re.I
 )
-_OF_MODELS = re.compile(r"param|flop|\bg?macs\b", re.I)  # sizes that no dataset has
+OF_MODELS = re.compile(r"param|flop|\bg?macs\b", re.I)  # sizes that no dataset has
 _NOTHING = "so its rows are of one strategy and there is nothing to compare: give a table for each"
 
 
@@ -52,7 +52,8 @@ def check_corner(g: Sheet, rows: Sequence[str], kind: str) -> None:
     across = likes([x for x in g.columns if g.columns[x].is_number])
     corner = len(rows) == 1 and rows[0] == next(iter(g.columns))
     if corner and liked not in ("", kind) and across != liked:
-        text = f"`{rows[0]}` stands above the rows, and they look like {liked}s by their names"
+        noun = "datasets" if liked == "dataset" else "strategies"
+        text = f"`{rows[0]}` stands above the rows, and they look like {noun} by their names"
         raise g.refuse(text, {liked: rows[0]}, {kind: rows[0]})
     if across == kind == "strategy":  # models by several programs, perhaps
         text = f"`{rows[0]}` names rows, and columns look like strategies too"
@@ -90,7 +91,7 @@ def strategies_in(g: Sheet, rows: Sequence[str], said: bool = False) -> bool:
     if said:
         check_corner(g, rows, "strategy")
         return True
-    sized = [x for x in g.columns if g.columns[x].is_number and _OF_MODELS.search(x)]
+    sized = [x for x in g.columns if g.columns[x].is_number and OF_MODELS.search(x)]
     liked = likes([str(x) for x in g.label(rows)]) or ("strategy" if sized else "")
     if liked:
         return liked == "strategy"

@@ -30,7 +30,7 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
-from mlaut.analysis.importers.grids.single import check_corner, is_metric, may_score
+from mlaut.analysis.importers.grids.single import OF_MODELS, check_corner, is_metric, may_score
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
@@ -59,19 +59,20 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
     columns = [x for x in g.columns if x not in others]
     columns, renamed = _measured(g, columns)
-    columns = _without_odd(g, rows, columns, kind)
+    columns = _tested(g, _without_odd(g, rows, columns, kind), kind)
     shown = [renamed.get(x, x) for x in columns]
     other = "strategy" if kind == "dataset" else "dataset"
     if not g.asked.columns.get("score"):
-        _check_columns(g, columns, shown, kind)
+        _check_columns(g, columns, shown, kind, rows)
     _check_measures(g, columns, kind)
     if not columns:
         raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
     _drop_average_rows(g, rows, columns)
     if strange := {x: [*odd.values()] for x in columns if (odd := g.columns[x].strange)}:
         cells = ", ".join(f"{name!r} has {strange[name][0]!r}" for name in [*strange][:4])
-        text = f"cells that are neither numbers nor known words: column {cells}: mend them, or "
-        raise g.refuse(f"{text}leave columns out", {"unused": [*strange]})
+        ways = [{"unused": [*strange]}] * (len(columns) - len(strange) > 1)
+        text = f"cells that are neither numbers nor known words: column {cells}: mend them"
+        raise g.refuse(text + ", or leave columns out" * len(ways), *ways)
     g.check_units(columns)
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
@@ -118,14 +119,16 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
         raise _of_one(g, own[0], numbers, "dataset" if keys.dataset else "strategy")
 
 
-def _of_one(g: Sheet, own: str, columns: Sequence[str], kind: str) -> AnalysisError:
+def _of_one(
+    g: Sheet, own: str, columns: Sequence[str], kind: str, rows: Sequence[str] = ()
+) -> AnalysisError:
     """Return the error about a table whose columns are metrics of one dataset, or strategy."""
     few = "dataset" if kind == "strategy" else "strategy"
     rest = [x for x in columns if x != own and may_score(g, x)]
-    ways = [{kind: "rows", "score": rest[:3]}] if len(rest) > 1 else []
+    ways = [{kind: rows or "rows", "score": rest}] if len(rest) > 1 else []
     if kind == "strategy" and rest:
         text = f"`{own}` is the metric of one dataset, if {quoted(rest[:3], ', ')} are no datasets"
-        return g.refuse(text, {kind: "rows", "score": own}, *ways)
+        return g.refuse(text, {kind: rows or "rows", "score": own})
     return g.refuse(
         f"`{own}` is the metric and its rows are of one {few}, so there is nothing to compare: "
         f"give a folder with such a table for each {few}" + ", or name the columns" * bool(ways),
@@ -247,15 +250,16 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     if chosen := g.asked.columns.get("score", ()):
         g.drop([x for x in numbers if x not in chosen])
         return
-    sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit]
+    sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit or g.columns[x].kind]
     few = len(sizes) < len(numbers)
-    if doubtful := [x for x in sizes if few and not is_size(x) and _is_among(g, x, numbers)]:
+    doubtful = [x for x in sizes if few and not is_size(x) and _is_among(g, x, numbers)]
+    if doubtful := [x for x in doubtful if not g.columns[x].kind]:
         raise g.refuse(
             f"{quoted(doubtful)} may be no scores by the name, and look like the others",
             {"unused": doubtful},
             {"score": [x for x in numbers if x not in sizes or x in doubtful]},
         )
-    every = all(g.columns[x].unit for x in numbers)  # a table of times
+    every = all(g.columns[x].unit or g.columns[x].kind for x in numbers)  # a table of times
     if few or (kind == "strategy" and not every):
         g.drop(sizes)
     numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "spread"], "a spread")
@@ -334,8 +338,18 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
     return [x for x in numbers if x in g.columns]
 
 
+def _tested(g: Sheet, columns: list[str], kind: str) -> list[str]:
+    """Return the columns of the test part where all are of parts of the data."""
+    words = {x: re.findall(r"[^\W_]+", x.lower()) for x in columns}
+    part = {x: min((PARTS[w] for w in words[x] if w in PARTS), default=9) for x in columns}
+    others = [x for x in columns if part[x] > min(part.values())]
+    if kind == "dataset" or 9 in part.values():
+        return columns
+    return g.without(columns, others, "of another part of the data")
+
+
 def _is_part(name: str) -> bool:
-    words = re.split(r"[\W_]+", without_unit(name).lower())
+    words = re.findall(r"[^\W_]+", name.lower())
     return word_of(name) in PARTS or {*words} <= {*PARTS, "development"}
 
 
@@ -351,11 +365,13 @@ _ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of
 )
 
 
-def _check_columns(g: Sheet, columns: list[str], shown: list[str], kind: str) -> None:
+def _check_columns(
+    g: Sheet, columns: list[str], shown: list[str], kind: str, rows: Sequence[str]
+) -> None:
     """Raise an error where columns are neither strategies nor datasets, as their names show."""
     other, several = "strategy" if kind == "dataset" else "dataset", len(columns) > 1
     if own := [x for x in columns if same_metric(without_unit(x), g.metric)]:
-        raise _of_one(g, own[0], columns, kind)
+        raise _of_one(g, own[0], columns, kind, rows)
     told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
     if columns and (several or kind == "strategy") and all(map(is_metric, shown)):
         told.append(_METRICS)
@@ -457,8 +473,12 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
-    """Leave out the rows that are averages, ranks or wins."""
+    """Leave out the rows that are averages, ranks or wins, or sizes of models."""
     label = [str(x) for x in g.label(rows)]
+    sizes = [x for x in label if role_of(x) == "size" and OF_MODELS.search(x)]
+    if 0 < len(sizes) < len(label):
+        g.keep(~np.isin(label, sizes), f"row `{'`, `'.join(sizes)}` (a size)")
+        label = [x for x in label if x not in sizes]
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
     numbers = matrix_of([x for x in g.columns.values() if x.is_number])
     by_value |= set(block_averages(label, numbers))

@@ -1,0 +1,156 @@
+"""Tables as they are printed in Markdown, HTML and reStructuredText: corners, spans and parts."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.analysis.small_tables import read, refused
+
+SPANNED = """| | | CIFAR-10 | | | SVHN | |
+|-|-|-|-|-|-|-|
+| | 40 | 250 | 4000 | 40 | 250 | 1000 |
+| Supervised | {} | 95.4±.1 | 95.5 | 97.9 | 97.8 | 97.7 |
+| FlexMatch | 95.0 | 95.1 | 95.8 | 91.8±3 | 93.4 | 94.3 |
+| UDA | 90.0 | 94.1 | 95.1 | 91.5 | 92.4 | 93.3 |
+"""
+
+
+@pytest.mark.parametrize("first", ["95.3", ""])
+def test_names_in_the_middle_of_their_columns_stand_above_each(tmp_path, first):
+    results = read(tmp_path, SPANNED.format(first), name="t.md")
+    assert results.datasets[:3] == ("CIFAR-10 / 40", "CIFAR-10 / 250", "CIFAR-10 / 4000")
+    assert results.datasets[3:] == ("SVHN / 40", "SVHN / 250", "SVHN / 1000")
+
+
+def test_a_measure_below_each_strategy_is_chosen_by_its_name(tmp_path):
+    text = "|Server| |net A| | |net B| |\n|-|-|-|-|-|-|-|\n| |calls|args|vals|calls|args|vals|\n"
+    text += "|x|89.3|67.9|53.6|92.8|60.7|50.1|\n|y|79.8|77.5|50.5|74.4|72.3|41.2|\n"
+    text += "|z|70.8|67.5|40.5|64.4|62.3|31.2|\n"
+    text += "|**Average**|79.967|70.967|48.2|77.2|65.1|40.833|\n"
+    results = read(tmp_path, text, "args", name="t.md", greater_is_better=True)
+    assert results.strategies == ("net A", "net B")
+    assert results.scores.loc["x"].tolist() == [67.9, 60.7]
+    assert "`net A / calls` (of calls)" in results.how_read
+
+
+def test_cells_of_html_without_a_row_begin_one(tmp_path):
+    head = "".join(
+        f"<th>{x}</th>" for x in ("Model", "lr sched", "time (s/iter)", "acc", "model id")
+    )
+    body = "".join(
+        f"<tr><td>{name}</td><td>{lr}x</td><td>0.{i}51</td><td>{acc}</td><td>13725{i}644</td></tr>"
+        for i, (name, lr, acc) in enumerate(
+            [("R50", 1, 0.61), ("R50", 3, 0.64), ("R101", 1, 0.63), ("R101", 3, 0.66)], 1
+        )
+    )
+    results = read(tmp_path, f"<table><tbody>{head}{body}</tbody></table>", name="t.html")
+    assert results.strategies == ("R50 1x", "R50 3x", "R101 1x", "R101 3x")
+    assert results.datasets == ("this dataset",)
+    assert "`model id`" in results.how_read
+
+
+def test_lists_of_restructuredtext_are_tables(tmp_path):
+    text = "Scores\n======\n\n.. list-table:: Small\n   :header-rows: 1\n   :widths: 20 20\n\n"
+    for row in (("Model", "iris", "wine"), ("`svm`_", "0.9", "0.8"), ("tree", "0.7", "")):
+        text += "".join(f"   {'*' if i == 0 else ' '} - {x}\n" for i, x in enumerate(row))
+    results = read(tmp_path, f"{text}\nEnd.\n", name="t.rst")
+    assert results.scores.to_numpy()[0].tolist() == [0.9, 0.7]
+    assert results.strategies == ("svm", "tree")
+
+
+def test_a_corner_may_name_the_metrics_of_columns(tmp_path):
+    text = "|Metrics|MRR@20|Recall@20|\n|-|-|-|\n|svm|0.2|0.3|\n|knn|0.4|0.1|\n"
+    results = read(tmp_path, text, "mrr@20", name="t.md")
+    assert results.strategies == ("svm", "knn")
+
+
+def test_languages_of_programs_are_no_datasets(tmp_path):
+    text = "|Language|Email(ms)|URI(ms)|Total(ms)|\n|-|-|-|-|\n|Rust|1|2|3|\n|Java|2|4|6|\n"
+    asked = refused(tmp_path, text, "time", name="t.md", greater_is_better=False)
+    assert asked.index("strategy=Language") < asked.index("dataset=Language")
+
+
+def test_numbers_of_questions_are_names(tmp_path):
+    text = "| |平均分|#1|#2|#3|\n|-|-|-|-|-|\n|a|8|9|8|7|\n|b|7|7|8|6|\n|c|6|5|6|7|\n"
+    results = read(tmp_path, text, "score", name="t.md", greater_is_better=True)
+    assert results.datasets == ("#1", "#2", "#3")
+    assert results.strategies == ("a", "b", "c")
+
+
+def test_columns_of_parts_count_by_their_test_part_and_other_scores_in_brackets_not(tmp_path):
+    text = "|模型|开发集(Dev)|测试集(Test)|\n|-|-|-|\n|svm|89.4(88.4)|86.9(86.4)|\n"
+    text += "|knn|89.8|87.2 (87)|\n"
+    results = read(tmp_path, text, name="t.md")
+    assert results.datasets == ("测试集(Test)",)
+    assert results.spreads is None
+    assert "`开发集(Dev)` (of another part of the data)" in results.how_read
+    shots = "|Model|Valid (0)|Valid (5)|Test (0)|Test (5)|\n|-|-|-|-|-|\n"
+    shots += "|a|.4|.5|.3|.6|\n|b|.2|.3|.4|.2|\n"
+    assert read(tmp_path, shots, name="t.md").datasets == ("Test (0)", "Test (5)")
+
+
+def test_commas_that_group_no_thousands_are_decimal(tmp_path):
+    text = "|Model|iris|wine|\n|-|-|-|\n|a|0,105897|0.25|\n|b|0.5|0,75|\n"
+    assert np.allclose(read(tmp_path, text, name="t.md").scores, [[0.105897, 0.5], [0.25, 0.75]])
+
+
+def test_rows_of_hardly_any_comparison_are_asked_about(tmp_path):
+    rows = [("Wu", "W28", 60.1), ("Wu", "W34", 60.3), ("Ng", "W28", 59.1), ("Li", "W70", 65.2)]
+    rows += [(f"P{i}", "W34", 50.5 - i) for i in range(9)]
+    text = "|who|architecture|clean|AA|\n|-|-|-|-|\n"
+    text += "".join(f"|{who}|{net}|9{i % 7}.5|{aa}|\n" for i, (who, net, aa) in enumerate(rows))
+    asked = refused(tmp_path, text, "AA", name="t.md", greater_is_better=True)
+    assert "strategy=who+architecture,score=AA" in asked
+    columns = {"strategy": ["who", "architecture"], "score": "AA"}
+    results = read(tmp_path, text, "AA", name="t.md", greater_is_better=True, columns=columns)
+    assert (len(results.datasets), len(results.strategies)) == (1, 13)
+
+
+def test_what_names_each_row_by_itself_names_strategies_of_one_dataset(tmp_path):
+    text = "| |mATE|NDS|download|\n|-|-|-|-|\n|Alpha|33.8|58.2|m-23M|\n|Beta|31.1|62.2|m-35M|\n"
+    asked = refused(tmp_path, text, "NDS", name="t.md", greater_is_better=True)
+    assert asked.endswith("--columns strategy=unnamed,score=NDS")
+
+
+def test_many_settings_are_asked_about_and_no_repeats(tmp_path):
+    text = "|Dataset|Backbone|Batch|FP16|TF32|PFC|rate|\n|-|-|-|-|-|-|-|\n"
+    settings = product(("a|k", "b|m"), (64, 128), *[("no", "yes")] * 3)
+    text += "".join(f"|{'|'.join(map(str, x))}|{i}.5|\n" for i, x in enumerate(settings))
+    asked = refused(tmp_path, text, "rate", name="t.md", greater_is_better=True)
+    assert "differ in `Batch` + `FP16` + `TF32` + `PFC`" in asked
+    assert "repeat=rows" not in asked
+
+
+def test_a_training_set_beside_a_backbone_is_no_dataset_also_if_a_time_is_left_out(tmp_path):
+    text = "|Backbone|Dataset|African|Asian|Mask|All|infer(ms)|\n|-|-|-|-|-|-|-|\n"
+    rows = [
+        ("R18", "MS", 62.6),
+        ("R18", "Glint", 69.8),
+        ("R50", "MS", 79.1),
+        ("R99", "Casia", 39.7),
+    ]
+    for name, data, x in rows:
+        text += f"|{name}|{data}|{x}|{x + 4:.1f}|{x - 7:.1f}|{x - 1:.1f}|{x / 9:.3f}|\n"
+    results = read(tmp_path, text, name="t.md")
+    assert results.datasets == ("African", "Asian", "Mask")
+    assert results.strategies[:2] == ("R18 MS", "R18 Glint")
+    assert "`infer(ms)`" in results.how_read
+    again = read(tmp_path, text, name="t.md", columns={"unused": "infer(ms)"})
+    assert again.datasets == results.datasets
+
+
+def test_sizes_of_models_in_a_row_are_no_dataset(tmp_path):
+    text = "| |alpha|beta|\n|-|-|-|\n|# Params|125M|0.8M|\n|MNLI|87.6|87.5|\n|QQP|91.1|90.9|\n"
+    results = read(tmp_path, text, name="t.md", columns={"strategy": "columns"})
+    assert results.datasets == ("MNLI", "QQP")
+    assert "row `# Params` (a size)" in results.how_read
+
+
+def test_no_command_changes_the_metric_or_leaves_one_column(tmp_path):
+    text = "# A\n|Tuner|Ranking|\n|-|-|\n|a|1.5|\n|b|2|\n"
+    text += "\n# B\n|Tuner|rmse|auc|\n|-|-|-|\n|a|1|2|\n|b|2|3|\n"
+    asked = refused(tmp_path, text, "ranking", name="t.md", greater_is_better=False)
+    assert "rmse" not in asked
+    text = "|Model|iris|wine|\n|-|-|-|\n|a|1/2|.5|\n|b|.4|.6|\n|c|.4|.6|\n"
+    assert "--columns" not in refused(tmp_path, text, name="t.md")
