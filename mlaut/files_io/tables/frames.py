@@ -242,7 +242,7 @@ def _read_body(
         what = f"column {names[start]!r}" if start < len(names) else "a column without a name"
         with _damage_explained(where, what):
             element = _get(group["body"][str(position)], where)
-            count = int(element.about["columns"])  # type: ignore[call-overload]
+            count = int(element.about["columns"])
             if element.encoding == "array":
                 yield pd.DataFrame(element.arrays["values"].T, index=index, copy=False)
             else:
