@@ -22,7 +22,7 @@ $(VENV)/linted: $(VENV)/installed
 	touch $@
 
 $(VENV)/documented: $(VENV)/installed
-	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]' -e plugins/races
 	touch $@
 
 demo: $(VENV)/installed  ## compare strategies on real datasets, in under three minutes
@@ -34,7 +34,7 @@ test: $(VENV)/tested  ## the tests, without the long ones, on all cores
 test-all: $(VENV)/tested  ## all tests
 	$(BIN)/python -m pytest
 
-PLUGINS = boards sharing
+PLUGINS = boards races sharing
 
 $(VENV)/plugins: $(VENV)/tested $(PLUGINS:%=plugins/%/pyproject.toml)
 	$(BIN)/python -m pip install $(PIP_FLAGS) $(PLUGINS:%=-e plugins/%)

@@ -12,8 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
-
-from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean
+from mlaut_races.evidence import BETS, KINDS, grow, log_mean
 
 LOOKS = (10, 30, 121, 500)
 _AT_ONCE = 250  # races; their arrays take less than a gigabyte
@@ -64,7 +63,7 @@ LOSSES: dict[str, Draw] = {
 def dropped_after(losses: np.ndarray, kind: str, alpha: float = 0.05) -> np.ndarray:
     """Return after how many datasets each strategy of each race leaves; infinity for never.
 
-    This is `mlaut.analysis.racing.course.follow` for the question ``"best"`` and many races at
+    This is `mlaut_races.course.follow` for the question ``"best"`` and many races at
     once: losses of shape (N, races, K). A test compares the two.
     """
     return _dropped_after(lambda t, _: losses[t], losses.shape, kind, alpha)

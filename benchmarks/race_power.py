@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from mlaut_races.evidence import BETS, KINDS, grow, log_mean
 
 from mlaut.analysis import (
     Race,
@@ -26,7 +27,6 @@ from mlaut.analysis import (
     wilcoxon_test,
 )
 from mlaut.analysis.pairwise import adjust
-from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean
 
 NUMBERS = {"mlaut2018": (3, 5, 9), "wainer2023": (5, 9, 16), "delgado2014": (5, 9, 20, 50)}
 """Numbers of strategies of each published matrix."""

@@ -27,12 +27,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
+from mlaut_races.course import follow
 from race_levels import LOSSES
 from race_power import NUMBERS, benchmark
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm, rankdata, studentized_range, t, wilcoxon
 
-from mlaut.analysis.racing.course import follow
 from mlaut.records import RaceTerms
 
 N, K, ALPHA, LOOKS = 121, 9, 0.05, 5

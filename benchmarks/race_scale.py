@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from mlaut_races.course import follow
 
-from mlaut.analysis.racing.course import follow
 from mlaut.records import RaceTerms
 
 STRATEGIES, DATASETS, WORKERS = 200, 1000, 1000

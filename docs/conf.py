@@ -52,7 +52,6 @@ PACKAGES = {
     "mlaut.estimators": "Strategies",
     "mlaut.sharing": "Grid search that shares work",
     "mlaut.experiments": "Running studies",
-    "mlaut.racing": "Races",
     "mlaut.bundles": "Bundles",
     "mlaut.files_io": "The files",
     "mlaut.analysis": "Statistics and figures",

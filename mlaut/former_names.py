@@ -5,7 +5,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-IN_PLUGINS = dict.fromkeys(("paired_items", "same_results", "skill_table"), "boards")
+_OF_PLUGINS = {
+    "boards": ("paired_items", "same_results", "skill_table", "treat_contaminated"),
+    "races": ("Race", "StudyRace", "drawn_order", "race", "race_plot"),
+}
+IN_PLUGINS = {name: plugin for plugin, names in _OF_PLUGINS.items() for name in names}
 """Names of the analysis that MLaut's own plug-ins have; they are still imported from MLaut."""
 
 

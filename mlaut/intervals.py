@@ -212,7 +212,7 @@ def compare_learners(
     >>> X, y = load_wine(return_X_y=True)
     >>> found = compare_learners({"Bayes": GaussianNB(), "knn": KNeighborsClassifier()}, X, y)
     >>> found.decision().answer()
-    'On rows like those of the table, use Bayes; avoid knn (misclassification 0.28 above Bayes).'
+    'For new data like the table, use Bayes. Avoid knn (misclassification 0.28 above Bayes).'
     """
     if not isinstance(learners, Mapping) or len(learners) < 2:
         raise AnalysisError("learners is a dict of two or more estimators by name")

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 from mlaut import bundles, estimators, experiments, files_io
 from mlaut.errors import DataError, StudyError, with_checked_options
 from mlaut.experiments.options import RunKeywords, shows_options
+from mlaut.plugins.finding import the_races
 from mlaut.records import CLASSIFICATION, Analysis
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mlaut.analysis import Comparison, Race, Results
+    from mlaut.analysis import Comparison, Results
     from mlaut.report import Report
 
 
@@ -272,9 +273,7 @@ class Study:
         start_server(self.path, options.get("engine", "local"))
         deciding = None
         if race is not None:
-            from mlaut.racing import make_race
-
-            deciding = make_race(**race)
+            deciding = the_races("races are run").make_race(**race)
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
         special = bool(race is not None or complete or trial)
         tasks = {} if special else named_before(self._store, strategies, options)
@@ -391,7 +390,7 @@ class Study:
         has_run = self._store.exists and self._store.strategies
         return study_status(self.path) if has_run else nothing_run(self.path, self.datasets)
 
-    def race(self) -> Race:
+    def race(self) -> Any:
         """Return the present state of the race of the study, also while it runs.
 
         One may look as often as one likes: the evidence stays valid.
@@ -401,14 +400,11 @@ class Study:
         StudyError
             The study was not run as a race (``race=`` of `run`).
         """
-        from mlaut.analysis.racing.study_race import StudyRace
-
-        begun = StudyRace.of(self._store) if self._stored_runs() else None
-        if begun is None:
+        if not self._store.exists or self._store.race is None:
             raise StudyError(
                 f"{self.path}: no race; run it as one, for example with race={{'question': 'best'}}"
             )
-        return begun.now()
+        return the_races("races are followed").StudyRace.of(self._store).now()
 
     def results(self, metric: str | Any = "", **options: Any) -> Results:
         """Return the losses of all strategies on all datasets.

@@ -402,10 +402,10 @@ def test_several_learners_are_compared_in_a_sentence():
     learners = {"tree": TREE, "knn": KNN, "dummy": DummyClassifier()}
     found = compare_learners(learners, X, Y, name="wine")
     decision = found.decision()
-    assert decision.answer().startswith("On rows like those of wine, ")
+    assert decision.answer().startswith("For new data like wine, ")
     assert repr(found).startswith(decision.answer())
     assert decision.answer() in found._repr_html_()
-    assert decision.frame["verdict"]["dummy"] == "yardstick"
+    assert decision.frame["verdict"]["dummy"] == "baseline"
     assert "No plan was stored" in decision.sentence()
     assert len(found.pair_frame()) == 3
     with pytest.raises(AnalysisError, match="a dict of two or more"):
@@ -417,7 +417,7 @@ def test_learners_are_compared_over_groups_weights_and_time():
     pair = {"tree": TREE, "dummy": DummyClassifier()}
     how = {"groups": groups, "sample_weight": 1.0 + (np.arange(len(Y)) % 3)}
     by_group = compare_learners(pair, X, Y, split="group_kfold(5)", **how).decision()
-    assert by_group.frame["verdict"].tolist() == ["use", "yardstick"]
+    assert by_group.frame["verdict"].tolist() == ["use", "baseline"]
     mixed = np.random.default_rng(0).permutation(len(Y))
     later = compare_learners(pair, X.iloc[mixed], Y.iloc[mixed], split="time_series(4)", time=time)
     assert "If you must choose now, use tree." in later.decision().answer()

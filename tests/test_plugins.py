@@ -1,25 +1,31 @@
 """Plug-ins: they are found, one that fails is left out, and none may import what is not public."""
 
 import ast
+import contextlib
 import pkgutil
 import re
 import sys
 import types
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import mlaut.analysis.plots
 from mlaut import Study, plugins
 from mlaut.analysis import read_results
-from mlaut.cli import cli
+from mlaut.analysis.deciding.terms import Chosen
+from mlaut.cli import cli, main
 from mlaut.errors import AnalysisError, MlautError, PluginWarning, StudyError
 from mlaut.estimators import REGISTRY, Registry
 from mlaut.estimators.catalogue.registry import _with_plugins
 from mlaut.experiments import RunOptions
 from mlaut.experiments.engines.engine import ENGINES
+from mlaut.files_io import StudyStore
 from mlaut.plugins import finding
+from mlaut.records import Cell, Outcome, Status
 
 ROOT = Path(__file__).parents[1]
 OFFERED = ("errors", "records", "markup", "downloads")  # modules of which every name is public
@@ -157,6 +163,58 @@ def test_a_name_that_a_plugin_has_is_imported_from_mlaut_or_names_the_plugin(mon
         ImportError, match="skill_table is in the plug-in mlaut-boards: 'pip install"
     ):
         from mlaut.analysis import skill_table  # noqa: F401
+
+
+@pytest.fixture
+def no_races(monkeypatch):
+    """MLaut where the plug-in of races is not installed."""
+    monkeypatch.setattr(finding, "found", lambda _: {})
+
+
+def test_a_race_names_the_plugin_that_is_missing(no_races, tmp_path, capsys):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(["starter/iris"])
+    lacks = "by the plug-in mlaut-races: 'pip install ./plugins/races'"
+    with pytest.raises(StudyError, match=f"^races are run {lacks}"):
+        study.run(["BaselineClassifier"], race={}, verbose=0)
+    (tmp_path / "study.toml").write_text(
+        '[data]\ncollection = "starter"\ndatasets = ["iris"]\n[race]\n'
+        '[strategies]\nnames = ["BaselineClassifier", "NearestCentroid"]\n'
+    )
+    for command in ("run", "plan"):
+        with pytest.raises(SystemExit):
+            main([command, str(tmp_path / "study.toml")])
+        assert f"[race] is run {lacks}" in capsys.readouterr().err
+
+
+def test_a_stored_race_is_reported_without_its_plugin(no_races, tmp_path, capsys):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(["starter/iris", "starter/wine"])
+    study.run(["BaselineClassifier", "GaussianNaiveBayes"], engine="inline", verbose=0)
+    terms = {"question": "best", "kind": "mean", "metric": "accuracy", "alpha": 0.1, "rope": 0.0}
+    out = Cell("wine", "BaselineClassifier", 0, 0)
+    with StudyStore(study.path).writing({"race": terms}) as writer:
+        writer.forget("wine", ["BaselineClassifier"], np.array([[[True]]]))
+        writer.write(Outcome(out, Status.RACED_OUT, reason="raced out after 1 dataset"))
+    lacks = r"how its race stands is told by the plug-in mlaut-races: 'pip install ./plugins/races'"
+    chosen = Chosen.of(StudyStore(study.path))
+    assert (chosen.analysis.test, chosen.analysis.alpha) == ("t", 0.1)
+    with pytest.warns(PluginWarning, match=lacks):
+        made = study.report()
+    assert made.sections[0].race is None
+    assert "BaselineClassifier left a race because of results" in " ".join(str(made).split())
+    with pytest.raises(StudyError, match=r"^races are followed by the plug-in mlaut-races"):
+        study.race()
+    with warnings.catch_warnings(), contextlib.suppress(SystemExit):
+        warnings.simplefilter("default")
+        main(["status", str(study.path)])
+    told = capsys.readouterr()
+    assert "raced out" in told.out
+    assert re.search(lacks, told.err)
+    with pytest.raises(StudyError, match="its datasets are run as a race"):
+        study.run(["BaselineClassifier", "GaussianNaiveBayes"], engine="inline", verbose=0)
+    names = ["BaselineClassifier", "GaussianNaiveBayes"]
+    assert study.run(names, engine="inline", verbose=0, complete=True).complete
 
 
 def without(name):

@@ -65,7 +65,6 @@ FIGURES: dict[str, tuple[str, str]] = {
         'simplex_plot(signed_rank_posterior(nine.losses[best] - nine.losses["SVC"], rope=0.01),\n'
         '             [best, "SVC"])',
     ),
-    "race": ("A race: evidence against each strategy", "race_plot(race(nine))"),
     "decision": ("The decision of a report", "decision_plot(compare(nine).decision(), nine)"),
     "top": (
         "Ten of 100 strategies in groups",

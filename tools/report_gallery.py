@@ -38,7 +38,7 @@ CLASSIFIERS = [
     ("forest", RandomForestClassifier(random_state=0)),
 ]
 REGRESSORS = [
-    ("mean", DummyRegressor()),
+    ("baseline (mean)", DummyRegressor()),
     ("ridge", RidgeCV()),
     ("neighbours", KNeighborsRegressor()),
     ("forest", RandomForestRegressor(random_state=0)),

@@ -41,7 +41,6 @@ from mlaut.analysis.pairwise.corrections import CORRECTIONS as CORRECTIONS
 from mlaut.analysis.pairwise.corrections import adjust_pairs as adjust_pairs
 from mlaut.analysis.pairwise.decisions import decide as decide
 from mlaut.analysis.plots.decision_plot import decision_plot as decision_plot
-from mlaut.analysis.plots.decision_plot import race_plot as race_plot
 from mlaut.analysis.plots.level_plots import profile_plot as profile_plot
 from mlaut.analysis.plots.look import Look as Look
 from mlaut.analysis.plots.overview_plots import heat_map as heat_map
@@ -49,10 +48,6 @@ from mlaut.analysis.plots.pair_plots import forest_plot as forest_plot
 from mlaut.analysis.plots.pair_plots import pairwise_matrix as pairwise_matrix
 from mlaut.analysis.plots.rank_plots import box_plot as box_plot
 from mlaut.analysis.plots.rank_plots import critical_difference_diagram as critical_difference_diagram
-from mlaut.analysis.racing.race import Race as Race
-from mlaut.analysis.racing.race import drawn_order as drawn_order
-from mlaut.analysis.racing.race import race as race
-from mlaut.analysis.racing.study_race import StudyRace as StudyRace
 from mlaut.analysis.results.missing import treat_missing as treat_missing
 from mlaut.analysis.results.results import Results as Results
 from mlaut.analysis.scores.base import MLautScore as MLautScore

@@ -8,7 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mlaut.bundles.manifest import DATASETS, STRATEGIES, STUDY_FILE, Bundle, BundledDataset
+from mlaut.bundles.manifest import (
+    DATASETS,
+    STRATEGIES,
+    STUDY_FILE,
+    Bundle,
+    BundledDataset,
+    put_tables,
+)
 from mlaut.bundles.opening import open_bundle
 from mlaut.downloads import MOST_BYTES
 from mlaut.errors import MlautError, StudyError
@@ -177,7 +184,7 @@ def extend_bundle(
 
     bundle = open_bundle(place, limit=limit)
     study, target = StudyStore(bundle.study), StudyStore(output)
-    if any(run.get("race") for run in study.runs):
+    if study.race is not None:
         raise StudyError(
             f"{place}: the study is a race, and a strategy cannot join a race that has begun; make "
             "a study of its datasets without [race]"
@@ -257,25 +264,26 @@ def datasets_io(
     bundle: Bundle, study: StudyStore, path: Path, given: FilesIO | None = None
 ) -> FilesIO:
     """Store the datasets of a bundle in a database; tables that it lacks are loaded."""
-    io, entries = FilesIO(path, "a"), study.load_splits()
-    about = {dataset.name: dataset for dataset in bundle.datasets}
-    stored = set(io.list_datasets()[1])
-    for name, entry in entries.items():
-        if entry.path not in stored:
-            dataset = _dataset(bundle, about.get(name), entry, given)
-            group = entry.path.rpartition("/")[0] or "/"
-            io.save_datasets([dataset], group)
+    io, about = FilesIO(path, "a"), {dataset.name: dataset for dataset in bundle.datasets}
+    stored, there = ({*x.list_datasets()[1]} if x else set() for x in (io, given))
+
+    def load(entry: SplitEntry) -> Dataset:
+        return _dataset(
+            bundle, about.get(entry.name), entry, given if entry.path in there else None
+        )
+
+    put_tables(io, (x for x in study.load_splits().values() if x.path not in stored), load)
     return io
 
 
 def _dataset(
     bundle: Bundle, about: BundledDataset | None, entry: SplitEntry, database: FilesIO | None
 ) -> Dataset:
-    """Return a dataset of a bundle, after a check that its content is that of the study."""
+    """Return a dataset of a database, or else of a bundle, checked to be that of the study."""
     from mlaut.data.sources.references import is_reference, load_reference, parse_reference
     from mlaut.files_io.tables.datasets import checked
 
-    if database is not None and entry.path in database.list_datasets()[1]:
+    if database is not None:
         dataset = database.load_dataset(entry.path)
     elif about is not None and about.included:
         dataset = FilesIO(bundle.folder / DATASETS).load_dataset(entry.path)

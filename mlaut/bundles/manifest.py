@@ -8,17 +8,20 @@ lead out of the folder, and none is a pickle.
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
 from mlaut.errors import StoreError
+from mlaut.files_io import FilesIO, SplitEntry
 from mlaut.files_io.kinds import MANIFEST
 from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.safe_files.untrusted import read_json
 from mlaut.markup import json_text, printable
+from mlaut.records import Dataset
 
 FORMAT = 1
 STUDY, DATASETS = "study.h5", "datasets.h5"
@@ -41,6 +44,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
 }
 """Every file that a bundle can have besides its manifest: its media type and its content."""
 
+_TOGETHER = 1_000  # tables: a change of a file lists all of it, and they are in memory together
 _DIGEST = re.compile("[0-9a-f]{64}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -213,6 +217,22 @@ def _matching(pattern: re.Pattern[str], value: Any) -> str:
     if not pattern.fullmatch(_text(value)):
         raise ValueError(f"{value!r} has another form")
     return str(value)
+
+
+# ----------------------------------------------------------------------- tables
+
+
+def put_tables(
+    io: FilesIO, entries: Iterable[SplitEntry], load: Callable[[SplitEntry], Dataset]
+) -> None:
+    """Store the tables of datasets at their paths, many of a group in one change of the file."""
+
+    def group(entry: SplitEntry) -> str:
+        return entry.path.rpartition("/")[0] or "/"
+
+    for name, of_group in groupby(sorted(entries, key=group), group):
+        while together := [*islice(of_group, _TOGETHER)]:
+            io.save_datasets(map(load, together), name)
 
 
 # ---------------------------------------------------------------------- digests

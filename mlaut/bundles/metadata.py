@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SPDX = "https://spdx.org/licenses"
-_CONTEXT = files("mlaut.bundles") / "templates" / "croissant-context.json"  # that of Croissant 1.0
+_TEMPLATES = files("mlaut.bundles") / "templates"
 _TYPES = {"i": "sc:Integer", "f": "sc:Float"}  # of columns; others are texts
 
 
@@ -122,7 +122,7 @@ def croissant(bundle: Bundle, scores: pd.DataFrame) -> str:
     ]
     return _json(
         {
-            "@context": json.loads(_CONTEXT.read_text(encoding="utf-8")),
+            "@context": json.loads(_template("croissant-context.json")),
             "@type": "sc:Dataset",
             "name": bundle.title,
             "description": _description(bundle),
@@ -179,20 +179,9 @@ def _description(bundle: Bundle) -> str:
 
 
 def _citation(bundle: Bundle) -> str:
-    authors = [f"  - name: {json_text(name)}" for name in bundle.authors]
-    return "\n".join(
-        [
-            "cff-version: 1.2.0",
-            'message: "If you use these results, please cite them."',
-            f"title: {json_text(bundle.title)}",
-            "type: dataset",
-            "authors:",
-            *authors,
-            f'date-released: "{bundle.date}"',
-            f"license: {bundle.licence}",
-            "",
-        ]
-    )
+    authors = "\n".join(f"  - name: {json_text(name)}" for name in bundle.authors)
+    how = {"title": json_text(bundle.title), "date": bundle.date, "licence": bundle.licence}
+    return _template("citation.cff").format(authors=authors, **how)
 
 
 def _licences(bundle: Bundle) -> str:
@@ -214,30 +203,14 @@ def _licences(bundle: Bundle) -> str:
 def _readme(bundle: Bundle, counts: Mapping[str, int]) -> str:
     inside = sum(dataset.included for dataset in bundle.datasets)
     names = [n for n in KINDS if n not in _OPTIONAL or (bundle.folder / n).exists()]
-    table = [f"| `{name}` | {KINDS[name][1]} |" for name in names]
-    return "\n".join(
-        [
-            f"# {marked(bundle.title)}",
-            "",
-            f"{counts['strategies']} strategies on {len(bundle.datasets)} datasets, "
-            f"{counts['cells']} cells. {inside} of the tables are here; the others are named by "
-            f"reference and digest in `{MANIFEST}`, which also has the digest of every file.",
-            "",
-            "| file | content |",
-            "|---|---|",
-            *table,
-            "",
-            "With MLaut:",
-            "",
-            "```",
-            "mlaut verify .                      # digests, structure",
-            "mlaut verify . --refit 1%           # fit a random share of the cells again",
-            "mlaut run . --add mine.py -o mine.h5",
-            "mlaut merge . mine.h5 -o all.h5",
-            "```",
-            "",
-        ]
-    )
+    table = "\n".join(f"| `{name}` | {KINDS[name][1]} |" for name in names)
+    numbers = {**counts, "datasets": len(bundle.datasets), "inside": inside}
+    title = marked(bundle.title)
+    return _template("readme.md").format(title=title, manifest=MANIFEST, table=table, **numbers)
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 _OPTIONAL = (DATASETS, STUDY_FILE, STRATEGIES)

@@ -28,6 +28,7 @@ from mlaut.bundles.manifest import (
     Bundle,
     BundledDataset,
     file_record,
+    put_tables,
 )
 from mlaut.bundles.opening import open_bundle
 from mlaut.errors import MlautError, StoreError, StudyError, with_checked_options
@@ -39,7 +40,7 @@ from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies.study_checks import problems_of
 from mlaut.held import unfinished
 from mlaut.markup import csv_text
-from mlaut.records import Status
+from mlaut.records import Dataset, Status
 from mlaut.report import Report
 
 INCLUDE = ("licensed", "all", "none")
@@ -191,7 +192,7 @@ class _ToPublish:
             raise StudyError(f"{path}: no study in this file; run it first, or check the path")
         if study.journal_path.exists() or holder_of(path):  # else its folder may be read-only
             study.settle()
-        if not any((status == Status.DONE).any() for _, status in study.statuses().values()):
+        if not any((study.status(name) == Status.DONE).any() for name in study.datasets):
             raise StudyError(f"{path}: none of its cells is done; run the study first")
         for where, what in problems_of(study):
             raise StudyError(f"{path}: {where}: {what}; mend the study before you publish it")
@@ -240,7 +241,12 @@ def _fill(
     datasets = _datasets(source, entries, include)
     inside = [entries[dataset.name] for dataset in datasets if dataset.included]
     if inside:
-        _put_tables(folder / DATASETS, source.datasets, inside)
+
+        def load(entry: SplitEntry) -> Dataset:
+            table = source.datasets.load_dataset(entry.path)
+            return replace(table, metadata=without_paths(table.metadata))
+
+        put_tables(FilesIO(folder / DATASETS, "a"), inside, load)
     recorded = DATASETS if len(inside) == len(datasets) else ""
     study = source.study.copy_to(folder / STUDY, lambda record: _plain(record, recorded))
     report = _report(study, title or source.title, source.study.path.stem)
@@ -256,15 +262,18 @@ def _fill(
     counts = {"strategies": len(study.strategies), "cells": sum(report.state.cells.values())}
     for name, text in metadata.texts(bundle, counts).items():
         _write(folder, name, text)
-    _write(folder, "croissant.json", metadata.croissant(_with_files(bundle), frame))
-    _write(folder, "ro-crate-metadata.json", metadata.ro_crate(_with_files(bundle)))
+    bundle = _with_files(bundle)
+    _write(folder, "croissant.json", metadata.croissant(bundle, frame))
+    bundle = _with_files(bundle)
+    _write(folder, "ro-crate-metadata.json", metadata.ro_crate(bundle))
     private = {path.name: path for path in folder.iterdir() if path.suffix != ".h5"}
-    check_private(study, private)
+    check_private(report.source or study, private)
     return _sealed(_with_files(bundle))
 
 
 def _with_files(bundle: Bundle) -> Bundle:
-    files = {path.name: file_record(path) for path in sorted(bundle.folder.iterdir())}
+    paths, known = sorted(bundle.folder.iterdir()), bundle.files
+    files = {path.name: known.get(path.name) or file_record(path) for path in paths}
     if strays := sorted(files.keys() - KINDS.keys()):  # such as a lock that cannot be removed
         raise StoreError(f"{bundle.folder / strays[0]}: cannot be removed; make the call again")
     return replace(bundle, files=files)
@@ -347,19 +356,6 @@ def _reference(info: DatasetInfo) -> str:
             (dataset,) = fetch(text)
             return text if checked(dataset).fingerprint == info.fingerprint else ""
     return ""
-
-
-def _put_tables(path: Path, source: FilesIO, entries: Iterable[SplitEntry]) -> None:
-    """Store the tables that a bundle includes, at their paths, without paths in their metadata."""
-    target = FilesIO(path, "a")
-    by_group: dict[str, list[SplitEntry]] = {}
-    for entry in entries:
-        by_group.setdefault(entry.path.rpartition("/")[0] or "/", []).append(entry)
-    for group, of_group in by_group.items():
-        tables = [source.load_dataset(entry.path) for entry in of_group]
-        target.save_datasets(
-            [replace(table, metadata=without_paths(table.metadata)) for table in tables], group
-        )
 
 
 # --------------------------------------------------------------------- the report

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,10 +15,8 @@ from mlaut import experiments, files_io
 from mlaut.errors import AnalysisError, MlautError, StoreError
 from mlaut.experiments.options import RunOptions
 from mlaut.files_io.kinds import Kind, kind_of
+from mlaut.plugins import finding
 from mlaut.records import Analysis
-
-if TYPE_CHECKING:
-    from mlaut.analysis.racing.study_race import StudyRace
 
 PATH = click.Path(path_type=Path)
 TASKS = click.Choice(["Classification", "Regression"], case_sensitive=False)
@@ -114,16 +112,10 @@ def _dropped_from(file: experiments.StudyFile) -> dict[str, str]:
     return {entry.name: reason for entry in stored if entry.name not in named}
 
 
-def race_of(database: Path) -> StudyRace | None:
+def race_of(database: Path) -> Any:
     """Return the race of a study; None if the study is not a race, or does not exist yet."""
-    from mlaut.experiments.plans.rounds import sealed_terms
-
     study = files_io.StudyStore(database)
-    if not database.exists() or not study.exists or sealed_terms(study) is None:
-        return None
-    from mlaut.analysis.racing.study_race import StudyRace
-
-    return StudyRace.of(study)
+    return finding.race_of(study) if database.exists() and study.exists else None
 
 
 def read_pairs(file: Path, what: str) -> dict[str, str]:

@@ -22,6 +22,7 @@ from mlaut.cli.inputs import (
 from mlaut.cli.output import Answer, in_own_words, show, show_rows
 from mlaut.errors import AnalysisError, StudyError
 from mlaut.files_io.kinds import Kind, kind_of
+from mlaut.plugins.finding import the_races
 
 _FAILED = 9  # the exit code of a strict run; those of errors end at 8
 
@@ -218,9 +219,7 @@ def plan(study_file: Path, **changes: Any) -> Answer:
     race = race_of(preview.study)
     answer: dict[str, Any] = preview.to_dict()
     if race is not None:
-        from mlaut.racing import forecast_of
-
-        answer["race"] = str(forecast_of(study_file, race))
+        answer["race"] = str(race.forecast(study_file))
         show(answer["race"])
     show_rows(preview.plan.why())
     return answer, next((error.exit_code for error in preview.plan.refusals), 0)
@@ -273,9 +272,7 @@ def run_file(study_file: Path, **changes: Any) -> experiments.RunSummary:
         seal = partial(store_analysis, analysis=analysis_of(file), **keep)
         done = experiments.run_study(file, seal=seal, **changes)
     else:
-        from mlaut.racing import run_race
-
-        done = run_race(file, **changes)
+        done = the_races(f"{file.path}: [race] is run").run_race(file, **changes)
     show(in_own_words(done))
     return done
 

@@ -21,7 +21,6 @@ from mlaut.analysis.importers.json_files import objects as objects
 from mlaut.files_io.tables.tables import stem_of as stem_of
 from mlaut.files_io.kinds import Kind as Kind
 from mlaut.files_io.kinds import kind_of as kind_of
-from mlaut.analysis.results.contamination import with_contaminated as with_contaminated
 from mlaut.analysis.results.missing import with_reason as with_reason
 from mlaut.analysis.results.tables import TableMetric as TableMetric
 
@@ -56,9 +55,24 @@ from mlaut.analysis.sources.flips import FEWEST as FEWEST
 from mlaut.analysis.sources.flips import flips as flips
 from mlaut.analysis.sources.flips import signed_ranks as signed_ranks
 from mlaut.analysis.sources.flips import source_sums as source_sums
-from mlaut.analysis.racing.evidence import log_mean as log_mean
 from mlaut.analysis.deciding.terms import Chosen as Chosen
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS as DEFAULT_METRICS
+from mlaut.analysis.deciding.terms import check_targets as check_targets
+from mlaut.analysis.deciding.terms import control_of as control_of
+from mlaut.analysis.common.display import Shown as Shown
+from mlaut.analysis.common.tests import TESTS as TESTS
+
+# figures
+from mlaut.analysis.common.arguments import Size as Size
+from mlaut.analysis.plots.canvas import BLUE as BLUE
+from mlaut.analysis.plots.canvas import FONT as FONT
+from mlaut.analysis.plots.canvas import GREY as GREY
+from mlaut.analysis.plots.canvas import ORANGE as ORANGE
+from mlaut.analysis.plots.canvas import canvas as canvas
+from mlaut.analysis.plots.canvas import row_size as row_size
+from mlaut.analysis.plots.canvas import style as style
+from mlaut.analysis.plots.look import PLAIN as PLAIN
+from mlaut.analysis.plots.pair_plots import name_points as name_points
 
 # reports
 from mlaut.report.state import environment_differences as environment_differences
@@ -92,6 +106,15 @@ from mlaut.experiments.runs.refit import usable_strategies as usable_strategies
 from mlaut.experiments.study_files.choices import choose_strategies as choose_strategies
 from mlaut.experiments.study_files.choices import own_strategies as own_strategies
 from mlaut.experiments.study_files.choices import prepare_data as prepare_data
+
+# races
+from mlaut.experiments.cells.memory import parse_seconds as parse_seconds
+from mlaut.experiments.plans.plan import Group as Group
+from mlaut.experiments.plans.plan import PlannedDataset as PlannedDataset
+from mlaut.experiments.plans.races import MakeRace as MakeRace
+from mlaut.experiments.study_files.study_file import read_race as read_race
+from mlaut.files_io.outcomes.study_records import USAGE as USAGE
+from mlaut.files_io.tables.datasets import clusters_of as clusters_of
 
 # work that candidates share in tuning
 from mlaut.sharing.interface import Candidate as Candidate

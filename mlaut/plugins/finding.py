@@ -1,7 +1,7 @@
 """Finder of plug-ins, which are installed packages with entry points of MLaut.
 
-The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.engines``, ``mlaut.strategies``
-and ``mlaut.sharers``.
+The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.engines``, ``mlaut.strategies``,
+``mlaut.sharers`` and ``mlaut.races``, whose only entry is that of MLaut's own plug-in.
 """
 
 import warnings
@@ -9,7 +9,8 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from mlaut.errors import PluginWarning
+from mlaut.errors import PluginWarning, StudyError
+from mlaut.former_names import without_plugin
 
 
 @cache
@@ -43,3 +44,27 @@ def home_of(group: str, name: str) -> str:
     """Return the package of a plug-in that offers this name in a group."""
     (point,) = entry_points(group=f"mlaut.{group}", name=name)
     return point.module.partition(".")[0]
+
+
+def the_races(what: str) -> Any:
+    """Return the plug-in of races.
+
+    Raises
+    ------
+    StudyError
+        It is missing; the message begins with what needs it.
+    """
+    if "races" not in (offered := found("races")):
+        raise StudyError(without_plugin(f"{what} by", "races"))
+    return offered["races"]
+
+
+def race_of(study: Any) -> Any:
+    """Return the race of a study; None if it is none, and, with a warning, without the plug-in."""
+    if study.race is None:
+        return None
+    if "races" in found("races"):
+        return found("races")["races"].StudyRace.of(study)
+    missing = without_plugin(f"{study.path}: how its race stands is told by", "races")
+    warnings.warn(missing, PluginWarning, stacklevel=2)
+    return None

@@ -33,15 +33,17 @@ from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.evidence import primary_test
 from mlaut.analysis.deciding.one_decision import decide_one
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
-from mlaut.analysis.deciding.words import NOW
+from mlaut.analysis.deciding.verdict_table import TREATED
+from mlaut.analysis.deciding.verdicts import LIKELY, is_baseline
+from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
-from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.study_results import sources_of
 from mlaut.errors import AnalysisError, MlautError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import counted
+from mlaut.plugins.finding import race_of
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
 from mlaut.report.records import Made, Section
@@ -63,10 +65,6 @@ _RACED = (
     "and tests of the full table are not valid; evidence that is valid at every look is in the "
     "race, and 'mlaut run --complete' runs all cells"
 )
-_TREATMENTS = {
-    "failures last": "counting failures as last",
-    "drop datasets": "leaving out datasets with a missing cell",
-}
 
 
 @dataclass(frozen=True)
@@ -160,8 +158,9 @@ def study_content(
     if choice.datasets:
         left_out["dataset"] = {name: "" for name in tasks.index if name not in choice.datasets}
     state = _without(state, left_out)
-    sections = _sections(scored, chosen, StudyRace.of(study), one_task=bool(primary))
+    sections = _sections(scored, chosen, race_of(study), one_task=bool(primary))
     sections = tuple(_with_groups(part, study) for part in sections)
+    sections = tuple(replace(part, cautions=_cautions(part, state)) for part in sections)
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(part, study) for part in sections)
     title = title or chosen.title or f"Comparison: {sections[0].title}"
@@ -173,6 +172,26 @@ def _scores(study: StudyStore, metric: Any, names: Sequence[str], tasks: Any) ->
     score = find_metric(metric)
     own = [name for name in names if score.task in (None, tasks.get(name, score.task))]
     return Results.from_study(study, score, datasets=own or None)
+
+
+def _cautions(part: Section, state: State) -> tuple[str, ...]:
+    """Return what was run that weakens the answer: fits that warned, and unequal tuning."""
+    race, decision, strategies = part.race, part.decision, state.tables["strategies"]
+    best = list(decision.best or decision.first) if decision else list(race.left) if race else []
+    warned = state.tables.get("warnings", strategies[:0])
+    parts = [
+        f"{name} in {row['cells']} of {strategies['done'][name]} fits"
+        for name in best
+        for _, row in warned[warned.index == name][:1].iterrows()
+    ]
+    told = [f"Warnings in training: {listed(parts)}."] if parts else []
+    near = [*best, *(decision.named(LIKELY) if decision else ())]
+    tuned = [name for name in near if strategies["candidates"].notna()[name]]
+    plain = [name for name in near if name not in tuned and not is_baseline(name)]
+    if tuned and plain:
+        both = (f"{listed(x, 3)} {'was' if len(x) == 1 else 'were'}" for x in (tuned, plain))
+        told.append(f"{' tuned, but '.join(both)} not.")
+    return tuple(told)
 
 
 def _with_groups(part: Section, study: StudyStore) -> Section:
@@ -217,7 +236,7 @@ def results_content(
 
 
 def _sections(
-    scored: Sequence[Results], chosen: Chosen, race: StudyRace | None = None, one_task: bool = True
+    scored: Sequence[Results], chosen: Chosen, race: Any = None, one_task: bool = True
 ) -> tuple[Section, ...]:
     """Return a section for each metric, of which the first is the primary one; or for each task."""
     if not one_task:
@@ -240,7 +259,7 @@ def _metrics(state: State) -> list[str]:
 def section(
     scored: Results,
     chosen: Chosen,
-    of_study: StudyRace | None = None,
+    of_study: Any = None,
     secondary: Sequence[Section] = (),
 ) -> Section:
     """Return the section on the results by one metric."""
@@ -393,7 +412,7 @@ def _decided(
         for part in secondary
         if part.tested is not None and part.decision is not None
     }
-    for treatment, phrase in _TREATMENTS.items() if len(scored.missing) else ():
+    for treatment, phrase in TREATED.items() if len(scored.missing) else ():
         with suppress(AnalysisError):  # the treatment would leave nothing, or is not valid
             treated = treat_missing(scored, treatment)
             if treated.notes != comparison.results.notes:
@@ -404,13 +423,12 @@ def _decided(
     each = each_alone(scored, chosen.analysis.alpha)  # few datasets may have many repeats
     if not any(x.n_shown for x in each.values() if not isinstance(x, str)):
         return decision
-    told = [
-        f"{name} alone decides nothing."
-        if isinstance(one, str)
-        else one.answer().replace(NOW, f"{one.where}, {NOW[0].lower()}{NOW[1:]}")
-        for name, one in each.items()
-    ]
-    return replace(decision, hint=f"{decision.hint} Each for itself: {' '.join(told)}".strip())
+    told = []
+    for name, one in each.items():
+        text = "" if isinstance(one, str) else one.answer().removeprefix(f"{one.where}, ")
+        alone = f"For data like {name}: {text[:1].lower()}{text[1:]}"
+        told.append(alone if text else f"{name} alone decides nothing.")
+    return replace(decision, each=tuple(told))
 
 
 def _sentences(of: Section) -> tuple[str, ...]:
@@ -442,7 +460,7 @@ def _robustness(scored: Results, missing: str) -> Robustness | None:
         return None
 
     compared = partial(pairs_by_test, default_test(scored.metric), correction="joint")
-    treatments = list(dict.fromkeys([missing, *_TREATMENTS]))
+    treatments = list(dict.fromkeys([missing, *TREATED]))
     again = under_treatments(begun, compared, treatments=treatments, bounds=_affordable(begun))
     return None if again.frame.empty else again
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sized
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sized
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -29,7 +29,7 @@ from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.deciding.strips import Strips
 from mlaut.analysis.estimates.behind import calibration_table
 from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
-from mlaut.analysis.plots.decision_plot import MARKS, race_plot
+from mlaut.analysis.plots.decision_plot import MARKS
 from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
@@ -150,9 +150,22 @@ def _written(figure: Figure, form: str) -> bytes:
         for line in dots:
             line.set_rasterized(True)
     target, about = io.BytesIO(), dict.fromkeys(_ABOUT[form])
-    with _own_style():
+    with _own_style(), _plain_fonts() if form == "pdf" else nullcontext():
         figure.savefig(target, format=form, transparent=form == "svg", metadata=about, dpi=_DPI)
     return target.getvalue()
+
+
+@contextmanager
+def _plain_fonts() -> Iterator[None]:
+    """Embed fonts without their tables for typesetting, to read which takes half of the time."""
+    from fontTools.subset import Options
+
+    before = Options._drop_tables_default
+    Options._drop_tables_default = [*before, "GDEF", "GPOS", "GSUB"]
+    try:
+        yield
+    finally:
+        Options._drop_tables_default = before
 
 
 def _own_style() -> AbstractContextManager[None]:
@@ -187,7 +200,7 @@ def _race(section: Section) -> _Made | None:
         "Evidence against each strategy after each dataset, or the number of undecided pairs. A "
         "strategy leaves where its line reaches the dashed level; bold names are left."
     )
-    return race_plot(race), caption, f"{race.sentence()} {'; '.join(race.decisions)}."
+    return race.plot(), caption, f"{race.sentence()} {'; '.join(race.decisions)}."
 
 
 def _ranks(section: Section) -> _Made | None:

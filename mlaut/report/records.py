@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis import Comparison, Decision, Race, Results, ResultTable, Robustness
+from mlaut.analysis import Comparison, Decision, Results, ResultTable, Robustness
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.report.shown import ShownTable
+from mlaut.report.shown import ShownTable, reading
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
 MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
@@ -123,7 +123,7 @@ class Section:
         than two strategies or datasets.
     decision : Decision or None
         What is decided; None without a comparison.
-    race : Race or None
+    race : mlaut_races.Race or None
         Race of the study as it stands; None for a study that is no race, or by another metric.
     budgets : DataFrame or None
         Scores against the budget of tuning; None where a study does not have what smaller budgets
@@ -137,6 +137,8 @@ class Section:
         Group of each row of the only dataset, where its table is known and has groups.
     secondary : str, default ""
         Sentence on the metric that decides, in the section of another metric.
+    cautions : tuple of str
+        What was run that weakens the answer: fits that warned, and unequal tuning.
     """
 
     title: str
@@ -147,12 +149,13 @@ class Section:
     problem: tuple[str, ...] = ()
     tested: Comparison | None = None
     decision: Decision | None = None
-    race: Race | None = None
+    race: Any = None
     budgets: pd.DataFrame | None = None
     shared: ResultTable | None = None
     one: OneComparison | None = None
     groups: Sequence[Any] | None = None
     secondary: str = ""
+    cautions: tuple[str, ...] = ()
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -188,16 +191,18 @@ class Section:
     def words(self) -> dict[str, str]:
         """Words that fill captions and headings."""
         correction = "" if self.tested is None else self.tested.correction
-        reading = "" if self.decision is None else self.decision.reading()
+        told = "" if self.decision is None else reading(self.decision, below=True)
         scenario = "(c)" if self.decision is None else self.decision.scenario
-        words = {"metric": self.scored.metric.name, "correction": correction, "reading": reading}
+        words = {"metric": self.scored.metric.name, "correction": correction, "reading": told}
         leader = "" if self.decision is None else self.decision.first[0]
         return words | {"scenario": scenario, "leader": leader}
 
-    @property
+    @cached_property
     def headline(self) -> tuple[str, ...]:
         """Sentences of the decision, or else of the section."""
-        return self.sentences if self.decision is None else self.decision.headline()
+        if (made := self.decision) is None:
+            return self.sentences
+        return (made.answer(), *made.caveats(), *self.cautions, *made.remarks())
 
     @property
     def findings(self) -> tuple[str, ...]:

@@ -10,13 +10,13 @@ import pandas as pd
 
 from mlaut.analysis import MLautScore, Results, read_results
 from mlaut.analysis import metric as find_metric
-from mlaut.analysis.results.contamination import KEEP, treat_contaminated
 from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.study_results import open_study
 from mlaut.analysis.results.tables import as_table, never_run
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
+from mlaut.former_names import of_plugin
 from mlaut.report.content import Choice, Report, results_content, study_content
 from mlaut.report.contents import NO_FILE
 
@@ -30,7 +30,7 @@ def make_report(
     columns: Mapping[str, str | Sequence[str]] | None = None,
     trust: bool = False,
     clusters: Mapping[str, Any] | pd.Series | str | None = None,
-    contaminated: str = KEEP,
+    contaminated: str = "keep",
     title: str = "",
     only: Iterable[str] = (),
     without: Iterable[str] = (),
@@ -67,7 +67,7 @@ def make_report(
         place of the sources in its analysis.
     contaminated : str, default "keep"
         Treatment of scores of strategies that were trained on the dataset, where a leaderboard
-        declares them: `mlaut.analysis.results.contamination.treat_contaminated`.
+        declares them: `mlaut.analysis.treat_contaminated`.
     title : str
         Title of the report; default that of the study, or the name of the file.
     only, without : iterable of str, optional
@@ -113,7 +113,9 @@ def make_report(
         raise AnalysisError("the table has one set of scores, so it has one metric: give one")
     if scored is not None:
         name = str(study) if isinstance(study, str | os.PathLike) else NO_FILE
-        scored = [treat_contaminated(results, contaminated) for results in scored]
+        if any(results.contaminated is not None for results in scored):  # the plug-in marked them
+            treat = of_plugin("treat_contaminated")
+            scored = [treat(results, contaminated) for results in scored]
         content = results_content(name, scored, title, terms, choice)
     else:
         primary: dict[str, Any] = {}

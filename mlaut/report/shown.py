@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,29 +12,20 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
-from mlaut.analysis.deciding.verdicts import AVOID, EQUAL, OPEN, USE, VERDICTS, YARDSTICK
-from mlaut.analysis.deciding.words import probability, sizes
+from mlaut.analysis.deciding.verdict_table import VerdictTable
+from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, EQUAL, OPEN, USE, VERDICTS
+from mlaut.analysis.deciding.words import probability, sizes, unit
 from mlaut.analysis.results.results import Results
 
 _FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
 _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
 _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
-_UNITS = {"P(best)": "P", "training seconds": "s", "difference": "+"}
 _NUMBERS, _TRUTHS = (int, float, np.number), (bool, np.bool_)  # unions of types would be slow
 COST = "costs at most"
-TITLES = {
-    COST: "how much {metric} choosing it loses at most against the best, on average over datasets "
-    "like these, with probability {sure}",
-    "average rank": "average place on the datasets; 1 is best",
-    "ratio": "the error divided by that of {first}, a geometric mean",
-    "difference": "{metric} minus that of {first}, the average",
-    "training seconds": "to tune and fit once, the average",
-    "datasets": "on how many it ran; its row is about these",
-}
 FEW = 15  # strategies that stand in one group; of more, each verdict is a group
 _OPEN = 10  # rows of a group of the best, half of another; the others are folded
-_BELOW = ("P(best)", "groups", "ranks", "reason", "datasets")  # not on the first screen
+_BELOW = ("groups", "ranks", "reason", "datasets")  # not on the first screen
 
 
 @dataclass(frozen=True)
@@ -186,6 +177,7 @@ def _is_number(value: Any) -> bool:
 
 
 _OWN_WORD = re.compile(r"\d+ strategies \((?:\w+, named by )?`(\w+?)s?`\)").search
+_BY_TASK = {"Classification": "classifier", "Regression": "regressor"}
 _OWN_WORDS = ("model", "method", "algorithm", "classifier", "regressor", "learner", "estimator")
 
 
@@ -200,9 +192,10 @@ def in_words_of(results: Results) -> Callable[[str], str]:
     'Model a is one of 2 models'
     """
     own = _OWN_WORD(results.how_read.lower())
-    if own is None or own[1] not in _OWN_WORDS:
-        return str
-    word = own[1]
+    of_study = results.metric.task if results.load_block else None
+    word = own[1] if own else _BY_TASK.get(of_study or "", "")
+    if word not in _OWN_WORDS or "strateg" in " ".join(results.strategies).lower():
+        return str  # names stay as they are
 
     def one(found: re.Match[str]) -> str:
         return (word.capitalize() if found[1] == "S" else word) + "s" * (found[2] == "ies")
@@ -210,7 +203,7 @@ def in_words_of(results: Results) -> Callable[[str], str]:
     return lambda text: re.sub(r"\b([Ss])trateg(y|ies)\b", one, text)
 
 
-def decision_groups(decision: Decision) -> list[tuple[str, list[str], bool]]:
+def decision_groups(decision: VerdictTable) -> list[tuple[str, list[str], bool]]:
     """Return title, strategies and whether to fold them, of each group of the first screen.
 
     Few strategies are one group, the best average rank first. Many stand by their verdicts; what is
@@ -220,48 +213,91 @@ def decision_groups(decision: Decision) -> list[tuple[str, list[str], bool]]:
     if len(verdicts) <= FEW or decision.alone:
         return [("", list(verdicts.index), False)]
     groups = []
-    for word in VERDICTS:
+    for word in dict.fromkeys([*VERDICTS, *verdicts]):
         names = list(verdicts.index[verdicts == word])
         few = 0 if word == AVOID else _OPEN if word in (USE, EQUAL, OPEN) else _OPEN // 2
         open_ = few if len(names) > few + 2 or word == AVOID else len(names)
         shown, folded = names[:open_], names[open_:]
         groups += [(f"{word} ({len(names)})", shown, False)] * bool(shown)
         title = f"{word} ({len(names)})" if not shown else f"{len(folded)} more {word}"
-        size = sizes(decision, folded) if folded and word != YARDSTICK else ""
+        size = sizes(decision, folded) if folded and word != BASELINE else ""
         groups += [(title + f": {size}" * bool(size), folded, True)] * bool(folded)
     return groups
 
 
+# Columns of a decision, with their units and meanings. Words in braces are those of the decision.
+COLUMNS = (
+    TableColumn(
+        "average rank",
+        "rank",
+        title="the average place among {k}, 1 is best; it gives the order, tests give the verdicts",
+    ),
+    TableColumn("mean {metric}", "{metric}", title="the average; {side} is better"),
+    TableColumn("low", "interval", title="the {sure} interval of the {metric}"),
+    TableColumn(
+        "won",
+        "won/tied/lost",
+        title="{units} on which it is better, equal and worse than {first}{most}",
+    ),
+    TableColumn(
+        "ran",
+        "datasets",
+        title="on how many it ran, the last of them perhaps begun before it was stopped",
+    ),
+    TableColumn(
+        "difference", "difference", "+", title="its {metric} minus that of {first}, the average"
+    ),
+    TableColumn("difference low", "its interval", title="the {sure} interval of the difference"),
+    TableColumn(
+        "ratio",
+        "ratio",
+        title="its {metric} divided by that of {first}, the average; below 1 is better",
+    ),
+    TableColumn(
+        COST,
+        COST,
+        title="how far its average {metric} is from that of the best, at most ({sure} sure)",
+    ),
+    TableColumn("spread", "spread", title="the standard deviation of the repeats"),
+    TableColumn("training seconds", "seconds to train", "s", title="for one fit, the average"),
+    TableColumn(
+        "failures", "missing", title="datasets without a result; each counts as last place"
+    ),
+    TableColumn("P(best)", "chance", "P", title="the chance to be the best: {chance}"),
+)
+
+
 def decision_table(
-    decision: Decision, *, most: int = 0, below: bool = False, costs: bool = False
+    decision: VerdictTable, *, most: int = 0, below: bool = False, strips: bool = False
 ) -> ShownTable:
     """Return the table of a decision, as the first screen of every form shows it.
 
     Parameters
     ----------
-    decision : Decision
+    decision : VerdictTable
     most : int, optional
         Number of rows; the leader is one of them. Default: all.
     below : bool, default False
         Whether to show what stands below the first screen: reasons, P(best), letters or ranks.
-    costs : bool, default False
-        Whether to show the largest cost of choosing each strategy that may be the best.
+    strips : bool, default False
+        Whether each row has its strip, which shows the intervals of differences.
     """
-    mean, leader = f"mean {decision.metric}", decision.first[0]
+    leader = decision.first[0]
     order = [name for _, names, _ in decision_groups(decision) for name in names]
     frame: Any = decision.frame.loc[order]  # its columns have several types
+    frame, mean = frame.dropna(axis=1, how="all"), f"mean {decision.metric}"
     known = pd.Series(decision.bounds, dtype=float).reindex(list(decision.best)).reindex(order)
-    if costs and known.count() > 1 and known.any():
+    if known.count() > 1 and known.any():
         at = next((frame.columns.get_loc(x) + 1 for x in ("difference", "ratio") if x in frame), 3)
         frame.insert(at, COST, known.mask(known.index == leader))
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set() if frame["failures"].any() else {"failures"}
     hidden |= {"verdict", "average rank"} if decision.alone else set()
     hidden |= set() if below or decision.slow else {"training seconds"}
-    if leader and mean in frame and np.isnan(frame.loc[leader, mean]) and not costs:
+    if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
         hidden.add(mean)  # other means would look best, as the leader has none
     decimals = {name: _decimals(frame[name]) for name in frame}
-    decimals["average rank"] = max(decimals["average rank"] or 0, 1)
+    decimals["average rank"] = max(decimals.get("average rank") or 0, 1)
     if mean in frame and "difference" in frame:
         most_decimals = max(decimals[mean] or 0, decimals["difference"] or 0)
         decimals[mean] = decimals["difference"] = most_decimals
@@ -271,32 +307,56 @@ def decision_table(
             places = max(decimals.get(mean) or 0, 2)
             frame[low] = [_interval(pair, places) for pair in frame[ends].to_numpy().tolist()]
             hidden |= {ends[1], "average rank", *(() if below else ("p",))}
-            hidden |= {"difference low"} if costs else set()  # the strip has it
-            hidden |= set() if frame[low].any() else {low}
+            hidden |= {"difference low"} if strips else set()  # the strip has it
             decimals[low], decimals["p"] = None, None
     if "won" in frame:
         counts = frame[["won", "tied", "lost"]].map("{:.0f}".format).agg("/".join, axis=1)
         frame["won"] = counts.where(frame["won"].notna(), "")
-    headers = {mean: decision.metric, "won": "win/tie/loss", "failures": "failed"}
-    headers |= {"low": "interval", "difference low": "its interval"}
-    headers |= {"training seconds": "seconds to train", "average rank": "rank"}
     if COST in frame:
         decimals[COST] = decimals.get("difference", decimals[COST])
-    sure = number(1 - decision.chosen.analysis.alpha)
+    known_columns = {column.key: column for column in _columns(decision)}
     columns = [
-        TableColumn(
-            name,
-            headers.get(name, name),
-            _UNITS.get(name, ""),
-            decimals[name],
-            TITLES.get(name, "").format(sure=sure, metric=decision.metric, first=leader),
-        )
-        for name in frame
+        replace(known_columns.get(x) or TableColumn(x, x), decimals=decimals[x]) for x in frame
     ]
     frame = frame.drop(columns=list(hidden), errors="ignore")
     if most and leader and leader in frame.index[most:]:
         frame = pd.concat([frame.iloc[: most - 1], frame.loc[[leader]]])
     return ShownTable.of(frame.iloc[: most or None], columns)
+
+
+def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
+    """Yield the columns of a decision in its words."""
+    level = 1 - decision.chosen.analysis.alpha
+    words = {
+        "metric": decision.metric,
+        "first": decision.first[0],
+        "units": unit(decision),
+        "most": ": of a source, on most of its datasets" * (decision.n_sources > 0),
+        "side": "higher" if decision.scorer.greater_is_better else "lower",
+        "k": len(decision.frame),
+        "chance": "to have the best average rank on more such datasets"
+        if decision.sets is None
+        else f"to have the best {decision.metric} on such data",
+        "sure": f"{number(100 * level)} %",
+    }
+    for x in COLUMNS:
+        texts = (text.format(**words) for text in (x.key, x.header, x.title))
+        yield replace(x, **dict(zip(("key", "header", "title"), texts, strict=True)))
+
+
+def legend(table: ShownTable, verdicts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the words of the table of a decision, each with its meaning: the verdicts first.
+
+    One verdict of all rows has no meaning.
+    """
+    told = list(verdicts.items()) if len(verdicts) > 1 else []
+    return [*told, *((x.header, x.title) for x in table.columns if x.title)]
+
+
+def reading(decision: Decision, *, below: bool = False) -> str:
+    """Return the legend of the table of a decision as sentences."""
+    pairs = legend(decision_table(decision, below=below), decision.meanings())
+    return " ".join(f"{word[:1].upper()}{word[1:]}: {meaning}." for word, meaning in pairs)
 
 
 def _interval(ends: list[float], places: int) -> str:

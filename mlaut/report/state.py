@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import budget_use
-from mlaut.analysis.deciding.words import listed
+from mlaut.analysis.deciding.words import scheme_in_words
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
@@ -28,15 +28,6 @@ _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised
 _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _OF_ONE_RUN = ("id", "started", "input", "versions")  # differ in any two runs, or are made of parts
-_SCHEMES = {
-    r"^repeated_holdout\(test_size=([\d./]+), n_repeats=(\d+).*": (
-        r"holding out \1 of the rows \2 times"
-    ),
-    r"^repeated_kfold\(n_folds=(\d+), n_repeats=(\d+).*": r"\1 folds \2 times",
-    r"^holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
-    r"^kfold\(n_folds=(\d+).*": r"\1 folds",
-    r"^(?:stratified_)?group_kfold\(n_folds=(\d+).*": r"\1 folds of groups",
-}  # the usual schemes in words; the table of datasets has each in full
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
 
@@ -91,7 +82,7 @@ class State:
         data, strategies = self.tables["datasets"], self.tables["strategies"]
         tasks = " and ".join(sorted(data["task"].str.lower().unique()))
         tuned = strategies["candidates"].dropna()
-        schemes = data["split"].replace(_SCHEMES, regex=True)
+        schemes = map(scheme_in_words, data["split"])
         known = data["classes"].dropna() if "classes" in data else data["rows"][:0]
         classes = f", {_range(known)} classes" if len(known) else ""
         shapes = list(data.get("values in a row", data["task"][:0]).dropna())
@@ -100,7 +91,7 @@ class State:
         ends = " to ".join(dict.fromkeys([*both[:1], *both[-1:]]))
         some = f"{len(shapes)} with " * (len(shapes) < len(data))
         arrays = f" ({some}rows of {ends} values)" if shapes else ""
-        who = "all" if len(tuned) == len(strategies) else listed([*map(str, tuned.index)], 4)
+        who = "all" if len(tuned) == len(strategies) else f"{len(tuned)} of them"
         tuning = f"{who} tuned over {_range(tuned)} settings" if len(tuned) else "none tuned"
         return (
             f"Studied: {counted(len(data), 'dataset')}{of}{arrays} for {tasks}, "

@@ -12,7 +12,7 @@ from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.markup import counted, printable
 from mlaut.report.contents import Contents
 from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, Section, shown_in
-from mlaut.report.shown import ShownTable, decision_table, in_words_of
+from mlaut.report.shown import ShownTable, decision_table, in_words_of, reading
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 
@@ -49,7 +49,7 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
     decision = section.decision
     if decision is None:
         return lines
-    below = [*_wrapped([decision.reading()]), "", "How sure"]
+    below = [*_wrapped([reading(decision)]), "", "How sure"]
     below += _wrapped(decision.certainty())
     n, space = len(decision.frame), room - len(lines) - len(below) - 2  # two blank lines
     table: list[str] = []

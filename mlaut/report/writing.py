@@ -19,7 +19,7 @@ from mlaut.markup import csv_text, json_text, marked, printable
 from mlaut.report.content import Report
 from mlaut.report.latex import as_latex
 from mlaut.report.records import MOST_ROWS, TEXT, shown_in
-from mlaut.report.shown import ShownTable, decision_table
+from mlaut.report.shown import ShownTable, decision_table, reading
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 from mlaut.report.terminal import as_text, first_screen
@@ -33,7 +33,7 @@ def as_markdown(report: Report) -> str:
         lines += ["", f"## {marked(section.title)}", *_paragraphs(texts)]
         if section.decision is not None:
             lines += ["", *_in_markdown(decision_table(section.decision))]
-            lines += ["", marked(section.decision.reading())]
+            lines += ["", marked(reading(section.decision))]
             lines += ["", "### How sure", *_paragraphs(section.decision.certainty())]
         lines += ["", "### Findings", *_paragraphs(section.findings)]
         for table, shown in shown_in(TEXT, TABLES, section):

@@ -165,7 +165,7 @@ def test_report_on_screen_and_as_files(finished, tmp_path, monkeypatch):
     monkeypatch.setattr("mlaut.report.drawing.FIGURES", {"decision": FIGURES["decision"]})
     told = mlaut("report", "study.h5", folder=finished)
     assert "GaussianNaiveBayes" in told.stdout
-    assert "Too few datasets to be sure (3, and it takes 6): " in told.stdout
+    assert "Too few datasets to be sure (3, and at least 6 are needed). " in told.stdout
     markdown = mlaut("report", "study.h5", "--format", "markdown", folder=finished).stdout
     assert "|" in markdown
     assert mlaut("report", "study.h5", "-o", tmp_path / "out", folder=finished).returncode == 0

@@ -389,7 +389,7 @@ def _dominance(found: Mapping[str, Any], results: Results) -> Iterator[str]:
         if not isinstance(pairs, Pairwise) or first not in pairs.strategies:
             continue
         key = "better" if "better" in pairs.tables else "P(row better)"
-        if key not in pairs.tables or name in ("ranksum_test", "unpaired_t_test", "race"):
+        if key not in pairs.tables or name in ("ranksum_test", "unpaired_t_test"):
             continue
         if any("depend on each other exactly" in note for note in pairs.notes):
             continue

@@ -49,7 +49,6 @@ OF_RESULTS = {
     "post_hoc_test": {},
     "probability_of_best": {"n_samples": 200},
     "quade_test": {},
-    "race": {},
     "rank_table": {},
     "ranking_stability": {"n_samples": 20},
     "ranksum_test": {},
@@ -68,7 +67,7 @@ ONE_REPEAT = {"error_counts", "mcnemar_test"}
 # what needs neither two datasets nor two strategies
 OF_ONE_DATASET = {
     "box_plot", "compare", "correlated_t_datasets", "cv_differences", "cv_test_datasets",
-    "dataset_estimates", "error_counts", "mcnemar_test", "poisson_binomial_test", "race",
+    "dataset_estimates", "error_counts", "mcnemar_test", "poisson_binomial_test",
     "retrained_estimates", "retrained_mean_estimates", "treat_missing",
 }  # fmt: skip
 OF_ONE_STRATEGY = {

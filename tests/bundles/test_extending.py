@@ -47,6 +47,15 @@ def test_tables_that_are_not_included_are_loaded_by_reference(published, tmp_pat
     assert io.fingerprints(paths) == inside.fingerprints(paths)
 
 
+def test_tables_of_a_group_are_stored_in_one_change_of_the_file(published, tmp_path, monkeypatch):
+    changes, save = [], FilesIO.save_datasets
+    monkeypatch.setattr(
+        FilesIO, "save_datasets", lambda *given: changes.append(save(*given)) or changes[-1]
+    )
+    io = datasets_io(published, Store(published.study), tmp_path / "new.h5")
+    assert changes == [tuple(io.list_datasets()[1])]
+
+
 def lacking(published, **changes):
     iris, zoo = published.datasets
     return replace(published, datasets=(replace(iris, included=False, **changes), zoo))

@@ -15,6 +15,7 @@ import json
 import multiprocessing
 import random
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,10 +23,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.racing.study_race import StudyRace
+sys.path.append(str(Path(__file__).parents[2] / "plugins" / "races"))  # unless it is installed
+from mlaut_races import StudyRace, run_race
+
 from mlaut.experiments import Orchestrator  # noqa: F401 - imported before the processes are forked
 from mlaut.files_io import StudyStore
-from mlaut.racing import run_race
 
 STUDY = """
 [data]

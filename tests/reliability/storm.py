@@ -42,7 +42,6 @@ from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.restructure import restructure
 from mlaut.experiments.runs import execution
 from mlaut.files_io import FilesIO, StudyStore, import_predictions, merge_studies
-from mlaut.racing import run_race
 
 MOST_CALLS = 10**9
 
@@ -118,7 +117,7 @@ def rename(folder: Path) -> None:
 
 def race(folder: Path) -> None:
     execution.make_engine = lambda *_: InlineEngine()  # in this process, which is a fork
-    run_race(folder / "race" / "study.toml", verbose=0)
+    race_kills.run_race(folder / "race" / "study.toml", verbose=0)
 
 
 COMMANDS: dict[str, Callable[[Path], None]] = {

@@ -166,7 +166,7 @@ def test_datasets_left_out_stand_in_the_first_sentence(tmp_path):
     failed = [(name, "good") for name in sets[:12]]
     study = made_up_study(tmp_path / "s.h5", NAMES, sets, failed=failed)
     assert make_report(study, missing="drop datasets").sections[0].sentences[:2] == (
-        "Too few datasets to be sure (5, and it takes 6): good is first by average rank, and "
+        "Too few datasets to be sure (5, and at least 6 are needed). If you must choose now, use "
         "on 3 of 5 datasets (the "
         "others: accuracy 0.04 to 0.05 below good). If you must choose now, use good.",
         "12 of 17 datasets left out: no accuracy of good on 12 datasets.",
@@ -317,7 +317,7 @@ def test_one_dataset_has_a_first_screen(tmp_path):
     section = make_report(study).sections[0]
     assert section.title == f"accuracy of 3 strategies on {SETS[0]}"
     assert section.decision.scenario in section.estimates
-    assert f"On rows like those of {SETS[0]}, " in section.headline[0]
+    assert f"For new data like {SETS[0]}, " in section.headline[0]
     assert {"pairs of one dataset", "confusion", "decision"} <= set(section.tables)
     assert "pairs" not in section.tables
     pairs = section.tables["pairs of one dataset"]
@@ -445,7 +445,7 @@ def test_folds_of_groups_are_told_in_words(tmp_path):
     table = pd.DataFrame({"x": range(40), "who": [row // 4 for row in range(40)], "y": [0, 1] * 20})
     study.add_datasets(table, name="visits", target="y", roles={"group": "who"})
     study.run(["GaussianNaiveBayes"], split="group_kfold(2)", engine="inline", verbose=0)
-    assert "scored by 2 folds of groups; 1 strategy" in " ".join(str(study.report()).split())
+    assert "scored by 2 folds of groups; 1 classifier" in " ".join(str(study.report()).split())
 
 
 @pytest.mark.parametrize(

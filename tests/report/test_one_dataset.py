@@ -38,7 +38,7 @@ def study(tmp_path_factory):
 def test_every_form_of_a_report_says_the_same(study):
     report = study.report(metric=["roc_auc", "log_loss"])
     answer = study.compare("roc_auc").decision().answer()
-    assert answer.startswith("On rows like those of ward, use logistic")
+    assert answer.startswith("For new data like ward, use logistic")
     assert " ".join(str(report).split()).count(answer) == 1
     assert answer in as_json(report)
     assert "The claims" not in str(methods_of_report(report))
@@ -77,4 +77,4 @@ def test_few_datasets_are_told_together_and_each_for_itself(tmp_path):
     each = section.tables["each dataset"]
     assert list(each.index) == ["north", "south"]
     for name, answer in each["answer"].items():
-        assert answer.startswith(f"On rows like those of {name}, use logistic")
+        assert answer.startswith(f"For new data like {name}, use logistic")

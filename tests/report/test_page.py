@@ -123,9 +123,9 @@ def test_one_strategy(tmp_path, draw_only):
 def test_one_dataset_has_the_same_first_screen(tmp_path, draw_only):
     draw_only("decision", "calibration", "residuals", "scores")
     told = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS[:1])))
-    assert f'<p class="answer">On rows like those of {SETS[0]}, ' in told
+    assert f'<p class="answer">For new data like {SETS[0]}, ' in told
     # one test set has no dots
-    assert "<dt>band</dt><dd>the interval of the difference</dd>" in told
+    assert "<dt>horizontal line</dt><dd>the interval of the difference</dd>" in told
     for heading in ("All pairs</h3>", "What it confuses</h3>", "How was it tested?</h2>"):
         assert heading in told
     assert "Distribution of scores" not in told
@@ -246,10 +246,10 @@ def test_the_first_screen_answers(tmp_path, draw_only):
     assert '<h1 id="title">Twenty &amp; more: accuracy</h1>' in first
     answer = re.search(r'<p class="answer">(.*)</p>', first)[1]
     more = re.search(r'<p class="more">(.*)</p>', first)[1]
-    assert decision.answer() == f"{answer[:-1]}; {more}"
+    assert decision.answer() == f"{answer} {more}"
     assert decision.answer() == (
         "On datasets like these, use one of Strategy 01, Strategy 00, Strategy 03, Strategy 02 and "
-        "8 more in place of Strategy 19; 7 are undecided."
+        "8 more in place of Strategy 19. 7 are undecided."
     )
     shown = re.findall(r'<th scope="row"><a href="#explore[^>]*>(.*)</a></th>', first)
     assert shown == [name for _, group, _ in decision_groups(decision) for name in group]
@@ -273,7 +273,7 @@ def test_too_few_datasets_have_a_page_that_names_no_best(tmp_path, draw_only):
     draw_only("ranks")
     page = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS)))
     first = page[: page.index('<details class="part"')]
-    assert "Too few datasets to be sure (4, and it takes 6): " in first
+    assert "Too few datasets to be sure (4, and at least 6 are needed). " in first
     for word in ("P(best)", "clearly worse", "probability", "has the best", "highest mean"):
         assert word not in first
     assert "highest mean" not in page

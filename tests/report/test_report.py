@@ -93,7 +93,9 @@ def test_the_sources_of_a_study_come_from_a_csv_file(tmp_path):
     command = ["report", str(study.path), "--clusters", str(path)]
     path.write_text("\n".join(["dataset,source", *rows]))
     shown = CliRunner().invoke(cli, command)
-    assert "Too few sources to be sure (5, and it takes 6)" in " ".join(shown.output.split())
+    assert "Too few sources to be sure (5, and at least 6 are needed)" in " ".join(
+        shown.output.split()
+    )
     for text, message in {
         "\n".join(
             ["dataset,source", *rows[:1], "d9,x", *rows[2:]]
@@ -113,7 +115,9 @@ def test_the_sources_of_a_table_in_json_come_from_a_csv_file(tmp_path):
     path.write_text("\n".join(["dataset,source", *(f"d{i},{max(i, 1)}" for i in range(6))]))
     command = ["report", str(tmp_path / "t.json"), "--metric", "accuracy", "--clusters", str(path)]
     shown = CliRunner().invoke(cli, command, catch_exceptions=False)
-    assert "Too few sources to be sure (5, and it takes 6)" in " ".join(shown.output.split())
+    assert "Too few sources to be sure (5, and at least 6 are needed)" in " ".join(
+        shown.output.split()
+    )
 
 
 def test_nothing_is_concluded_where_nothing_is_tested(tmp_path):

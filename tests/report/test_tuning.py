@@ -27,7 +27,7 @@ def test_the_report_shows_scores_by_budget_and_where_a_budget_was_not_kept(
     assert "How much tuning is enough" in page
     assert "Score against the budget of tuning" in page
     assert "less: no more candidates" in page
-    assert "3 strategies, K_Neighbours and LogisticRegression tuned over " in report.state.studied()
+    assert "3 strategies, 2 of them tuned over " in report.state.studied()
     text = as_text(report)
     assert "16 evaluations" in text
     assert "score against budget:" in text

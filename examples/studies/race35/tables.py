@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from mlaut_races.study_race import StudyRace
 
 from mlaut.analysis import (
     Race,
@@ -14,7 +15,6 @@ from mlaut.analysis import (
     race,
     wilcoxon_test,
 )
-from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.errors import MlautError
 from mlaut.files_io import StudyStore
 

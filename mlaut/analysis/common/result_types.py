@@ -515,7 +515,8 @@ class Pairwise(Shown):
         if "p_value" not in self.tables:
             what = self._surest() if _BETTER in self.tables else f"{len(self.pairs)} pairs"
             return f"{start}{what}{end}"
-        small = int((self.to_frame()["p_value"] <= 0.05).sum())
+        upper = np.triu_indices(len(self.strategies), 1)
+        small = int((self.p_values.to_numpy()[upper] <= 0.05).sum())
         return f"{start}{small} of {len(self.pairs)} pairs at or below 0.05{end}"
 
 

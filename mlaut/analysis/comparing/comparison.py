@@ -65,7 +65,7 @@ class Comparison(Numbers, Shown):
         >>> table = pd.DataFrame({"A": [0.9] * 8, "B": [0.7, 0.6, 0.8, 0.5] * 2})
         >>> decision = compare(table, metric="accuracy").decision()
         >>> decision.answer()
-        'On datasets like these, use A; avoid B (accuracy 0.25 below A).'
+        'On datasets like these, use A. Avoid B (accuracy 0.25 below A).'
         >>> decision.frame["verdict"].to_dict()
         {'A': 'use', 'B': 'avoid'}
         """

@@ -9,7 +9,7 @@ from mlaut.analysis.common.latex import escape
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.decision import Decision
-from mlaut.analysis.deciding.words import cost, unit
+from mlaut.analysis.deciding.words import unit
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
 
@@ -201,7 +201,7 @@ def _best(decision: Decision) -> Iterator[str]:
             f"The probability that a strategy has the best {_plain(decision.chances.name)} is the "
             "posterior one under a Dirichlet process, by which strategies may be equal {neal2000}."
         )
-    if cost(decision):
+    if any(decision.bounds.get(name, 0) for name in decision.best[1:]):
         yield (
             "What choosing a strategy costs at most is a quantile of a Bayesian bootstrap over "
             f"{unit(decision)} {{rubin1981}}."

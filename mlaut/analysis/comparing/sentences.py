@@ -184,9 +184,9 @@ def _on_pairs(stats: Numbers) -> list[str]:
     for name in dict.fromkeys([*kept, stats.leading]):
         if name not in stats.pairs:
             continue
-        frame = stats.pairs[name].to_frame()
-        n_different = int((frame["p_value"] <= stats.alpha).sum())
-        counts.append(f"{n_different} of {len(frame)} pairs by {TESTS[name].words}")
+        pairs = stats.pairs[name]
+        n_different = int(pairs.differ(stats.alpha).sum()) // 2
+        counts.append(f"{n_different} of {len(pairs.labels)} pairs by {TESTS[name].words}")
     jointly = stats.results.clusters is not None or stats.correction == "joint"
     how = "of all claims together" if jointly else f"after the {stats.correction} correction"
     return [

@@ -1,8 +1,8 @@
 """Certainty of a decision in three lines: its plan, other analyses, and more datasets."""
 
-from collections import Counter
+from collections.abc import Sequence
 
-from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import TREATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
 
@@ -15,57 +15,65 @@ def planned(table: VerdictTable) -> str:
     """Return a sentence on when the analysis was chosen and what was changed later."""
     chosen = table.chosen
     if chosen.usual(table.scorer):
-        return "No plan was stored: the usual test was used."
+        return "No plan was stored before the results: the default test was used."
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
-    start = f"{before}: the way to compare was {chosen.when}"
     weaker = "" if chosen.planned else ", which makes the result less sure"
-    return f"{'; then '.join([start, *chosen.changes])}{weaker}."
+    return f"{before}: the way to compare was {chosen.when}{weaker}."
 
 
 def agreement(table: VerdictTable) -> str:
     """Return how many other analyses agree, where others differ, and the smallest change."""
     parts = [_agree(table)] if table.checks else []
+    for check in table.checks:
+        if check.how in TREATED.values() and check.than and not table.control:
+            how = f"{check.how[:1].upper()}{check.how[1:]}"
+            who = _few(check.than)
+            parts.append(f"{how} does not show {table.leader} to be better than {who}.")
     if table.without and len(table.first) == 1:
         few, of = len(table.without), table.n_sources or table.n
         if few <= max(1, _FRAGILE * of):
             left_out = f"{unit(table, few)} {listed(table.without)}"
             parts.append(f"First place is shaky: without {left_out}, {table.then} leads.")
         else:
-            any_one = f"{unit(table, 1)} is"
-            which = any_one if few == 2 else f"{few - 1} of {of} {unit(table)} are"
-            parts.append(f"{table.leader} stays first whichever {which} left out.")
+            which = f"any {unit(table, 1)} is" if few == 2 else f"any {few - 1} {unit(table)} are"
+            parts.append(f"{table.leader} stays first if {which} left out.")
     return " ".join(parts)
 
 
 def _agree(table: VerdictTable) -> str:
     """Return a sentence on the other analyses: what they say of the best, then of the others."""
     n, differ = len(table.checks), "to differ" if table.control else ""
-    found = _counted(table, "without", "finds", "find", differ or "worse")
-    unsure = _counted(table, "also", "does not show", "do not show", differ or "to be worse")
+    others = "the other analysis" if n == 1 else f"{n} other analyses"
+    found, unsure = (_names(table, kept) for kept in ("without", "also"))
+    texts = []
     if found:
-        start = f"Of {n} other analyses, {found}" if n > 1 else f"The other analysis {found}"
-        return f"{'; '.join(filter(None, (start, unsure)))}."
-    if unsure and n == 1:
-        return f"The other analysis {unsure}."
+        k = sum(bool(check.without) for check in table.checks)
+        shows = f"{k} of {others} show{'s' * (k == 1)}" if n > 1 else f"{others} shows"
+        texts.append(f"{shows} {found} {differ or 'to be worse'}")
+    elif unsure:
+        best = f"what {OPEN}" if table.named(OPEN) else "what to use"
+        texts.append(f"{'' if n == 1 else 'none of '}{others} speaks against {best}")
+        texts[0] = texts[0].replace("speaks", "does not speak") if n == 1 else texts[0]
     if unsure:
-        best = "what to use" if not table.named(OPEN) else f"what {OPEN}"
-        return f"None of {n} other analyses speaks against {best}; {unsure}."
-    every = {1: "The other analysis agrees", 2: "Both other analyses agree"}
-    return f"{every.get(n, f'All {n} other analyses agree')}."
+        who = "it does not show" if n == 1 else "not all of them show"
+        texts.append(f"{who} {unsure} {differ or 'to be worse'}")
+    if not texts:
+        every = {1: f"{others} agrees", 2: "both other analyses agree"}
+        return f"Yes: {every.get(n, f'all {others} agree')}."
+    start = "Partly" if all(check.leads for check in table.checks) else "No"
+    return f"{start}: {', but '.join(texts)}."
 
 
-def _counted(table: VerdictTable, kept: str, one: str, several: str, how: str) -> str:
-    """Return how many checks differ on strategies, by a list of these; empty if none does."""
-    n = len(table.checks)
-    counts = Counter(name for check in table.checks for name in getattr(check, kept))
-    names = [name for name in map(str, table.frame.index) if counts[name]]
-    if not names:
-        return ""
-    of = sorted({counts[name] for name in names})
-    times = " to ".join(map(str, dict.fromkeys((of[0], of[-1]))))
-    who = listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} of the others"
-    return f"{f'{times} ' * (n > 1)}{several if of[-1] > 1 else one} {who} {how}"
+def _names(table: VerdictTable, kept: str) -> str:
+    """Return the strategies on which a check differs, or how many they are."""
+    differ = {name for check in table.checks for name in getattr(check, kept)}
+    names = [name for name in map(str, table.frame.index) if name in differ]
+    return _few(names)
+
+
+def _few(names: Sequence[str]) -> str:
+    return listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} of the others"
 
 
 def prospects(table: VerdictTable) -> str:
@@ -76,7 +84,8 @@ def prospects(table: VerdictTable) -> str:
         least = f"{more} more {unit(table, more)}"
         if table.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
-        return f"No strategy is first on all of these {units}: {least} may not be enough to tell."
+        few = "is" if more == 1 else "are"
+        return f"At least {least} {few} needed, and perhaps more: none is first on all of these."
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}

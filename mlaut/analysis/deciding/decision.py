@@ -17,7 +17,7 @@ from mlaut.analysis.deciding.evidence import Case, Evidence
 from mlaut.analysis.deciding.margins import by_source, gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
-from mlaut.analysis.deciding.relatives import related_hint
+from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, fewest_datasets
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import Compared
@@ -56,15 +56,30 @@ class Decision(VerdictTable, Shown):
         """Return one row for each strategy, unrounded."""
         return self.frame.copy()
 
+    def said(self, letters: int = words.TWO_LINES) -> list[str]:
+        """Return the answer in sentences without full stops, the first of which is the headline."""
+        return words.said(self, letters)
+
     def answer(self) -> str:
-        """Return one sentence: what to use, what may be best, and what to avoid."""
-        return words.answer(self)
+        """Return the answer as one text: what to use, what may be best, and what to avoid."""
+        return f"{'. '.join(self.said())}."
+
+    def caveats(self) -> tuple[str, ...]:
+        """Return what weakens the answer: doubts, what decides, changes, relatives and gaps."""
+        doubted = [name for word in verdict.DOUBTED for name in self.named(word)]
+        doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
+        texts = [*doubt, words.order(self), *(f"the way to compare was {x}" for x in changes)]
+        texts += [self.hint, with_relatives(self.related, self.checks, doubted)]
+        texts += [] if self.last else self.gaps
+        return tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in texts if x)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return what else helps to choose: reasons, a trade-off, and each dataset for itself."""
+        return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), *self.each)))
 
     def headline(self) -> tuple[str, ...]:
-        """Return the answer, a hint, reasons, costs, the yardstick, a trade-off, and gaps."""
-        gaps = [f"{gap[:1].upper()}{gap[1:]}." for gap in self.gaps]
-        texts = (words.cost(self), words.yardstick(self), words.trade_off(self), " ".join(gaps))
-        return tuple(filter(None, (self.answer(), self.hint, *headline_reasons(self), *texts)))
+        """Return the answer, what weakens it, and what else helps to choose."""
+        return (self.answer(), *self.caveats(), *self.remarks())
 
     def cards(self) -> tuple[tuple[str, str], ...]:
         """Return the questions on how sure the answer is, each with its answer."""
@@ -93,9 +108,9 @@ class Decision(VerdictTable, Shown):
         """Return notes on how to read the table."""
         return words.notes(self)
 
-    def reading(self) -> str:
-        """Return a few sentences on how to read the columns of the first screen."""
-        return words.reading(self)
+    def meanings(self) -> dict[str, str]:
+        """Return the verdicts of the table, each with its meaning here."""
+        return words.meanings(self)
 
 
 def decide_study(
@@ -138,7 +153,7 @@ def decide_study(
     Another strategy is to be avoided if the primary test shows another to be better (with
     probability ``1 - alpha`` no such claim is false) and at least half of the other tests do; else
     it is probably worse. It is undecided instead if the mean difference has the other sign or is
-    within ``rope``. A baseline (by its name, `YARDSTICKS`) that would be avoided is a yardstick.
+    within ``rope``. A baseline (by its name, `BASELINES`) that would be avoided is a baseline.
     """
     case = Case.of(compared, chosen or chosen_now(), scored)
     if case.control is None and compared.apart is not None:
@@ -153,7 +168,7 @@ def decide_study(
         return _seen_from(led, case)
     judged = _judged(_seen_from(led, case), case, evidence)
     every = {**evidence.others, **(others or {})}
-    checked = replace(judged, checks=checks(judged, case.names, every))
+    checked = replace(judged, checks=checks(judged, case.names, every, evidence.better))
     return _with_prospects(checked, case, evidence)
 
 
@@ -180,6 +195,7 @@ def _counted(case: Case) -> Decision:
         n_pairs=k - 1 if case.control else k * (k - 1) // 2,
         gaps=results.gaps,
         hint=_hint(results),
+        related="" if related else related_hint(results.datasets),
     )
 
 
@@ -224,7 +240,7 @@ def _judged(seen: Decision, case: Case, evidence: Evidence) -> Decision:
     clear = says["claimed"] & says["confirmed"] & says["related"] & ~mixed
     if case.control:
         verdicts = verdict.verdicts_against(evidence.better, case.names.index(case.control))
-        verdicts[~clear & (verdicts != verdict.YARDSTICK)] = verdict.UNDECIDED
+        verdicts[~clear & (verdicts != verdict.BASELINE)] = verdict.UNDECIDED
     else:
         words_ = np.array([verdict.OPEN, verdict.AVOID, verdict.UNDECIDED], dtype=object)
         verdicts = np.select([says["top"], clear, mixed], words_, verdict.LIKELY)
@@ -251,7 +267,9 @@ def _unclear(case: Case, evidence: Evidence, leader: str, mixed: pd.Series) -> p
         f"{worse} {main}, but not where datasets with related names are one.": ~says["related"],
     }
     which = [says["claimed"] & doubted for doubted in told.values()]
-    texts = pd.Series(np.select(which, [*told], ""), case.names)
+    alone = "is ruled out as the best by all together, though by no test of two."
+    which, texts = [*which, ~says["top"] & ~says["claimed"]], [*told, alone]
+    texts = pd.Series(np.select(which, texts, ""), case.names)
     return texts.where(texts == "", texts.index + " " + texts)
 
 
@@ -259,7 +277,7 @@ def _with_prospects(draft: Decision, case: Case, evidence: Evidence) -> Decision
     """Return the decision with costs, times, and what would change it or settle more."""
     alpha, leader = case.chosen.analysis.alpha, draft.leader
     near = [*draft.best[1:]] or [*draft.named(verdict.LIKELY), *draft.named(verdict.UNDECIDED)]
-    apart = {leader, *near[:1], *draft.named(verdict.YARDSTICK)}
+    apart = {leader, *near[:1], *draft.named(verdict.BASELINE)}
     others = [name for name in draft.frame.index if name not in apart]
     bounds = _bounds(case.results, alpha, evidence.better)
     return replace(
@@ -277,7 +295,7 @@ def _with_copies(draft: Decision, case: Case) -> Decision:
     draft = replace(draft, copies=tuple(tuple(sorted(group)) for group in groups))
     rows = [(row, name) for row in draft.frame.index for name in draft.copies_of(row)]
     frame = draft.frame.loc[[row for row, _ in rows]].set_axis([name for _, name in rows])
-    frame["verdict"] = verdict.yardsticks(frame["verdict"])
+    frame["verdict"] = verdict.baselines(frame["verdict"])
     if "won" in frame:  # the first has no counts against itself, and its copies tie with it
         first = draft.first[0]
         alike = [name for name in draft.copies_of(first) if name != first]
@@ -320,7 +338,7 @@ def _settled(draft: Decision, verdicts: pd.Series) -> pd.Series:
     alone = not (verdicts.drop(draft.leader) == verdict.OPEN).any()
     likely = round(draft.frame["P(best)"][draft.leader], 2) > LIKELIEST and len(draft.first) == 1
     verdicts[draft.leader] = verdict.USE if alone or likely else verdict.OPEN
-    return verdict.yardsticks(verdicts)
+    return verdict.baselines(verdicts)
 
 
 def _by_mean(gap: pd.DataFrame, alpha: float) -> tuple[str, ...]:
@@ -415,9 +433,9 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def checks(
-    draft: Decision, names: Sequence[str], others: Mapping[str, Pairwise]
+    draft: Decision, names: Sequence[str], others: Mapping[str, Pairwise], better: np.ndarray
 ) -> tuple[Check, ...]:
-    """Return the answers to the question by other tests, treatments and metrics."""
+    """Return the answers by other tests, treatments and metrics to what ``better`` answers."""
     alpha, control = draft.chosen.analysis.alpha, draft.leader if draft.control else None
     claims = (verdict.AVOID, verdict.USE) if control else verdict.WORSE
     claimed = {name for word in claims for name in draft.named(word)}
@@ -426,11 +444,16 @@ def checks(
         if draft.leader not in pairs.strategies:
             continue
         worse = {*np.array(names)[verdict.worse_by(pairs, names, alpha, control)].tolist()}
+        at = list(names).index(draft.leader)
+        same = verdict.shown_better(pairs, names, alpha, control)[at]
+        than = {*np.array(names)[better[at] & ~same].tolist()} & worse
         lacking = (claimed & {*pairs.strategies}) - worse
         more = set() if control else {*draft.best} & worse
-        also, without = ([n for n in draft.frame.index if n in group] for group in (lacking, more))
+        also, without, than = (
+            tuple(n for n in draft.frame.index if n in group) for group in (lacking, more, than)
+        )
         leads = control is not None or draft.leader not in worse
-        found.append(Check(how, tuple(also), tuple(without), leads, control is not None))
+        found.append(Check(how, also, without, leads, than, control is not None))
     return tuple(found)
 
 
@@ -444,8 +467,7 @@ def _hint(results: Results) -> str:
         [group for group in groups if len({of[name] for name in group}) > 1]
         for groups in (results.duplicates, alike)
     )
-    named = "" if results.clusters is not None else related_hint(results.datasets)
-    return words.same_rows(copied, "are the same table:") or words.same_rows(alike) or named
+    return words.same_rows(copied, "are the same table:") or words.same_rows(alike)
 
 
 def _smallest_change(draft: Decision, results: Results) -> dict[str, Any]:

@@ -9,12 +9,11 @@ import pandas as pd
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding.relatives import related_names
-from mlaut.analysis.deciding.terms import Chosen, default_test
+from mlaut.analysis.deciding.terms import Chosen, control_of, default_test
 from mlaut.analysis.deciding.verdict_table import RELATED
 from mlaut.analysis.deciding.verdicts import Compared, shown_better, worse_by
 from mlaut.analysis.methods.aggregates.best import RankProbabilities, probability_of_best
 from mlaut.analysis.methods.frequentist import ranks
-from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 

@@ -32,7 +32,7 @@ from mlaut.analysis.deciding.one_dataset import (
     REGION,
     OneDataset,
 )
-from mlaut.analysis.deciding.terms import Chosen
+from mlaut.analysis.deciding.terms import Chosen, control_of
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
@@ -40,23 +40,21 @@ from mlaut.analysis.deciding.verdicts import (
     UNDECIDED,
     USE,
     VERDICTS,
+    baselines,
     copies_in,
     shown_better,
     surest,
     verdicts_against,
-    yardsticks,
 )
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
-from mlaut.analysis.racing.course import control_of
 from mlaut.analysis.results.results import Results
 
-_TOLD = 3  # differences of the headline, of strategies that may be the best
 _FOLDS = 10  # of groups, above which more add little
 _POWER = 0.84  # normal quantile of a power of 0.8
 _MEANINGS = {
     UNDECIDED: "nothing is shown on it",
     OPEN: "not shown to be worse than another",
-    AVOID: "shown to be worse than another, all pairs together",
+    AVOID: "shown to be worse than another",
 }
 
 
@@ -112,22 +110,20 @@ class OneDecision(Decision):
     @property
     def where(self) -> str:
         """Return what the answer is about."""
-        return f"On {self.dataset}" if self.one.of_runs else f"On rows like those of {self.dataset}"
+        return f"On {self.dataset}" if self.one.of_runs else f"For new data like {self.dataset}"
 
-    def answer(self) -> str:  # noqa: D102 - inherited
+    def said(self, letters: int = words.TWO_LINES) -> list[str]:  # noqa: D102 - inherited
         if self.decided:
-            return words.answer(self)
-        if self.alone:
-            return self._order()
+            return words.said(self, letters)
         nothing = f"Nothing can be shown on {self.dataset}: {self.one.problem}"
-        return f"{nothing}. {words.advice(self)}."
+        return self._order() if self.alone else [nothing, words.advice(self)]
 
     @property
     def alone(self) -> bool:
         """Return whether there is one score of each strategy, which shows an order and no more."""
         return self.one.problem == ALONE
 
-    def _order(self) -> str:
+    def _order(self) -> list[str]:
         """Return who is first, and by how much before the second, of one score of each."""
         scores = self.frame[f"mean {self.metric}"]
         own, n = number(scores.iloc[0], 4), f"{len(scores)} strategies"
@@ -136,33 +132,10 @@ class OneDecision(Decision):
         if len(rest := scores.index[len(self.first) :]):
             gap = number(abs(scores.iloc[0] - scores[rest[0]]), 4)
             text += f", {gap} before {rest[0]}"
-        return f"{text}. There {ALONE.removeprefix('there ')}."
+        return [text, f"There {ALONE.removeprefix('there ')}"]
 
-    def headline(self) -> tuple[str, ...]:  # noqa: D102 - inherited
-        answer, *rest = super().headline()
-        return (answer, *self._gaps_of_rivals(), *rest, self._about())
-
-    def _gaps_of_rivals(self) -> list[str]:
-        """Return a sentence with the difference and its interval for each of the nearest rivals."""
-        if not self.decided:
-            return []
-        name = self.first[0]
-        low, high = self.frame.loc[name, ["low", "high"]]
-        ends = f", {_percent(self)} interval [{number(low, 3)}, {number(high, 3)}]"
-        own = number(self.frame.loc[name, f"mean {self.metric}"], 3)
-        texts = [f"{name}: {self.metric} {own}{ends if low == low else ''}."]
-        near = [*self.rivals, *self.named(AVOID), *self.named(USE)]
-        near = [name for name in dict.fromkeys(near) if name not in self.first]
-        up = self.scorer.greater_is_better
-        for name in near[: _TOLD if self.rivals else 1]:
-            value, low, high = map(float, self.frame.loc[name, _GAP].to_numpy())
-            if np.isnan(low):
-                continue
-            ends = f"[{number(low, 2)}, {number(high, 2)}]"
-            better = "better" if (value > 0) == up else "worse"
-            gap = f"{number(value, 2)} of {self.metric} ({better})"
-            texts.append(f"{name} minus {self.first[0]}: {gap}, {_percent(self)} interval {ends}.")
-        return texts
+    def remarks(self) -> tuple[str, ...]:  # noqa: D102 - inherited
+        return (*super().remarks(), self._about())
 
     def _about(self) -> str:
         """Return what the verdicts are about, and what cannot be concluded."""
@@ -170,17 +143,14 @@ class OneDecision(Decision):
             return "Other runs, other rows and other datasets may have another order."
         if self.one.of_runs:
             return (
-                f"This is about more repeats on the same rows (scenario {self.scenario}), such as "
-                "other seeds; other rows, and other datasets, may have another order."
+                "This is about more repeats on the same rows, such as other seeds; it says nothing "
+                "about other rows and other datasets."
             )
         what = {
-            "(b)": "these learners, trained again on such rows",
-            "(a)": "these fitted models, on new rows",
+            "(b)": "training again on data like this",
+            "(a)": "these fitted models on new data like this",
         }[self.scenario]
-        return (
-            f"This is about {what} (scenario {self.scenario}); other datasets may have another "
-            "order, and one dataset says nothing on them."
-        )
+        return f"This is about {what}; it says nothing about other datasets."
 
     @property
     def sets(self) -> pd.DataFrame:
@@ -209,12 +179,14 @@ class OneDecision(Decision):
                 f"with probability {number(1 - self.chosen.analysis.alpha)} no difference is "
                 "claimed that more repeats would not confirm."
             )
+        scheme = words.scheme_in_words(self.one.scheme)
         sets = f"{self.one.n_sets} test sets" if self.scenario == "(b)" else "one test set"
+        sets = f"{sets}, " * (scheme == self.one.scheme)
         rows = f"{self.one.n_rows:,} rows" if self.one.n_rows else "taken as cross-validation"
         return (
-            f"Tested by {MAIN_TESTS[self.one.test].words} on {self.one.scheme} ({sets}, "
-            f"{rows}){corrected}: with probability "
-            f"{number(1 - self.chosen.analysis.alpha)} nothing here is wrongly called worse."
+            f"Tested by {MAIN_TESTS[self.one.test].words} on {scheme} ({sets}{rows}){corrected}: "
+            "the risk that any is wrongly called worse is at most "
+            f"{number(100 * self.chosen.analysis.alpha)} %."
         )
 
     def _prospects(self) -> str:
@@ -241,7 +213,7 @@ class OneDecision(Decision):
         if z * least <= gap and (not grouped or one.n_sets < _FOLDS):
             scheme = "'group_kfold(10)'" if grouped else "'repeated_kfold(10, 10)'"
             return f"More {which}, such as {scheme}, may tell {pair}."
-        return f"More {which} alone would hardly tell {pair}: they share the rows."
+        return f"More {which} would hardly tell {pair}; new rows may."
 
     def _way_out(self) -> str:
         if self.alone:
@@ -267,23 +239,13 @@ class OneDecision(Decision):
         told: dict[str, list[str]] = {}
         for name, note in noted:
             told.setdefault(note, []).append(name)
-        shared = "P(best): probability of the best expected score on this source"
         letters = "groups: strategies that share a letter are not shown to differ"
         own = [f"{words.listed(names)}: {note}" for note, names in told.items() if note]
-        shown = (shared,) * ("P(best)" in self.frame) + (letters,)
-        return (*(shown if self.decided else ()), *own)
+        return (*([letters] if self.decided else ()), *own)
 
-    def reading(self) -> str:  # noqa: D102 - inherited
-        texts = words.meanings(self, {} if self.alone else {**VERDICTS, **_MEANINGS})
-        if "difference" in self.frame:
-            texts.append(f"Difference: of this row minus {self.first[0]}.")
-        if self.one.of_runs:
-            texts.append("Spread: the standard deviation of the repeats.")
-        if "low" in self.frame and self.frame["low"].notna().any():
-            each = ", each for itself; verdicts hold for all pairs together" * self.decided
-            texts.append(f"In brackets: {_percent(self)} intervals{each}.")
-        texts += ["Seconds to tune and fit once, the mean over folds."] * self.slow
-        return " ".join(texts)
+    def meanings(self) -> dict[str, str]:  # noqa: D102 - inherited
+        known = {} if self.alone else {**VERDICTS, **_MEANINGS}
+        return {word: text for word, text in known.items() if self.named(word)}
 
 
 _ASKED = (
@@ -291,10 +253,6 @@ _ASKED = (
     *("Do other analyses agree?", "Would more data settle it?"),
 )
 _GAP = ["difference", "difference low", "difference high"]
-
-
-def _percent(decision: OneDecision) -> str:
-    return f"{number(100 * (1 - decision.chosen.analysis.alpha))} %"
 
 
 def decide_one(
@@ -359,7 +317,7 @@ def decide_one(
     alone = frame["average rank"][names].where(top, np.inf)
     first = list(alone.index[alone == alone.min()]) if control is None else [control]
     if control is None:
-        verdicts = yardsticks(pd.Series(np.where(top, OPEN, AVOID), names, dtype=object))
+        verdicts = baselines(pd.Series(np.where(top, OPEN, AVOID), names, dtype=object))
         likely = round(chances[first].sum(), 2) > LIKELIEST
         verdicts[first] = USE if top.sum() == len(first) or likely else OPEN
     else:
@@ -384,7 +342,7 @@ def decide_one(
     fitted = [key for key in tests if key != LACOSTE][1:]  # that one is of the tested models alone
     fitted = fitted if analysis.rope or not one.of_runs else []  # its test with another name
     others = {f"by the {tests[key].name.partition(',')[0]}": tests[key] for key in fitted}
-    return replace(draft, checks=checks(draft, names, others))
+    return replace(draft, checks=checks(draft, names, others, better))
 
 
 def _frame(one: OneDataset, known: Results) -> pd.DataFrame:

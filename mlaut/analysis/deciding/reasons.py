@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.deciding.verdict_table import OFTEN, VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, FAILS, OPEN, UNDECIDED, YARDSTICK
+from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, FAILS, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import unit
 
 _MOST = 2  # reasons in the headline besides those of the most surprising pair
@@ -39,10 +39,9 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
     frame, texts, failing = table.frame, unclear.copy(), _failing(table)
     gap = gap * (1 if {"ratio", "difference"} & {*frame} else np.nan)
     worse = (-gap if table.scorer.greater_is_better else gap).clip(lower=0)
-    often = (frame["verdict"] == OPEN) & (frame["lost"] >= _MANY * (frame["won"] + frame["lost"]))
-    harsh, mild = _opposed(table)
+    often, (harsh, mild) = _often(frame), _opposed(table)
     for name in map(str, frame.index):
-        if failing[name] and frame["verdict"][name] != YARDSTICK:
+        if failing[name] and frame["verdict"][name] != BASELINE:
             texts[name] = f"{name} failed on {frame['failures'][name]} of {table.n} datasets"
             if name != table.leader:
                 won, tied, lost = (int(frame[column][name]) for column in ("won", "tied", "lost"))
@@ -105,7 +104,13 @@ def headline_reasons(table: VerdictTable) -> list[str]:
     if "reason" not in table.frame:
         return []
     frame, (harsh, mild) = table.frame.iloc[:_SEEN], _opposed(table)
-    other = frame.index[(frame["reason"] != "") & ~frame.index.isin([*harsh, *mild])][:_MOST]
     pair = [*harsh[:1], *mild[:1]]
-    names = [*pair, *other] if {*pair} <= {*frame.index} else other
+    own = frame.index[_often(frame) & (frame["reason"] != "") & ~frame.index.isin([*harsh, *mild])]
+    names = [*pair, *own[:_MOST]] if {*pair} <= {*frame.index} else own[:_MOST]
     return frame["reason"][names].tolist()
+
+
+def _often(frame: pd.DataFrame) -> pd.Series:
+    """Return which strategies may be the best, and are worse than the leader on many datasets."""
+    many = frame["lost"] >= _MANY * (frame["won"] + frame["lost"])
+    return (frame["verdict"] == OPEN) & many

@@ -1,16 +1,18 @@
 """Datasets whose names look related, although no source says so."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from mlaut.analysis.deciding.words import SAY_SO
+from mlaut.analysis.deciding.certainty import differs
+from mlaut.analysis.deciding.verdict_table import RELATED, Check
 
 _MARKED = re.compile(r"([^/]+)/|(.*?[^\W\d]{2}.*?)[\s_.:-]")  # solar/H, heart-va
 _NUMBERED = re.compile(r"(.*[^\W\d]{2})\d+$|(.*[a-z])[A-Z]$")  # ecg1, CricketX
 _PLAIN = {"data", "dataset", "ds", "fold", "id", "no", "nr", "openml", "problem", "set", "table"}
 _PLAIN |= {"task", "test", "uci", "pmlb", "statlog"}  # collections and numbers, and no source
 _SHARE = 0.1  # of the datasets: fewer relatives hardly matter
-_SHOWN = 3  # names in a hint
+_SHOWN, _TOLD = 3, 3  # names in a hint, and strategies in what follows
 
 
 def related_names(names: Sequence[str]) -> Mapping[str, str]:
@@ -53,8 +55,7 @@ def related_hint(names: Sequence[str]) -> str:
     Examples
     --------
     >>> related_hint(["solar/H", "solar/D", "solar/W", "m4/D", "m4/W", "m4/Y"])
-    "By their names 6 of 6 datasets look related ('solar/H', 'solar/D', 'solar/W', ...): if they \
-are, say so with clusters, since the claims take them as independent."
+    "6 of 6 datasets may be related, by their names ('solar/H', 'solar/D', 'solar/W', ...)."
     """
     sources = related_names(names)
     members = [name for name, source in sources.items() if name != source]
@@ -63,7 +64,18 @@ are, say so with clusters, since the claims take them as independent."
     some = [name for name in members if sources[name] == sources[members[0]]]
     some += [name for name in members if name not in some]
     shown = ", ".join(map(repr, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
-    return (
-        f"By their names {len(members)} of {len(names)} datasets look related ({shown}): if they "
-        f"are, {SAY_SO}."
+    return f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})."
+
+
+def with_relatives(hint: str, checks: Iterable[Check] = (), doubted: Collection[str] = ()) -> str:
+    """Return a hint on related names, with what follows if each family counts once.
+
+    That a check does not show ``doubted`` strategies to be worse is said of them anyway.
+    """
+    found = [check for check in checks if check.how == RELATED]
+    told = [replace(x, also=tuple(y for y in x.also if y not in doubted)) for x in found]
+    then = "".join(differs(check, _TOLD) for check in told).replace(
+        "the same", "the choice is the same"
     )
+    then = f"If each family counts as one dataset, {then}" if then else "If they are, it shows less"
+    return f"{hint} {then}." if hint else ""

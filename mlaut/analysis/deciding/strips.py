@@ -14,7 +14,7 @@ import pandas as pd
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.margins import gaps, own_scores
 from mlaut.analysis.deciding.verdict_table import VerdictTable
-from mlaut.analysis.deciding.verdicts import YARDSTICK
+from mlaut.analysis.deciding.verdicts import BASELINE
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.results.results import Results
 
@@ -23,10 +23,9 @@ MOST_DOTS = 60  # of a row; of more, only those outside the middle nine tenths a
 MOST_NAMED = 3  # datasets whose dots have letters
 
 _MOST = 0.75  # share of the dots of a row that its reach holds
-_REACH = 5.0  # times the typical reach: on a longer axis the middle half of a row is a speck
+_REACH = 3.0  # times the typical reach: on a longer axis the middle half of a row is a speck
 _MARGIN = 0.04  # share of the axis beyond its first and last dot
 _DIGITS = 2  # of numbers beyond the axis
-_LISTED = 2  # of these numbers in a row; of more, how many there are and the farthest
 _APART = 0.11  # share of the axis between two labels
 _QUARTILES = 0.25, 0.75
 _LONG = 24  # letters of a name beside the axis
@@ -86,7 +85,7 @@ class Strips:
             marks = values.mean()
         values, marks = values[list(frame.index)], marks.reindex(frame.index).astype(float)
         bare = cls(kind, values, marks, reference, up, (0.0, 1.0), metric.name)
-        others = frame.index[(frame["verdict"] != YARDSTICK) & (frame.index != reference)]
+        others = frame.index[(frame["verdict"] != BASELINE) & (frame.index != reference)]
         return bare._fitted(values, others if len(others) else frame.index)
 
     @classmethod
@@ -167,13 +166,11 @@ class Strips:
         """Return what stands at the left and the right edge of a row: its dots beyond the axis."""
         own, mark, texts = self.dots[name].to_numpy(dtype=float), float(self.marks[name]), []
         shares, mark_at = self.across(own), float(self.across(mark))
-        unit = "datasets" if self.intervals is None else "test sets"
         for end, sign in ((0.0, -1), (1.0, 1)):
             far = np.flatnonzero(sign * shares > sign * end)
             far = far[np.argsort(sign * shares[far], kind="stable")]  # the nearest first
             values = [self.text(float(value)) for value in own[far]]
-            dots = f"{len(far)} {unit}, to {values[-1]}" if values else ""
-            dots = ", ".join(values) if len(far) <= _LISTED else dots
+            dots = f"{values[-1]} ({len(far)})" if len(far) > 1 else "".join(values)
             mean = f"mean {self.text(mark)}" if sign * mark_at > sign * end else ""
             texts.append("; ".join(filter(None, (mean, dots))))
         left, right = texts
@@ -218,9 +215,8 @@ class Strips:
         than = f" than {who}" if self.reference else ""
         if self.kind == "rank":
             return "\u2190 worse rank", "better rank \u2192"
-        if self.up:
-            return f"\u2190 lower {self.metric}{than}", "higher \u2192"
-        return f"\u2190 higher {self.metric}{than}", "lower, better \u2192"
+        side = "lower" if self.up else "higher"
+        return f"\u2190 worse: {side} {self.metric}{than}", "better \u2192"
 
     def reading(self) -> str:
         """Return a sentence on how to read the strips."""
@@ -234,24 +230,27 @@ class Strips:
         """
         n, one = len(self.dots), self.intervals
         what = {
-            "difference": f"the score minus that of {self.reference}",
-            "ratio": f"the score divided by that of {self.reference}, on a logarithmic axis",
-            "rank": "the rank, 1 is best",
-            "score": "the score",
+            "difference": f"its {self.metric} minus that of {self.reference}",
+            "ratio": f"its {self.metric} divided by that of {self.reference}",
+            "rank": "its rank, 1 is best",
+            "score": f"its {self.metric}",
         }[self.kind]
         if one is not None:
-            parts = [("a dot for each score", what)] * bool(n)
-            parts += [(mark, "the mean, as in the table")]
+            parts = [("a dot for each test set", what)] * bool(n)
+            parts += [(mark, "the average, as in the table")]
             known = bool(one.notna().any(axis=None))
-            return parts + [("band", f"the interval of the {self.kind}")] * known
+            return parts + [("horizontal line", f"the interval of the {self.kind}")] * known
         parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
+        if thin and n > MOST_DOTS:
+            parts = [("thin line", f"the middle nine tenths of the datasets: {what}")]
+            parts += [("dots", "the datasets beyond it")]
         parts += [(mark, "the average, as in the table")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
-        most = "the middle nine tenths; dots are the others"
-        parts += [("thin band", most)] * (thin and n > MOST_DOTS)
         shares = self.across(self.dots.to_numpy(dtype=float))
         edge = bool(((shares < 0) | (shares > 1)).any())
-        return parts + [("numbers at an edge", "dots beyond it")] * edge
+        return (
+            parts + [("at an edge", "the farthest dot beyond it (and how many there are)")] * edge
+        )
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""

@@ -12,11 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from mlaut.analysis.common.arguments import one_of, share, shown
+from mlaut.analysis.common.arguments import one_of, position, share, shown
 from mlaut.analysis.common.tests import FLIPPED, TESTS
-from mlaut.analysis.racing.course import control_of
-from mlaut.analysis.racing.evidence import KINDS
-from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.analysis.results.missing import TREATMENTS
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
@@ -27,8 +24,34 @@ from mlaut.records import TASKS, Analysis, Status
 # R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
 DEFAULT_METRICS = dict(zip(TASKS, ("accuracy", "r2"), strict=True))
 
+QUESTIONS = {
+    "best": "which strategies may be as good as all others",
+    "all best": "the same, and the level holds for all of the best together",
+    "control: NAME": "which strategies differ from the strategy NAME",
+    "all pairs": "which of two strategies is better, for all pairs",
+}
+_CONTROL = "control:"
 _NOW = "chosen after the scores were known"
 _BEFORE = "before the first result"
+
+
+def control_of(question: str, strategies: Sequence[str]) -> int | None:
+    """Return the position of the control that a question names; None if it names none.
+
+    Raises
+    ------
+    AnalysisError
+        The question or its control is not known.
+
+    Examples
+    --------
+    >>> control_of("control: B", ["A", "B"])
+    1
+    """
+    if question.startswith(_CONTROL):
+        return position("strategy", question.removeprefix(_CONTROL).strip(), strategies)
+    one_of("question", question, QUESTIONS)
+    return None
 
 
 def default_test(metric: MLautScore) -> str:
@@ -82,7 +105,7 @@ def check_analysis(
 
 
 def _check_question(analysis: Analysis, strategies: Sequence[str], _: Collection[str]) -> None:
-    if strategies or not analysis.question.startswith("control:"):
+    if strategies or not analysis.question.startswith(_CONTROL):
         control_of(analysis.question, strategies)
 
 
@@ -175,12 +198,11 @@ class Chosen:
         """
         stored = [_StoredTerms.read(record, study.path) for record in study.analyses]
         titles = [record.title for record in stored if record.title]
-        race = StudyRace.of(study)
-        if race is not None:
-            names = ("question", "metric", "alpha", "rope")
-            terms = {name: getattr(race.terms, name) for name in names}
-            test = KINDS[race.terms.kind].test
-            stored = [_StoredTerms(Analysis(**terms, test=test), "", "with the race", 0)]
+        if (race := study.race) is not None:
+            kind = race.get("kind")  # an earlier version did not store the test
+            terms = {**vars(Analysis()), "secondary": [], "test": "t" if kind == "mean" else kind}
+            record = {"analysis": terms | race, "title": "", "chosen": "", "results": 0}
+            stored = [replace(_StoredTerms.read(record, study.path), when="with the race")]
         if not stored:
             return None
         first = max((i for i, record in enumerate(stored) if not record.results), default=0)

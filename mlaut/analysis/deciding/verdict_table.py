@@ -13,6 +13,10 @@ from mlaut.analysis.scores.base import MLautScore
 
 MOST_CHOSEN = 4  # names in a part of a sentence; of more, their number
 NOTICED = 0.5  # seconds; nobody chooses by a shorter time
+TREATED = {
+    "failures last": "counting failures as last",
+    "drop datasets": "leaving out datasets with a missing cell",
+}  # treatments of missing cells, which are checks
 RELATED = "taking datasets with related names as one source"  # a check
 OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason
 
@@ -31,6 +35,9 @@ class Check:
         check shows to be worse. An undecided strategy is in neither.
     leads : bool
         Whether this check shows no strategy to be better than the leader.
+    than : tuple of str
+        Strategies to be avoided that this check does not show to be worse than the leader, as the
+        primary test does, but than others.
     control : bool, default False
         Whether the question is which strategies differ from a control.
     """
@@ -39,6 +46,7 @@ class Check:
     also: tuple[str, ...]
     without: tuple[str, ...]
     leads: bool
+    than: tuple[str, ...] = ()
     control: bool = False
 
     @property
@@ -102,8 +110,11 @@ class VerdictTable:
         The fewest datasets (or sources) without which another strategy has the best average rank,
         and this strategy. Empty if the leader does not have the best average rank, or if no other
         can have it.
-    hint : str
-        Sentence on datasets whose names or scores look related, although no source says so.
+    hint, related : str
+        Sentences on datasets with the same rows or scores, and on those with related names,
+        although no source says so.
+    each : tuple of str
+        What each of few datasets shows for itself.
     gaps : tuple of str
         Phrases on what was left out or filled in for cells without a result.
     scenario : str
@@ -130,6 +141,8 @@ class VerdictTable:
     without: tuple[str, ...] = ()
     then: str = ""
     hint: str = ""
+    related: str = ""
+    each: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     scenario: str = "(c)"
 
@@ -169,6 +182,12 @@ class VerdictTable:
         return bool((self.frame["datasets"] == self.n).all())
 
     @property
+    def last(self) -> bool:
+        """Return whether a failure counts as last place in the rank."""
+        last = self.chosen.analysis.missing == "failures last" and self.sets is None
+        return last and not self.complete
+
+    @property
     def slow(self) -> bool:
         """Return whether a strategy takes so long to train that the table has a column of times."""
         return bool(
@@ -189,7 +208,8 @@ class VerdictTable:
         """
         if len(self.without) == 1 and self.then not in self.best:
             return f"without {self.without[0]} {self.then} leads"
-        return "another analysis shows it to be worse" * any(not x.leads for x in self.checks)
+        worse = any(not check.leads for check in self.checks)
+        return f"another analysis shows {self.leader} to be worse" * worse
 
     def copies_of(self, name: str) -> tuple[str, ...]:
         """Return the strategies with the same scores as the named one, which is included."""

@@ -14,21 +14,21 @@ from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 
 USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "may be best", "undecided"
-LIKELY, FAILS, AVOID, YARDSTICK = "probably worse", "fails", "avoid", "yardstick"
+LIKELY, FAILS, AVOID, BASELINE = "probably worse", "fails", "avoid", "baseline"
 VERDICTS = {
-    USE: "the best, or more likely the best than all others together; or better than the control",
+    USE: "the best, or more likely the best than not",
     EQUAL: "practically equal to the first",
     OPEN: "cannot be ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "ruled out as the best by the main analysis; others are less sure",
+    LIKELY: "ruled out as the best by the test of all together, but not by every test",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
-    AVOID: "shown to be worse than another, on more datasets or on average, by most analyses",
-    YARDSTICK: "for reference only: a baseline, or the control",
+    AVOID: "shown to be worse than another by most tests",
+    BASELINE: "for comparison only",
 }
 """The verdicts on a strategy, each with its meaning: every form of a report has these words."""
 CONSIDERED = (EQUAL, OPEN, UNDECIDED)  # words of what one may prefer to the leader
-DOUBTED, WORSE = (UNDECIDED, LIKELY), (LIKELY, FAILS, AVOID, YARDSTICK)
-YARDSTICKS = ("baseline", "dummy", "zeror")  # parts of the names of strategies that learn nothing
+DOUBTED, WORSE = (UNDECIDED, LIKELY), (LIKELY, FAILS, AVOID, BASELINE)
+BASELINES = ("baseline", "dummy", "zeror")  # parts of the names of strategies that learn nothing
 
 _EQUAL = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
 _ROW_BETTER = "P(row better)"
@@ -157,15 +157,15 @@ def leading(ranks: pd.Series, means: pd.Series) -> tuple[str, ...]:
     return tuple(sorted(map(str, first)))
 
 
-def yardsticks(verdicts: pd.Series) -> pd.Series:
-    """Return the verdicts, with baselines that are clearly worse as yardsticks."""
+def baselines(verdicts: pd.Series) -> pd.Series:
+    """Return the verdicts, with baselines that are clearly worse as baselines."""
     baseline = np.array([is_baseline(name) for name in map(str, verdicts.index)], dtype=bool)
-    return verdicts.mask(baseline & verdicts.isin([AVOID, LIKELY]), YARDSTICK)
+    return verdicts.mask(baseline & verdicts.isin([AVOID, LIKELY]), BASELINE)
 
 
 def is_baseline(name: str) -> bool:
     """Return whether a strategy learns nothing, by its name."""
-    return any(part in name.lower() for part in YARDSTICKS)
+    return any(part in name.lower() for part in BASELINES)
 
 
 def verdicts_against(better: np.ndarray, control: int) -> np.ndarray:
@@ -173,7 +173,7 @@ def verdicts_against(better: np.ndarray, control: int) -> np.ndarray:
     words = np.full(len(better), UNDECIDED, dtype=object)
     words[better[:, control]] = USE
     words[better[control]] = AVOID
-    words[control] = YARDSTICK
+    words[control] = BASELINE
     return words
 
 

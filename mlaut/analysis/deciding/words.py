@@ -1,6 +1,7 @@
 """A decision in words that need no statistics: names, sizes, and the answer."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,11 +14,34 @@ _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategi
 MOST_NAMED = 12  # names in a sentence; the table has all
 _FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
 SAY_SO = "say so with clusters, since the claims take them as independent"
+_FEW = 2  # names of a group in brackets
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 NOW = "If you must choose now"
-_TWO_LINES = 200  # characters of an answer, as far as names allow
+TWO_LINES = 200  # characters of an answer, as far as names allow
 _FORMS = ((MOST_CHOSEN, True), (2, True), (1, True), (1, False))  # names, and sizes, the best first
+_SCHEMES = {
+    r"^repeated_holdout\(test_size=([\d./]+), n_repeats=(\d+).*": (
+        r"holding out \1 of the rows \2 times"
+    ),
+    r"^repeated_kfold\(n_folds=(\d+), n_repeats=(\d+).*": r"\1 folds \2 times",
+    r"^holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
+    r"^kfold\(n_folds=(\d+).*": r"\1 folds",
+    r"^(?:stratified_)?group_kfold\(n_folds=(\d+).*": r"\1 folds of groups",
+}  # the usual schemes in words; the table of datasets has each in full
+
+
+def scheme_in_words(scheme: str) -> str:
+    """Return a scheme of splits in words, if it is a usual one.
+
+    Examples
+    --------
+    >>> scheme_in_words("kfold(n_folds=10, seed=0)")
+    '10 folds'
+    """
+    for pattern, words in _SCHEMES.items():
+        scheme = re.sub(pattern, words, scheme)
+    return scheme
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -33,7 +57,7 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def answer(table: VerdictTable, letters: int = _TWO_LINES) -> str:
+def said(table: VerdictTable, letters: int = TWO_LINES) -> list[str]:
     """Return what to do, by one rule: which to use, which may be as good at what cost, and others.
 
     The answer does not change if a poor strategy or a copy of a strategy is added. If the leader
@@ -42,71 +66,89 @@ def answer(table: VerdictTable, letters: int = _TWO_LINES) -> str:
     if not table.decided:
         return _too_few(table, letters)
     if not table.leader:
-        none = "No choice is safe: each strategy is shown to be worse than another."
-        return f"{none} {advice(table)}."
-    texts = [_answer(table, most, sized) for most, sized in _FORMS]
-    return next((text for text in texts if len(text) <= letters), texts[-1])
+        none = "No choice is safe: each strategy is shown to be worse than another"
+        return [none, advice(table)]
+    texts = [_said(table, most, sized) for most, sized in _FORMS]
+    return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
 
-def _answer(table: VerdictTable, most: int, sized: bool) -> str:
-    """Return the answer with so many names in each part, and with sizes or without."""
+def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
+    """Return the parts of the answer, each with so many names, and with sizes or without."""
 
     def few(names: Sequence[str], rest: str = "{}") -> str:
         return listed(names) if len(names) <= most else rest.format(len(names))
 
-    parts = [_choice(table, most)]
+    parts, used = [_choice(table, most)], table.named(verdict.USE)
+    near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
+    most_cost = max(table.bounds.get(name, 0.0) for name in near) if near and sized else 0.0
+    even = [name for name in near if verdict.is_baseline(name)]
+    every = f"ruled out, not even {listed(even)}"
+    if near and not used:
+        who = few(_described(table, [*table.first, *near]), "{} strategies")
+        open_ = f"none is {every}" if even else f"{who} {verdict.OPEN}"
+        parts.insert(0, f"No clear winner: {open_}")
     if equal := _described(table, table.named(verdict.EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
-    near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
-    if near:
-        most_cost = max(table.bounds.get(name, 0.0) for name in near)
-        which = "it" if len(near) == 1 else "one of them"
-        cost = f": choosing {which} costs at most {_range(most_cost)} of {table.metric}"
-        others = few(_described(table, near), "{} others")
-        parts.append(f"{others} {verdict.OPEN}{cost * (sized and most_cost > 0)}")
+    if near and used:
+        others = f"{few(_described(table, near), '{} others')} {verdict.OPEN}"
+        parts.append(f"No other is {every}" if even else others)
+    if most_cost:
+        several = ("one of them", "another of these") if len(near) > 1 else ("it", "the other")
+        which = several[not used]
+        cost = f"hoosing {which} costs at most {_range(most_cost)} of {table.metric}"
+        parts[-1] += f": c{cost}" if used else f". C{cost}"
     doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
     parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
     if failing := table.named(verdict.FAILS):
         on = f"{'up to ' * (len(failing) > 1)}{table.frame['failures'][[*failing]].max()}"
         on += f" of {table.n} datasets"
-        parts.append(f"avoid {few(failing, '{} others')} for failures on {on}")
+        parts.append(f"Avoid {few(failing, '{} others')} for failures on {on}")
     if worse := table.named(verdict.AVOID):
-        parts.append(f"avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
-    pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ."
-    all_pairs = table.chosen.analysis.question == "all pairs"
-    return f"{'; '.join(parts)}." + (f" {pairs}" if all_pairs else "")
+        parts.append(f"Avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
+    pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
+    return parts + [pairs] * (table.chosen.analysis.question == "all pairs")
 
 
-def _too_few(table: VerdictTable, letters: int) -> str:
+def _too_few(table: VerdictTable, letters: int) -> list[str]:
     """Return who is first where there are too few datasets, and what cannot be concluded."""
     n = table.n_sources or table.n
-    few = f"Too few {unit(table)} to be sure ({n}, and it takes {table.least})"
+    few = f"Too few {unit(table)} to be sure ({n}, and at least {table.least} are needed)"
+    start, end = f"{few}. {advice(table)}", "Other datasets may have another order"
     if len(table.first) > 1:
-        return f"{few}: {listed(table.first)} are first together. {advice(table)}."
-    name = table.first[0]
-    others = table.frame.drop(index=name)
+        return [start, f"{listed(table.first)} are first together", end]
+    name, ahead = table.first[0], _ahead(table)
     every = "both" if n == 2 else f"all {n}"
     where = f"by average rank, and on {table.n_first} of {n} {unit(table)}"
     where = f"on {every} {unit(table)}" if table.n_first == n else where
-    size, rest = sizes(table, list(map(str, others.index))), "the others"
-    rest = str(others.index[0]) if len(others) == 1 else rest
-    if size and (ahead := _ahead(table)):
-        size += f"; {listed(ahead, MOST_CHOSEN)} {be(ahead)} ahead on average"
-    sized, other = f" ({rest}: {size})" * bool(size), " Other datasets may have another order."
-    texts = [
-        f"{few}: {name} is first {where}{told}.{order} {advice(table)}."
-        for told, order in ((sized, other), (sized, ""), ("", other))
-    ]
-    return next((text for text in texts if len(text) <= letters), texts[-1])
+    others = [x for x in map(str, table.frame.index.drop(name)) if x not in ahead]
+    rest = others[0] if len(others) == 1 and not ahead else "the others"
+    groups = ((listed(ahead, MOST_CHOSEN), ahead), (rest, others))
+    told = [f"{who}: {size}" for who, own in groups if (size := sizes(table, own))]
+    first = f"It is first {where}"
+    texts = [[start, f"{first} ({'; '.join(told)})" if told else first, end], [start, first, end]]
+    return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
 
 def _ahead(table: VerdictTable) -> list[str]:
-    """Return the strategies with a better average than the first by rank."""
-    if "ratio" in table.frame:
-        return list(table.frame.index[table.frame["ratio"] < 1])
-    gap = table.frame.get("difference", table.frame["failures"] * np.nan)
-    return list(gap.index[(gap if table.scorer.greater_is_better else -gap) > 0])
+    """Return those with a better average than the first, of strategies that may be preferred."""
+    frame = table.frame[~table.frame["verdict"].isin(verdict.WORSE)]
+    gap = frame["ratio"] - 1 if "ratio" in frame else frame.get("difference", frame["failures"] * 0)
+    gap = gap if table.scorer.greater_is_better else -gap
+    return list(map(str, gap.index[gap > 0]))
+
+
+def order(table: VerdictTable) -> str:
+    """Return what decides the order, where averages or failures may suggest another one."""
+    texts, ahead = [], [] if table.control else _ahead(table)
+    if ahead:
+        size = "ratio" if "ratio" in table.frame else "difference"
+        who = f"{listed(ahead, MOST_CHOSEN)} {be(ahead)}"
+        texts.append(f"the average rank decides, and not the average {size}, by which {who} ahead")
+    n = int(table.frame["failures"].sum())
+    missing = "1 result is missing: it" if n == 1 else f"{n} results are missing: each"
+    texts += [f"{missing} counts as last place"] * table.last
+    return ". ".join(f"{text[:1].upper()}{text[1:]}" for text in texts)
 
 
 def advice(table: VerdictTable) -> str:
@@ -122,25 +164,29 @@ def _choice(table: VerdictTable, most: int) -> str:
         none = "no other strategy is shown to be clearly better"
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
-    doubt = [table.doubt] * bool(table.doubt and table.named(verdict.USE))
-    when = table.where if table.named(verdict.USE) and not doubt else NOW
+    when = table.where if table.named(verdict.USE) and not table.doubt else NOW
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
-        return " ".join([start, f"in place of {table.leader}", *(f"({text})" for text in doubt)])
+        return f"{start} in place of {table.leader}"
     chance = float(table.frame.get("P(best)", table.frame["failures"])[list(table.ahead)].sum())
     alone = {*table.best} == {*table.ahead} or "P(best)" not in table.frame
     sure = [] if alone else [f"chance to be the best {probability(chance)}"]
-    told = ", ".join(["first together"] * (len(use) > 1) + sure + doubt)
+    told = ", ".join(["first together"] * (len(use) > 1) + sure)
     return f"{start}{f' ({told})' * bool(told)}"
 
 
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
     """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
     rest = [name for name in names if name not in table.by_mean]
-    size = sizes(table, [name for name in names if name not in rest])
-    more = f"{listed(rest, MOST_CHOSEN)} " * bool(size) + "more often worse"
-    parts = [size] * bool(size) + [more] * (bool(rest) and "lost" in table.frame)
-    return f" ({'; '.join(parts)})" if parts else ""
+    named = [name for name in names if name not in rest]
+    size = sizes(table, named)
+    parts = [(size, named)] * bool(size) + [("more often worse", rest)] * ("lost" in table.frame)
+    parts = [(text, own) for text, own in parts if own]
+    if len(parts) == 1:
+        return f" ({parts[0][0]})"
+    who = [listed(own) if len(own) <= _FEW else f"{len(own)} of them" for _, own in parts]
+    texts = [f"{name}: {text}" for name, (text, _) in zip(who, parts, strict=True)]
+    return f" ({'; '.join(texts)})" * bool(texts)
 
 
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
@@ -201,13 +247,6 @@ def be(names: Sequence[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def yardstick(table: VerdictTable) -> str:
-    """Return a sentence on the best baseline that is clearly worse; empty if there is none."""
-    names = () if table.control else table.named(verdict.YARDSTICK)[:1]
-    text = f" is for reference only, not a candidate{_how_worse(table, names)}."
-    return "".join(f"{name}{text}" for name in names)
-
-
 def trade_off(table: VerdictTable) -> str:
     """Return a sentence on an alternative to the leader: its loss and its training time.
 
@@ -227,11 +266,10 @@ def trade_off(table: VerdictTable) -> str:
         if max(seconds[name], seconds[table.leader]) < NOTICED:
             return ""
         share = shares[name]
-        times = f"{_range(share)} times as long"
-        how = times if share > 1 else f"{_range(100 * share)} % of the time"
+        faster, slower = f"{_range(1 / share)} times faster", f"{_range(share)} times slower"
         own, theirs = (f"{seconds[each]:.2g} s" for each in (name, table.leader))
-        took = f"takes {how} to train ({own} in place of {theirs} a fit)"
-        return f"Trade-off: {name} {_loss(table, name)} and {took}."
+        took = f"trains {slower if share > 1 else faster} ({own} against {theirs} a fit)"
+        return f"Trade-off: {name} {_loss(table, name)}, and {took}."
     return ""
 
 
@@ -281,21 +319,6 @@ def probability(p: float) -> str:
     return "below 0.01" if p < 0.01 else "above 0.99" if p > 0.99 else f"{p:.2f}"
 
 
-def cost(table: VerdictTable) -> str:
-    """Return a sentence on the largest cost of choosing each strategy that may be the best."""
-    names = [name for name in table.best[:MOST_CHOSEN] if name in table.bounds]
-    if len(names) < 2 or not any(table.bounds[name] for name in names):
-        return ""
-    first, *others = (f"{name} {_range(table.bounds[name])}" for name in names)
-    sure = probability(1 - table.chosen.analysis.alpha)
-    costs = ", ".join([f"{first} of {table.metric}", *others])
-    text = f"Choosing costs at most, on average and with probability {sure}: {costs}."
-    least = min(names, key=table.bounds.__getitem__)
-    if table.bounds[least] == 0 and least != names[0]:
-        text += f" So {least} is ahead on average, and {names[0]} by rank."
-    return text
-
-
 def terms(table: VerdictTable) -> str:
     """Return a sentence on the question and the test of the analysis."""
     analysis = table.chosen.analysis
@@ -316,35 +339,18 @@ def terms(table: VerdictTable) -> str:
     )
 
 
-def meanings(table: VerdictTable, known: Mapping[str, str]) -> list[str]:
-    """Return what the verdicts of a table mean, and which direction of the metric is better."""
-    named = [word for word in known if word != verdict.USE and table.named(word)]
-    lower = [f"Lower {table.metric} is better."] * (not table.scorer.greater_is_better)
-    return [*(f"{word.capitalize()}: {known[word]}." for word in named), *lower]
-
-
-def reading(table: VerdictTable) -> str:
-    """Return sentences on how to read the table of a decision: verdicts, order and numbers."""
+def meanings(table: VerdictTable) -> dict[str, str]:
+    """Return the verdicts of a table, each with its meaning there."""
     known = dict(verdict.VERDICTS)
     if not table.decided:
         known[verdict.UNDECIDED] = "too few datasets to tell"
     elif not table.leader:
         known[verdict.UNDECIDED] = "each is shown to be worse than another"
     elif table.control:
+        known[verdict.USE] = "clearly better than the control"
         known[verdict.UNDECIDED] = "not clearly shown to differ from the control"
         known[verdict.EQUAL] = "practically equal to the control"
-    texts = [*meanings(table, known), "Rank: the average place on the datasets; 1 is best."]
-    if "won" in table.frame:
-        size = next((f" and {name}" for name in ("difference", "ratio") if name in table.frame), "")
-        average = size and " (an average)"
-        texts.append(f"Win/tie/loss{size}{average}: of this row against {table.first[0]}.")
-        texts += ["A source is won if most of its datasets are."] * (table.n_sources > 0)
-        both = f"Win/tie/loss{size} count only datasets on which both have a result."
-        if table.chosen.analysis.missing == "failures last":
-            both = f"A failure counts as last place in the rank; win/tie/loss{size} leave it out."
-        texts += [both] * (not table.complete)
-    texts += ["Seconds to tune and fit once, the mean over datasets."] * table.slow
-    return " ".join(texts)
+    return {word: text for word, text in known.items() if table.named(word)}
 
 
 def notes(table: VerdictTable) -> tuple[str, ...]:
@@ -356,9 +362,7 @@ def notes(table: VerdictTable) -> tuple[str, ...]:
         "strategies differ (docs/measured-levels.md)"
     )
     return (
-        f"P(best): probability of the best average rank over all {unit(table)} of this kind",
-        "ranks: a true rank is within with the probability of the claims; 1 is where the verdict "
-        "allows it"
+        "ranks: the lowest and the highest place that each strategy can have, if no claim is false"
         if "ranks" in table.frame
         else "groups: strategies that share a letter are not shown to differ",
         *((bayesian,) if TESTS[table.chosen.analysis.test].bayesian else ()),

@@ -156,18 +156,19 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
             reading = read_grid(grid, replace(asked, table=str(number)))
             if len(set(reading.strategy)) > 1:
                 readable[number] = reading
-        except QuestionError as error:
-            found = [
-                x for x in asked_of(grid, error) if x.metric == asked.metric or not asked.metric
-            ]
-            ways = ways or found[:2]
-            why = why or error.text.removeprefix(f"{asked.where}: ")
+        except AnalysisError as error:
+            found = asked_of(grid, error) if isinstance(error, QuestionError) else []
+            ways = ways or [x for x in found if x.metric == asked.metric or not asked.metric][:2]
+            why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
     many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
     readable = many if len(many) == 1 else readable  # those of one dataset count after it
     wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
     alike = [n for n in readable if n in wanted]
-    if len(alike) == 1 or (len(readable) == 1 and not wanted):
-        number = (alike or list(readable))[0]
+    chosen = alike or ([] if wanted else list(readable))
+    names = [list(map(str, grid.table)) for grid in grids]
+    alone = len(wanted) == 1 or [names.count(names[n - 1]) for n in chosen] == [1]
+    if len(chosen) == 1 and alone:  # no luck of one of several sheets of one form
+        number = chosen[0]
         grid = grids[number - 1]
         this = f"{grid.name!r}" if grid.name else f"number {number}"
         others = f"tables of the file other than {this} ({len(grids) - 1})"

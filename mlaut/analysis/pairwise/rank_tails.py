@@ -6,9 +6,7 @@ from mlaut.analysis.common.numerics import signed_rank_cdf
 
 _CENTRAL = 3.0  # standard deviations: beyond, few sums are below, and counting them is quicker
 _FEW = 64  # columns: fewer are counted sooner than the cosines are computed
-_COLUMNS = 1024  # at a time: some megabytes for 100 datasets
-_ANGLES = 256  # at a time: their cosines stay in a processor's cache
-_NEGLIGIBLE = -38.0  # log of 3e-17, below the rounding of the result
+_ANGLES = 256  # at a time: 10 MB for the pairs of 100 strategies
 _DEVIATIONS = 9  # the tail beyond so many standard deviations is at most 3e-18 (Hoeffding)
 _WHOLE = 40  # ranks: up to here the number of ways follows from the precision, and is exact
 
@@ -28,7 +26,7 @@ def signed_rank_tails(ranks: np.ndarray, statistic: np.ndarray) -> np.ndarray:
     a central tail is computed to an absolute precision of 1e-15 from the characteristic function of
     W at equally spaced angles (Abate and Whitt 1992, The Fourier-series method for inverting
     transforms of probability distributions). Its logarithm is linear in the counts of the ranks, so
-    one product of matrices has the values of all columns, few of which matter.
+    one product of matrices has the values of all columns.
 
     Examples
     --------
@@ -46,9 +44,7 @@ def signed_rank_tails(ranks: np.ndarray, statistic: np.ndarray) -> np.ndarray:
         cells = doubled[:, central] + width * np.arange(len(central))
         counts = np.bincount(cells.ravel(), minlength=width * len(central))
         counts = counts.reshape(-1, width)[:, 1:].astype(float)
-        for start in range(0, len(central), _COLUMNS):
-            part = slice(start, start + _COLUMNS)
-            tails[central[part]] = _central_tails(counts[part], away[central[part]])
+        tails[central] = _central_tails(counts, away[central])
         if n <= _WHOLE:
             tails = np.rint(tails * 2.0**n) / 2.0**n
     for column in np.flatnonzero(np.isnan(tails)):
@@ -64,35 +60,17 @@ def _central_tails(counts: np.ndarray, away: np.ndarray) -> np.ndarray:
     # sums count modulo the period: of two sums that differ by it, at most one is likely
     reach = min(total.max() / 2, _DEVIATIONS * np.sqrt(variance.max()))
     period = int(reach + np.abs(away).max() / 2) + 1
-    odd, tails = np.arange(1.0, period + 1, 2), np.full(len(counts), 0.5)
-    for start in range(0, len(odd), _ANGLES):  # the angles pi odd / period leave out 0
-        tails -= _of_angles(odd[start : start + _ANGLES], period, counts, away)
+    unit, tails = np.pi / 2 / period, np.full(len(counts), 0.5)
+
+    def angles(numbers: np.ndarray) -> np.ndarray:  # less whole circles, to be precise
+        return unit * (np.multiply.outer(numbers, odd) % (4 * period))
+
+    for start in range(1, period + 1, 2 * _ANGLES):  # the angle 0 is left out
+        odd = np.arange(start, min(start + 2 * _ANGLES, period + 1), 2)
+        cosines = np.cos(angles(size))
+        values = np.exp(counts @ np.log(np.maximum(np.abs(cosines), 1e-300)))
+        values *= (1 - 2 * (counts @ (cosines < 0) % 2)) * np.sin(angles(away - 1))
+        values /= np.sin(unit * odd) * period
+        values[:, odd == period] /= 2  # the angle pi is there once, all others twice
+        tails -= values.sum(axis=1)
     return tails
-
-
-def _of_angles(odd: np.ndarray, period: int, counts: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """Return the contribution of some angles to 1/2 minus the tails."""
-    size, single = np.arange(1.0, counts.shape[1] + 1), counts.astype(np.float32)
-    matters = single @ _rough_logs(size / (4 * period), odd) > _NEGLIGIBLE
-    of_any = np.flatnonzero(matters.any(axis=0))
-    odd, (pair, node) = odd[of_any], np.nonzero(matters[:, of_any])
-    cosines = np.cos(_angles(size[:, None] * odd, period))
-    logs = (counts @ np.log(np.maximum(np.abs(cosines), 1e-300)))[pair, node]
-    negative = (single @ (cosines < 0).astype(np.float32))[pair, node] % 2
-    values = (1 - 2 * negative) * np.exp(logs) / np.sin(np.pi / 2 / period * odd)[node]
-    values *= np.sin(_angles(odd[node] * (away[pair] - 1), period))
-    values[odd[node] == period] /= 2  # the angle pi is there once, all others twice
-    return np.bincount(pair, values, len(counts)) / period
-
-
-def _rough_logs(size: np.ndarray, odd: np.ndarray) -> np.ndarray:
-    """Return the logarithms of ``|cos(2 pi size odd)|`` in single precision."""
-    turns = np.multiply.outer(size.astype(np.float32), odd.astype(np.float32))
-    turns -= np.rint(turns)
-    cosines = np.abs(np.cos(np.float32(2 * np.pi) * turns))
-    return np.log(np.maximum(cosines, np.float32(1e-30)))
-
-
-def _angles(turns: np.ndarray, period: int) -> np.ndarray:
-    """Return ``pi / 2 / period * turns`` less whole circles, precise for large whole numbers."""
-    return np.pi / 2 / period * (turns - 4 * period * np.rint(turns / (4 * period)))

@@ -67,7 +67,7 @@ class Results(Shown):
         Whether the score of a cell was filled in for a missing one.
     contaminated : ndarray of bool, shape (N, K), or None
         Whether the strategy was trained on the data that it is scored on; see
-        `mlaut.analysis.results.contamination`.
+        `mlaut.analysis.treat_contaminated`.
     ranks_only : str
         Reason why filled-in scores are valid for ranks within datasets only; empty where they are
         valid for means too.

@@ -14,13 +14,14 @@ from mlaut.errors import DataError, MlautError, StudyError, some_of
 from mlaut.experiments.engines.engine import LocalEngine
 from mlaut.experiments.following.forecast import Forecast, make_forecast
 from mlaut.experiments.options import RunOptions
-from mlaut.experiments.plans.plan import Plan, check_unrelated, plan_run
+from mlaut.experiments.plans.plan import Plan, plan_run
 from mlaut.experiments.plans.run_options import collect, mistakes_in
 from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.trial import trial_fits
 from mlaut.experiments.study_files import choices, study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import Displayed, counted
+from mlaut.plugins.finding import the_races
 from mlaut.records import TASKS, Analysis
 
 
@@ -134,7 +135,7 @@ def plan_study(
         if check is not None:
             collect(mistakes, check, file, names, tasks)
         if file.race is not None:
-            collect(mistakes, check_unrelated, infos)
+            collect(mistakes, lambda: the_races("[race] is run").check_unrelated(infos))
         collect(mistakes, check_shard, study, run.shard, file.race is not None)
         if mistakes or data is None:
             raise study_file.together(file.path, mistakes)

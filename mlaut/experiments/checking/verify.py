@@ -269,7 +269,9 @@ def _verify_input(path: Path) -> Verification:
     return Verification(path, len(paths), {}, tuple(problems), unchecked=unchecked)
 
 
-def _seed_problems(study: StudyStore, statuses: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _seed_problems(
+    study: StudyStore, statuses: Mapping[str, tuple[Sequence[str], np.ndarray]]
+) -> Iterator[tuple[str, str]]:
     """Yield a problem for each cell whose seed is not derived from its key and a run's seed."""
     seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}
     if not seeds:

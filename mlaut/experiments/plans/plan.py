@@ -27,7 +27,7 @@ from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore
 from mlaut.files_io.outcomes.study_records import merged_entry, split_change
 from mlaut.files_io.studies.study import LEARNERS
-from mlaut.files_io.tables.datasets import DatasetInfo, clusters_of
+from mlaut.files_io.tables.datasets import DatasetInfo
 from mlaut.identity.distributions import installed_version
 from mlaut.markup import Displayed, counted
 from mlaut.records import Status, TooLarge
@@ -495,16 +495,6 @@ def exceeded_size_limits(
                 reasons[name] = limits[name](*shape)
         exceeded[dataset] = {name: reason for name, reason in reasons.items() if reason}
     return exceeded
-
-
-def check_unrelated(infos: Iterable[DatasetInfo]) -> None:
-    """Raise `StudyError` if datasets of a race share a source, since a round is one dataset."""
-    clusters = clusters_of(infos)
-    if len(set(clusters.values())) < len(clusters):
-        raise StudyError(
-            f"{len(clusters)} datasets of the race share sources (metadata 'cluster'), and a round "
-            "is one dataset: run all cells, then mlaut.analysis.race of the results"
-        )
 
 
 def make_plan(

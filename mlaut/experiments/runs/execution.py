@@ -18,7 +18,7 @@ from mlaut.experiments.cells import search_checkpoints
 from mlaut.experiments.engines.engine import Engine, Outcomes, make_engine
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.plan import Group, Plan
-from mlaut.experiments.plans.rounds import MakeRace, Rounds
+from mlaut.experiments.plans.races import MakeRace, Rounds
 from mlaut.experiments.plans.run_options import cell_options
 from mlaut.experiments.runs.begun import BegunCells, WatchedBatches, sweep_notes
 from mlaut.experiments.runs.done_before import record_of_named
@@ -62,7 +62,7 @@ def carry_out(
     verbose : int
         0 shows nothing, 1 the progress, 2 also each failure.
     race : callable, optional
-        Function that returns the `Racing` that decides the race of the study; default no race.
+        Function that begins the race of the study; default no race.
     given : strategies, optional
         Strategies as the user gave them, of which a later run may know those given by name.
 
@@ -76,7 +76,7 @@ def carry_out(
     begun = time.monotonic()
     settings, engine = cell_options(options, study.path), make_engine(options)
     plan.check()
-    rounds = None if race is None else Rounds(plan, race(study, plan))  # it may refuse the run
+    rounds = None if race is None else race(study, plan, options, database)  # it may refuse
     strategies_of = {planned.entry.name: planned.strategies for planned in plan.datasets}
     study.allocate(plan.entries, strategies_of, replace=options.overwrite_predictions)
     reasons: Counter[str] = Counter()
@@ -92,7 +92,7 @@ def carry_out(
         record = run_record(study, database, options, seed)
         record |= record_of_named(given, {entry.name: entry.fingerprint for entry in plan.entries})
         if rounds:
-            record["race"] = rounds.race.sealed()
+            record["race"] = rounds.sealed()
         try:
             with (
                 interrupted_once() as interrupted,
@@ -146,7 +146,7 @@ def carry_out(
         counts=progress.counts + Counter({Status.SKIPPED: plan.n_skipped}),
         reasons=tuple(reasons.most_common()),
         seconds=time.monotonic() - begun,
-        race=rounds.race.sentence(rounds.n_ended) if rounds else "",
+        race=rounds.sentence() if rounds else "",
         versions=plan.versions,
         n_unsaved=sum(
             "model" not in record and record["strategy"] in strategies_of[name]

@@ -13,8 +13,8 @@ from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.experiments.engines.engine import Engine, LocalEngine
 from mlaut.experiments.options import RunKeywords, RunOptions, shows_options
-from mlaut.experiments.plans.plan import Plan, check_unrelated, plan_run
-from mlaut.experiments.plans.rounds import MakeRace, check_sealed, clear_raced_out
+from mlaut.experiments.plans.plan import Plan, plan_run
+from mlaut.experiments.plans.races import MakeRace, check_no_race, clear_raced_out
 from mlaut.experiments.plans.run_options import beyond_the_job, checked_options
 from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.execution import carry_out
@@ -101,7 +101,7 @@ class Orchestrator:
         verbose : int, default 1
             0 shows nothing, 1 the progress, 2 also each failure.
         race : callable, optional
-            Function that begins a race, as `mlaut.racing.make_race` returns it: cells are then run
+            Function that begins a race, as `mlaut_races.make_race` returns it: cells are then run
             dataset by dataset, and strategies leave.
         complete : bool, default False
             Whether to run all cells of a study that is a race.
@@ -133,14 +133,13 @@ class Orchestrator:
         study = StudyStore(self.hdf5_output_io.path)
         study.settle()
         check_shard(study, chosen.shard, race is not None and not complete)
-        check_sealed(study, chosen, race is not None, complete)
         if complete:
             self._plan(study, strategies, chosen).check()  # a run that is refused clears nothing
             clear_raced_out(study)
+        elif race is None:
+            check_no_race(study)
         plan = self._plan(study, strategies, chosen)
         plan.check()
-        if race and not complete:
-            check_unrelated(self.hdf5_input_io.infos_of(x.entry.path for x in plan.datasets))
         database = self.hdf5_input_io.path
         told = beyond_the_job(chosen, LocalEngine().of(chosen).n_workers) if plan.n_todo else []
         for line in (*told, *(trial_fits(plan, database, chosen) if trial else ())):

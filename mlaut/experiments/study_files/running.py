@@ -15,7 +15,7 @@ from mlaut.experiments.study_files.splits import split_told
 from mlaut.experiments.study_files.study_file import StudyFile, read_study_file
 
 if TYPE_CHECKING:
-    from mlaut.experiments.plans.rounds import MakeRace
+    from mlaut.experiments.plans.races import MakeRace
     from mlaut.experiments.runs.summary import RunSummary
 
 Seal = Callable[["files_io.StudyStore", Sequence[str], Collection[str], Mapping[str, str]], object]
@@ -43,7 +43,7 @@ def run_study(
     verbose : int, default 1
         0 shows nothing, 1 the progress, 2 also each failure.
     race : callable, optional
-        Function that begins the race of ``[race]``, as `mlaut.racing.make_race` returns it.
+        Function that begins the race of ``[race]``, as `mlaut_races.make_race` returns it.
     complete : bool, default False
         Whether to run all cells of a study that is a race.
     seal : callable, optional
@@ -76,7 +76,7 @@ def run_study(
 
     if file.race is not None and race is None and not complete:
         raise StudyError(
-            f"{file.path}: a study with [race] is run as a race; call mlaut.racing.run_race, or "
+            f"{file.path}: a study with [race] is run as a race; call mlaut_races.run_race, or "
             "'mlaut run'"
         )
     special = race is not None or complete or file.strategies.parameters or file.strategies.file

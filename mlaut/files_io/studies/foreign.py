@@ -109,7 +109,7 @@ def import_predictions(
 
 def _check_study(study: StudyStore, strategy: str, source: str) -> None:
     """Check that a study can take a foreign strategy; an empty ``source`` fits every source."""
-    if any(isinstance(run.get("race"), Mapping) for run in study.all_runs):
+    if study.race is not None:
         raise StudyError(
             f"{study.path}: is a race, and a strategy cannot join a race that has begun; import "
             f"{strategy!r} into a study of the same datasets without [race]"

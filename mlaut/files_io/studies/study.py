@@ -201,6 +201,12 @@ class StudyStore:
             return tuple(run for run in (*ended, *new) if layout.ANALYSIS not in run)
 
     @property
+    def race(self) -> dict[str, Any] | None:
+        """Terms of the study's race as they were stored last; None for a study that is no race."""
+        sealed = [run["race"] for run in self.all_runs if isinstance(run.get("race"), dict)]
+        return sealed[-1] if sealed else None
+
+    @property
     def shard(self) -> str:
         """Share of the cells that every run did, such as ``"2/10"``; empty for a whole study."""
         shards = {str(run.get("shard") or "") for run in self.all_runs if "engine" in run}
@@ -598,7 +604,7 @@ class StudyStore:
                         raise StudyError(f"{self.path}: no {what} {old!r}{hint}")
                     if new in names:
                         raise StudyError(f"{self.path}: {what} {new!r} exists; use another name")
-            if any(run.get("race") for run in self.all_runs):
+            if self.race is not None:
                 raise StudyError(
                     f"{self.path}: a race decides by all of its strategies and datasets; leave "
                     "some out in a new study"

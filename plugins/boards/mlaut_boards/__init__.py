@@ -8,7 +8,12 @@ scores.
 from importlib import import_module
 from typing import Any
 
-_ROOMS = {"paired_items": "skill", "same_results": "rerun", "skill_table": "skill"}
+_ROOMS = {
+    "paired_items": "skill",
+    "same_results": "rerun",
+    "skill_table": "skill",
+    "treat_contaminated": "contamination",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -21,8 +21,8 @@ from mlaut.plugins import (
     in_one_line,
     objects,
     stem_of,
-    with_contaminated,
 )
+from mlaut_boards.contamination import with_contaminated
 
 _OWN = ("dataset", "strategy", "repeat", "fold", "fit_seconds", "predict_seconds")
 _ABOUT = {*_OWN, "source", "contaminated", "less"}  # columns that are no scores

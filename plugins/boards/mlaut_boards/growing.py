@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from scipy.special import logsumexp
 
 from mlaut.analysis import Results, ResultTable
 from mlaut.errors import AnalysisError
@@ -15,7 +16,6 @@ from mlaut.plugins import (
     Share,
     check_sources,
     flips,
-    log_mean,
     of_results,
     paired_losses,
     position,
@@ -217,7 +217,8 @@ def log_evidence(sums: np.ndarray) -> np.ndarray:
     """Return the logarithms of e-values for sums (P, G) that are symmetric in each source."""
     length = np.linalg.norm(sums, axis=1, keepdims=True)
     x = _SLOPES[:, None, None] * (sums / np.where(length > 0, length, 1.0))
-    return log_mean((x - np.logaddexp(x, -x) + np.log(2)).sum(axis=2))
+    logs = (x - np.logaddexp(x, -x) + np.log(2)).sum(axis=2)
+    return np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
 def advantage(rows: np.ndarray, seed: int = 0) -> float:

@@ -12,9 +12,9 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from mlaut_boards.contamination import treat_contaminated
 
 from mlaut.analysis import friedman_test, nemenyi_test, read_results
-from mlaut.analysis.results.contamination import treat_contaminated
 from mlaut.cli import cli
 from mlaut.errors import AnalysisError, DataError, MlautError
 from mlaut.report import make_report

@@ -86,7 +86,7 @@ def test_a_difference_of_the_size_of_the_region_is_in_it():
 
 def test_opposite_large_differences_are_equivalent():
     found = SignedRankSums(np.array([[1e14], [-1e14]]), 1.0)
-    left, equal, right = found.of_pair(0, np.ones((3, 1)))
+    left, equal, right = found.of_pairs(np.array([0]), np.ones((3, 1)))
     # of 9 pairs of (0, a, -a): left has (-a, -a), (0, -a), (-a, 0); the pairs (a, -a) are equal
     assert (left.item(), equal.item(), right.item()) == (3, 3, 3)
 

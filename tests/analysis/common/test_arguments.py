@@ -54,7 +54,6 @@ RIGHT = {
         "difference": 1.2,
         "groups": [["A", "B"]],
     },
-    "drawn_order": {"datasets": ["d0", "d1"], "seed": 0},
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 5},
@@ -132,7 +131,6 @@ OF_OTHERS = {  # what other functions return
     "pairwise_matrix": lambda results: {"pairs": analysis.t_test(results), "alpha": 0.05},
     "profile_plot": lambda results: {"table": analysis.performance_profile(results)},
     "rank_plot": lambda results: {"chances": analysis.probability_of_best(results)},
-    "race_plot": lambda results: {"race": analysis.race(results)},
     "simplex_plot": lambda _: {"draws": analysis.sign_posterior(D, n_samples=20)},
 }
 BAD = [

@@ -10,7 +10,6 @@ from mlaut.analysis import (
     compare,
     decision_plot,
     mean_estimates,
-    race,
     t_test,
     treat_missing,
     wilcoxon_test,
@@ -296,8 +295,6 @@ def test_metrics_that_differ_between_datasets_have_no_mean(tmp_path):
     assert not {"ratio", "difference"} & set(decided.frame)
     with pytest.raises(AnalysisError, match="'signed rank' cannot be used here"):
         found.decision(test="signed rank", alpha=0.5)
-    with pytest.raises(AnalysisError, match="only signs of result compare: race by sign"):
-        race(results, kind="signed rank")
     decision_plot(decided, results)
 
 

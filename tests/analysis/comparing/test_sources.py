@@ -125,9 +125,9 @@ def test_a_decision_counts_sources_in_both_ways():
     few = compare(table(sources=5, A=0.0, B=0.2), metric="accuracy").decision()
     assert not few.decided
     assert few.answer() == (
-        "Too few sources to be sure (5, and it takes 6): A is first on all 5 sources (B: "
-        "accuracy 0.2 below A). Other datasets may have another order. If you must choose now, "
-        "use A."
+        "Too few sources to be sure (5, and at least 6 are needed). If you must choose now, use A. "
+        "It is first on all 5 sources (B: accuracy 0.2 below A). Other datasets may have another "
+        "order."
     )
     rmse = compare(FRAME, metric="rmse").decision()
     assert rmse.chosen.analysis.test == "sign"
@@ -146,7 +146,7 @@ def test_a_decision_names_the_fewest_sources_that_it_rests_on():
     frame.index = [f"solar/{i // 2}{'ab'[i % 2]}" for i in range(14)]
     found = compare(frame, metric="accuracy").decision()
     assert len(found.without) == 3
-    assert found.certainty()[1].endswith("A stays first whichever 2 of 14 datasets are left out.")
+    assert found.certainty()[1].endswith("A stays first if any 2 datasets are left out.")
     few = replace(found, without=found.without[:1])
     assert few.certainty()[1].endswith(
         f"First place is shaky: without dataset {few.without[0]}, B leads."
@@ -155,5 +155,6 @@ def test_a_decision_names_the_fewest_sources_that_it_rests_on():
     labelled = compare(frame.assign(source=[n[:-1] for n in frame.index]), metric="accuracy")
     assert labelled.decision().without == ("solar/0", "solar/1")
     frame.index = [f"{'solar' if i % 2 else 'm4'}/{i}" for i in range(14)]
-    assert "14 of 14 datasets look related" in compare(frame, metric="accuracy").decision().hint
+    related = compare(frame, metric="accuracy").decision().related
+    assert related.startswith("14 of 14 datasets may be related, by their names (")
     assert not labelled.decision().hint

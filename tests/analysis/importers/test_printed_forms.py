@@ -101,7 +101,7 @@ def test_rows_of_hardly_any_comparison_are_asked_about(tmp_path):
     text = "|who|architecture|clean|AA|\n|-|-|-|-|\n"
     text += "".join(f"|{who}|{net}|9{i % 7}.5|{aa}|\n" for i, (who, net, aa) in enumerate(rows))
     asked = refused(tmp_path, text, "AA", name="t.md", greater_is_better=True)
-    assert "strategy=who+architecture,score=AA" in asked
+    assert asked.endswith("strategy=who+architecture")
     columns = {"strategy": ["who", "architecture"], "score": "AA"}
     results = read(tmp_path, text, "AA", name="t.md", greater_is_better=True, columns=columns)
     assert (len(results.datasets), len(results.strategies)) == (1, 13)
@@ -110,12 +110,12 @@ def test_rows_of_hardly_any_comparison_are_asked_about(tmp_path):
 def test_what_names_each_row_by_itself_names_strategies_of_one_dataset(tmp_path):
     text = "| |mATE|NDS|download|\n|-|-|-|-|\n|Alpha|33.8|58.2|m-23M|\n|Beta|31.1|62.2|m-35M|\n"
     asked = refused(tmp_path, text, "NDS", name="t.md", greater_is_better=True)
-    assert asked.endswith("--columns strategy=unnamed,score=NDS")
+    assert asked.endswith("--columns strategy=unnamed")
 
 
 def test_many_settings_are_asked_about_and_no_repeats(tmp_path):
     text = "|Dataset|Backbone|Batch|FP16|TF32|PFC|rate|\n|-|-|-|-|-|-|-|\n"
-    settings = product(("a|k", "b|m"), (64, 128), *[("no", "yes")] * 3)
+    settings = product(("a|k", "b|m", "a|m", "b|k"), (64, 128), *[("no", "yes")] * 3)
     text += "".join(f"|{'|'.join(map(str, x))}|{i}.5|\n" for i, x in enumerate(settings))
     asked = refused(tmp_path, text, "rate", name="t.md", greater_is_better=True)
     assert "differ in `Batch` + `FP16` + `TF32` + `PFC`" in asked

@@ -29,7 +29,7 @@ def test_a_column_that_compares_others_is_no_strategy(name, values, why, tmp_pat
     if not why:
         table = WIDE.assign(alpha=3 * WIDE["beta"] * RATIO**9, **{name: 3 * RATIO**9})
         told = read(tmp_path, table, "rmse").how_read
-        assert told.endswith("not used: `alpha:beta` (a ratio of two others).")
+        assert told.endswith("not used: `alpha:beta` (a ratio or a difference of two others).")
         return
     results = read(tmp_path, table)
     assert is_wide(results)
@@ -133,7 +133,9 @@ def test_a_table_of_another_measure_is_not_taken_for_lack_of_others(tmp_path):
 
 def test_a_file_without_names_of_columns_is_told(tmp_path):
     text = "n-body;67.3682;45.67156\n" * 3
-    assert "its first line has numbers" in refused(tmp_path, text, "seconds")
+    assert "its first line has values" in refused(tmp_path, text, "seconds")
+    text = "18:30,ranger,True,91\n18:30,ranger,False,92\n18:30,gbm,True,93\n"
+    assert "its first line has values (True)" in refused(tmp_path, text, "seconds")
 
 
 def test_signs_for_the_same_again_are_filled_in(tmp_path):

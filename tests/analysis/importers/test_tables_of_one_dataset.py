@@ -80,11 +80,13 @@ def test_rows_that_are_datasets_or_may_be_are_not_strategies(names, told, tmp_pa
 
 def test_another_column_of_numbers_may_be_a_dataset_and_is_asked_about(tmp_path):
     table = ONE[["model", "accuracy"]].assign(shifted=[70.5, 75.25, 76])
-    asked = refused(tmp_path, table)
-    assert "`accuracy` is the metric of one dataset, if `shifted` are no datasets" in asked
-    chosen = {"strategy": "rows", "score": "accuracy"}
-    assert "not used: `shifted`" in read(tmp_path, table, columns=chosen).how_read
-    assert len(read(tmp_path, table.assign(shifted=50)).datasets) == 1  # a constant
+    called = table.rename(columns={"accuracy": "acc"})
+    asked = refused(tmp_path, called)
+    assert "`acc` is the metric of one dataset, if `shifted` are no datasets" in asked
+    chosen = {"strategy": "rows", "score": "acc"}
+    assert "not used: `shifted`" in read(tmp_path, called, columns=chosen).how_read
+    assert len(read(tmp_path, called.assign(shifted=50)).datasets) == 1  # a constant
+    assert "not used: `shifted`" in read(tmp_path, table).how_read  # called as the metric
 
 
 def test_rows_may_be_metrics_and_columns_strategies(tmp_path):
@@ -117,11 +119,12 @@ def test_rows_may_be_repeats_and_columns_strategies(tmp_path):
 def test_seeds_are_paired_and_runs_are_not(tmp_path):
     paired = compare(read(tmp_path, RUNS)).decision()
     assert paired.answer() == (
-        "If you must choose now, use A; B may be best; avoid C (accuracy 0.11 below A)."
+        "No clear winner: A and B may be best. If you must choose now, use A. Avoid C (accuracy "
+        "0.11 below A)."
     )
     text = paired.sentence()
     assert "the t-test of repeats, paired by their numbers, with 3 repeats of each" in text
-    assert "other rows, and other datasets, may have another order" in text
+    assert "it says nothing about other rows and other datasets" in text
     assert "over further repeats on these rows is 0" in paired.details()[0]
     assert paired.frame["spread"].tolist() == pytest.approx(
         RUNS.groupby("model")["accuracy"].std().tolist()
@@ -163,9 +166,11 @@ def test_few_datasets_with_repeats_say_what_each_shows():
     table = pd.DataFrame(rows, columns=["dataset", "model", "run", "accuracy"])
     headline = " ".join(make_report(read_results(table)).sections[0].headline)
     assert "Too few datasets to be sure (3" in headline
-    assert "Each for itself: On a, use Y; avoid X" in headline
-    assert "On b, use X; avoid Y" in headline
-    assert " may be best" in headline.partition("On c, ")[2]  # it shows nothing, and is told
+    assert "For data like a: use Y. Avoid X" in headline
+    assert "For data like b: use X. Avoid Y" in headline
+    assert (
+        " may be best" in headline.partition("For data like c: ")[2]
+    )  # it shows nothing, and is told
 
 
 def test_the_paragraph_on_methods_says_what_was_done(tmp_path):

@@ -28,8 +28,6 @@ from mlaut.analysis import (
     performance_profile,
     probability_of_best,
     profile_plot,
-    race,
-    race_plot,
     wilcoxon_test,
 )
 from mlaut.analysis.plots import multi_comparison_matrix, rank_plot, time_plot
@@ -61,7 +59,6 @@ PLOTS = {
         **how,
     ),
     "profile": lambda r, **how: profile_plot(performance_profile(r), **how),
-    "race": lambda r, **how: race_plot(race(r), **how),
     "decision": lambda r, **how: decision_plot(compare(r, n_samples=0).decision(), r, **how),
     "heat": heat_map,
     "best": lambda r, **how: rank_plot(probability_of_best(r, n_samples=200), **how),

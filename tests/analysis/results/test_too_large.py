@@ -9,7 +9,6 @@ import pytest
 from mlaut.analysis import Results, compare, rank_table, treat_missing
 from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.methods.aggregates.stability import _ranks_by_fold
-from mlaut.analysis.racing.race import race
 from mlaut.analysis.results.scales import ranks_by_fold, ranks_of
 from mlaut.files_io.outcomes.study_records import general_reason
 from mlaut.records import NOT_RUN, Status, TooLarge
@@ -49,13 +48,6 @@ def test_what_was_not_run_for_its_size_is_no_failure(gone, reason, failures, lea
     else:
         assert decision.frame["failures"]["A"] == failures
     assert ("A" in decision.named("fails")) == (reason == "timeout")
-
-
-def test_a_race_goes_on_and_counts_it_as_no_evidence():
-    course = race(scored(20, n=40), question="all pairs", missing="failures last").course
-    assert len(course.against) > 20
-    assert course.worse_sup[0, 1] == 0 < course.worse_sup[1, 0]
-    assert course.decisions[0].first == 2
 
 
 def test_each_status_means_the_same_everywhere():

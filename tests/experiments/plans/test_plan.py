@@ -21,10 +21,9 @@ from mlaut.estimators import REGISTRY, Registry, as_strategies
 from mlaut.estimators.catalogue import registry
 from mlaut.experiments.cells.cell_input import cell_seed
 from mlaut.experiments.plans.entries import changed_parameters, strategy_entries
-from mlaut.experiments.plans.plan import applicable, check_unrelated, make_plan
+from mlaut.experiments.plans.plan import applicable, make_plan
 from mlaut.experiments.plans.run_options import parse_retry
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
-from mlaut.files_io.tables.datasets import DatasetInfo
 from mlaut.records import CLASSIFICATION, REGRESSION, Cell, Outcome, Split, Status
 
 
@@ -288,16 +287,6 @@ def test_what_was_raced_out_runs_when_the_race_is_completed(study):
 def test_a_run_needs_a_strategy():
     with pytest.raises(StrategyError, match=r"^no strategy to run: name one or more, as in run\('"):
         applicable([entry("c")], [])
-
-
-def info(name, **metadata):
-    return DatasetInfo(name, f"/{name}", CLASSIFICATION, "y", 9, 2, 2, "f", metadata)
-
-
-def test_datasets_of_a_race_have_a_source_each():
-    check_unrelated([info("a", cluster="x"), info("b", cluster="y"), info("c"), info("d")])
-    with pytest.raises(StudyError, match=r"^2 datasets of the race share sources \(metadata 'clus"):
-        check_unrelated([info("a", cluster="x"), info("b", cluster="x"), info("c")])
 
 
 @pytest.fixture

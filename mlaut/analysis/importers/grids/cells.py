@@ -265,7 +265,11 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
 
 def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str, str]:
     """Return value, spread and number in brackets of a cell, its unit and its sign of percent."""
-    text = re.sub(r"(?<=\d)['_](?=\d{3}(?!\d))", "", text) if _GROUPED.match(text) else text
+    text = (
+        re.sub(r"(?<=\d)['_](?=\d{3}(?!\d))", "", text)
+        if _GROUPED.match(text.lstrip("<>≤≥≈ "))
+        else text
+    )
     text = _PICTURES.sub("", text)
     if clock := _CLOCK.fullmatch(text):
         h, m, s = (float(x or 0) for x in clock.group("h", "m", "s"))

@@ -30,7 +30,7 @@ def matrix_of(columns: Sequence[Column]) -> np.ndarray:
     return np.where(np.abs(values) < _LARGEST, values, np.nan)
 
 
-def _step(values: np.ndarray) -> float:
+def step_of(values: np.ndarray) -> float:
     """Return one unit of the last printed digit of numbers, at most six digits."""
     known = values[~np.isnan(values)][:200]
     for digits in range(7):
@@ -47,7 +47,7 @@ def _is_mean(one: np.ndarray, others: np.ndarray) -> bool:
     counted = (~np.isnan(others)).sum(axis=1) >= least
     if has.sum() < _FEWEST or not counted[has].all() or np.ptp(one[has]) == 0:
         return False
-    near = 1.01 * _step(one[has])
+    near = 1.01 * step_of(one[has])
     telling = _TELLING if has.sum() >= _LEAST else _TELLING / 4
     if near > telling * np.nanstd(others[has]):  # digits too coarse to prove anything
         return False
@@ -106,7 +106,7 @@ def _off_by(one: np.ndarray, others: Sequence[Column]) -> float:
         return np.inf
     values = matrix_of(others)
     whole = ~np.isnan(values).any(axis=1) & ~np.isnan(one)
-    apart = np.abs(values[whole].mean(axis=1) - one[whole]) - 0.51 * _step(one)
+    apart = np.abs(values[whole].mean(axis=1) - one[whole]) - 0.51 * step_of(one)
     return float(np.maximum(apart, 0).mean()) if whole.any() else np.inf
 
 
@@ -134,7 +134,7 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
         others = np.delete(values, row, axis=0)
         if (~np.isnan(others)).sum(axis=0).min() < _LEAST or np.isnan(values[row]).any():
             continue
-        near = 1.01 * _step(values[row])
+        near = 1.01 * step_of(values[row])
         middle = np.abs(np.nanmean(others, axis=0) - values[row])
         if near <= _TELLING * np.nanstd(others, axis=0).max() and np.all(middle <= near):
             return [row]
@@ -153,7 +153,7 @@ def block_averages(names: Sequence[str], values: np.ndarray) -> list[int]:
         above, below = [i for i in rows if i < at], [i for i in rows if i > at]
         blocks = [above[-n:] for n in range(2, len(above) + 1)]
         blocks += [below[:n] for n in range(2, len(below) + 1)]
-        near = 1.01 * _step(own)
+        near = 1.01 * step_of(own)
         if near > _TELLING * np.nanstd(values):
             continue
         if any(np.all(np.abs(values[block].mean(axis=0) - own) <= near) for block in blocks):
@@ -233,7 +233,7 @@ def scales_apart(columns: Sequence[Column]) -> list[str]:
     beyond = [name for name in top if top[name] > 1]
     if len(beyond) < len(columns) / 2:
         return beyond
-    step = {x.name: _step(x.numbers) for x in columns}
+    step = {x.name: step_of(x.numbers) for x in columns}
     small = [name for name in top if top[name] < _SMALL]
     usual = min((step[name] for name in top if name not in small), default=0.0)
     few = [name for name in small if step[name] < usual]
@@ -347,7 +347,7 @@ def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
             rest = (bare[: -len(parts[at])] if at else bare[len(parts[0]) :]).strip(" _./|()-")
             if len(parts) > 1 and rest and parts[at].lower() in WORDS["spreads"]:
                 spreads.setdefault(name, rest)
-            elif len(parts) > 1 and rest and _is_mean_of(parts[at]):
+            elif len(parts) > 1 and rest and means[name] == name and _is_mean_of(parts[at]):
                 means[name] = rest
     of_base = {base: name for name, base in means.items() if name not in spreads}
     if len(of_base) + len(spreads) < len(names):  # several measures of one strategy

@@ -51,6 +51,8 @@ def keys_of(g: Sheet) -> Keys:
         dataset, strategy = [], []
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
     one = len(said.get("score", ())) == 1  # several are columns of a wide table
+    if g.metric and scores and word_of(scores[0]) == word_of(g.metric) and (texts or rows):
+        one |= scores[0] not in average_columns([g.columns[x] for x in numbers])
     long = bool(dataset and strategy) or (one and not columns_are)
     rows = [*dataset, *strategy]
     if scores and not long and not (rows and columns_are):
@@ -104,6 +106,10 @@ def _named(g: Sheet, role: str) -> list[str]:
     ):
         return []
     names = g.named(role)
+    runs = [x for x in names if any(g.n_of(y) > 1 and g.fixes([x], y) for y in g.named("repeat"))]
+    if role == "strategy" and 0 < len(runs) < len(names):  # names of single runs
+        g.roles |= dict.fromkeys(runs, "property")
+        names = [x for x in names if x not in runs]
     if len(names) < 2:
         return names
     names = sorted(names, key=lambda x: (-g.n_of(x), list(g.columns).index(x)))

@@ -13,11 +13,14 @@ from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metri
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
 from mlaut.analysis.importers.grids.single import strategies_in
 from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.errors import some_of
 from mlaut.markup import counted
 
 Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
-_FOLDER = "give a folder with such a table for each, or name columns with --columns"
+_FOLDER = (
+    "so there is nothing to compare: give a folder with such a table for each, or name columns"
+)
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 UNNAMED = "no column names it"
 
@@ -62,9 +65,10 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
     fold = [x for x in fold if numbered[x] > 1]
+    repeat = repeat if not g.is_key([*dataset, *strategy]) else []  # the number of each row
     sources = sources_by_dataset(g, dataset) if dataset else {}
     used = {*dataset, *strategy, *repeat, *fold, score, *g.named("source")[:1] * bool(sources)}
-    spread, paired = column.spreads, quoted(g.paired)
+    spread, paired = column.spreads, g.spreads_of([score])
     alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:12] and x not in used]
     if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
         spread, paired = g.columns[alone[0]].numbers, quoted(alone)
@@ -147,7 +151,7 @@ def _other_key(
                 left = [x for x in left if g.n_of(x) > 2 and usual_name(x) is None]
                 ways = [{role: x} for x in left if not g.fixes(known, x)][:2]
                 raise g.refuse(
-                    f"no column names the {need}, so its rows are of one: {_FOLDER}", *ways
+                    f"no column names the {need}: rows are of one {role}, {_FOLDER}", *ways
                 )
             ways = [{role: x} for x in (keyed or free)[:3]]
             raise g.refuse(
@@ -157,7 +161,7 @@ def _other_key(
     if len(texts) == 1:
         if strategies_in(g, texts):
             return [], texts
-        raise g.refuse(f"only {quoted(texts)} names rows, which are of one strategy: {_FOLDER}")
+        raise g.refuse(f"only {quoted(texts)} names rows: rows are of one strategy, {_FOLDER}")
     pairs = [p for p in combinations(texts, 2) if len(texts) == 2 or g.is_key([*p, *more])]
     if len(pairs) != 1:
         parts = [([x for x in texts if x != one], [one]) for one in texts[::-1]]
@@ -189,10 +193,14 @@ def _tell_apart(
     if g.asked.columns.get("repeat") == ("rows",):
         return strategy, dataset, g.number_rows([*dataset, *strategy])
     keys = [*dataset, *strategy, *repeat, *fold]
+    others = [x for x in g.columns if x not in keys and x != score and _may_tell(g, x)]
+    varied = [x for x in others if not g.fixes([*dataset, *strategy], x)]
+    own = [x for x in repeat if g.n_of(x) == g.n and varied and not g.asked.columns.get("repeat")]
+    keys = [x for x in keys if x not in own]  # the seed of each row tells nothing of its settings
+    repeat = [x for x in repeat if x not in own]
     if g.is_key(keys):
         return strategy, dataset, repeat
     aliases = [x for x in g.columns if g.roles[x] in ("alias", "strategy") and x not in strategy]
-    others = [x for x in g.columns if x not in keys and x != score and _may_tell(g, x)]
     others = sorted(others, key=lambda x: (x not in aliases, g.columns[x].is_number))
     for size in (1, 2, 3):
         found = [c for c in combinations(others[:12], size) if g.is_key([*keys, *c])]
@@ -216,7 +224,13 @@ def _tell_apart(
         f"{counted(int(doubled.sum()), 'repeated row')}, the first: {first}; no column tells them "
         "apart (a repeat, a seed, a setting); if they are repeats"
     )
-    raise g.refuse(text, {"repeat": "rows"})
+    before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
+    if settings := before or varied:  # which mostly stand in front of their results
+        text = text.partition("; no column")[0] + f"; they differ in {some_of(settings)}: if these "
+        text += "are settings of strategies, and the rest are repeats"
+    known = {"strategy": [*strategy, *settings]} if settings else {}
+    known |= {"dataset": dataset} if dataset and settings else {}
+    raise g.refuse(text, {**known, "repeat": "rows"})
 
 
 def doubled_rows(g: Sheet, names: Sequence[str]) -> np.ndarray:
@@ -246,7 +260,7 @@ def _as_part(
     chosen = (of_strategy or found)[0]
     steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
     steps |= len(chosen) > 3  # many settings are of either
-    if not steps and all(g.fixes(chosen, name) for name in strategy):
+    if not steps and g.n_of(*strategy) > 1 and all(g.fixes(chosen, name) for name in strategy):
         return _finer(g, strategy, chosen), dataset, repeat
     if dataset and len(chosen) <= 3 and all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
@@ -275,11 +289,9 @@ def _as_part(
         {**known, "strategy": names},
         {"dataset": [*dataset, *chosen], "strategy": strategy},
     ]
-    raise g.refuse(
-        text,
-        *ways[:: 1 if with_strategy > with_dataset or not dataset else -1],
-        {**known, "strategy": strategy, "repeat": chosen},
-    )
+    ways = ways[:: 1 if with_strategy > with_dataset or not dataset else -1]
+    ways += [{**known, "strategy": strategy, "repeat": [*repeat, *chosen]}] * (len(chosen) == 1)
+    raise g.refuse(text, *ways)
 
 
 def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:

@@ -9,7 +9,13 @@ from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
-from mlaut.analysis.importers.grids.names import PARTS, role_of, same_metric, word_of
+from mlaut.analysis.importers.grids.names import (
+    PARTS,
+    role_of,
+    same_metric,
+    without_unit,
+    word_of,
+)
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
 from mlaut.analysis.importers.grids.wide import read_wide
@@ -129,10 +135,15 @@ def _split_corner(g: Sheet) -> None:
 
 def _choose_metric_rows(g: Sheet) -> None:
     """Keep the rows of the wanted metric where a column names the metric of each row."""
-    for name in [x for x in g.named("metric") if not g.columns[x].is_number][:1]:
+    exact = [x for x in g.columns if g.metric == x and g.columns[x].is_number]
+    texts = [x for x in g.columns if not (exact or g.columns[x].is_number)]
+    named = [x for x in texts if g.roles[x] == "metric"]
+    each = {x: map(without_unit, {*g.columns[x].labels()}) for x in texts if g.metric}
+    named = named or [x for x in each if list(each[x]).count(g.metric) == 1]
+    for name in named[:1]:
         labels = g.columns[name].labels()
         kinds = list(dict.fromkeys(x for x in labels.tolist() if x))
-        wanted = [x for x in kinds if g.metric and x == g.metric]
+        wanted = [x for x in kinds if g.metric and g.metric in (x, without_unit(x))]
         wanted = wanted or [x for x in kinds if g.metric and same_metric(x, g.metric)]
         if not wanted and not g.metric and len(kinds) > 1:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="

@@ -15,7 +15,7 @@ from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.names import PARTS, looks_like, role_of, word_of
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, nearest, some_of
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
 ONE = "this dataset"  # its name, where no column has one
@@ -134,9 +134,15 @@ class Sheet:
             names[i] = f"unnamed {n}"
         if twins := [name for name, n in Counter(names).items() if n > 1]:
             raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
-        if sum(bool(re.fullmatch(r"-?\d+\.\d{4,}", x)) for x in names) > 1:
+        first = [x for x in names if re.fullmatch(r"-?\d+\.\d{4,}", x)]
+        first += [
+            x
+            for x, cells in zip(names, table.head(_LOOKED_AT).to_numpy().T, strict=True)
+            if x in map(str, cells)
+        ]
+        if len(first) > 1:
             raise AnalysisError(
-                f"{self.where}: its first line has numbers ({names[-1]}): name the columns in it"
+                f"{self.where}: its first line has values ({first[-1]}): name the columns in it"
             )
         if table.empty:
             raise AnalysisError(f"{self.where}: a table without rows; check the file")
@@ -177,17 +183,23 @@ class Sheet:
         """Put columns of spreads into the columns of their means, and remove them."""
         said = {name for names in self.asked.columns.values() for name in names}
         numbers = [x for x in self.columns if self.columns[x].is_number]
-        self.paired: list[str] = []
+        self.paired: dict[str, str] = {}
         for mean, (first, *more) in spreads_of(numbers).items():
             if said & {first, *more}:
                 continue
-            if self.columns[mean].spreads is None:
+            if self.columns[mean].spreads is None and not re.search("min|max", first, re.I):
                 spreads = self.columns[first].numbers
                 self.columns[mean] = replace(self.columns[mean], spreads=spreads)
             self.roles[mean] = "" if self.roles[mean] == "average" else self.roles[mean]
-            self.paired += [first, *more]
+            self.paired[mean] = first
             del self.columns[first]
             self.drop(more, "a spread")
+
+    def spreads_of(self, scores: Sequence[str]) -> str:
+        """Return the names of the spreads of scores; those of others are not used."""
+        self.unused += [f"`{x}` (a spread)" for of, x in self.paired.items() if of not in scores]
+        own = [f"`{x}`" for of, x in self.paired.items() if of in scores]
+        return some_of(own) if own else ""
 
     def _role(self, column: Column) -> str:
         """Return what a column is by its name, if its cells do not contradict it."""

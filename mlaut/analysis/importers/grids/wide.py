@@ -17,6 +17,7 @@ from mlaut.analysis.importers.grids.columns import (
     measures_of,
     odd_columns,
     scales_apart,
+    step_of,
 )
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.long import UNNAMED, doubled_rows
@@ -36,6 +37,8 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
+_LAST_ROWS = 3  # without a name, from which they are no averages
+_ROWS = 5  # from which the best of the others in each is no accident
 _COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
@@ -100,7 +103,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         "repeat": quoted(repeat) if "repeat" in levels else "",
         "fold": quoted(fold) if "fold" in levels else "",
         "source": quoted(source),
-        "spread": some_of([f"`{x}`" for x in g.paired]) if g.paired else "",
+        "spread": g.spreads_of(columns),
     }
     one, two = (down, across) if kind == "dataset" else (across, down)
     parts = (levels.get("repeat"), levels.get("fold"), spread, words, sources, tuple(g.unused))
@@ -173,7 +176,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if said.get(kind) == ("rows",) or said.get(other) == ("columns",):
             return rows, kind, ""
     kind, why = _way_round(g, rows)
-    return rows, kind, f" ({why})"
+    return _finer(g, rows, kind, texts, more), kind, f" ({why})"
 
 
 def _finer(
@@ -251,6 +254,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         g.drop([x for x in numbers if x not in chosen])
         return
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit or g.columns[x].kind]
+    sizes = [x for x in sizes if not same_metric(measure_in(x), g.metric)]
     few = len(sizes) < len(numbers)
     doubtful = [x for x in sizes if few and not is_size(x) and _is_among(g, x, numbers)]
     if doubtful := [x for x in doubtful if not g.columns[x].kind]:
@@ -266,8 +270,10 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
     logs = [x for x in logs if _is_log(g, x, [*rows, *numbers])]
     numbers = g.without(numbers, logs, "a logarithm of another")
-    ratios = [x for x in numbers[3 - len(numbers) :] if _is_quotient(g, x, numbers)]
-    numbers = g.without(numbers, ratios, "a ratio of two others")
+    derived = [x for x in numbers[2:] if _is_derived(g, x, numbers)]
+    numbers = g.without(numbers, derived, "a ratio or a difference of two others")
+    best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
+    numbers = g.without(numbers, best, "the best of the others in each row")
     top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
     sums = [x for x in numbers if word_of(x) in ("sum", "total")]  # or names of tasks
     some = [x for x in numbers if x not in sums or sum(top[x] < y for y in top.values()) < 2]
@@ -296,18 +302,33 @@ def _is_log(g: Sheet, name: str, others: Sequence[str]) -> bool:
     return any(np.allclose(own * x[0], x * own[0], rtol=1e-4, atol=1e-6) for x in logs)
 
 
-def _is_quotient(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
-    """Return whether a column is the ratio of two columns before it, or of their difference."""
+def _is_derived(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
+    """Return whether a column is a ratio or difference of two columns before it, or of both."""
     own = g.columns[name].numbers
     before = [g.columns[x].numbers for x in numbers[: numbers.index(name)]][:_COMPARED]
     if len(own) < 4 or np.isnan(own).any() or np.ptp(own) == 0:
         return False
+    pairs = [(a, b) for a in before for b in before if a is not b]
     with np.errstate(all="ignore"):
-        each = [a / b for a in before for b in before if a is not b]
-    ratios = np.reshape(each, (-1, len(own)))
+        ratios = np.reshape([a / b for a, b in pairs], (-1, len(own)))
     near = np.maximum(0.01 * np.abs(own), 0.006)
     found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
-    return bool(np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found))
+    if np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found):
+        return True
+    digits = [max(map(step_of, (own, a, b))) for a, b in pairs]
+    return any(
+        np.ptp(own) > 20 * digit and bool(np.all(np.abs(a - b - own) <= 1.6 * digit * (digit < 1)))
+        for digit, (a, b) in zip(digits, pairs, strict=True)
+    )
+
+
+def _is_best(values: np.ndarray) -> bool:
+    """Return whether the last column is the best of the others in each row, and none of them."""
+    own, others = values[:, -1], values[:, :-1]
+    if len(own) < _ROWS or others.shape[1] < 3:
+        return False
+    best = [fold(others, axis=1) for fold in (np.fmax.reduce, np.fmin.reduce)]
+    return any(np.array_equal(own, x) for x in best) and not (own == others.T).all(axis=1).any()
 
 
 def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
@@ -455,6 +476,15 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     if len(short) < len(columns) or any(x == name for x, name in short.items()):
         short = {x: x for x in columns}
     found = measures_of(list(short), g.metric)
+    own = [name for x, name in short.items() if g.metric and same_metric(measure_in(x), g.metric)]
+    inner = {x: x.rpartition(" / ") for x in columns if g.metric}
+    inner = {x: part for x, part in inner.items() if word_of(part[2]) == word_of(g.metric)}
+    if found is None and g.levels is not None and len(inner) > 1:  # with columns beside them
+        g.drop([x for x in columns if x not in inner], f"not of {g.metric}")
+        return list(inner), {x: part[0] for x, part in inner.items()}
+    if found is None and 1 < len(own) < len(short):
+        text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
+        raise g.refuse(text, {"score": own})
     if found is None:
         return columns, {name: x for x, name in short.items()}
     if isinstance(found, str):
@@ -479,10 +509,14 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     if 0 < len(sizes) < len(label):
         g.keep(~np.isin(label, sizes), f"row `{'`, `'.join(sizes)}` (a size)")
         label = [x for x in label if x not in sizes]
+    if "" in label[-2:] and label.count("") < _LAST_ROWS:
+        g.keep(np.array([bool(x) for x in label]), "rows without a name")
+        label = [x for x in label if x]
     by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
     numbers = matrix_of([x for x in g.columns.values() if x.is_number])
     by_value |= set(block_averages(label, numbers))
     versus = [role_of(x) == "relative" and " vs" in x for x in label]
+    by_value |= {i for i, x in enumerate(label) if x[:1] == "#" and i >= len(label) - 2}  # of wins
     out = np.array([is_summary(x) or i in by_value or versus[i] for i, x in enumerate(label)])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))

@@ -4,7 +4,7 @@ The tests use a Dirichlet distribution over datasets, or over three regions: the
 strategies is better by more than a margin, the two are equivalent, the second is better.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import reduce
 
 import numpy as np
@@ -12,13 +12,14 @@ import numpy as np
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised, ranked
 
 DRAWS = 5000  # default of every sampled test: Monte Carlo error at most 0.007, and 0.003 near 0.95
-_BLOCK = 5120  # draws at a time: long enough for numpy, and 40 MB for 1,000 datasets
+_BLOCK = 1280  # draws at a time, of
+TOGETHER = 32  # pairs of strategies: their sums stay in a cache
 _WEIGHTS = 20_000_000  # in a block at most: 160 MB
 _PART = 256  # draws that are made together: another number gives other draws for the same seed
 
 _SURE = 0.504  # share of the pairs: above 1/2 by more than single precision loses
 _LIKELY = 0.7  # share if all weights are equal: with less, hardly ever is it sure in all draws
-_COLUMNS = 128  # at a time, of 8 MB for all draws
+_COLUMNS = 128  # at a time
 
 
 def largest_component(alphas: np.ndarray) -> np.ndarray:
@@ -133,27 +134,26 @@ class SignedRankSums:
         self.right = _SignForm(*_beyond(z, rope))
         self.left = _SignForm(*_beyond(-z, rope)) if rope else None
 
-    def of_pair(
-        self, at: int, weights: Sequence[np.ndarray] | np.ndarray
+    def of_pairs(
+        self, at: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the left, equivalent and right sums of each draw for one pair of strategies.
+        """Return the left, equivalent and right sums of each draw for some pairs of strategies.
 
-        ``weights`` has shape (N + 1, draws), and each sum has shape (draws,).
+        ``at`` has the places of C pairs, ``weights`` shape (N + 1, draws), each sum (C, draws).
         """
-        right, total = self.right.half_sum(at, weights)
+        right, total = self.right.half_sums(at, weights)
         half = total**2 / 2
         if self.left is None:
             return half - right, np.zeros_like(half), half + right
-        left, _ = self.left.half_sum(at, weights)
+        left, _ = self.left.half_sums(at, weights)
         return half + left, np.maximum(-left - right, 0.0), half + right
 
-    def largest(self, at: int, weights: Sequence[np.ndarray]) -> np.ndarray:
+    def largest(self, at: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the number of draws in which each sum is the largest; the first wins ties."""
-        left, equal, right = self.of_pair(at, weights)
-        on_right = (right > left) & (right > equal)
-        between = (equal > left) & (equal >= right)
-        n_right, n_between = np.count_nonzero(on_right), np.count_nonzero(between)
-        return np.array([len(left) - n_right - n_between, n_between, n_right])
+        left, equal, right = self.of_pairs(at, weights)
+        n_right = ((right > left) & (right > equal)).sum(axis=1)
+        n_between = ((equal > left) & (equal >= right)).sum(axis=1)
+        return np.stack([left.shape[1] - n_right - n_between, n_between, n_right], axis=1)
 
     def sure(self, weights: np.ndarray) -> np.ndarray:
         """Return whether the left, and the right, sum is the largest in every draw: (2, P).
@@ -219,24 +219,21 @@ class _SignForm:
         self.change = (sign - np.concatenate([sign[1:], np.zeros((1, u.shape[1]))])) / 2
         self.both_signs = _both_signs(size, sign, self.order)
 
-    def half_sum(
-        self, at: int, weights: Sequence[np.ndarray] | np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def half_sums(self, at: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return half the sum of ``w_i w_j sign(u_i + u_j)``, and the sum of weights, by draw."""
-        order, change = self.order[:, at].tolist(), self.change[:, at].tolist()
-        total, cumulated, square = np.zeros((3, len(weights[0])), dtype=weights[0].dtype)
-        for row, factor in zip(order, change, strict=True):
-            np.add(cumulated, weights[row], cumulated)
-            if factor:
-                np.multiply(cumulated, cumulated, square)
-                if abs(factor) != 1:
-                    square *= abs(factor)
-                (np.add if factor > 0 else np.subtract)(total, square, total)
-        for positive, negative in self.both_signs.get(at, ()):  # their sums of two are 0
-            # faster than the sum of `weights[rows]`, which copies the rows first
-            one, other = (reduce(np.add, (weights[k] for k in x)) for x in (positive, negative))
-            np.multiply(one, other, out=square)
-            np.add(total, square, out=total)
+        shape = 4, len(at), weights.shape[1]
+        total, cumulated, square, row = np.zeros(shape, dtype=weights.dtype)
+        change = self.change[:, at, None].astype(weights.dtype)
+        for rows, factor in zip(self.order[:, at], change, strict=True):
+            cumulated += weights.take(rows, axis=0, out=row, mode="clip")  # "raise" would copy
+            np.multiply(cumulated, cumulated, out=square)
+            square *= factor
+            total += square
+        for place, column in enumerate(at.tolist()):
+            for positive, negative in self.both_signs.get(column, ()):  # their sums of two are 0
+                # faster than the sum of `weights[rows]`, which copies the rows first
+                one, other = (reduce(np.add, (weights[k] for k in x)) for x in (positive, negative))
+                total[place] += one * other
         return total, cumulated
 
     def mean_sum(self, prior: float) -> np.ndarray:

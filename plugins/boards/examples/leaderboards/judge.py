@@ -7,11 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mlaut_boards.contamination import treat_contaminated
 from mlaut_boards.growing import new_records
 
 from mlaut.analysis import read_results, treat_missing
 from mlaut.analysis.methods.aggregates import skill_table
-from mlaut.analysis.results.contamination import treat_contaminated
 
 
 def submitted(folder):

@@ -12,40 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import one_of, position
-from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.pairwise.corrections import adjust
-from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean, p_of
 from mlaut.errors import AnalysisError
+from mlaut.plugins import RELATIVE_NOISE, SMALLEST_P, adjust, control_of
 from mlaut.records import RaceTerms
-
-QUESTIONS = {
-    "best": "which strategies may be as good as all others",
-    "all best": "the same, and the level holds for all of the best together",
-    "control: NAME": "which strategies differ from the strategy NAME",
-    "all pairs": "which of two strategies is better, for all pairs",
-}
-_CONTROL = "control:"
-
-
-def control_of(question: str, strategies: Sequence[str]) -> int | None:
-    """Return the position of the control that a question names; None if it names none.
-
-    Raises
-    ------
-    AnalysisError
-        The question or its control is not known.
-
-    Examples
-    --------
-    >>> control_of("control: B", ["A", "B"])
-    1
-    """
-    if question.startswith(_CONTROL):
-        return position("strategy", question.removeprefix(_CONTROL).strip(), strategies)
-    one_of("question", question, QUESTIONS)
-    return None
+from mlaut_races.evidence import BETS, KINDS, grow, log_mean, p_of
 
 
 @dataclass(frozen=True)

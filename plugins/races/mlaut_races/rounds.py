@@ -9,22 +9,18 @@ speed of the workers.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-from mlaut.errors import StudyError
-from mlaut.files_io import StudyStore
+from mlaut.experiments import Plan
+from mlaut.plugins import Group, PlannedDataset
 from mlaut.records import Cell, Outcome, RaceTerms, Status
-
-if TYPE_CHECKING:  # 'mlaut status' reads the terms of a race, without importing scikit-learn
-    from mlaut.experiments.options import RunOptions
-    from mlaut.experiments.plans.plan import Group, Plan, PlannedDataset
 
 
 class Racing(Protocol):
-    """Race of a study, as `mlaut.racing` makes it; ``n`` is a number of rounds that have ended."""
+    """Race of a study; ``n`` is a number of rounds that have ended."""
 
     terms: RaceTerms
 
@@ -34,9 +30,6 @@ class Racing(Protocol):
     def racing(self, n: int) -> frozenset[str]: ...  # noqa: D102
     def dropped(self, n: int) -> Mapping[str, str]: ...  # noqa: D102
     def sentence(self, n: int) -> str: ...  # noqa: D102
-
-
-MakeRace = Callable[[StudyStore, "Plan"], Racing]
 
 
 class Rounds:
@@ -82,6 +75,14 @@ class Rounds:
             running = [name in self._turns[place] for name in planned.strategies]
             self._waiting.append(int(open_cells[running].sum()))
             yield from planned.groups(self._turns[place])
+
+    def sealed(self) -> dict[str, Any]:
+        """Return the terms and the draw of the race, which the study stores."""
+        return self.race.sealed()
+
+    def sentence(self) -> str:
+        """Return the result after the rounds that have ended in words."""
+        return self.race.sentence(self.n_ended)
 
     def _decide_turns(self) -> None:
         """Decide which strategies run in each round that may begin now."""
@@ -131,53 +132,3 @@ def _raced_out(planned: PlannedDataset, name: str, reason: str) -> Iterator[Outc
     for repeat, fold in np.argwhere(waiting).tolist():
         cell = Cell(planned.entry.name, name, repeat, fold)
         yield Outcome(cell, Status.RACED_OUT, reason=reason)
-
-
-def sealed_terms(study: StudyStore) -> dict[str, Any] | None:
-    """Return the terms of the study's race as they were stored last; None without a race."""
-    sealed = [run["race"] for run in study.all_runs if isinstance(run.get("race"), dict)]
-    return sealed[-1] if sealed else None
-
-
-def check_sealed(study: StudyStore, options: RunOptions, race: bool, complete: bool) -> None:
-    """Check that a run agrees with the race of the study, if it has one.
-
-    Raises
-    ------
-    StudyError
-        The study is a race and the run is not; or the run is a race and the study has results from
-        before it; or failures that the race has counted would be tried again.
-    """
-    if complete:
-        return
-    sealed = study.exists and sealed_terms(study) is not None
-    if sealed and not race:
-        raise StudyError(
-            f"{study.path}: its datasets are run as a race; restore the section [race] (in Python "
-            "the argument race), or complete the race with 'mlaut run --complete' (complete=True)"
-        )
-    if race and (options.retry or options.overwrite_predictions):
-        raise StudyError(
-            f"{study.path}: a race counts a failure when it happens, so retry and "
-            "overwrite_predictions would change decisions; leave them out, or complete the race "
-            "with 'mlaut run --complete'"
-        )
-    first = race and not sealed and study.exists
-    if first and any(status.any() for _, status in study.statuses().values()):
-        raise StudyError(
-            f"{study.path}: has results already, and the terms of a race are stored before the "
-            "first result; race in a new study"
-        )
-
-
-def clear_raced_out(study: StudyStore) -> None:
-    """Clear the status of all cells that were raced out, so that a run does them."""
-    marked = {
-        name: (names, status == Status.RACED_OUT)
-        for name, (names, status) in study.statuses().items()
-        if (status == Status.RACED_OUT).any()
-    }
-    if marked:
-        with study.writing() as writer:
-            for name, (names, cells) in marked.items():
-                writer.forget(name, names, cells)

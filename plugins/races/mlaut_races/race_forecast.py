@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mlaut.analysis.racing.course import Course
-from mlaut.analysis.racing.study_race import StudyRace
+from mlaut.plugins import parse_seconds
+from mlaut.records import RaceTerms
+from mlaut_races.course import Course
+from mlaut_races.study_race import StudyRace
 
 _SIMULATED = 200  # races; the standard error of a probability is at most 3.5 points
 _SEEN = 10  # datasets of each strategy that is left; fewer say too little about those to come
@@ -162,3 +164,8 @@ def is_unlikely(race: StudyRace, n: int, below: float, *, max_cost: float = np.i
         if decided + _SIMULATED - done < need:
             return True
     raise AssertionError  # the futures do not end
+
+
+def max_cost_of(terms: RaceTerms) -> float:
+    """Return the seconds after which no round begins; infinite without ``max_cost``."""
+    return parse_seconds(terms.max_cost or None, "max_cost") or np.inf

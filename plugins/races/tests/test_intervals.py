@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from mlaut.analysis.racing.evidence import BETS
-from mlaut.analysis.racing.mean_interval import mean_interval
+from mlaut_races.evidence import BETS
+from mlaut_races.mean_interval import mean_interval
 
 
 def test_the_lower_end_is_where_the_wealth_reaches_its_need():

@@ -6,31 +6,35 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, groupby
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
 
-from mlaut.analysis.common.arguments import (
+from mlaut.analysis import MLautScore, Pairwise, Results
+from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.plugins import (
+    SMALLEST_P,
+    TESTS,
     NotNegative,
     Seed,
     Share,
+    Shown,
+    adjust,
     checked,
+    control_of,
     not_negative,
+    number,
     one_of,
     positions,
 )
-from mlaut.analysis.common.display import SMALLEST_P, Shown, number
-from mlaut.analysis.common.result_types import Pairwise
-from mlaut.analysis.common.tests import TESTS
-from mlaut.analysis.pairwise.corrections import adjust
-from mlaut.analysis.racing.course import Course, RaceDecision, control_of, follow
-from mlaut.analysis.racing.evidence import KINDS, p_of
-from mlaut.analysis.racing.mean_interval import mean_interval
-from mlaut.analysis.results.results import Results
-from mlaut.analysis.scores.base import MLautScore
-from mlaut.errors import AnalysisError, MissingCellsError
-from mlaut.lazy import pd
 from mlaut.records import NOT_RUN, RaceTerms, Status
+from mlaut_races.course import Course, RaceDecision, follow
+from mlaut_races.evidence import KINDS, p_of
+from mlaut_races.mean_interval import mean_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _LARGEST_LOG = 700.0  # exp overflows beyond 709
 _GIVEN = (
@@ -223,6 +227,12 @@ class Race(Shown):
         if self.terms.of_best and len(self.left) > 1:
             return ", and they are practically equal"
         return ""
+
+    def plot(self, **how: Any) -> Figure:
+        """Draw the evidence over the datasets, with the arguments of `race_plot`."""
+        from mlaut_races.drawing import race_plot
+
+        return race_plot(self, **how)
 
     def cost_sentence(self) -> str:
         """Return what the race has cost and saved so far; empty without a study."""

@@ -1,4 +1,4 @@
-"""The stored terms of a race; races of whole studies are in tests/test_racing.py."""
+"""The stored terms of a race; races of whole studies are in test_racing.py."""
 
 import gzip
 from pathlib import Path
@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_races import evidence
+from mlaut_races.study_race import Draw, StudyRace, read_sealed
 
 from mlaut.analysis import Results, race
-from mlaut.analysis.racing import evidence
-from mlaut.analysis.racing.study_race import Draw, StudyRace, read_sealed
 from mlaut.errors import StudyError
 from mlaut.files_io import StudyStore
 from mlaut.records import RaceTerms
 
 OLD = Path(__file__).parent / "rule-1.h5.gz"
 TERMS, DRAW = RaceTerms(metric="accuracy", rope=0.01), Draw(("wine", "iris"), ("A", "B"))
-STORED = {**TERMS.sealed(), "order": ["wine", "iris"], "strategies": ["A", "B"]}
+STORED = {**TERMS.sealed(), "order": ["wine", "iris"], "strategies": ["A", "B"], "test": "sign"}
 
 
 def test_terms_are_stored_as_plain_values_and_read_again(tmp_path):

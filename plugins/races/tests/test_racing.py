@@ -7,13 +7,14 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_races import run_race
+from mlaut_races.evidence import KINDS, Kind
+from mlaut_races.race_forecast import forecast_race
+from mlaut_races.study_race import StudyRace
 
 import mlaut
 from mlaut.analysis import Results, drawn_order, race, treat_missing, wilcoxon_test
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.analysis.racing.evidence import KINDS, Kind
-from mlaut.analysis.racing.race_forecast import forecast_race
-from mlaut.analysis.racing.study_race import StudyRace
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError
 from mlaut.experiments import Orchestrator, plan_study, study_status
@@ -22,7 +23,6 @@ from mlaut.experiments.following.status import unfinished
 from mlaut.experiments.study_files.choices import prepare_data
 from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.racing import run_race
 from mlaut.records import Status
 from mlaut.report import make_report
 from mlaut.report.drawing import figures
@@ -460,6 +460,8 @@ def test_a_plan_names_sources_that_datasets_of_a_race_share(folder):
     (folder / "tables" / "manifest.csv").write_text("\n".join(["file,target,cluster", *lines]))
     with pytest.raises(StudyError, match="12 datasets of the race share sources"):
         plan_study(folder / "study.toml")
+    with pytest.raises(StudyError, match="12 datasets of the race share sources"):
+        run_race(folder / "study.toml", **QUIET)
 
 
 def test_a_kind_whose_test_is_unknown_is_refused_before_anything_runs(folder, monkeypatch):

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_races.course import Following, follow
+from mlaut_races.evidence import BETS, KINDS, Kind
+from mlaut_races.race import race
 
 from mlaut.analysis import Results
-from mlaut.analysis.racing.course import Following, follow
-from mlaut.analysis.racing.evidence import BETS, KINDS, Kind
-from mlaut.analysis.racing.race import race
 from mlaut.errors import AnalysisError
 from mlaut.records import RaceTerms
 

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
+from mlaut_races.rounds import Rounds
 
-from mlaut.errors import StudyError
-from mlaut.experiments import RunOptions
 from mlaut.experiments.plans.plan import make_plan
-from mlaut.experiments.plans.rounds import Rounds, check_sealed, clear_raced_out, sealed_terms
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.records import CLASSIFICATION, Cell, Outcome, RaceTerms, Split, Status
 
@@ -138,51 +136,3 @@ def test_what_is_stored_ends_rounds_and_is_not_marked_again(study):
     groups = rounds.groups()
     assert begun(groups) == [("three", "A"), ("four", "A")]  # the first round waits for nothing
     assert marks(rounds.left_out()) == [("three", "B", 1), ("four", "B", 0), ("four", "B", 1)]
-
-
-def refused(study, options=None, race=True, complete=False):
-    with pytest.raises(StudyError) as error:
-        check_sealed(study, options or RunOptions(), race, complete)
-    return str(error.value)
-
-
-def test_a_race_and_a_plain_run_do_not_share_a_study(study):
-    assert sealed_terms(study) is None
-    check_sealed(study, RunOptions(retry="error"), race=False, complete=False)
-    check_sealed(study, RunOptions(), race=True, complete=False)
-    with study.writing() as writer:
-        writer.write(*done(("one", "A")))
-    assert refused(study) == (
-        f"{study.path}: has results already, and the terms of a race are stored before the first "
-        "result; race in a new study"
-    )
-    for fold, alpha in enumerate((0.05, 0.1)):
-        with study.writing({"race": {"alpha": alpha}}) as writer:
-            writer.write(Outcome(Cell("one", "B", 0, fold), Status.ERROR))
-    assert sealed_terms(study) == {"alpha": 0.1}
-    check_sealed(study, RunOptions(), race=True, complete=False)
-    check_sealed(study, RunOptions(retry="error"), race=False, complete=True)
-    assert refused(study, race=False) == (
-        f"{study.path}: its datasets are run as a race; restore the section [race] (in Python the "
-        "argument race), or complete the race with 'mlaut run --complete' (complete=True)"
-    )
-    for options in (RunOptions(retry="error"), RunOptions(overwrite_predictions=True)):
-        assert refused(study, options) == (
-            f"{study.path}: a race counts a failure when it happens, so retry and "
-            "overwrite_predictions would change decisions; leave them out, or complete the race "
-            "with 'mlaut run --complete'"
-        )
-
-
-def test_only_cells_that_were_raced_out_are_cleared(study):
-    with study.writing() as writer:
-        writer.write(*done(("one", "A"), ("two", "A")))
-    before = study.path.read_bytes()
-    clear_raced_out(study)  # without such a cell, nothing is written
-    assert study.path.read_bytes() == before
-    with study.writing() as writer:
-        writer.write(Outcome(Cell("two", "B", 0, 1), Status.RACED_OUT, reason=WHY))
-    assert study.status("two").tolist() == [[[1, 1]], [[0, Status.RACED_OUT]]]
-    clear_raced_out(study)
-    assert study.status("two").tolist() == [[[1, 1]], [[0, 0]]]
-    assert study.status("one").tolist() == [[[1, 1]], [[0, 0]]]

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import checked, position
-from mlaut.analysis.results.results import Results
+from mlaut.analysis import Results
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
+from mlaut.plugins import checked, position
 
 KEEP = "keep"
 _MOST_NAMED = 3  # strategies in a note

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
-from mlaut.analysis.racing.course import Following
-from mlaut.analysis.racing.race import Race, cell_losses, check_terms
-from mlaut.analysis.results.results import Results
-from mlaut.analysis.scores.metric_names import metric
+from mlaut.analysis import Results, metric
 from mlaut.errors import StudyError
+from mlaut.experiments import read_study_file
 from mlaut.files_io import StudyStore
-from mlaut.files_io.outcomes.study_records import USAGE
-from mlaut.lazy import pd
+from mlaut.plugins import USAGE
 from mlaut.records import RACE_RULE, RaceTerms, Status
+from mlaut_races.course import Following
+from mlaut_races.evidence import KINDS
+from mlaut_races.race import Race, cell_losses, check_terms
 
 _COST = ["cells", "cells left out", "cells open", "seconds", "seconds left out"]
 _KEPT = 3  # standings kept beside those of rounds that overlap: more are not asked for again
@@ -108,13 +110,13 @@ class StudyRace:
         StudyError
             The stored terms are damaged.
         """
-        stored = [run["race"] for run in study.all_runs if isinstance(run.get("race"), dict)]
-        return cls(study, *read_sealed(stored[-1], study.path)) if stored else None
+        stored = study.race
+        return None if stored is None else cls(study, *read_sealed(stored, study.path))
 
     def sealed(self) -> dict[str, Any]:
-        """Return the terms and the draw as plain JSON values."""
+        """Return the terms and the draw as plain JSON values, and the test that reports use."""
         draw = {name: list(value) for name, value in vars(self.draw).items()}
-        return {**self.terms.sealed(), **draw}
+        return {**self.terms.sealed(), **draw, "test": KINDS[self.terms.kind].test}
 
     def _read(self, n: int) -> None:
         """Read the losses and times of the first n rounds."""
@@ -168,6 +170,14 @@ class StudyRace:
     def now(self) -> Race:
         """Return the race after all complete rounds, with its cost."""
         return dataclasses.replace(self.after(self.n_known), cost=self._cost())
+
+    def forecast(self, study_file: str | os.PathLike[str]) -> object:
+        """Return the forecast of the race of a study file, or why there is none."""
+        from mlaut_races.race_forecast import forecast_race, max_cost_of
+
+        terms = read_study_file(study_file).race
+        forecast = forecast_race(self, max_cost=max_cost_of(terms) if terms else np.inf)
+        return forecast or "race: no dataset is complete yet, so nothing is forecast"
 
     def _cost(self) -> pd.DataFrame:
         """Return the table of `Race.cost`."""

@@ -1,10 +1,12 @@
 """`race` of results: words, tables, order, missing cells and errors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from mlaut.analysis import Results, drawn_order, race
+from mlaut.analysis import Results, drawn_order, importers, race, race_plot
 from mlaut.errors import AnalysisError, MissingCellsError
 from mlaut.records import Status
 
@@ -245,3 +247,43 @@ def test_wrong_arguments(clear, how, words):
 def test_bets_on_the_mean_need_a_range(losses):
     with pytest.raises(AnalysisError, match="need a metric with a known range"):
         race(losses({"A": [1.0, 2.0], "B": [2.0, 3.0]}), kind="mean")
+
+
+def test_bets_on_sizes_need_a_metric_that_compares_between_datasets():
+    rows = [
+        (task, name, fold, metric, value)
+        for task, metric, values in (("car", "auc", (0.8, 0.9)), ("cmc", "neg_logloss", (-2, -1)))
+        for name, value in zip("AB", values, strict=True)
+        for fold in (0, 1)
+    ]
+    columns = ["task", "framework", "fold", "metric", "result"]
+    results = importers.read_automlbenchmark(pd.DataFrame(rows, columns=columns))
+    with pytest.raises(AnalysisError, match="only signs of result compare: race by sign"):
+        race(results, kind="signed rank")
+
+
+def test_a_strategy_that_was_too_large_races_on_and_the_dataset_is_no_evidence():
+    """A is the best wherever it has a result, which it lacks on 20 of 40 datasets."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"A": rng.uniform(0.1, 0.2, 40), "B": rng.uniform(0.2, 0.3, 40)})
+    table["C"] = table["B"] + 0.1
+    table.loc[table.index[:20], "A"] = np.nan
+    results = Results.from_table(table, metric="misclassification")
+    reasons = {(i, 0, 0, 0): Status.SKIPPED.word for i in range(20)}
+    course = race(
+        replace(results, reasons=reasons), question="all pairs", missing="failures last"
+    ).course
+    assert len(course.against) > 20
+    assert course.worse_sup[0, 1] == 0 < course.worse_sup[1, 0]
+    assert course.decisions[0].first == 2
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [({"alpha": 5}, "alpha = 5 is not between"), ({"rope": -1}, "rope"), ({"seed": 1.5}, "seed")],
+)
+def test_arguments_are_checked(losses, how, words):
+    with pytest.raises(AnalysisError, match=words):
+        race(losses({"A": [0.1, 0.2], "B": [0.2, 0.3]}), **how)
+    with pytest.raises(AnalysisError, match="race"):
+        race_plot("no race")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlaut.analysis.racing.evidence import BETS, log_mean
+from mlaut_races.evidence import BETS, log_mean
 
 _HALVINGS = 30  # the ends are then exact to 1e-9 of the range, below any difference of interest
 

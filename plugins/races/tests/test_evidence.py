@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-
-from mlaut.analysis.racing.evidence import BETS, KINDS, grow, log_mean, p_of
+from mlaut_races.evidence import BETS, KINDS, grow, log_mean, p_of
 
 
 def wealth(steps):

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mlaut_races.course import follow
+from mlaut_races.evidence import KINDS
 
-from mlaut.analysis.racing.course import follow
-from mlaut.analysis.racing.evidence import KINDS
 from mlaut.records import RaceTerms
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "race_levels.py"

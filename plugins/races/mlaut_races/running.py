@@ -8,27 +8,30 @@ alone.
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import share
-from mlaut.analysis.deciding.terms import check_targets
-from mlaut.analysis.racing.race import drawn_order
-from mlaut.analysis.racing.race_forecast import RaceForecast, forecast_race, is_unlikely
-from mlaut.analysis.racing.study_race import Draw, StudyRace
 from mlaut.errors import StudyError
-from mlaut.experiments import RunSummary
-from mlaut.experiments.cells.memory import parse_seconds
-from mlaut.experiments.plans.plan import Plan
-from mlaut.experiments.plans.rounds import MakeRace
-from mlaut.experiments.study_files.running import run_study
-from mlaut.experiments.study_files.study_file import StudyFile, read_race, read_study_file
-from mlaut.files_io import StudyStore
+from mlaut.experiments import (
+    Plan,
+    RunOptions,
+    RunSummary,
+    StudyFile,
+    read_study_file,
+    run_study,
+)
+from mlaut.files_io import DatasetInfo, FilesIO, StudyStore
+from mlaut.plugins import MakeRace, check_targets, clusters_of, read_race, share
 from mlaut.records import CLASSIFICATION, RaceTerms
+from mlaut_races.race import drawn_order
+from mlaut_races.race_forecast import is_unlikely, max_cost_of
+from mlaut_races.rounds import Rounds
+from mlaut_races.study_race import Draw, StudyRace
 
 _STOP_IF = re.compile(r"P\(decided\) ?< ?(0?\.[0-9]+)")
 
@@ -65,7 +68,7 @@ def run_race(
         the race.
     """
     file = path if isinstance(path, StudyFile) else read_study_file(path)
-    begin = partial(_RunningRace, file.race) if file.race is not None else None
+    begin = begun_by(file.race) if file.race is not None else None
     return run_study(file, verbose=verbose, race=begin, complete=complete, **changes)
 
 
@@ -89,7 +92,48 @@ def make_race(**terms: Any) -> MakeRace:
     Traceback (most recent call last):
     mlaut.errors.StudyError: race: unknown key 'alhpa' in [race]; did you mean 'alpha'?
     """
-    return partial(_RunningRace, read_race(terms))
+    return begun_by(read_race(terms))
+
+
+def begun_by(terms: RaceTerms) -> MakeRace:
+    """Return a function that begins a race by these terms, or goes on with it."""
+    return partial(_begin, terms)
+
+
+def _begin(
+    terms: RaceTerms, study: StudyStore, plan: Plan, options: RunOptions, database: Path
+) -> Rounds:
+    """Begin a race, or go on with it.
+
+    Raises
+    ------
+    StudyError
+        Datasets share a source, since a round is one dataset; failures that the race has counted
+        would be tried again; or the study has results from before the race.
+    """
+    check_unrelated(FilesIO(database, "r").infos_of(x.entry.path for x in plan.datasets))
+    if options.retry or options.overwrite_predictions:
+        raise StudyError(
+            f"{study.path}: a race counts a failure when it happens, so retry and "
+            "overwrite_predictions would change decisions; leave them out, or complete the race "
+            "with 'mlaut run --complete'"
+        )
+    if study.race is None and any(status.any() for _, status in study.statuses().values()):
+        raise StudyError(
+            f"{study.path}: has results already, and the terms of a race are stored before the "
+            "first result; race in a new study"
+        )
+    return Rounds(plan, _RunningRace(terms, study, plan))
+
+
+def check_unrelated(infos: Iterable[DatasetInfo]) -> None:
+    """Raise `StudyError` if datasets of a race share a source, since a round is one dataset."""
+    clusters = clusters_of(infos)
+    if len(set(clusters.values())) < len(clusters):
+        raise StudyError(
+            f"{len(clusters)} datasets of the race share sources (metadata 'cluster'), and a round "
+            "is one dataset: run all cells, then mlaut.analysis.race of the results"
+        )
 
 
 class _RunningRace(StudyRace):
@@ -152,18 +196,6 @@ class _RunningRace(StudyRace):
         if n not in self._unlikely:
             self._unlikely[n] = is_unlikely(self, n, self._stop_below, max_cost=self.max_cost)
         return self._unlikely[n]
-
-
-def max_cost_of(terms: RaceTerms) -> float:
-    """Return the seconds after which no round begins; infinite without ``max_cost``."""
-    return parse_seconds(terms.max_cost or None, "max_cost") or np.inf
-
-
-def forecast_of(path: str | os.PathLike[str], race: StudyRace) -> RaceForecast | str:
-    """Return the forecast of the race of a study file, or why there is none."""
-    terms = read_study_file(path).race
-    forecast = forecast_race(race, max_cost=max_cost_of(terms) if terms else np.inf)
-    return forecast or "race: no dataset is complete yet, so nothing is forecast"
 
 
 def _stop_below(terms: RaceTerms) -> float:

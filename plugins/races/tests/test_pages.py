@@ -1,0 +1,30 @@
+"""The page of the plug-in and its notebook: what they show runs."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGIN = Path(__file__).parents[1]
+OF_MLAUT = PLUGIN.parents[1] / "tests" / "acceptance"
+DOCS = runpy.run_path(str(OF_MLAUT / "test_docs.py"))
+NOTEBOOKS = runpy.run_path(str(OF_MLAUT / "test_notebooks.py"))
+NOTEBOOK = PLUGIN / "examples" / "when_is_it_enough.ipynb"
+
+
+def test_the_example_of_the_page_runs(tmp_path):
+    program = DOCS["program_of"](PLUGIN / "README.md")
+    command = [sys.executable, "-W", "error", "-c", program]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert told.returncode == 0, told.stderr
+
+
+def test_the_notebook_is_kept_clean():
+    NOTEBOOKS["test_a_notebook_is_kept_clean"](NOTEBOOK)
+
+
+@pytest.mark.slow
+def test_the_notebook_runs(tmp_path):
+    NOTEBOOKS["test_a_notebook_runs"](NOTEBOOK, tmp_path)
