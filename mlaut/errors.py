@@ -76,6 +76,10 @@ class UnusableWarning(UserWarning):
     """Warning about a dataset that no strategy can be run on; a run leaves it out."""
 
 
+class TextWarning(UserWarning):
+    """Warning about texts of a dataset that seem to be numbers, dates or one class; none is."""
+
+
 class PluginWarning(UserWarning):
     """Warning about an installed plug-in that cannot be loaded; MLaut works without it."""
 

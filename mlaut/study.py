@@ -601,8 +601,8 @@ class Study:
         names, paths = self._named_paths()
         if not names:
             raise StudyError(
-                f"{self.path}: the study has no dataset; add some, for example with "
-                "add_datasets('starter')"
+                f"{self.path}: no dataset in {self.datasets_path}; copy that file there if it is "
+                "elsewhere, or add some, for example with add_datasets('starter')"
             )
         datasets, study = self._datasets_io("r"), files_io.FilesIO(self.path, "a")
         name_of = dict(zip(paths, names, strict=True))

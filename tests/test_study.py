@@ -221,7 +221,7 @@ def test_what_cannot_be_done_is_said_in_one_line(study, tmp_path):
     with pytest.raises(DataError, match="'stater' is no collection"):
         study.add_datasets("stater")
     with pytest.raises(
-        StudyError, match=r"has no dataset; add some, for example with add_datasets\('starter'\)"
+        StudyError, match=r"no dataset in .*empty.datasets.h5; copy that file there .* or add some"
     ):
         Study(tmp_path / "empty.h5").run(STRATEGIES)
     assert not (tmp_path / "empty.h5").exists()
@@ -269,7 +269,7 @@ def test_sources_of_datasets_are_sealed_with_the_analysis(tmp_path):
     other = study.report(clusters={"d0": "one", "d1": "one"})
     assert other.sections[0].decision.n_sources == 13
     assert "clusters from 7 sources of 14 datasets to 1 sources" in " ".join(
-        other.sections[0].decision.certainty()
+        other.sections[0].decision.caveats()
     )
     study.run(STRATEGIES, **QUIET)
     assert study.analysis().clusters == known

@@ -247,12 +247,12 @@ class AnalyseResults:
             One row for each strategy: average, std_error, low, high. The axis of the columns has
             the name of the loss; ``attrs["notes"]`` has the notes on how to read the numbers.
         """
-        table = mean_estimates(
-            self._complete(errors), scenario=scenario, method=method, confidence=confidence
-        )
+        results = self._complete(errors)
+        table = mean_estimates(results, scenario=scenario, method=method, confidence=confidence)
         frame = table.frame.rename(columns={"value": "average", "standard_error": "std_error"})
         frame.attrs["notes"] = table.notes_text()
-        return frame.rename_axis(columns=table.metric)
+        units = ", in unlike units" * bool(results.incomparable)
+        return frame.rename_axis(columns=table.metric + units)
 
     def ranks(self, errors: Any) -> pd.DataFrame:
         """Return the average rank of each strategy with standard error and interval, best first."""

@@ -12,7 +12,7 @@ from mlaut.data.api import Data
 from mlaut.data.sources.references import is_reference
 from mlaut.data.tables.collections import list_collections
 from mlaut.data.tables.folders import is_file_of_table, load_file
-from mlaut.data.tables.frames import with_roles
+from mlaut.data.tables.frames import warn_of_texts, with_roles
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
 from mlaut.files_io.tables.datasets import checked
@@ -101,7 +101,7 @@ def _store(
     hdf5_io: FilesIO, datasets: list[Dataset], task: str | None, overwrite: bool, **_: Any
 ) -> Iterable[str]:
     chosen = [checked(dataset) for dataset in datasets if task in (None, dataset.task)]
-    once = {(dataset.name, dataset.fingerprint): dataset for dataset in chosen}
+    once = {(x.name, x.fingerprint): warn_of_texts(x) for x in chosen}
     return hdf5_io.save_datasets(once.values(), overwrite=overwrite)
 
 

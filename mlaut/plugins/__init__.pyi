@@ -83,6 +83,19 @@ from mlaut.report.shown import ShownCell as ShownCell
 from mlaut.report.shown import ShownTable as ShownTable
 from mlaut.report.shown import TableColumn as TableColumn
 from mlaut.report.shown import decision_table as decision_table
+from mlaut.report.shown import in_words_of as in_words_of
+from mlaut.report.screen import Screen as Screen
+from mlaut.report.screen import screen_table as screen_table
+from mlaut.analysis.deciding.margins import margins as margins
+from mlaut.analysis.deciding.margins import own_scores as own_scores
+from mlaut.analysis.deciding.relatives import related_hint as related_hint
+from mlaut.analysis.deciding.relatives import with_relatives as with_relatives
+from mlaut.analysis.deciding.verdict_table import VerdictTable as VerdictTable
+from mlaut.analysis.deciding.verdicts import OPEN as OPEN
+from mlaut.analysis.deciding.verdicts import USE as USE
+from mlaut.analysis.deciding.verdicts import VERDICTS as VERDICTS
+from mlaut.analysis.deciding.words import NOW as NOW
+from mlaut.analysis.deciding.words import listed as listed
 
 # studies, their datasets and their runs
 from mlaut.files_io.outcomes.study_records import extends as extends

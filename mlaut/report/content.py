@@ -67,6 +67,9 @@ _RACED = (
 )
 
 
+_WARNED = {"ConvergenceWarning": "did not converge"}
+
+
 @dataclass(frozen=True)
 class Choice:
     """Strategies and datasets of a report.
@@ -180,11 +183,12 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
     warned = state.tables.get("warnings", strategies[:0])
     parts = [
-        f"{name} in {row['cells']} of {strategies['done'][name]} fits"
+        f"{name} {_WARNED.get(kind := row['warning'].partition(':')[0], f'warned ({kind})')} in "
+        f"{row['cells']} of {strategies['done'][name]} fits"
         for name in best
         for _, row in warned[warned.index == name][:1].iterrows()
     ]
-    told = [f"Warnings in training: {listed(parts)}."] if parts else []
+    told = [f"{listed(parts)}."] if parts else []
     near = [*best, *(decision.named(LIKELY) if decision else ())]
     tuned = [name for name in near if strategies["candidates"].notna()[name]]
     plain = [name for name in near if name not in tuned and not is_baseline(name)]

@@ -193,14 +193,7 @@ def _scores(section: Section) -> _Made | None:
 
 
 def _race(section: Section) -> _Made | None:
-    race = section.race
-    if race is None or not race.datasets:
-        return None
-    caption = (
-        "Evidence against each strategy after each dataset, or the number of undecided pairs. A "
-        "strategy leaves where its line reaches the dashed level; bold names are left."
-    )
-    return race.plot(), caption, f"{race.sentence()} {'; '.join(race.decisions)}."
+    return None if section.race is None else section.race.figure()
 
 
 def _ranks(section: Section) -> _Made | None:

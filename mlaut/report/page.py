@@ -18,7 +18,7 @@ from mlaut.report.contents import Contents
 from mlaut.report.drawing import Picture, pictures
 from mlaut.report.explorer.payload import payload
 from mlaut.report.records import PAGE, ReportTable, Section, shown_in
-from mlaut.report.screen import Screen, race_screen, screen_of
+from mlaut.report.screen import Screen, screen_of
 from mlaut.report.shown import ShownTable
 from mlaut.report.state import STATE_TABLES, State
 from mlaut.report.tables import TABLES
@@ -158,9 +158,10 @@ def source_of(text: str) -> str:
 
 def _part(section: Section, prefix: str, view: int) -> _PagePart:
     drawn, decision = pictures(section, prefix), section.decision
+    raced = section.race.screen(section) if section.race is not None else None
     return _PagePart(
         section,
-        screen_of(section) if decision else race_screen(section),
+        screen_of(section) if decision else raced,
         _links(section, view) if decision and section.one is None else {},
         ShownTable.of(decision.checks_frame()) if decision and decision.checks else None,
         _blocks(TABLES, section, drawn.values(), prefix=prefix, **section.words),

@@ -5,17 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from mlaut.analysis.common.display import number
-from mlaut.analysis.deciding.margins import margins, own_scores
-from mlaut.analysis.deciding.relatives import related_hint, with_relatives
+from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import VerdictTable
-from mlaut.analysis.deciding.verdicts import OPEN, USE, VERDICTS
-from mlaut.analysis.deciding.words import NOW, listed
 from mlaut.analysis.results.results import Results
-from mlaut.markup import counted
 from mlaut.report.records import Section
 from mlaut.report.shown import (
     ShownTable,
@@ -26,7 +20,6 @@ from mlaut.report.shown import (
     legend,
 )
 
-RACED_OUT = "stopped"
 _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _TALL = 60.0  # half of a line of the axis, which a row of several lines of text cuts
 _CLOSE = 0.03  # share of the axis between letters that would touch
@@ -133,75 +126,13 @@ def screen_of(section: Section) -> Screen:
         notes=decision.remarks(),
         cards=decision.cards(),
         say=in_words_of(results),
-        **_table(decision, results, decision.meanings()),
+        **screen_table(decision, results, decision.meanings()),
     )
 
 
-def race_screen(section: Section) -> Screen | None:
-    """Return the first screen of a race for the best; None without one, or if it has no best."""
-    race, scored = section.race, section.scored
-    if race is None or not race.terms.of_best or not race.left:
-        return None
-    first = str(scored.losses[list(race.left)].mean().idxmin())
-    left = [first, *(name for name in race.left if name != first)]
-    known, frame = race.to_frame(), margins(scored, first)
-    alone = USE if race.answered and len(race.left) == 1 else OPEN
-    frame["verdict"] = [alone if name in race.left else RACED_OUT for name in frame.index]
-    has = scored.losses.notna().sum()
-    lack = (known["datasets"] - has).clip(lower=0).astype(int)
-    frame = frame.assign(failures=lack, datasets=has, ran=has + lack, **{"average rank": np.nan})
-    frame = frame.sort_values(["verdict", "ran"], key=_race_order, kind="stable")
-    frame = frame.loc[[first, *frame.index.drop(first)], [x for x in _RACE if x in frame]]
-    if "difference" in frame:
-        means = own_scores(scored).mean().where(has == has.max())
-        frame.insert(2, f"mean {scored.metric.name}", means)
-    terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
-    table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
-    best, risk = listed(left), number(100 * race.terms.alpha)
-    out = len(known) - len(left)
-    more = (
-        f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
-        f"{counted(out, 'other')} {'was' if out == 1 else 'were'} shown to be worse, and stopped "
-        "early to save time." * bool(out),
-    )
-    answer = f"No clear winner: {best} may be best."
-    if race.answered:
-        alike = "are practically equal" if len(left) > 1 else "is the best"
-        answer = f"On datasets like these, {best} {alike}."
-    words = {
-        USE: VERDICTS[USE],
-        OPEN: "not shown to be worse",
-        RACED_OUT: "shown to be worse than another, so it was run no further",
-    }
-    again = "For ranks and the usual tests, run what was skipped: mlaut run --complete."
-    next_ = f"More datasets may tell which is the best. {again}" if len(left) > 1 else again
-    cost = race.cost_sentence()
-    asked = {
-        "How sure is it?": f"The risk that a best one was stopped is at most {risk} %, however "
-        "often one looks.",
-        "What did it cost?": f"{cost}.".replace("cells", "trainings") * bool(cost),
-        "What next?": next_,
-    }
-    related = with_relatives(related_hint(race.datasets))
-    return Screen(
-        answer=answer,
-        more=tuple(filter(None, more)),
-        mind=("Bear in mind", *filter(None, (related,)), *section.cautions),
-        notes=(),
-        cards=tuple((question, text) for question, text in asked.items() if text),
-        say=in_words_of(scored),
-        **_table(table, scored, {x: y for x, y in words.items() if table.named(x)}),
-    )
-
-
-_RACE = ("verdict", "ran", "ratio", "difference", "won", "tied", "lost", "failures", "datasets")
-
-
-def _race_order(values: pd.Series) -> pd.Series:
-    return values == RACED_OUT if values.name == "verdict" else -values
-
-
-def _table(decision: VerdictTable, results: Results, verdicts: Mapping[str, str]) -> dict[str, Any]:
+def screen_table(
+    decision: VerdictTable, results: Results, verdicts: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the parts of a screen that its table has: columns, rows, strips and legend."""
     strips, table = Strips.of(decision, results), decision_table(decision, strips=True)
     words = [*legend(table, verdicts), *strips.legend("upright line")]

@@ -13,7 +13,7 @@ import pandas as pd
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
 from mlaut.analysis.deciding.verdict_table import VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, EQUAL, OPEN, USE, VERDICTS
+from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, CONSIDERED, EQUAL, OPEN, USE, VERDICTS
 from mlaut.analysis.deciding.words import probability, sizes, unit
 from mlaut.analysis.results.results import Results
 
@@ -232,7 +232,7 @@ COLUMNS = (
         "rank",
         title="the average place among {k}, 1 is best; it gives the order, tests give the verdicts",
     ),
-    TableColumn("mean {metric}", "{metric}", title="the average; {side} is better"),
+    TableColumn("mean {metric}", "{metric}", title="the average; {side} is better{partly}"),
     TableColumn("low", "interval", title="the {sure} interval of the {metric}"),
     TableColumn(
         "won",
@@ -294,8 +294,9 @@ def decision_table(
     hidden |= set() if frame["failures"].any() else {"failures"}
     hidden |= {"verdict", "average rank"} if decision.alone else set()
     hidden |= set() if below or decision.slow else {"training seconds"}
-    if leader and mean in frame and np.isnan(frame.loc[leader, mean]):
-        hidden.add(mean)  # other means would look best, as the leader has none
+    near = frame[frame["verdict"].isin([USE, *CONSIDERED])]
+    if mean in near and near[mean].isna().any():
+        hidden.add(mean)  # of other datasets than those of the others
     decimals = {name: _decimals(frame[name]) for name in frame}
     decimals["average rank"] = max(decimals.get("average rank") or 0, 1)
     if mean in frame and "difference" in frame:
@@ -334,14 +335,15 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         "most": ": of a source, on most of its datasets" * (decision.n_sources > 0),
         "side": "higher" if decision.scorer.greater_is_better else "lower",
         "k": len(decision.frame),
+        "partly": "" if decision.complete else "; blank without all results",
         "chance": "to have the best average rank on more such datasets"
         if decision.sets is None
         else f"to have the best {decision.metric} on such data",
         "sure": f"{number(100 * level)} %",
     }
     for x in COLUMNS:
-        texts = (text.format(**words) for text in (x.key, x.header, x.title))
-        yield replace(x, **dict(zip(("key", "header", "title"), texts, strict=True)))
+        key, header, title = (text.format(**words) for text in (x.key, x.header, x.title))
+        yield replace(x, key=key, header=header, title=title)
 
 
 def legend(table: ShownTable, verdicts: Mapping[str, str]) -> list[tuple[str, str]]:

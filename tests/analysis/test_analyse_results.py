@@ -322,6 +322,7 @@ def test_notes_on_means_stay_with_the_table():
     table = pd.DataFrame({"A": [1.0, 2e6], "B": [2.0, 1e6]})
     frame = AnalyseResults().average_and_std_error(Results.from_table(table, metric="rmse"))
     assert any("means over datasets do not compare" in note for note in frame.attrs["notes"])
+    assert frame.columns.name == "rmse, in unlike units"
 
 
 def test_boxes_show_scores_that_were_seen_alone(study):

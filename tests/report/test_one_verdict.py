@@ -69,9 +69,10 @@ def said(decision: Decision) -> dict[str, list[str]]:
         for pattern, verdict in (
             (r", use (?:one of )?(.*?)(?: in place of .*)?$", "use" if chosen else "may be best"),
             (r"^(?:No clear winner: )?(.*) may be best$", "may be best"),
-            (r"^(.*) (?:is|are) probably worse$", "probably worse"),
-            (r"^(.*) (?:is|are) practically as good$", "as good"),
-            (r"^(.*) (?:is|are) undecided$", "undecided"),
+            (r"^May be best too: (.*)$", "may be best"),
+            (r"^Probably worse: (.*)$", "probably worse"),
+            (r"^Practically as good: (.*)$", "as good"),
+            (r"^Undecided: (.*)$", "undecided"),
             (r"^Avoid (.*) for failures on .*$", "fails"),
             (r"^Avoid (.*)$", "avoid"),
         ):

@@ -249,7 +249,7 @@ def test_the_first_screen_answers(tmp_path, draw_only):
     assert decision.answer() == f"{answer} {more}"
     assert decision.answer() == (
         "On datasets like these, use one of Strategy 01, Strategy 00, Strategy 03, Strategy 02 and "
-        "8 more in place of Strategy 19. 7 are undecided."
+        "8 more in place of Strategy 19. Undecided: 7 others."
     )
     shown = re.findall(r'<th scope="row"><a href="#explore[^>]*>(.*)</a></th>', first)
     assert shown == [name for _, group, _ in decision_groups(decision) for name in group]

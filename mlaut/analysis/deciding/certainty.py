@@ -25,11 +25,6 @@ def planned(table: VerdictTable) -> str:
 def agreement(table: VerdictTable) -> str:
     """Return how many other analyses agree, where others differ, and the smallest change."""
     parts = [_agree(table)] if table.checks else []
-    for check in table.checks:
-        if check.how in TREATED.values() and check.than and not table.control:
-            how = f"{check.how[:1].upper()}{check.how[1:]}"
-            who = _few(check.than)
-            parts.append(f"{how} does not show {table.leader} to be better than {who}.")
     if table.without and len(table.first) == 1:
         few, of = len(table.without), table.n_sources or table.n
         if few <= max(1, _FRAGILE * of):
@@ -58,11 +53,14 @@ def _agree(table: VerdictTable) -> str:
     if unsure:
         who = "it does not show" if n == 1 else "not all of them show"
         texts.append(f"{who} {unsure} {differ or 'to be worse'}")
-    if not texts:
+    than = [x for x in table.checks if x.how in TREATED.values() and x.than and not table.control]
+    if not texts and not than:
         every = {1: f"{others} agrees", 2: "both other analyses agree"}
         return f"Yes: {every.get(n, f'all {others} agree')}."
     start = "Partly" if all(check.leads for check in table.checks) else "No"
-    return f"{start}: {', but '.join(texts)}."
+    told = [", but ".join(texts)] * bool(texts)
+    told += [f"{x.how} does not show {table.leader} to be better than {_few(x.than)}" for x in than]
+    return f"{start}: {'; '.join(told)}."
 
 
 def _names(table: VerdictTable, kept: str) -> str:
@@ -85,7 +83,7 @@ def prospects(table: VerdictTable) -> str:
         if table.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
         few = "is" if more == 1 else "are"
-        return f"At least {least} {few} needed, and perhaps more: none is first on all of these."
+        return f"At least {least} {few} needed, and perhaps more: none is alone first on all."
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}
@@ -93,7 +91,7 @@ def prospects(table: VerdictTable) -> str:
         return f"More {units} are not needed for these verdicts." if enough else ""
     pair = f"to tell {table.leader} from {seen.rival}"
     slim = seen.chance < _SLIM
-    told = [f"With {n} more {units} like these, the chance {pair} is below 10 %."] * slim
+    told = [f"Hardly: with {n} more {units} like these, the chance {pair} is below 10 %."] * slim
     if seen.folds > 1 / 2:
         told.append(f"More folds or repeats would help most {pair}.")
     elif seen.folds <= 1 / 2 and not slim:  # it may be unknown

@@ -261,15 +261,16 @@ def _unclear(case: Case, evidence: Evidence, leader: str, mixed: pd.Series) -> p
     """Return a sentence on each strategy whose claim is not clear, else an empty text."""
     says, worse = evidence.says, f"{'differs from' if case.control else 'is worse than'} {leader}"
     main = f"by the main test ({TESTS[case.chosen.analysis.test].words})"
+    claimed, out = says["claimed"], ~says["top"] & (case.control is None)
+    alone = "is ruled out as the best by the test of all together, though by no test of two."
     told = {
-        f"{worse} on many datasets, but not on average.": mixed,
-        f"{worse} {main}, but not by most others.": ~says["confirmed"],
-        f"{worse} {main}, but not where datasets with related names are one.": ~says["related"],
+        f"{worse} on many datasets, but not on average.": claimed & mixed,
+        f"{worse} {main}, but not by most others.": claimed & ~says["confirmed"],
+        f"{worse} {main}, but not where datasets with related names are one.": claimed
+        & ~says["related"],
+        alone: out & ~claimed,
     }
-    which = [says["claimed"] & doubted for doubted in told.values()]
-    alone = "is ruled out as the best by all together, though by no test of two."
-    which, texts = [*which, ~says["top"] & ~says["claimed"]], [*told, alone]
-    texts = pd.Series(np.select(which, texts, ""), case.names)
+    texts = pd.Series(np.select([*told.values()], [*told], ""), case.names)
     return texts.where(texts == "", texts.index + " " + texts)
 
 
@@ -446,11 +447,11 @@ def checks(
         worse = {*np.array(names)[verdict.worse_by(pairs, names, alpha, control)].tolist()}
         at = list(names).index(draft.leader)
         same = verdict.shown_better(pairs, names, alpha, control)[at]
-        than = {*np.array(names)[better[at] & ~same].tolist()} & worse
+        beaten = {*np.array(names)[better[at] & ~same].tolist()} & worse
         lacking = (claimed & {*pairs.strategies}) - worse
         more = set() if control else {*draft.best} & worse
         also, without, than = (
-            tuple(n for n in draft.frame.index if n in group) for group in (lacking, more, than)
+            tuple(n for n in draft.frame.index if n in group) for group in (lacking, more, beaten)
         )
         leads = control is not None or draft.leader not in worse
         found.append(Check(how, also, without, leads, than, control is not None))

@@ -89,17 +89,16 @@ def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
         parts.insert(0, f"No clear winner: {open_}")
     if equal := _described(table, table.named(verdict.EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
-        parts.append(f"{listed(equal, most)} {be(equal)} practically as good ({rope})")
+        parts.append(f"Practically as good ({rope}): {listed(equal, most)}")
     if near and used:
-        others = f"{few(_described(table, near), '{} others')} {verdict.OPEN}"
+        others = f"May be best too: {few(_described(table, near), '{} others')}"
         parts.append(f"No other is {every}" if even else others)
     if most_cost:
         several = ("one of them", "another of these") if len(near) > 1 else ("it", "the other")
-        which = several[not used]
-        cost = f"hoosing {which} costs at most {_range(most_cost)} of {table.metric}"
-        parts[-1] += f": c{cost}" if used else f". C{cost}"
+        cost = f"costs at most {_range(most_cost)} of {table.metric}"
+        parts.append(f"Choosing {several[not used]} {cost}")
     doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
-    parts += [f"{few(names)} {be(names)} {word}" for word, names in doubted]
+    parts += [f"{word.capitalize()}: {few(names, '{} others')}" for word, names in doubted]
     if failing := table.named(verdict.FAILS):
         on = f"{'up to ' * (len(failing) > 1)}{table.frame['failures'][[*failing]].max()}"
         on += f" of {table.n} datasets"
@@ -266,9 +265,9 @@ def trade_off(table: VerdictTable) -> str:
         if max(seconds[name], seconds[table.leader]) < NOTICED:
             return ""
         share = shares[name]
-        faster, slower = f"{_range(1 / share)} times faster", f"{_range(share)} times slower"
+        how = f"{_range(share)} times slower" if share > 1 else f"{_range(1 / share)} times faster"
         own, theirs = (f"{seconds[each]:.2g} s" for each in (name, table.leader))
-        took = f"trains {slower if share > 1 else faster} ({own} against {theirs} a fit)"
+        took = f"trains {how} ({own} against {theirs} a fit)"
         return f"Trade-off: {name} {_loss(table, name)}, and {took}."
     return ""
 

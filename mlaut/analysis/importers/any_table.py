@@ -164,11 +164,11 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
     readable = many if len(many) == 1 else readable  # those of one dataset count after it
     wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
     alike = [n for n in readable if n in wanted]
-    chosen = alike or ([] if wanted else list(readable))
+    ones = alike or ([] if wanted else list(readable))
     names = [list(map(str, grid.table)) for grid in grids]
-    alone = len(wanted) == 1 or [names.count(names[n - 1]) for n in chosen] == [1]
-    if len(chosen) == 1 and alone:  # no luck of one of several sheets of one form
-        number = chosen[0]
+    alone = len(wanted) == 1 or [names.count(names[n - 1]) for n in ones] == [1]
+    if len(ones) == 1 and alone:  # no luck of one of several sheets of one form
+        number = ones[0]
         grid = grids[number - 1]
         this = f"{grid.name!r}" if grid.name else f"number {number}"
         others = f"tables of the file other than {this} ({len(grids) - 1})"

@@ -42,8 +42,9 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
     Returns
     -------
     Results
-        Complete results. A note states the treatment, and every test repeats it; ``imputed`` marks
-        the filled-in cells. Results without missing cells are returned unchanged.
+        Complete results, without strategies that have no result at all. A note states the
+        treatment, and every test repeats it; ``imputed`` marks the filled-in cells. Results without
+        missing cells are returned unchanged.
 
     Raises
     ------
@@ -68,13 +69,15 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
 datasets wine; treat them by treat_missing(results, 'failures last'), or by missing='failures \
 last' where there is the option (also 'drop datasets' or the name of a fallback; TREATMENTS has all)
     """
-    holes = _holes(results)
     check_treatment(results, how)
-    if not holes.any():
+    if not _holes(results).any():
         return results
     results.check_not_raced()
     if how == "raise":
         results.complete()
+    given, results = results, _without_empty(results)
+    if not (holes := _holes(results)).any():
+        return results
     if how == "drop datasets":
         return _without(results, "datasets", np.any(holes, axis=(1, 2, 3)), _whose(results))
     if how == "drop strategies":
@@ -89,7 +92,7 @@ last' where there is the option (also 'drop datasets' or the name of a fallback;
         return _ranked_last(results)
     if how == "failures last":
         return _failures_last(results)
-    stand_in = results.cell_losses[:, [results.strategies.index(how)]]
+    stand_in = given.cell_losses[:, [given.strategies.index(how)]]
     return _filled(results, stand_in, f"the loss of {how}", f"{how} stands in")
 
 
@@ -184,10 +187,8 @@ def _failures_last(results: Results) -> Results:
     """Return results in which failed cells rank last.
 
     A failed cell counts against its strategy; a cell that was not run does not, so its dataset is
-    left out. A strategy without any result is left out too: it cannot be ranked, and would only add
-    a rank to every other.
+    left out.
     """
-    results = _without_empty(results)
     results = _without_too_large(results)
     not_run = np.any(with_reason(results, NOT_RUN), axis=1)
     results = _without(results, "datasets", not_run, "not run by all")
@@ -233,6 +234,7 @@ def _without_too_large(results: Results) -> Results:
 
 
 def _without_empty(results: Results) -> Results:
+    """Return results without the strategies that have none: values for them would be a copy's."""
     empty = np.all(np.isnan(results.cells), axis=(0, 2, 3))
     names = ", ".join(name for name, none in zip(results.strategies, empty, strict=True) if none)
     return _without(results, "strategies", empty, f"no {results.metric.name} of {names} anywhere")

@@ -135,7 +135,8 @@ def of_blocks(
     each = (_Scored.of(block.main, score) for block in blocks)
     scored = [_Scored.joined(list(parts)) for _, parts in groupby(each, lambda part: part.dataset)]
     if not scored:
-        raise AnalysisError(f"there is no dataset that suits the metric {score.name!r}")
+        of = (score.task or "any task").lower()
+        raise AnalysisError(f"no dataset suits the metric {score.name!r}, which is for {of}")
     names, never = _strategy_names(scored, strategies)
     notes = list(notes)
     if never:

@@ -308,7 +308,7 @@ def _numbers(table: pd.DataFrame) -> np.ndarray:
             raise AnalysisError(
                 f"column {name!r} of the table holds {column.dtype}, not numbers{example}: a "
                 "column is a strategy; names of datasets belong in the index, those of strategies, "
-                "if a row has one score, in a column 'strategy'"
+                f"if a row has one score, in a column 'strategy'; {_OTHER_FORMS}"
             )
     return table.to_numpy(dtype=float, na_value=np.nan)
 
@@ -427,9 +427,12 @@ def _levels(index: pd.Index) -> dict[str, int]:
         raise AnalysisError(
             f"the levels of the index ({names}) are not dataset and fold, or dataset, repeat and "
             "fold: name them so with index.set_names, or make one name of those that together name "
-            "a dataset, for example index.map('/'.join)"
+            f"a dataset, for example index.map('/'.join); {_OTHER_FORMS}"
         )
     return levels
+
+
+_OTHER_FORMS = "mlaut.analysis.read_results(table, metric) takes other forms, as of one dataset"
 
 
 def _places(index: pd.Index) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:

@@ -154,10 +154,8 @@ def metric(
     names = metric_names()
     if name in names:
         return _of_scikit(name)
-    hint = (
-        nearest(_ABBREVIATED.get(name, name), names)
-        or "; 'mlaut list metrics' lists those that are"
-    )
+    usual = _ABBREVIATED.get(name) or getattr(usual_name(name), "metric", name)
+    hint = nearest(usual, names) or "; 'mlaut list metrics' lists those that are"
     raise AnalysisError(f"metric {shown(which)} is not known{hint}")
 
 
@@ -166,9 +164,6 @@ def _plain(name: str) -> str:
 
 
 _ABBREVIATED = {
-    "auprc": "pr_auc",
-    "auroc": "roc_auc",
-    "cross_entropy": "log_loss",
     "mape": "neg_mean_absolute_percentage_error",
     "medae": "neg_median_absolute_error",
     "msle": "neg_mean_squared_log_error",

@@ -48,7 +48,6 @@ def _of_function(function: Any, greater_is_better: bool) -> MLautScore:
     score = _FunctionScore(make_scorer(function))
     score.greater_is_better = greater_is_better
     score.name = _name_of_function(function)
-    score.undefined = f"{score.name} is not defined for this test set"
     return score
 
 
@@ -116,7 +115,6 @@ class _ScikitScore(MLautScore):
         if self.name.endswith("_samples"):
             self.targets = "several"
         self.uses = "probabilities" if self._needs_probabilities() else "labels"
-        self.undefined = f"scikit-learn's {self.name!r} is not defined for this test set"
 
     def _needs_probabilities(self) -> bool:
         classes = np.array([] if self.task == REGRESSION else [0, 1])
@@ -143,14 +141,15 @@ class _ScikitScore(MLautScore):
     def _ask(
         self, stored: BaseEstimator, truth: np.ndarray, weights: np.ndarray | None = None
     ) -> float:
-        """Return the value of the scorer; NaN if it raises ValueError. Warnings are ignored."""
+        """Return the value of the scorer, or NaN, for which its error or warning is the reason."""
         given = {} if weights is None else {"sample_weight": weights}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
             try:
-                return float(self.scorer(stored, np.zeros((len(truth), 1)), truth, **given))
-            except ValueError:
-                return np.nan
+                value = float(self.scorer(stored, np.zeros((len(truth), 1)), truth, **given))
+                why: list[Any] = [one.message for one in heard[-1:]]
+            except ValueError as error:
+                value, why = np.nan, [error]
             except TypeError as error:
                 if weights is None:
                     raise
@@ -158,6 +157,10 @@ class _ScikitScore(MLautScore):
                     f"{self.name} takes no weights, and a dataset has weights: choose another "
                     "metric"
                 ) from error
+        if np.isnan(value):
+            told = "".join(f" ({' '.join(str(one).split())})" for one in why)
+            self.undefined = f"{self.name} is not defined for this test set{told}"
+        return value
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
         """Score one test set; probabilities are in the order of the classes."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import DataError, nearest_of
+from mlaut.errors import DataError, TextWarning, nearest_of, some_of
 from mlaut.files_io.tables.datasets import checked, task_named
 from mlaut.lazy import pd
-from mlaut.records import Dataset
+from mlaut.records import Dataset, as_list
 
 
 def from_frame(
@@ -65,7 +68,41 @@ def _usable(dataset: Dataset) -> Dataset:
         encode_target(dataset.labels, dataset.task)
     except DataError as error:
         raise DataError(f"dataset {dataset.name!r}: {error}") from None
+    return warn_of_texts(dataset)
+
+
+def warn_of_texts(dataset: Dataset) -> Dataset:
+    """Warn of texts that a reader would take for something else, and return the dataset."""
+    if odd := "; ".join(_odd_texts(dataset)):
+        warnings.warn(f"dataset {dataset.name!r}: {odd}{_WAYS_OUT}", TextWarning, stacklevel=1)
     return dataset
+
+
+def _odd_texts(dataset: Dataset) -> Iterator[str]:
+    frame, in_roles = dataset.frame, [*chain.from_iterable(dataset.roles.values())]
+    if 2 * sum(bool(re.fullmatch(_DECIMAL, str(name))) for name in frame) > frame.shape[1]:
+        yield f"names of columns are numbers, such as {frame.columns[0]!r}, as without a header"
+    for name, column in frame.drop(columns=in_roles).items():
+        texts = pd.Series(column.dropna().unique())
+        if column.dtype == "category" or texts.empty or not pd.api.types.is_string_dtype(texts):
+            continue
+        for kind, pattern in _LOOKS.items():
+            if 2 * (like := texts.str.fullmatch(pattern)).sum() >= len(texts):
+                but = some_of(map(repr, texts[~like]), 3)
+                seen = f"{texts[like].iloc[0]!r} does (not so: {but})"
+                yield f"column {name!r} is of texts (categories) that look like {kind}, as {seen}"
+                break
+        alike = texts[texts.str.strip().str.lower().duplicated(keep=False)]
+        if name in as_list(dataset.target) and len(alike):
+            yield f"classes differ in blanks or capitals only: {some_of(map(repr, alike))}"
+
+
+_LOOKS = {
+    "dates": r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ].*)?",
+    "numbers": r"\s*[<>~$€£]?\s*[+-]?[\d'., ]*\d([eE][+-]?\d+)?\s*[%$€£]?\s*",
+}
+_DECIMAL = r"[+-]?\d*\.\d+([eE][+-]?\d+)?(\.\d+)?"
+_WAYS_OUT = "; correct it, or say: 'mine.csv?missing=n/a', '?categorical=column', '?ignore=column'"
 
 
 def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:

@@ -211,14 +211,13 @@ def verify_study(
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
     problems += [("journal", line) for line in journal_problems(study)]
-    statuses = study.statuses(names)
-    problems += _seed_problems(study, statuses)
+    problems += _seed_problems(study, names)
     if hdf5_input_io is not None:
         problems += _dataset_problems(study, names, hdf5_input_io)
     checked = Verification(
         path,
         len(study.datasets),
-        count_cells(statuses).total,
+        count_cells(study.statuses(names)).total,
         tuple(problems),
         study.journal_path.exists(),
         remains=remains_of(study),
@@ -269,19 +268,18 @@ def _verify_input(path: Path) -> Verification:
     return Verification(path, len(paths), {}, tuple(problems), unchecked=unchecked)
 
 
-def _seed_problems(
-    study: StudyStore, statuses: Mapping[str, tuple[Sequence[str], np.ndarray]]
-) -> Iterator[tuple[str, str]]:
+def _seed_problems(study: StudyStore, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield a problem for each cell whose seed is not derived from its key and a run's seed."""
     seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}
     if not seeds:
         return
+    strategies = {name: allocated for name, (allocated, _) in study.statuses(names).items()}
     foreign = foreign_sources(study.strategies)  # no run derived their seeds
     entries = {entry.name: entry for entry in study.strategies}
-    splits = study.splits_of(statuses)
-    for dataset, (name, numbers) in zip(splits, study.numbers(statuses), strict=True):
+    splits = study.splits_of(names)
+    for dataset, (name, numbers) in zip(splits, study.numbers(names), strict=True):
         for s, repeat, fold in np.argwhere(numbers["status"] == Status.DONE).tolist():
-            cell = Cell(name, statuses[name][0][s], repeat, fold)
+            cell = Cell(name, strategies[name][s], repeat, fold)
             if cell.strategy in foreign:
                 continue
             stored = int(numbers["seed"][s, repeat, fold])

@@ -36,6 +36,9 @@ from mlaut_races.mean_interval import mean_interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from mlaut.plugins import Screen
+    from mlaut.report import Section
+
 _LARGEST_LOG = 700.0  # exp overflows beyond 709
 _GIVEN = (
     "the datasets are taken in the order that was given, not by lot: valid if no result and no "
@@ -228,11 +231,23 @@ class Race(Shown):
             return ", and they are practically equal"
         return ""
 
-    def plot(self, **how: Any) -> Figure:
-        """Draw the evidence over the datasets, with the arguments of `race_plot`."""
+    def figure(self) -> tuple[Figure, str, str] | None:
+        """Return the figure of a report with its caption and its text; None without a dataset."""
         from mlaut_races.drawing import race_plot
 
-        return race_plot(self, **how)
+        if not self.datasets:
+            return None
+        caption = (
+            "Evidence against each strategy after each dataset, or the number of undecided pairs. "
+            "A strategy leaves where its line reaches the dashed level; bold names are left."
+        )
+        return race_plot(self), caption, f"{self.sentence()} {'; '.join(self.decisions)}."
+
+    def screen(self, section: Section) -> Screen | None:
+        """Return the first screen of a section of a report; None if the race has no best."""
+        from mlaut_races.screen import race_screen
+
+        return race_screen(self, section)
 
     def cost_sentence(self) -> str:
         """Return what the race has cost and saved so far; empty without a study."""

@@ -26,7 +26,6 @@ from mlaut.files_io import FilesIO, StudyStore
 from mlaut.records import Status
 from mlaut.report import make_report
 from mlaut.report.drawing import figures
-from mlaut.report.screen import race_screen
 
 N_DATASETS = 12
 OWN = """
@@ -234,17 +233,18 @@ def test_a_race_in_python(tmp_path, raced):
 
 def test_its_page_has_a_row_for_each_strategy(raced):
     (section,) = make_report(raced / "study.h5").sections
-    screen, race = race_screen(section), section.race
+    screen, race = section.race.screen(section), section.race
     rows = screen.groups[0].rows
-    assert {row.name for row in rows if row.verdict != "raced out"} == set(race.left)
+    assert {row.name for row in rows if row.verdict != "stopped"} == set(race.left)
     known = section.scored.losses.notna()  # with datasets that ran when a strategy left
-    assert {row.name: int(row.texts[0]) for row in rows} == known.sum().to_dict()
+    ran = [column.key for column in screen.columns].index("ran")
+    assert {row.name: int(row.texts[ran][0]) for row in rows} == known.sum().to_dict()
     assert rows[0].name == screen.first
     for row in rows:
         both = known[row.name] & known[screen.first]
         assert sum(row.wins[:3]) == (0 if row.name == screen.first else both.sum())
     assert all(name in screen.answer for name in race.left)
-    assert screen.answer.startswith(f"On datasets like these, {screen.first} ")
+    assert screen.answer.startswith(f"No clear winner: {screen.first} and ")
     assert screen.more[0] == f"If you must choose now, use {screen.first}: it is ahead on average."
 
 

@@ -103,10 +103,10 @@ def contradictions(found, of):
         answer.startswith("If you") and one_half and found.doubt[1:] not in every,
         "nothing says why one must",
     )
-    cost = re.search(r"choosing .* costs at most ([\d.]+)", answer)
+    cost = re.search(r"[Cc]hoosing .* costs at most ([\d.]+)", answer)
     yield from says(cost and alone, "a cost of choosing among one")
     if cost:
-        each = [f"{found.bounds[name]:.2g}" for name in found.best[1:]]
+        each = [f"{found.bounds[name]:.2g}" for name in found.best[1:] if name in found.bounds]
         yield from says(cost[1] not in each, "the largest cost is none of those of the table")
     yield from says(re.match(r"0 |.* 0 of ", sure), "none agrees, and that is told as a number")
     differ = [check for check in found.checks if not check.same]

@@ -45,7 +45,7 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     assert found.named("avoid") == tuple(expected) == ("C", "D")
     assert found.best == ("A", "B")
     assert found.answer() == (
-        "On datasets like these, use A (chance to be the best 0.66). B may be best: choosing "
+        "On datasets like these, use A (chance to be the best 0.66). May be best too: B. Choosing "
         "it costs at most 0.0075 of accuracy. Avoid C and D (accuracy 0.1 to 0.3 below A)."
     )
     likely = probability_of_best(Results.from_table(frame, metric="accuracy")).frame["P(best)"]
@@ -81,8 +81,7 @@ def test_a_control_is_compared_with_each_other():
     found = decided(table(A=0.0, B=0.1, C=0.1, D=0.3), question="control: B")
     assert found.leader == "B"
     assert found.answer() == (
-        "On datasets like these, use A in place of B. C is undecided. Avoid D "
-        "(accuracy 0.2 below B)."
+        "On datasets like these, use A in place of B. Undecided: C. Avoid D (accuracy 0.2 below B)."
     )
     assert found.frame["verdict"].to_dict() == {
         "A": "use",
@@ -119,7 +118,7 @@ def test_all_pairs_are_counted():
 def test_practically_equal_is_said_of_what_is_within_the_region():
     found = decided(table(A=0.0, B=0.004, C=0.3), rope=0.03)
     assert found.named("as good") == ("B",)
-    assert "use A. B is practically as good (within 0.03 of accuracy). Avoid C (" in found.answer()
+    assert "use A. Practically as good (within 0.03 of accuracy): B. Avoid C (" in found.answer()
     with pytest.raises(AnalysisError, match="another unit on each dataset"):
         decided(table(A=0.0, B=0.1), metric="rmse", rope=0.1)
 
@@ -138,7 +137,7 @@ def test_too_few_datasets_decide_nothing():
     mixed = table(n=5, A=0.0, B=0.3)
     mixed.iloc[0] = [0.1, 0.9]
     assert decided(mixed).certainty()[1] == (
-        "At least 1 more dataset is needed, and perhaps more: none is first on all of these."
+        "At least 1 more dataset is needed, and perhaps more: none is alone first on all."
     )
     first = "It is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08"
     assert first in ". ".join(decided(mixed).said(300))
@@ -226,7 +225,7 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():
     frame = pd.DataFrame(rng.normal([0.82, 0.8], 0.03, (20, 2)), columns=["A", "B"])
     found = decided(frame.assign(C=0.3))
     assert found.best == ("A", "B")
-    told = "With 20 more datasets like these, the chance to tell A from B is below 10 %."
+    told = "Hardly: with 20 more datasets like these, the chance to tell A from B is below 10 %."
     for chance in (0.01, 0.09, 0.11, 0.99):
         seen = replace(found, outlook=found.outlook._replace(chance=chance))
         assert (told in seen.certainty()) == (chance < 0.1)
@@ -277,7 +276,7 @@ def test_more_datasets_are_not_said_to_help_where_they_hardly_do():
     found = of_folds(0.01, 0)
     assert found.outlook.chance < 0.1
     assert found.certainty()[-1] == (
-        "With 20 more datasets like these, the chance to tell B from A is below 10 %."
+        "Hardly: with 20 more datasets like these, the chance to tell B from A is below 10 %."
     )
 
 
@@ -336,7 +335,7 @@ def test_results_with_filled_in_cells_are_decided():
 def test_a_strategy_that_often_fails_does_not_look_as_good_as_the_best():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     often, once = (found.frame.assign(failures=[0, n, 0, 0]) for n in (13, 1))
-    assert "B (which failed on 13 of 20 datasets) may be best" in (
+    assert "May be best too: B (which failed on 13 of 20 datasets)" in (
         replace(found, frame=often).answer()
     )
     assert "failed" not in replace(found, frame=once).answer()
@@ -450,7 +449,7 @@ def test_left_out_datasets_are_no_failures():
 def test_a_baseline_is_a_baseline_unless_it_may_be_the_best():
     found = decided(table(A=0.0, B=0.002, DummyClassifier=0.3))
     assert found.frame.loc["DummyClassifier", "verdict"] == "baseline"
-    assert "use A (chance to be the best 0.66). B may be best: choosing" in found.answer()
+    assert "use A (chance to be the best 0.66). May be best too: B. Choosing" in found.answer()
     assert "DummyClassifier" not in found.sentence()
     assert decided(table(A=0.0, Baseline=0.0)).named("baseline") == ()
     errors = 1 - table(A=0.0, baseline=0.3)
@@ -493,19 +492,19 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
         (
             NEAR,
             {},
-            "use A (chance to be the best 0.66). B may be best: choosing it costs at most "
+            "use A (chance to be the best 0.66). May be best too: B. Choosing it costs at most "
             "0.0075 of accuracy. Avoid C and D (accuracy 0.1 to 0.3 below A).",
         ),
         (
             {"A": 0.0, "B": 0.004, "C": 0.3},
             {"rope": 0.03},
-            "use A. B is practically as good (within 0.03 of accuracy). Avoid C (accuracy "
+            "use A. Practically as good (within 0.03 of accuracy): B. Avoid C (accuracy "
             "0.3 below A).",
         ),
         (
             {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
             {},
-            "use A (chance to be the best 0.66). B may be best: choosing it costs at most "
+            "use A (chance to be the best 0.66). May be best too: B. Choosing it costs at most "
             "0.0075 of accuracy. Avoid the other 5 (accuracy 0.1 to 0.33 below A).",
         ),
         (
@@ -517,7 +516,7 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
             NEAR,
             {"question": "control: A"},
             "keep A: no other strategy is shown to be clearly better. "
-            "B is undecided. Avoid C and D (accuracy 0.1 to 0.3 below A).",
+            "Undecided: B. Avoid C and D (accuracy 0.1 to 0.3 below A).",
         ),
     ],
 )
@@ -633,7 +632,7 @@ def test_clearly_takes_a_size_and_most_other_tests():
         found.frame.loc["C", "reason"] == "C is worse than A on many datasets, but not on average."
     )
     assert found.answer() == (
-        "On datasets like these, use A. C is undecided. Avoid B (accuracy 0.1 below A)."
+        "On datasets like these, use A. Undecided: C. Avoid B (accuracy 0.1 below A)."
     )
 
 
@@ -674,7 +673,7 @@ def test_the_cost_of_choosing_is_bounded():
     found = decided(frame)
     bound = found.bounds
     assert 0 < bound["A"] < bound["B"] < 0.02 < 0.1 < bound["C"]
-    assert f"B may be best: choosing it costs at most {bound['B']:.2g}" in found.answer()
+    assert f"May be best too: B. Choosing it costs at most {bound['B']:.2g}" in found.answer()
     units = decided(1 - frame, metric="rmse")
     assert not units.bounds
     assert "costs" not in units.sentence()

@@ -146,7 +146,7 @@ def test_copies_share_a_place_and_a_probability():
 def test_a_region_calls_close_strategies_practically_as_good():
     decision = compare(folds_of((5, 10), spread=0.01), rope=0.05).decision()
     assert sorted(decision.frame["verdict"]) == ["as good", "avoid", "use"]
-    assert "practically as good" in decision.answer()
+    assert "Practically as good" in decision.answer()
 
 
 def test_a_control_is_compared_with_the_others():

@@ -17,6 +17,7 @@ from mlaut.analysis import (
     compare,
     critical_difference_diagram,
     metric,
+    read_results,
     treat_missing,
 )
 from mlaut.errors import AnalysisError, MissingCellsError
@@ -29,6 +30,20 @@ WIDE = pd.DataFrame(
 
 
 # ------------------------------------------------------------------------- tables
+
+
+def test_a_table_of_another_form_is_told_what_reads_it():
+    long = pd.DataFrame({"model": ["a", "b"], "seed": [0, 0], "f1": [0.7, 0.8]})
+    with pytest.raises(AnalysisError, match=r"read_results\(table, metric\) takes other forms"):
+        compare(long, metric="f1")
+    seeds = pd.DataFrame({"a": [0.7, 0.8], "b": [0.6, 0.7]}, index=pd.Index([0, 1], name="seed"))
+    with pytest.raises(AnalysisError, match=r"read_results\(table, metric\) .* of one dataset"):
+        compare(seeds, metric="f1")
+    with pytest.raises(AnalysisError) as caught:
+        read_results(seeds, "f1")
+    call = "read_results(table, 'f1', columns={'strategy': 'columns'})"
+    assert str(caught.value).endswith(f": {call}")
+    assert eval(call, {"read_results": read_results, "table": seeds}).strategies == ("a", "b")
 
 
 def test_a_wide_table_with_a_known_metric():
@@ -118,7 +133,7 @@ def test_a_metric_that_is_defined_nowhere_is_named_with_the_reason(tmp_path):
     of_no_class = make_scorer(fbeta_score, beta=2, pos_label="none")
     results = study.results(of_no_class)
     with pytest.raises(
-        AnalysisError, match=r"no cell has a fbeta_score\(.*: scikit-learn's .* is not defined"
+        AnalysisError, match=r"no cell has a fbeta_score\(.* is not defined .*\(Target is multi"
     ):
         treat_missing(results, "failures last")
 
@@ -266,7 +281,7 @@ def test_standard_errors_of_scenario_a(make_block):
 
 
 def test_scoring_needs_something_to_score(make_block):
-    with pytest.raises(AnalysisError, match="no dataset that suits the metric 'accuracy'"):
+    with pytest.raises(AnalysisError, match=r"no dataset suits .*, which is for classification"):
         Results.from_blocks([], "accuracy")
     status = np.full((1, 1, 1), Status.MISSING)
     block = make_block([0, 1], [[-1, -1]], [0, 0], status=status)

@@ -234,6 +234,8 @@ def test_unknown_and_incomplete_metrics():
         metric("medae")
     with pytest.raises(AnalysisError, match=r"'acuracy' is not known; did you mean 'accuracy'\?"):
         metric("acuracy")
+    with pytest.raises(AnalysisError, match=r"'acc' is not known; did you mean 'accuracy'\?"):
+        metric("acc")
     with pytest.raises(AnalysisError, match=r"not known; .mlaut list metrics. lists those"):
         metric("xyzzy")
 

@@ -65,7 +65,8 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
     fold = [x for x in fold if numbered[x] > 1]
-    repeat = repeat if not g.is_key([*dataset, *strategy]) else []  # the number of each row
+    if g.n_of(*dataset) * g.n_of(*strategy) >= g.n and g.is_key([*dataset, *strategy]):
+        repeat = []  # the number of each row
     sources = sources_by_dataset(g, dataset) if dataset else {}
     used = {*dataset, *strategy, *repeat, *fold, score, *g.named("source")[:1] * bool(sources)}
     spread, paired = column.spreads, g.spreads_of([score])
@@ -193,11 +194,13 @@ def _tell_apart(
     if g.asked.columns.get("repeat") == ("rows",):
         return strategy, dataset, g.number_rows([*dataset, *strategy])
     keys = [*dataset, *strategy, *repeat, *fold]
+    runs = [x for x in repeat if g.n_of(x) == g.n and not g.asked.columns.get("repeat")]
+    if not runs and g.is_key(keys):
+        return strategy, dataset, repeat
     others = [x for x in g.columns if x not in keys and x != score and _may_tell(g, x)]
     varied = [x for x in others if not g.fixes([*dataset, *strategy], x)]
-    own = [x for x in repeat if g.n_of(x) == g.n and varied and not g.asked.columns.get("repeat")]
-    keys = [x for x in keys if x not in own]  # the seed of each row tells nothing of its settings
-    repeat = [x for x in repeat if x not in own]
+    runs = runs if varied else []  # the seed of each row tells nothing of its settings
+    keys, repeat = [x for x in keys if x not in runs], [x for x in repeat if x not in runs]
     if g.is_key(keys):
         return strategy, dataset, repeat
     aliases = [x for x in g.columns if g.roles[x] in ("alias", "strategy") and x not in strategy]

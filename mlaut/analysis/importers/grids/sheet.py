@@ -60,8 +60,11 @@ class Asked:
         return replace(self, metric=metric, table=table, columns={**self.columns, **each})
 
     def command(self) -> str:
-        """Return the command that reads the table so, ready to be pasted."""
+        """Return the command (of a table in memory, the call) that reads the table so."""
         given = ({"table": (self.table,)} if self.table else {}) | dict(self.columns)
+        if self.where == "the table":
+            columns = {role: x[0] if len(x) == 1 else [*x] for role, x in given.items()}
+            return f"read_results(table, {self.metric!r}, columns={columns})"
         text = ",".join(f"{role}={'+'.join(names)}" for role, names in given.items())
         ways = [("--metric", self.metric), ("--columns", text)]
         asked = [f"{option} {shlex.quote(x)}" for option, x in ways if x]

@@ -1,0 +1,92 @@
+"""The first screen of the report on a race for the best."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mlaut.markup import counted
+from mlaut.plugins import (
+    NOW,
+    OPEN,
+    USE,
+    VERDICTS,
+    Screen,
+    VerdictTable,
+    in_words_of,
+    listed,
+    margins,
+    number,
+    own_scores,
+    related_hint,
+    screen_table,
+    with_relatives,
+)
+from mlaut.report import Section
+from mlaut_races.race import Race
+
+STOPPED = "stopped"  # the verdict on a strategy that was raced out
+
+
+def race_screen(race: Race, section: Section) -> Screen | None:
+    """Return the first screen of a race for the best; None if it has no best."""
+    scored = section.scored
+    if not race.terms.of_best or not race.left:
+        return None
+    first = str(scored.losses[list(race.left)].mean().idxmin())
+    left = [first, *(name for name in race.left if name != first)]
+    known, frame = race.to_frame(), margins(scored, first)
+    alone = USE if race.answered and len(race.left) == 1 else OPEN
+    frame["verdict"] = [alone if name in race.left else STOPPED for name in frame.index]
+    has = scored.losses.notna().sum()
+    lack = (known["datasets"] - has).clip(lower=0).astype(int)
+    frame = frame.assign(failures=lack, datasets=has, ran=has + lack, **{"average rank": np.nan})
+    frame = frame.sort_values(["verdict", "ran"], key=_order, kind="stable")
+    frame = frame.loc[[first, *frame.index.drop(first)], [x for x in _COLUMNS if x in frame]]
+    if "difference" in frame:
+        means = own_scores(scored).mean().where(has == has.max())
+        frame.insert(2, f"mean {scored.metric.name}", means)
+    terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
+    table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
+    best, risk = listed(left), number(100 * race.terms.alpha)
+    out = len(known) - len(left)
+    more = (
+        f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
+        f"{counted(out, 'other')} {'was' if out == 1 else 'were'} shown to be worse, and stopped "
+        "early to save time." * bool(out),
+    )
+    answer = f"No clear winner: {best} may be best."
+    if race.answered:
+        alike = "are practically equal" if len(left) > 1 else "is the best"
+        answer = f"On datasets like these, {best} {alike}."
+    words = {
+        USE: VERDICTS[USE],
+        OPEN: "not shown to be worse",
+        STOPPED: "shown to be worse than another, so it was run no further",
+    }
+    again = "For ranks and the usual tests, run what was skipped: mlaut run --complete."
+    next_ = f"More datasets may tell which is the best. {again}" if len(left) > 1 else again
+    cost = race.cost_sentence()
+    asked = {
+        "How sure is it?": f"The risk that a best one was stopped is at most {risk} %, however "
+        "often one looks.",
+        "What did it cost?": f"{cost}.".replace("cells", "trainings") * bool(cost),
+        "What next?": next_,
+    }
+    related = with_relatives(related_hint(race.datasets))
+    return Screen(
+        answer=answer,
+        more=tuple(filter(None, more)),
+        mind=("Bear in mind", *filter(None, (related,)), *section.cautions),
+        notes=(),
+        cards=tuple((question, text) for question, text in asked.items() if text),
+        say=in_words_of(scored),
+        **screen_table(table, scored, {x: y for x, y in words.items() if table.named(x)}),
+    )
+
+
+_COLUMNS = ("verdict", "ran", "ratio", "difference", "won", "tied", "lost", "failures", "datasets")
+
+
+def _order(values: pd.Series) -> pd.Series:
+    return values == STOPPED if values.name == "verdict" else -values

@@ -1,0 +1,118 @@
+"""Tables of runs and of two levels: what names rows, what is a score, and what is neither."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import read_results
+from mlaut.errors import AnalysisError
+from tests.analysis.small_tables import read, refused
+
+RNG = np.random.default_rng(0)
+SETS = [f"s{i}.arff" for i in range(8)]
+
+
+def runs(**levels):
+    """Return a table with a row for each combination of levels, and a score."""
+    index = pd.MultiIndex.from_product(levels.values(), names=list(levels))
+    table = index.to_frame(index=False)
+    return table.assign(score_x=RNG.uniform(0.5, 0.9, len(table)).round(4))
+
+
+def test_times_of_two_levels_are_scores_where_seconds_are_asked_for(tmp_path):
+    text = "Benchmark,slow,,,fast,,\n,Val,Status,Time,Val,Status,Time\n"
+    text += "".join(f"b{i},{90 + i},True,{i}.5,{70 + i},False,{i}.25\n" for i in range(1, 6))
+    results = read(tmp_path, text, "seconds", name="t.csv")
+    assert results.scores.loc["b2"].to_dict() == {"slow": 2.5, "fast": 2.25}
+
+
+def test_differences_and_the_best_of_others_are_no_strategies(tmp_path):
+    table = pd.DataFrame(RNG.uniform(0.5, 0.9, (8, 4)).round(3), columns=list("ABCD"))
+    table.insert(0, "dataset", SETS)
+    results = read(tmp_path, table.assign(E=(table.A - table.B).round(3)))
+    assert results.strategies == tuple("ABCD")
+    assert "`E` (a ratio or a difference of two others)" in results.how_read
+    results = read(tmp_path, table.assign(MAX=table[list("ABCD")].max(axis=1)))
+    assert results.strategies == tuple("ABCD")
+    assert "`MAX` (the best of the others in each row)" in results.how_read
+
+
+def test_the_mean_of_a_metric_is_it_and_no_maximum_is_a_spread(tmp_path):
+    table = runs(dataset=SETS, model=["a", "b"]).rename(columns={"score_x": "RMSE_mean"})
+    table = table.assign(RMSE_sd=0.1, MAE_mean=0.3 + table.index / 100, MAE_sd=0.2)
+    results = read(tmp_path, table, "rmse")
+    assert results.spreads.max() == pytest.approx(0.1)
+    assert "spreads (`RMSE_sd`," in results.how_read
+    assert "`MAE_sd` (a spread)" in results.how_read
+    table = table.rename(columns={"RMSE_sd": "RMSE_max"}).drop(columns=["MAE_mean", "MAE_sd"])
+    assert read(tmp_path, table, "rmse").spreads is None
+
+
+def test_columns_with_the_metric_in_their_names_are_offered(tmp_path):
+    table = pd.DataFrame({"corpus": SETS, "share": np.arange(8) % 3 + 1})
+    for name in ("base_miou", "aux_miou", "base_pixels"):
+        table[name] = RNG.uniform(40, 60, 8).round(2)
+    asked = refused(tmp_path, table, "miou", greater_is_better=True)
+    assert asked.endswith("--columns score=base_miou+aux_miou")
+
+
+def test_a_column_called_as_the_metric_is_the_score(tmp_path):
+    table = pd.DataFrame({"tool": list("abc"), "ARI": [0.8, 0.9, 0.7], "purity": [0.7, 0.9, 0.6]})
+    results = read(tmp_path, table, "ARI", greater_is_better=True)
+    assert (results.strategies, len(results.datasets)) == (tuple("abc"), 1)
+    assert results.how_read.endswith("`ARI` as it stands; not used: `purity`.")
+
+
+def test_names_of_single_runs_name_no_strategies(tmp_path):
+    table = runs(subject=["p1", "p2", "p3"], model=["lin", "net"], seed=[7, 8])
+    table["variant"] = table.model + "_seed" + table.seed.astype(str)
+    results = read(tmp_path, table, "score_x", greater_is_better=True)
+    assert results.strategies == ("lin", "net")
+    assert "means of 2 repeats (`seed`)" in results.how_read
+
+
+def test_settings_that_differ_among_repeated_rows_are_in_the_command(tmp_path):
+    table = runs(dataset=SETS[:2], model=["a", "b"], rate=[0.1, 0.2], again=[0, 1, 2])
+    asked = refused(tmp_path, table.drop(columns="again"), "score_x", greater_is_better=True)
+    assert "they differ in rate: if these are settings" in asked
+    assert asked.endswith("strategy=model+rate,dataset=dataset,repeat=rows")
+
+
+def test_the_seed_of_each_row_does_not_hide_its_settings(tmp_path):
+    table = runs(algo=["a", "b"], rate=[1, 2, 3, 4, 5], gamma=[0.9, 0.99])
+    table["seed"] = np.arange(100, 120)
+    asked = refused(tmp_path, table, "score_x", greater_is_better=True)
+    assert "differ in `rate` + `gamma`" in asked
+
+
+def test_one_strategy_stays_one_where_a_test_tells_its_rows_apart(tmp_path):
+    table = runs(method=["only"], dataset=["x", "y"], test=["t1", "t2", "t3"])
+    asked = refused(tmp_path, table, "score_x", greater_is_better=True)
+    assert "differ in `test`: are the strategies 'only t1' and 'only t2', or" in asked
+
+
+def test_sheets_of_one_form_are_asked_about_and_rows_without_a_name_are_left_out(tmp_path):
+    pytest.importorskip("openpyxl")
+    head = [["", "", "one", "", "two", ""], ["Instance", "n", *["CAB", "DEV"] * 2]]
+    rows = [[f"g{i}", 50 + i, 40 + i, 0.1 * i, 30 + i, 0.2 * i] for i in range(6)]
+    ends = [["", "", 42.5, 0.25, 32.5, 0.5], ["# BEST", "", 6, "", 0, ""]]
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        for sheet in ("Paths", "Cycles"):
+            table = pd.DataFrame(head + rows + ends)
+            table.to_excel(book, sheet_name=sheet, index=False, header=False)
+    given = {"greater_is_better": True}
+    with pytest.raises(AnalysisError, match="it has 2 tables"):
+        read_results(path, "CAB", **given)
+    results = read_results(path, "CAB", columns={"table": "1"}, **given)
+    assert (results.scores.shape, results.strategies) == ((6, 2), ("one", "two"))
+    assert "rows without a name, row `# BEST`" in results.how_read
+
+
+def test_the_metric_that_is_asked_for_may_name_rows(tmp_path):
+    text = "index,XGBoost,Ridge\nDB (↓),0.5,0.6\nXB (↓),0.4,0.3\nDBCV (↑),0.1,0.2\n"
+    for name in ("d1", "d2"):
+        (tmp_path / "folder").mkdir(exist_ok=True)
+        (tmp_path / "folder" / f"{name}.csv").write_text(text, encoding="utf-8")
+    results = read_results(tmp_path / "folder", "DB", greater_is_better=False)
+    assert (results.datasets, results.scores.loc["d1"].tolist()) == (("d1", "d2"), [0.5, 0.6])
