@@ -15,10 +15,10 @@ from mlaut.errors import TextWarning
 @pytest.mark.parametrize(
     ("column", "told"),
     [
-        (["1.5", "n/a", "2.5", "3"], r"'x' .* numbers, as '1.5' does .not so: 'n/a'"),
-        (['"0,5"', '"1,5"', '"2,5"', '"3"'], r"'x' .* numbers, as '0,5'"),
-        (["12.5%", "3%", "4%", "5.0%"], r"'x' .* numbers, as '12.5%'"),
-        (["27.08.2021", "01.02.2021", "", "3.4.2021"], r"'x' .* dates, as '27.08.2021'"),
+        (["1.5", "n/a", "2.5", "3"], r"'x' .* numbers as texts .*: '1.5' .not so: 'n/a'"),
+        (['"0,5"', '"1,5"', '"2,5"', '"3"'], r"'x' .* numbers as texts .*: '0,5'"),
+        (["12.5%", "3%", "4%", "5.0%"], r"'x' .* numbers as texts .*: '12.5%'"),
+        (["27.08.2021", "01.02.2021", "", "3.4.2021"], r"'x' .* dates as texts .*: '27.08.2021'"),
     ],
 )
 def test_a_column_that_looks_like_numbers_is_told(tmp_path, column, told):
@@ -55,7 +55,9 @@ def test_a_first_row_of_numbers_is_told_to_be_no_header(tmp_path):
 def test_a_table_in_memory_is_told_too_and_roles_are_left_out(tmp_path):
     table = pd.DataFrame({"x": ["1", "2", "-"], "day": ["1.2.2020"] * 3, "y": list("aba")})
     study = mlaut.Study(tmp_path / "s.h5")
-    with pytest.warns(TextWarning, match=r"numbers, as '1' does .not so: '-'.; correct") as caught:
+    with pytest.warns(
+        TextWarning, match=r"numbers as texts .*: '1' .not so: '-'.; correct"
+    ) as caught:
         study.add_datasets(table, name="mine", target="y", roles={"ignore": ["day"]})
     assert "day" not in str(caught[0].message)
 

@@ -316,3 +316,27 @@ def test_a_pipeline_that_meets_text_is_told_the_way_out(grid, tmp_path):
     own = Generic_Estimator(pipeline, param_grid=grid, cv=2)
     ((reason, _),) = study.run(own, engine="inline", verbose=0).reasons
     assert "no step prepares the columns of text ('colour'): begin the pipeline with a " in reason
+
+
+class TakesMore(ClassifierMixin, BaseEstimator):
+    def __init__(self, depth=1, **more):
+        self.depth, self.more = depth, more
+
+    def fit(self, X, y):
+        self.tree_ = DecisionTreeClassifier(max_depth=self.depth, **self.more).fit(X, y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda one: one, lambda one: make_pipeline(StandardScaler(), one)]
+)
+def test_parameters_that_copies_lose_are_refused(wrap):
+    """Copies had no min_samples_leaf: another learner was measured, under one name for all."""
+    line = r"copies of TakesMore .* have \{'depth': 1, 'more': \{\}\}, not .*: 20\}\}: name each in"
+    with pytest.raises(StrategyError, match=line):
+        Generic_Estimator(wrap(TakesMore(min_samples_leaf=20)), name="more").build()
+    Generic_Estimator(wrap(TakesMore(depth=2)), name="more").build()

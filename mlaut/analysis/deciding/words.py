@@ -227,7 +227,7 @@ def _described(table: VerdictTable, names: Sequence[str]) -> list[str]:
         if not texts.keys() & same:
             texts[name] = name + (f" (= {listed(same)})" if same else "")
             if failures[name] >= OFTEN * table.n:
-                texts[name] += f" (which failed on {failures[name]} of {table.n} datasets)"
+                texts[name] += f" (failed on {failures[name]} of {table.n} datasets)"
     return list(texts.values())
 
 

@@ -158,7 +158,7 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
                 readable[number] = reading
         except AnalysisError as error:
             found = asked_of(grid, error) if isinstance(error, QuestionError) else []
-            ways = ways or [x for x in found if x.metric == asked.metric or not asked.metric][:2]
+            ways = ways or [x for x in found if asked.metric in ("", x.metric)][:2]
             why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
     many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
     readable = many if len(many) == 1 else readable  # those of one dataset count after it

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import checked, position
+from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
@@ -124,15 +124,9 @@ def with_means(results: Results) -> Results | None:
 
 def check_treatment(results: Results, how: str) -> None:
     """Raise `AnalysisError` for a treatment that is neither a key nor the name of a strategy."""
-    if how in TREATMENTS:
-        return
-    try:
-        position("strategy", how, results.strategies)
-    except AnalysisError as error:
+    if how not in (*TREATMENTS, *results.strategies):
         choices = ", ".join(map(repr, TREATMENTS))
-        raise AnalysisError(
-            f"treatment {how!r} is neither one of {choices} nor a strategy"
-        ) from error
+        raise AnalysisError(f"treatment {how!r} is neither one of {choices} nor a strategy")
 
 
 def _holes(results: Results) -> np.ndarray:

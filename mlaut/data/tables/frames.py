@@ -73,8 +73,9 @@ def _usable(dataset: Dataset) -> Dataset:
 
 def warn_of_texts(dataset: Dataset) -> Dataset:
     """Warn of texts that a reader would take for something else, and return the dataset."""
-    if odd := "; ".join(_odd_texts(dataset)):
-        warnings.warn(f"dataset {dataset.name!r}: {odd}{_WAYS_OUT}", TextWarning, stacklevel=1)
+    if odd := [*_odd_texts(dataset)]:
+        line = f"dataset {dataset.name!r}: {some_of(odd, 5)}{_WAYS_OUT}"
+        warnings.warn(line, TextWarning, stacklevel=1)
     return dataset
 
 
@@ -88,9 +89,8 @@ def _odd_texts(dataset: Dataset) -> Iterator[str]:
             continue
         for kind, pattern in _LOOKS.items():
             if 2 * (like := texts.str.fullmatch(pattern)).sum() >= len(texts):
-                but = some_of(map(repr, texts[~like]), 3)
-                seen = f"{texts[like].iloc[0]!r} does (not so: {but})"
-                yield f"column {name!r} is of texts (categories) that look like {kind}, as {seen}"
+                one, but = texts[like].iloc[0], some_of(map(repr, texts[~like]), 3)
+                yield f"column {name!r} has {kind} as texts (categories): {one!r} (not so: {but})"
                 break
         alike = texts[texts.str.strip().str.lower().duplicated(keep=False)]
         if name in as_list(dataset.target) and len(alike):
@@ -102,7 +102,7 @@ _LOOKS = {
     "numbers": r"\s*[<>~$€£]?\s*[+-]?[\d'., ]*\d([eE][+-]?\d+)?\s*[%$€£]?\s*",
 }
 _DECIMAL = r"[+-]?\d*\.\d+([eE][+-]?\d+)?(\.\d+)?"
-_WAYS_OUT = "; correct it, or say: 'mine.csv?missing=n/a', '?categorical=column', '?ignore=column'"
+_WAYS_OUT = "; correct it, or say 'mine.csv?missing=n/a', '?categorical=column', '?ignore=column'"
 
 
 def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:

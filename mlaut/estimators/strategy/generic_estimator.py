@@ -3,16 +3,18 @@
 import contextlib
 import copy
 import numbers
+import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from inspect import Parameter, signature
 from typing import Any, Self
 
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from mlaut.errors import StrategyError
+from mlaut.errors import StrategyError, shortened
 from mlaut.estimators.libraries.early_stopping import EarlyStopping
 from mlaut.estimators.libraries.library import library_of
 from mlaut.estimators.libraries.native import coding_of
@@ -217,6 +219,7 @@ def _check_stopping(estimator: Any) -> None:
     """Raise an error if a learner stops early without `EarlyStopping`, which holds rows back."""
     parts = {"": estimator, **settable(estimator)}
     for name, part in parts.items():
+        _check_copied(part)
         held = isinstance(parts.get(name.rpartition("__")[0]), EarlyStopping)
         if held or not has(part, "get_params"):
             continue
@@ -230,6 +233,17 @@ def _check_stopping(estimator: Any) -> None:
                 f"{kind} stops early by rows that it does not fit: leave {key} out, and give "
                 f"EarlyStopping({kind}(...){f', rounds={rounds}' * is_number})"
             )
+
+
+def _check_copied(part: Any) -> None:
+    """Raise an error if copies of a learner lose what its class takes as ``**names``."""
+    own = getattr(type(part), "get_params", None) is BaseEstimator.get_params
+    if own and Parameter.VAR_KEYWORD in {x.kind for x in signature(type(part)).parameters.values()}:
+        copied = type(part)(**part.get_params(deep=False))
+        kept, left = (re.sub(r" at 0x\w+", "", repr(vars(one))) for one in (part, copied))
+        if kept != left:
+            given = f"{shortened(left, 80)}, not {shortened(kept, 80)}: name each in its __init__"
+            raise StrategyError(f"copies of {type(part).__name__} for the fits have {given}")
 
 
 def _prepares_itself(estimator: Any) -> bool:

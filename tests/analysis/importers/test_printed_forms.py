@@ -1,5 +1,6 @@
 """Tables as they are printed in Markdown, HTML and reStructuredText: corners, spans and parts."""
 
+import json
 from itertools import product
 
 import numpy as np
@@ -101,7 +102,7 @@ def test_rows_of_hardly_any_comparison_are_asked_about(tmp_path):
     text = "|who|architecture|clean|AA|\n|-|-|-|-|\n"
     text += "".join(f"|{who}|{net}|9{i % 7}.5|{aa}|\n" for i, (who, net, aa) in enumerate(rows))
     asked = refused(tmp_path, text, "AA", name="t.md", greater_is_better=True)
-    assert asked.endswith("strategy=who+architecture")
+    assert "strategy=who+architecture; or" in asked
     columns = {"strategy": ["who", "architecture"], "score": "AA"}
     results = read(tmp_path, text, "AA", name="t.md", greater_is_better=True, columns=columns)
     assert (len(results.datasets), len(results.strategies)) == (1, 13)
@@ -154,3 +155,48 @@ def test_no_command_changes_the_metric_or_leaves_one_column(tmp_path):
     assert "rmse" not in asked
     text = "|Model|iris|wine|\n|-|-|-|\n|a|1/2|.5|\n|b|.4|.6|\n|c|.4|.6|\n"
     assert "--columns" not in refused(tmp_path, text, name="t.md")
+
+
+def test_texts_that_are_called_scores_are_refused_with_one_of_them(tmp_path):
+    text = "|Model|iris|Paper|\n|-|-|-|\n|a|0.5|On a|\n|b|0.4|On b|\n"
+    asked = refused(tmp_path, text, name="t.md", columns={"score": "Paper", "strategy": "Model"})
+    assert "column 'Paper' has 'On a', neither a number nor a word for none" in asked
+
+
+def test_a_column_that_fills_few_cells_is_no_dataset_without_a_question(tmp_path):
+    rows = (
+        "A|Official|30.1,A|Step|29.9,A|Cos|29.7,B|Official|26.1,C|Step|25.3,D|Cos|24.2,E|Warm|23.1"
+    )
+    text = "|Model|Optimizer|Error|\n|-|-|-|\n|" + rows.replace(",", "|\n|") + "|\n"
+    asked = refused(tmp_path, text, "error", name="t.md")
+    assert "strategy=Model+Optimizer; or" in asked
+
+
+def test_a_metric_inside_the_names_of_json_is_the_score(tmp_path):
+    cells = [("a", "LDA", 0.1), ("a", "NMF", 0.2), ("b", "LDA", 0.3), ("b", "NMF", 0.4)]
+    rows = [
+        {"Dataset": d, "Model": m, "Params": {"k": 5}, "Scores": {"npmi": x, "div": 1.5}}
+        for d, m, x in cells
+    ]
+    text = json.dumps(rows)
+    results = read(tmp_path, text, "npmi", name="t.json", greater_is_better=True)
+    assert results.scores.to_numpy().tolist() == [[0.1, 0.2], [0.3, 0.4]]
+
+
+def test_comments_and_signs_behind_numbers_are_no_cells_and_equal_columns_no_averages(tmp_path):
+    text = "|Image|MATLAB|Numpy|torch|jax|\n|-|-|-|-|-|\n"
+    text += "|a|20.41971|20.41971|20.41971|20.41971 [:up:](x) [:x:](y)|\n"
+    text += "|b|-|22.441898|22.441899|22.444916|\n|c|20.01012|20.01012|20.01012|20.01012|\n"
+    text += "|d|-|21.720398|21.720398|21.721663|\n<!-- |e|1|1|1|1|\n-->\n"
+    columns = {"dataset": "Image"}
+    results = read(tmp_path, text, "psnr", name="t.md", columns=columns)
+    assert results.scores.shape == (4, 4)
+    assert results.scores.loc["a"].tolist() == [20.41971] * 4
+
+
+def test_links_below_the_word_model_name_no_strategy(tmp_path):
+    text = "|name|resolution|acc|22k model|\n|-|-|-|-|\n|T|224x224|.82|[model](x)|\n"
+    text += "|T|384x384|.84|-|\n|S|224x224|.83|[model](y)|\n"
+    asked = refused(tmp_path, text, name="t.md")
+    assert "--columns strategy=name" in asked
+    assert "22k" not in asked

@@ -40,7 +40,9 @@ _PRINTED = re.compile(
 _SEVERAL = re.compile(
     rf"{_NUMBER}\s*%?(?:\s*±\s*{_NUMBER})?\s*(?:/|→|->|\||;|,|\s-\s)\s*(?:{_NUMBER}|-)"
 )
-_PICTURES = re.compile(r"(?<=\d)\s*[\u2600-\u2712\u2719-\u27bf\ufe0f\U0001f300-\U0001faff]+$")
+_PICTURES = re.compile(
+    r"(?<=\d)\s*(?:\s*:[a-z_]+:)+$|(?<=\d)\s*[\u2600-\u2712\u2719-\u27bf\ufe0f\U0001f300-\U0001faff]+$"
+)
 _CLOCK = re.compile(
     r"(?:(?P<h>\d+)\s*[h:]\s*)?(?P<m>\d+)\s*(?:m(?:in)?|:)\s*(?P<s>\d+(?:\.\d+)?)s?"
 )

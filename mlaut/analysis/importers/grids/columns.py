@@ -70,6 +70,7 @@ def average_columns(
             others = matrix_of([x for x in members if x is not column])
             if len(column.numbers) >= _LEAST and _is_mean(column.numbers, others):
                 found.append(column.name)
+    found = found if 2 * len(found) < len(members) else []  # or columns are nearly equal
     if named:
         members = [x for x in members if x.name not in found]
         named_so = [x for x in columns if is_summary(x.name)]

@@ -71,7 +71,10 @@ def keys_of(g: Sheet) -> Keys:
             left = [x for x in left if same_metric(measure_in(x) or x, g.metric)] or left
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
-            raise g.refuse(text, *({"score": x} for x in (left or numbers)[:2]))
+            ways: list[dict[str, Any]] = [{"score": x} for x in (left or numbers)[:2]]
+            if len(left) > 2 and not g.is_key([*rows, *levels]):
+                ways = [{"strategy": rows}]
+            raise g.refuse(text, *ways)
         scores = (left[0],)
     return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)
 
@@ -134,9 +137,6 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     usual = {x: usual_name(x) for x in numbers if g.roles[x] not in ("spread", "average", "size")}
     wanted = g.metric
     if wanted:
-        texts = [x for x in g.columns if not g.columns[x].is_number and same_metric(x, wanted)]
-        if texts and g.columns[texts[0]].strange:
-            raise g.refuse(f"`{texts[0]}` has cells such as {g.columns[texts[0]].labels()[0]!r}")
         if exact := [x for x in numbers if word_of(x) == word_of(wanted)]:
             return exact[:1]
         least = ("spread", "average")
@@ -146,6 +146,9 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
             if found := [x for x in same if parts[x] == part]:
                 return _one_of(g, found, wanted)
     general = [x for x in numbers if g.roles[x] == "score"]
+    nested = [x for x in numbers if wanted and same_metric(x.rpartition(".")[2], wanted)]
+    if len(nested) == 1:  # such as `scores.npmi` of JSON
+        return nested
     if wanted:
         greater = usual_name(wanted)
         left = [x for x in usual if usual[x] is None and g.roles[x] == ""]

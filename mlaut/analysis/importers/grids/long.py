@@ -21,6 +21,7 @@ _MOST_OPTIONS = 6  # columns in a message
 _FOLDER = (
     "so there is nothing to compare: give a folder with such a table for each, or name columns"
 )
+_FULL = 0.5  # share of the cells with a row, from which a column without a name is of datasets
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 UNNAMED = "no column names it"
 
@@ -28,11 +29,11 @@ UNNAMED = "no column names it"
 def read_long(g: Sheet, keys: Keys) -> Reading:
     """Return the reading of a table with one score in a row."""
     score = _score(g, keys)
-    values = g.columns[score].numbers
-    if values is None or g.columns[score].strange:
-        column = g.columns[score]
+    column = g.columns[score]
+    if not column.is_number or column.strange:
         odd = next(iter(column.strange.values()), next((x for x in column.labels() if x), ""))
         raise g.refuse(f"column {score!r} has {odd!r}, neither a number nor a word for none")
+    values = column.numbers
     g.check_units([score])
     has = ~np.isnan(values) | np.isin(np.arange(g.n), list(g.columns[score].words))
     has = _of_this_metric(g, keys, has)
@@ -58,9 +59,11 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     for key, other in ((dataset, strategy), (strategy, dataset)):
         sparse = not (keys.dataset or g.asked.chosen) and g.n_of(*key) > _SPARSE * g.n
         if (sparse or g.n_of(*key) == g.n) and g.n > 2 and g.n_of(*other) > 1:
-            few = "hardly more than one row" if g.n_of(*key) < g.n else "one row"
             ways = [{"strategy": sorted({*key, *keys.strategy}, key=list(g.columns).index)}]
-            raise g.refuse(f"each {quoted(key)} has {few}, so nothing can be compared", *ways)
+            raise g.refuse(
+                f"each {quoted(key)} has hardly more than one row, so nothing can be compared",
+                *ways,
+            )
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
@@ -135,8 +138,9 @@ def _other_key(
         twin = next((y for y in like if g.fixes([x], y) and g.fixes([y], x)), x)
         like.setdefault(twin, []).append(x)
     texts = list(like)
-    if not known and len(texts) > 1:  # what names each row by itself leaves nothing to compare
-        texts = [x for x in texts if g.is_key([x, *more])][:1] or texts
+    if not known:  # what names each row by itself leaves nothing to compare
+        named = [x for x in g.columns if not g.columns[x].is_number and g.is_key([x, *more])]
+        texts = named[:1] if {*named} & {*texts} else texts
     if known:
         free = [x for x in texts if g.roles[x] == ""] or texts
         keyed = [x for x in free if g.is_key([*known, x, *more])]
@@ -155,9 +159,12 @@ def _other_key(
                     f"no column names the {need}: rows are of one {role}, {_FOLDER}", *ways
                 )
             ways = [{role: x} for x in (keyed or free)[:3]]
-            raise g.refuse(
-                f"several columns may name the {need} ({', '.join(keyed or free)})", *ways
-            )
+            text = f"several columns may name the {need} ({', '.join(keyed or free)})"
+            raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
+        if strategy and found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found):
+            text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
+            names = [x for x in g.columns if x in (*strategy, *found)]
+            raise g.refuse(text, {"strategy": names}, {"dataset": found})
         return (dataset, found) if dataset else (found, strategy)
     if len(texts) == 1:
         if strategies_in(g, texts):
@@ -183,7 +190,8 @@ def _other_key(
         one, two = two, one
     if liked[one] == "strategy" or liked[two] == "dataset" or not any(liked.values()):
         ways = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
-        raise g.refuse(f"it is unclear which of `{one}` and `{two}` names the datasets", *ways)
+        text = f"it is unclear which of `{one}` and `{two}` names the datasets"
+        raise g.refuse(text, *ways, {"strategy": [one, two]})
     return [one], [two]
 
 

@@ -22,7 +22,7 @@ _HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*(.+)|\\(?:sub)*section\*?\{([^}]*)\})
 
 def markdown_tables(text: str) -> Iterator[tuple[str, Rows]]:
     """Yield the heading and the rows of each table with bars in a text of Markdown."""
-    lines, heading, at = text.splitlines(), "", 0
+    lines, heading, at = re.sub(r"(?s)<!--.*?-->", "", text).splitlines(), "", 0
     while at < len(lines):
         line = lines[at]
         titled = len(line) < _TITLE and re.fullmatch(r"\*\*[^|]*\*\*:?|\w[^|]*:", line.strip())

@@ -218,6 +218,10 @@ class Sheet:
         short = role == "size" and word_of(column.name) in ("id", "index", "no", "p", "n")
         if number and (short or role in ("dataset", "repeat", "fold")):
             return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
+        if role in ("dataset", "strategy") and not number:
+            names = {x.lower() for x in column.labels()} - {"", "-"}
+            link = len(names) == 1 and names < {*word_of(column.name).split("_")}
+            return "size" if link else role
         if role == "part" and not {x.lower() for x in column.labels()} <= {*PARTS, ""}:
             role = {"subset": "dataset", "split": "fold"}.get(word_of(column.name), "")
         texts = role == "fold" and not column.is_number

@@ -19,9 +19,6 @@ from mlaut.analysis.importers.grids.sheet import Asked, Sheet, likes, quoted
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
 
-_NO_SCORE = re.compile(
-    r"[(\[](?:s|secs?|seconds?|ms|mins?|h|hours?|[kmg]b|[mg]ib)[)\]]|^variance$", re.I
-)
 OF_MODELS = re.compile(r"param|flop|\bg?macs\b", re.I)  # sizes that no dataset has
 _NOTHING = "so its rows are of one strategy and there is nothing to compare: give a table for each"
 
@@ -31,7 +28,7 @@ def may_score(g: Sheet, name: str) -> bool:
     numbers = g.columns[name].numbers
     if np.isin(numbers[~np.isnan(numbers)], (0, 1)).all():
         return False
-    plain = g.roles[name] == "" and not g.columns[name].unit and not _NO_SCORE.search(name)
+    plain = g.roles[name] == "" and not g.columns[name].unit and not g.columns[name].kind
     return plain and not is_metric(without_unit(name))
 
 

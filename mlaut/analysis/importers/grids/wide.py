@@ -128,14 +128,12 @@ def _of_one(
     """Return the error about a table whose columns are metrics of one dataset, or strategy."""
     few = "dataset" if kind == "strategy" else "strategy"
     rest = [x for x in columns if x != own and may_score(g, x)]
-    ways = [{kind: rows or "rows", "score": rest}] if len(rest) > 1 else []
     if kind == "strategy" and rest:
         text = f"`{own}` is the metric of one dataset, if {quoted(rest[:3], ', ')} are no datasets"
         return g.refuse(text, {kind: rows or "rows", "score": own})
     return g.refuse(
         f"`{own}` is the metric and its rows are of one {few}, so there is nothing to compare: "
-        f"give a folder with such a table for each {few}" + ", or name the columns" * bool(ways),
-        *ways,
+        f"give a folder with such a table for each {few}"
     )
 
 
@@ -470,7 +468,7 @@ def _bounded(metric: str) -> bool:
 
 def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the columns of the wanted metric, where columns are of several, and their names."""
-    if g.asked.columns.get("score"):
+    if g.asked.columns.get("score") or word_of(g.metric) in map(word_of, columns):
         return columns, {}
     short = {re.sub(_MEAN, "", x, flags=re.I): x for x in columns}
     if len(short) < len(columns) or any(x == name for x, name in short.items()):
