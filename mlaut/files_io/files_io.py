@@ -225,17 +225,18 @@ class FilesIO:
         DataError
             A dataset does not exist.
         """
-        with self._reading() as file:
-            groups = (self._group(file, path) for path in dataset_paths)
-            return tuple(str(group.attrs["fingerprint"]) for group in groups)
+        return tuple(info.fingerprint for info in self.infos_of(dataset_paths))
 
-    def load_dataset(self, dataset_path: str) -> Dataset:
+    def load_dataset(self, dataset_path: str, *, shared: bool = False) -> Dataset:
         """Read a dataset, and check its content against the stored fingerprint.
 
         Parameters
         ----------
         dataset_path : str
             Path as `list_datasets` returns it; the leading slash may be left out.
+        shared : bool, default False
+            Keep a small table for the next such call, which returns the same object: nobody may
+            change it.
 
         Raises
         ------
@@ -245,7 +246,7 @@ class FilesIO:
             The dataset is damaged; the message names the column.
         """
         with self._reading() as file:
-            return get_dataset(self._group(file, dataset_path))
+            return get_dataset(self._group(file, dataset_path), shared)
 
     def load_columns(self, dataset_path: str, columns: Iterable[Any] = ()) -> Dataset:
         """Read the target of a dataset, and some other columns; the rest is not read.
@@ -609,11 +610,12 @@ class FilesIO:
 
     def _group(self, file: h5py.File, dataset_path: str) -> h5py.Group:
         path = "/" + "/".join(_parts(dataset_path))
-        if path not in file or not is_dataset(file[path]):
+        group = file.get(path)
+        if not is_dataset(group):
             names = [group.name for group in _datasets(file["/"])]
             hint = nearest(path, names) or f"; it has {len(names)}, see list_datasets()"
             raise DataError(f"{self.path}: no dataset {dataset_path!r}{hint}")
-        return file[path]
+        return group
 
 
 def _parts(path: str) -> list[str]:

@@ -289,7 +289,7 @@ def test_a_damaged_file_of_datasets_does_not_keep_the_study_from_its_check(
         if damaged in (path.name, "both"):
             with path.open("r+b") as file:
                 file.seek(600)
-                file.write(b"\xff\xff\xff")
+                file.write(b"\1\2\3")
     found = verify_study(study.path)
     places = [where for where, _ in found.problems]
     assert not found.ok

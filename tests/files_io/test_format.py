@@ -1,5 +1,6 @@
 """Other programs read a study; a field more breaks nothing; compacting changes no value."""
 
+import gzip
 import json
 import os
 import shutil
@@ -182,6 +183,43 @@ def test_the_room_of_cells_is_foretold_in_whole_blocks(tmp_path, rows, repeats):
         writer.write(*(outcome(of, s, r, f, probabilities=True) for s, r, f in cells))
     grown = study.path.stat().st_blocks * 512 - before
     assert grown == pytest.approx(room_of(of, 2), rel=0.3)
+
+
+def test_a_study_of_the_form_of_hdf5_1_8_is_read_and_goes_on(tmp_path):
+    """Its arrays have room for 16 strategies from the start, also for a dataset without any."""
+    study = StudyStore(tmp_path / "study.h5")
+    stored = Path(__file__).with_name("form-1.8.h5.gz").read_bytes()
+    study.path.write_bytes(gzip.decompress(stored))
+    iris, later = entry("iris", n_rows=12), entry("later")
+    known = MemoryStudy()
+    known.save_splits([iris, CPU, later])
+    known.allocate([strategy("tree"), strategy("svc")])
+    more = [outcome(iris, "tree", 0, 1, seed=3), outcome(iris, "svc", 0, 0, Status.ERROR)]
+    known.write(outcome(iris, "tree"), *more, outcome(CPU, "svc"))
+    assert_same_block(study.block("iris"), known.block("iris"))
+    assert study.block("later").strategies == ()
+    longer = entry("iris", n_rows=12, n_repeats=2)
+    new = [outcome(longer, "svm", 1, 1), outcome(later, "svm", 0, 1)]
+    for target in (study, known):
+        target.save_splits([longer])
+        target.allocate([strategy("tree"), strategy("svc"), strategy("svm")])
+    known.write(*new)
+    with study.writing() as writer:
+        writer.write(*new)
+    assert_same(study, known)
+    assert not list(problems_of(study))
+
+
+def test_datasets_and_strategies_take_little_room(tmp_path):
+    study = StudyStore(tmp_path / "study.h5")
+    entries = [entry(f"set {i}", n_rows=100, n_folds=5) for i in range(50)]
+    study.save_splits(entries)
+    study.allocate([strategy("tree"), strategy("svc")])
+    values = 2 * 100 * (4 + 3 * 4) + 2 * 5 * (1 + 4 + 4 + 3 * 8 + 3 * 8)
+    assert study.path.stat().st_size < 50 * (values + 6_000)
+    before = study.path.stat().st_size
+    study.allocate([strategy("tree"), strategy("svc"), strategy("svm")])
+    assert study.path.stat().st_size - before < 50 * (1.5 * values + 1_500)  # arrays move, once
 
 
 def test_every_status_of_a_cell_has_its_own_code_in_a_checksum():

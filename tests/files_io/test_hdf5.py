@@ -65,7 +65,7 @@ LIMITED = """
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     full = []
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    rooms = {"split": [20_000, 300_000], "allocate": [0, 10_000, 400_000],
+    rooms = {"split": [20_000, 80_000], "allocate": [0, 10_000, 200_000],
              "save": [3000, 60_000, 200_000], "run": [60, 100, 9000]}
     for name, room in ((name, room) for name in calls for room in rooms[name]):
         call = calls[name]
@@ -241,7 +241,7 @@ def test_compacting_never_makes_a_file_larger(tmp_path, n_rows, n_strategies):
 
 def test_room_for_further_strategies_stays_empty(tmp_path):
     study, names = StudyStore(tmp_path / "study.h5"), [f"s{k}" for k in range(20)]
-    of = entry("iris", n_rows=300)
+    of = entry("iris", n_rows=1000)
     study.save_splits([of])
     study.allocate(list(map(strategy, names)))
     with study.writing() as writer:
@@ -251,9 +251,9 @@ def test_room_for_further_strategies_stays_empty(tmp_path):
     content = (tmp_path / "new.h5").read_bytes()
     with read_h5(tmp_path / "new.h5") as file:
         array = file["experiments/predictions/iris/predictions"]
-        assert array.chunks == (16, 1, 300)
+        assert array.chunks == (16, 1, 1000)
         last = array.id.get_chunk_info_by_coord((16, 0, 0))
-    begin = last.byte_offset + 4 * 300 * 4  # behind the rows of four strategies
+    begin = last.byte_offset + 4 * 1000 * 4  # behind the rows of four strategies
     assert not content[begin : last.byte_offset + last.size].strip(b"\0")
 
 

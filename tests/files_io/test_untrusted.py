@@ -310,20 +310,21 @@ def moved(path, name, place):
 
 
 @pytest.mark.parametrize("name", [f"{IRIS}/predictions", "input/table/body/0/values"])
-def test_arrays_that_lie_outside_of_the_file_are_not_sealed(study, name):
-    """HDF5 itself does not look where the pieces of an array are."""
+def test_arrays_that_lie_outside_of_the_file_are_not_sealed(study, name, monkeypatch):
+    """HDF5 itself does not look where the pieces of an array are, in its older forms of files."""
+    monkeypatch.setattr("mlaut.files_io.safe_files.hdf5_output._FORM", ("earliest", "v110"))
     io = FilesIO(study.path, "a")
     frame = pd.DataFrame({"a": np.arange(5000.0), "y": ["n", "y"] * 2500})
     io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "input"})
     moved(study.path, name, 2**40)
     before = study.path.read_bytes()
-    with pytest.raises(StoreError, match=r"study\.h5: damaged, for it cannot be sealed") as told:
+    with pytest.raises(StoreError, match=r"damaged, for (it cannot be seal|its groups)") as told:
         accept_changes(study.path)
     assert "\n" not in str(told.value)
     assert study.path.read_bytes() == before
     change(study, len)  # who makes such a file can seal it
     before = study.path.read_bytes()
-    with pytest.raises(StoreError, match=r"study\.h5: damaged, for it cannot be sealed"):
+    with pytest.raises(StoreError, match=r"damaged, for (it cannot be seal|its groups)"):
         io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": "more"})
     assert study.path.read_bytes() == before
     assert sorted(file.name for file in study.path.parent.iterdir()) == ["other", "study.h5"]

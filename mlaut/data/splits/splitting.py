@@ -123,8 +123,8 @@ def split_entry(
     A scheme of None means the split of the dataset's source.
     """
     looks = hasattr(scheme, "split") and not type(scheme).__module__.startswith("sklearn.")
-    if looks:  # a splitter of the user may read any column
-        dataset = hdf5_in.load_dataset(info.path)
+    if looks or info.is_small:  # a splitter of the user may read any column; a run reads all
+        dataset = hdf5_in.load_dataset(info.path, shared=not looks)
     else:
         named = [] if groups is None or groups in info.columns_of_roles else [groups]
         dataset = hdf5_in.load_columns(info.path, [*info.columns_of_roles, *named])

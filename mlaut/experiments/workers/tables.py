@@ -49,7 +49,7 @@ def load(ref: DatasetRef) -> Dataset:
     MlautError
         The dataset cannot be read, or has another fingerprint.
     """
-    dataset = _database(ref.database).load_dataset(ref.path)
+    dataset = _database(ref.database).load_dataset(ref.path, shared=True)
     if dataset.fingerprint != ref.fingerprint:
         raise DataError(
             f"{ref.database}: dataset {ref.name!r} was changed while the study runs; "
@@ -131,9 +131,9 @@ class SharedTables:
                 with _no_memory_in_one_line(ref):
                     memory = share_table(replace(table, labels=table.labels[:0]))
                 self._kept[ref] = memory, _as_sent(table)
+                while len(self._kept) > 1 and (self._size > _KEPT or len(self._kept) > _MOST_KEPT):
+                    os.close(self._kept.popitem(last=False)[1][0])
             self._kept.move_to_end(ref)
-            while len(self._kept) > 1 and (self._size > _KEPT or len(self._kept) > _MOST_KEPT):
-                os.close(self._kept.popitem(last=False)[1][0])
             memory, labels = self._kept[ref]
             with _no_memory_in_one_line(ref):
                 return os.dup(memory), labels

@@ -21,6 +21,7 @@ from mlaut.files_io.safe_files.handles import open_own
 from mlaut.files_io.safe_files.seal import BLOCK
 
 _PAGE = 4096  # bytes of zeros that become a hole: the block of most file systems
+_FORM = ("v110", "v110")  # in which groups and places of arrays take a fifth of the bytes
 _EMPTY = np.zeros(0, np.uint64)
 
 
@@ -109,9 +110,8 @@ def object_h5(
 
 def output_h5(content: Any, empty: bool) -> contextlib.AbstractContextManager[h5py.File]:
     """Return `object_h5` for writing; an empty file begins with space for a seal."""
-    if empty:
-        return object_h5(content, "w", userblock_size=BLOCK)
-    return object_h5(content, "r+")
+    options: dict[str, Any] = {"userblock_size": BLOCK} if empty else {}
+    return object_h5(content, "w" if empty else "r+", libver=_FORM, **options)
 
 
 def interrupted_later(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ stretches: ``count`` pairs (begin, end) of 8-byte numbers. `check_seal` reads on
 the digest covers. So it is fast, and valid while a run writes.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -38,6 +39,8 @@ T = TypeVar("T")
 _MOST_READ = 2**26  # bytes of what is kept of files
 _read: dict[bytes, dict[Any, Any]] = {}  # by the seal of a file, what was read of it
 _read_bytes = [0]
+_MOST_LINES = 8
+_lines: dict[int, bytes] = {}  # first bytes of the files opened last, by their numbers in HDF5
 
 
 # -------------------------------------------------------------------- sealing
@@ -191,12 +194,15 @@ def read_once(item: Any, key: Any, read: Callable[[], T], size: Callable[[T], in
     size : callable
         Bytes in memory of what ``read`` returns. Nobody may change it.
     """
-    try:
-        line = os.pread(h5py.h5i.get_file_id(item.id).get_vfd_handle(), BLOCK, 0)
-    except (OSError, RuntimeError):  # a change under way, which has no seal yet
-        return read()
-    if not _LINE.match(line):
-        return read()
+    number = h5py.h5o.get_info(item.id).fileno
+    if (line := _lines.get(number, b"")) == b"":
+        with contextlib.suppress(OSError, RuntimeError):  # a change under way has no seal yet
+            line = os.pread(h5py.h5i.get_file_id(item.id).get_vfd_handle(), BLOCK, 0)
+        if not _LINE.match(line):
+            return read()
+        _lines[number] = line
+        while len(_lines) > _MOST_LINES:
+            del _lines[next(iter(_lines))]
     if line not in _read or key not in _read[line]:
         value = read()
         _read_bytes[0] += size(value)

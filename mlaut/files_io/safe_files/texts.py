@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from mlaut.files_io.safe_files.plain_files import MOST_JSON
-from mlaut.files_io.safe_files.untrusted import read_json, read_whole
+from mlaut.files_io.safe_files.untrusted import opened, read_json, read_whole
 
 _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compressed array
 _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
@@ -39,13 +39,19 @@ def put_json(group: h5py.Group, name: str, value: Any) -> None:
 
 def get_json(group: h5py.Group, name: str, default: Any) -> Any:
     """Return stored plain JSON values; ``default`` if there are none."""
-    return read_json(_content(group[name])) if name in group else default
+    return read_json(_content(group, name)) if name in group else default
 
 
-def _content(item: h5py.Dataset) -> bytes:
-    if item.nbytes > MOST_JSON:
-        raise ValueError(f"{item.name} has {item.nbytes:,} bytes of JSON, which nothing needs")
-    return read_whole(item).tobytes().rstrip(b"\0")
+def _content(group: h5py.Group, name: str) -> bytes:
+    return read_whole(_small(group, name, "JSON")).tobytes().rstrip(b"\0")
+
+
+def _small(group: h5py.Group, name: str, what: str) -> h5py.h5d.DatasetID:
+    item = opened(group, name)
+    size = item.dtype.itemsize * item.get_space().get_simple_extent_npoints()
+    if size > MOST_JSON:
+        raise ValueError(f"{group.name}/{name} has {size:,} bytes of {what}, which nothing needs")
+    return item
 
 
 # --------------------------------------------------------------------- labels
@@ -76,11 +82,9 @@ def get_labels(group: h5py.Group, name: str) -> list[Any]:
     """Return stored labels; an empty list if there are none."""
     if name not in group:
         return []
-    item = group[name]
-    if item.attrs.get("encoding-type") != "labels" or item.dtype.kind not in "Sif":
+    item, kind = _small(group, name, "labels"), group[name].attrs.get("encoding-type")
+    if kind != "labels" or item.dtype.kind not in "Sif":
         return list(get_json(group, name, []))
-    if item.nbytes > MOST_JSON:
-        raise ValueError(f"{item.name} has {item.nbytes:,} bytes of labels, which nothing needs")
     values = read_whole(item).tolist()
     return [text.decode() for text in values] if item.dtype.kind == "S" else values
 
@@ -101,7 +105,7 @@ def append_log(group: h5py.Group, name: str, records: Sequence[str]) -> None:
     log.attrs.update({"encoding-type": "log", "encoding-version": 2})
     text, last = "[" + ",\n".join(records) + "]", str(len(log) - 1)
     if last in log and log[last].nbytes <= _SMALL_PIECE:
-        piece = _content(log[last]).decode()
+        piece = _content(log, last).decode()
         text, last = piece[:-1] + ",\n" + text[1:], str(len(log) - 2)
     put_texts(log, str(int(last) + 1), [text.encode()], "json")
 

@@ -56,10 +56,8 @@ def check_links(file: h5py.File, path: Path) -> None:
     _checked[path] = now
 
 
-def check_size(
-    item: h5py.Dataset, *, plain: bool = False, largest: int | None = None
-) -> h5py.Dataset:
-    """Return an array of a file, after a check of the memory that reading it needs.
+def check_size(item: Any, *, plain: bool = False, largest: int | None = None) -> Any:
+    """Return an array of a file, or its identifier, after a check of the memory that it needs.
 
     ``plain`` is for numbers that MLaut stores uncompressed: they need no more than the file has;
     ``largest`` is for an array that is read in pieces.
@@ -70,14 +68,15 @@ def check_size(
         Its values lie in other files or have variable length, or it declares more bytes than are
         stored, or more than half of the memory that this process may use.
     """
-    if not isinstance(item, h5py.Dataset):
-        raise ValueError(f"{item.name} is no array")
-    what, dtype = "", item.dtype
-    creation = item.id.get_create_plist()  # twice as quick as the properties of h5py, each time
-    stored = item.id.get_storage_size()
-    size = dtype.itemsize * item.id.get_space().get_simple_extent_npoints()
+    identity = item.id if isinstance(item, h5py.HLObject) else item
+    if not isinstance(identity, h5py.h5d.DatasetID):
+        raise ValueError(f"{h5py.h5i.get_name(identity).decode()} is no array")
+    what, dtype = "", identity.dtype
+    creation = identity.get_create_plist()  # twice as quick as the properties of h5py, each time
+    stored = identity.get_storage_size()
+    size = dtype.itemsize * identity.get_space().get_simple_extent_npoints()
     if plain:
-        stored = min(stored, h5py.h5i.get_file_id(item.id).get_filesize())
+        stored = min(stored, h5py.h5i.get_file_id(identity).get_filesize())
     if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
         what = "its values lie in other files"
     elif dtype.hasobject:
@@ -88,8 +87,8 @@ def check_size(
         what = f"it needs {size:,} bytes, more than half of the memory that may be used here"
     if what:
         raise StoreError(
-            f"{item.file.filename}: {item.name}: {what}; it is not read: do not trust this file, "
-            "or restore it from a copy"
+            f"{h5py.h5f.get_name(identity).decode()}: {h5py.h5i.get_name(identity).decode()}: "
+            f"{what}; it is not read: do not trust this file, or restore it from a copy"
         )
     return item
 
@@ -106,11 +105,13 @@ def check_together(group: h5py.Group, text: int = 1) -> None:
     """
     sizes: list[int] = []
 
-    def add(_: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            sizes.append(item.nbytes * (text if item.dtype.kind == "S" else 1))
+    def add(name: bytes) -> None:
+        item = h5py.h5o.open(group.id, name)
+        if isinstance(item, h5py.h5d.DatasetID):
+            dtype, n_values = item.dtype, item.get_space().get_simple_extent_npoints()
+            sizes.append(n_values * dtype.itemsize * (text if dtype.kind == "S" else 1))
 
-    group.visititems(add)
+    h5py.h5o.visit(group.id, add)
     if sum(sizes) > MEMORY:
         raise StoreError(
             f"{group.file.filename}: {group.name} needs {sum(sizes):,} bytes, more than half of "
@@ -132,6 +133,22 @@ def read_json(content: bytes) -> Any:
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def read_whole(item: h5py.Dataset) -> np.ndarray:
-    """Return the values of an array, after `check_size`."""
-    return np.asarray(check_size(item)[...])
+def opened(group: h5py.Group, name: str, **how: Any) -> h5py.h5d.DatasetID:
+    """Return the identifier of an array after `check_size`; h5py's objects take four times as long.
+
+    Raises
+    ------
+    KeyError
+        The group has nothing of this name.
+    """
+    return check_size(h5py.h5o.open(group.id, name.encode()), **how)
+
+
+def read_whole(item: h5py.h5d.DatasetID, part: slice = slice(None)) -> np.ndarray:
+    """Return the values of an array that `check_size` has checked, or a part of its first axis."""
+    if part != slice(None):
+        return np.asarray(h5py.Dataset(item)[part])
+    values = np.zeros(item.shape, item.dtype)
+    if values.size:
+        item.read(h5py.h5s.ALL, h5py.h5s.ALL, values)
+    return values

@@ -65,7 +65,7 @@ from mlaut.markup import counted, table_html
 from mlaut.records import Block, Status, Trace
 
 T = TypeVar("T")
-
+Names = Iterable[str] | None
 
 LEARNERS = ("scikit-learn", "xgboost", "lightgbm", "catboost", "keras", "torch")
 """Libraries whose version can change what a learner predicts."""
@@ -287,17 +287,13 @@ class StudyStore:
         """Return the status of each cell of a dataset: uint8, shape (S, R, F)."""
         return self.statuses([dataset])[dataset][1]
 
-    def statuses(
-        self, datasets: Iterable[str] | None = None
-    ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    def statuses(self, datasets: Names = None) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
         """Return strategies (S) and status (S, R, F) of each dataset; predictions are not read."""
         with self.reading() as file:
             stored = self._with_journal(file, datasets, StoreError)
             return {n: (a.names, self.whole_cells(a, StudyArrays.status)) for n, a, _ in stored}
 
-    def numbers(
-        self, datasets: Iterable[str] | None = None
-    ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    def numbers(self, datasets: Names = None) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
         """Yield dataset name and arrays: status, seed (S, R, F), seconds, usage (S, R, F, fields).
 
         ``usage`` holds the start time of a cell (POSIX seconds), the wall seconds of the whole

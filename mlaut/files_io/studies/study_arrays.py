@@ -18,7 +18,7 @@ from mlaut.files_io.outcomes.study_records import DETAILS, LOGS, USAGE, SplitEnt
 from mlaut.files_io.safe_files.hdf5 import InPlace
 from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import append_log, get_labels, get_log, put_labels
-from mlaut.files_io.safe_files.untrusted import check_size
+from mlaut.files_io.safe_files.untrusted import opened, read_whole
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
 VERSION = 2  # of the form of outcomes in HDF5
@@ -27,7 +27,7 @@ _STATUS_BITS = 7  # lowest bits of a checksum; they hold the status, or 0 for 8 
 _DONE = int(Status.DONE)
 PART = 2**24  # bytes of the rows of some strategies that are read at once
 _PIECE = 2**16  # bytes of a piece of an array; HDF5 needs about 50 bytes for the place of each
-_MOST_STRATEGIES = 16  # of a piece: so many have their places from the start, and take room later
+_MOST_STRATEGIES = 16  # of a piece that leaves room for further ones
 _BLOCK = 4096  # bytes of the disk that most file systems give at once
 _LARGEST_PIECE = 2**30  # bytes; HDF5 allows 4 GiB
 
@@ -75,27 +75,42 @@ class StudyArrays:
         group: h5py.Group,
         entry: SplitEntry,
         names: Sequence[str],
-        *,
         fields: Sequence[str] | None = None,
-        spare: bool = True,
     ) -> StudyArrays:
-        """Create the arrays of a dataset, with all cells missing.
+        """Create the arrays of a dataset, with all cells missing: none without strategies.
 
-        ``fields`` names the numbers of each cell; default ``USAGE``. Unless ``spare`` is false, the
-        file has places for further strategies, as holes.
+        ``fields`` names the numbers of each cell; default ``USAGE``.
         """
-        fields = USAGE if fields is None else fields
         group.attrs.update({"encoding-type": "mlaut-outcomes", "encoding-version": VERSION})
-        put_labels(group, "strategies", names)
-        for name, (shape, dtype, _) in array_layout(entry, len(names), len(fields)).items():
-            _allocate(group, name, shape, dtype, _MOST_STRATEGIES if spare else len(names))
-        group["usage"].attrs["fields"] = ", ".join(fields)
-        return cls(group, entry, names)
+        return cls(group, entry, ()).grow(entry, names, fields)
 
-    def grow(self, entry: SplitEntry, names: Sequence[str]) -> StudyArrays:
-        """Make room for further strategies or repeats, whose cells are missing; move no value."""
-        for name, (shape, _, _) in self._layout_of(entry, len(names)).items():
-            self.group[name].resize(shape)
+    def grow(
+        self, entry: SplitEntry, names: Sequence[str], fields: Sequence[str] | None = None
+    ) -> StudyArrays:
+        """Make room for further strategies or repeats, whose cells are missing.
+
+        The first strategies decide the size of pieces. A small array that cannot grow takes half of
+        the file; it is moved once, to one that takes further strategies. Further repeats always
+        need new arrays: HDF5 takes kilobytes for the places of one that grows in two directions.
+        """
+        known, about = "usage" in self.group, {"fields": ", ".join(fields or USAGE)}
+        layout = array_layout(entry, len(names), len(fields or USAGE)) if names else {}
+        layout = self._layout_of(entry, len(names)) if known else layout
+        for name, (shape, dtype, _) in layout.items():
+            item: Any = self.group[name] if known else ()
+            if known and (
+                item.shape == shape or (item.maxshape[0], item.shape[1]) == (None, shape[1])
+            ):
+                item.resize(shape)
+                continue
+            if known:
+                del self.group[name]  # it stays until it is closed
+            _allocate(self.group, name, shape, dtype, grows=known)
+            for part in self.parts(PART) if known else ():
+                values = item[part]
+                self.group[name][part.start : part.start + len(values), : values.shape[1]] = values
+            if name == "usage":
+                self.group[name].attrs.update(item.attrs if known else about)
         if tuple(names) != self.names:
             put_labels(self.group, "strategies", names)
         return StudyArrays(self.group, entry, names)
@@ -115,8 +130,8 @@ class StudyArrays:
         each strategy here, None for those that are left out.
         """
         at = [s for s, name in enumerate(other.names) if called[name]]
-        for name in self.layout:
-            self.group[name][...] = other._read(name)[at]
+        for name in self.layout if at else ():
+            self._fill(name, other._read(name)[at])
         for log in LOGS:
             records = ({**r, "strategy": called[r["strategy"]]} for r in other.records(log))
             self.append_records(log, (plain(record) for record in records if record["strategy"]))
@@ -189,19 +204,24 @@ class StudyArrays:
     @cached_property
     def fields(self) -> list[str]:
         """Names of the numbers that ``usage`` holds in this file."""
+        if "usage" not in self.group:
+            return list(USAGE)
         item = self.group["usage"]
         return str(item.attrs["fields"]).split(", ")[: item.shape[-1]]
 
     def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
         """Read an array; raise ValueError if it has another shape or type than expected."""
-        item, (shape, dtype, _) = check_size(self.group[name], plain=True), self.layout[name]
+        shape, dtype, _ = self.layout[name]
+        if not self.names:
+            return np.empty(shape, dtype)
+        item = opened(self.group, name, plain=True)
         if (item.shape, item.dtype) != (shape, dtype):
             raise ValueError(
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
                 f"and must be {dtype} {shape}"
             )
-        values = item[part]
-        for s, repeat, start, new in self._journaled.get(item.name, ()):
+        values = read_whole(item, part)
+        for s, repeat, start, new in self._journaled.get(name, ()):
             for at in (k for k, own in enumerate(range(len(self.names))[part]) if own == s):
                 values[at, repeat, start : start + len(new)] = new
         return values
@@ -213,21 +233,28 @@ class StudyArrays:
 
     def array(self, item: h5py.Dataset) -> SimpleNamespace:
         """Return an array for an `ArrayWriter`: its values are read from it, not from the file."""
-        writes = self._journaled.setdefault(item.name, [])
+        name = item.name.rpartition("/")[2]
+        writes = self._journaled.setdefault(name, [])
         return SimpleNamespace(
             write=lambda *values: writes.append(values),
-            read=lambda s, repeat: self._read(item.name.rpartition("/")[2])[s, repeat],
+            read=lambda s, repeat: self._read(name)[s, repeat],
         )
 
     def put(self, part: slice, values: Mapping[str, np.ndarray]) -> None:
         """Write values as `read` returns them; rows of strategies without any cell take no room."""
         used = np.flatnonzero(values["status"].any(axis=(1, 2))).tolist()
         for name, array in values.items():
-            if name in ROWS:
+            if len(used) == len(self.names):
+                self._fill(name, array)
+            elif name in ROWS:
                 for s in used:
                     self.group[name][part.start + s] = array[s]
             else:
                 self.group[name][part] = array
+
+    def _fill(self, name: str, values: np.ndarray) -> None:
+        item = h5py.h5d.open(self.group.id, name.encode())
+        item.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(values))
 
     @cached_property
     def layout(self) -> Layout:
@@ -235,8 +262,8 @@ class StudyArrays:
         return self._layout_of(self.entry, len(self.names))
 
     def _layout_of(self, entry: SplitEntry, n_strategies: int) -> Layout:
-        shape = self.group["usage"].shape
-        return array_layout(entry, n_strategies, shape[-1] if len(shape) == 4 else len(USAGE))
+        fields = self.group["usage"].shape[3:] if "usage" in self.group else ()
+        return array_layout(entry, n_strategies, fields[0] if fields else len(USAGE))
 
     def read(self, part: slice = slice(None)) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Read the arrays of some strategies as they are stored: rows are sorted by fold.
@@ -362,7 +389,8 @@ class ArrayWriter:
         self._head = _head_type(self.layout)
         self._rows_of = [name for name in ROWS if name in self.layout]
         self._fields = arrays.fields
-        self._arrays = {name: file.array(arrays.group[name]) for name in self.layout}
+        stored = self.layout if self.names else ()
+        self._arrays = {name: file.array(arrays.group[name]) for name in stored}
         folds = arrays.entry.split.folds
         self._begins = [
             np.searchsorted(np.sort(of_repeat), np.arange(arrays.entry.split.n_folds))
@@ -553,20 +581,21 @@ def _cut(array: np.ndarray, ends: np.ndarray) -> list[memoryview]:
 
 
 def _allocate(
-    group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, most: int
+    group: h5py.Group, name: str, shape: tuple[int, ...], dtype: np.dtype, grows: bool
 ) -> None:
-    """Create an array that can grow, and whose places in the file are known at once.
+    """Create an array whose places in the file are known at once; a large one can always grow.
 
     Only statuses are written. The rest are holes of the file, which take no room on the disk until
     a cell is stored there.
     """
     creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    creation.set_chunk(_chunk(name, shape, dtype, most))
+    grows = grows or not 0 < math.prod(shape) * dtype.itemsize <= _PIECE
+    creation.set_chunk(_chunk(name, shape, dtype) if grows else shape)
     creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
     written = h5py.h5d.FILL_TIME_ALLOC if name == "status" else h5py.h5d.FILL_TIME_NEVER
     creation.set_fill_time(written)
     creation.set_obj_track_times(False)  # the same study always has the same bytes
-    space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED, h5py.h5s.UNLIMITED, *shape[2:]))
+    space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED if grows else shape[0], *shape[1:]))
     kind = h5py.h5t.py_create(dtype, logical=True)
     h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=creation)
 
@@ -575,7 +604,7 @@ def room_of(entry: SplitEntry, n_strategies: int) -> int:
     """Return the bytes that all cells of some strategies take of the disk, in its whole blocks."""
     total = 0
     for name, (shape, dtype, _) in array_layout(entry, n_strategies).items():
-        chunk = _chunk(name, shape, dtype, _MOST_STRATEGIES)
+        chunk = _chunk(name, shape, dtype)
         pieces = math.prod(-(-n // of) for n, of in zip(shape, chunk, strict=True))
         of_one = math.prod(chunk[1:]) * dtype.itemsize
         used = min(n_strategies, chunk[0]) * of_one
@@ -583,10 +612,10 @@ def room_of(entry: SplitEntry, n_strategies: int) -> int:
     return total
 
 
-def _chunk(name: str, shape: tuple[int, ...], dtype: np.dtype, most: int) -> tuple[int, ...]:
+def _chunk(name: str, shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
     """Return the shape of the pieces of an array: all folds or rows of some strategies."""
     inner = max(1, math.prod(shape[2:]) * dtype.itemsize)
     repeats = 1 if name in ROWS else min(max(1, shape[1]), max(1, _PIECE // inner))
-    strategies = min(max(1, most), max(1, _PIECE // (inner * repeats)))
+    strategies = max(1, min(shape[0], _MOST_STRATEGIES, _PIECE // (inner * repeats)))
     rows = max(1, min(shape[2], _LARGEST_PIECE * shape[2] // inner))
     return (strategies, repeats, rows, *(max(1, n) for n in shape[3:]))

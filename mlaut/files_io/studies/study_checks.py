@@ -14,7 +14,7 @@ from mlaut.files_io.safe_files.lock import holder_of
 from mlaut.files_io.safe_files.names import from_h5
 from mlaut.files_io.studies.models import is_recorded, models_folder
 from mlaut.files_io.studies.study import StudyStore
-from mlaut.files_io.studies.study_arrays import StudyArrays, tested_rows
+from mlaut.files_io.studies.study_arrays import tested_rows
 from mlaut.files_io.studies.study_layout import PREDICTIONS, SPLITS, arrays_of, strategies_of
 from mlaut.held import leftovers
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, not_distributions
@@ -47,16 +47,16 @@ def _dataset_problems(
     try:
         arrays = arrays_of(file, name)
         yield from _split_problems(arrays.entry)
-        yield from _layout_problems(arrays, {entry.name for entry in strategies})
+        if unknown := set(arrays.names) - {entry.name for entry in strategies}:
+            names = ", ".join(sorted(unknown))
+            yield f"outcomes of strategies that the study does not know: {names}"
         block, torn = arrays.block()
-        for s, repeat, fold in np.argwhere(torn).tolist():
-            cell = Cell(name, arrays.names[s], repeat, fold)
-            yield f"{cell}: its checksum does not hold; --mend clears it"
         # A run that clears cells has such ones for a moment.
         lost = (holder_of(study.path) is None) & arrays.without_status()
-        for s, repeat, fold in np.argwhere(lost).tolist():
-            cell = Cell(name, arrays.names[s], repeat, fold)
-            yield f"{cell}: its outcome is whole, but its status is lost; --mend clears it"
+        status = "its outcome is whole, but its status is lost"
+        for what, cells in (("its checksum does not hold", torn), (status, lost)):
+            for s, repeat, fold in np.argwhere(cells).tolist():
+                yield f"{Cell(name, arrays.names[s], repeat, fold)}: {what}; --mend clears it"
         yield from _value_problems(block, foreign_sources(strategies))
         yield from _model_problems(study, name)
     except (KeyError, ValueError, TypeError, IndexError, OSError, MlautError) as error:
@@ -78,15 +78,6 @@ def _split_problems(entry: SplitEntry) -> Iterator[str]:
             yield f"{len(unseen)} of its classes have no row"
     elif not np.isfinite(entry.truth).all():
         yield "its truth is not finite"
-
-
-def _layout_problems(arrays: StudyArrays, names: set[str]) -> Iterator[str]:
-    if unknown := set(arrays.names) - names:
-        yield f"outcomes of strategies that the study does not know: {', '.join(sorted(unknown))}"
-    for name, (shape, dtype, _) in arrays.layout.items():
-        item = arrays.group[name]
-        if (item.shape, item.dtype) != (shape, dtype):
-            yield f"{name} is {item.dtype} {item.shape}, and must be {dtype} {shape}"
 
 
 def _value_problems(block: Block, foreign: Collection[str]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from mlaut.files_io.safe_files.texts import (
     put_json,
     put_labels,
 )
-from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_json
+from mlaut.files_io.safe_files.untrusted import check_together, opened, read_json, read_whole
 from mlaut.files_io.studies.study_arrays import StudyArrays
 from mlaut.identity import without_rooms
 from mlaut.records import CLASSIFICATION, TASKS, Split
@@ -199,9 +199,9 @@ def _entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         )
     group = file[SPLITS][name]
     about = get_json(group, "about", {})
-    stored = {n: check_size(group[n], plain=True) for n in _OF_ROWS if n in group}
+    stored = {n: opened(group, n, plain=True) for n in _OF_ROWS if n in group}
     _check_form(dataset, about["task"], stored)
-    values = {name: item[...] for name, item in stored.items()}
+    values = {name: read_whole(item) for name, item in stored.items()}
     for array in values.values():
         array.flags.writeable = False  # all who read the file share them
     entry = SplitEntry(
@@ -242,7 +242,7 @@ def entries_of(file: h5py.File) -> dict[str, SplitEntry]:
     return entries
 
 
-def _check_form(dataset: str, task: str, stored: Mapping[str, h5py.Dataset]) -> None:
+def _check_form(dataset: str, task: str, stored: Mapping[str, Any]) -> None:
     """Check types and shapes of arrays of rows, before their values are read."""
     folds, truth = stored["folds"], stored["truth"]
     weights = stored.get("weights", truth)
@@ -251,10 +251,10 @@ def _check_form(dataset: str, task: str, stored: Mapping[str, h5py.Dataset]) -> 
         and folds.dtype == np.int16
         and truth.dtype == prediction_type(task)[0]
         and (weights is truth or weights.dtype == np.float64)
-        and folds.ndim == 2
+        and len(folds.shape) == 2
         and truth.shape[:1] == weights.shape[:1] == folds.shape[1:]
-        and truth.ndim <= 2
-        and (weights is truth or weights.ndim == 1)
+        and len(truth.shape) <= 2
+        and (weights is truth or len(weights.shape) == 1)
     )
     if not valid:
         raise _contradicts(dataset)
@@ -324,7 +324,7 @@ def copy_study(
         source = arrays_of(old, dataset)
         group = new[PREDICTIONS].create_group(to_h5(name))
         kept = [to for old_name in source.names if (to := called[old_name])]
-        arrays = StudyArrays.create(group, entry, kept, fields=source.fields, spare=plain is None)
+        arrays = StudyArrays.create(group, entry, kept, source.fields)
         arrays.copy_from(source, plain or dict, called)
     for what, names in changes.items():
         if names:

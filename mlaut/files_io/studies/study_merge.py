@@ -196,7 +196,7 @@ def _merge_dataset(
     names = [strategy.name for strategy in strategies if strategy.name in present]
     group = new[layout.PREDICTIONS].create_group(to_h5(entry.name))
     fields = tuple(dict.fromkeys(name for source in parts for name in source.arrays.fields))
-    merged = StudyArrays.create(group, entry, names, fields=fields)
+    merged = StudyArrays.create(group, entry, names, fields)
     giver = np.full(merged.layout["status"][0], -1)  # of each cell, the position in `parts`
     for part in merged.parts(PART):
         values = merged.empty(names[part])

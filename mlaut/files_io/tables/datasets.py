@@ -25,7 +25,7 @@ from mlaut.errors import DataError, StoreError, nearest, shortened, some_of
 from mlaut.files_io.safe_files.names import from_h5, plain_names
 from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import get_json, put_json
-from mlaut.files_io.safe_files.untrusted import read_whole
+from mlaut.files_io.safe_files.untrusted import opened, read_whole
 from mlaut.files_io.tables.arrays import (
     array_fingerprint,
     checked_array,
@@ -47,6 +47,9 @@ from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split, as_
 ENCODING = "mlaut-dataset"
 VERSION = 4  # with series of different lengths or several targets; another array 3, roles 2, else 1
 MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
+
+
+_SMALL = 2**15  # values of a table
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,11 @@ class DatasetInfo:
     def columns_of_roles(self) -> list[Any]:
         """Names of the columns that have a role other than the target."""
         return list(chain.from_iterable(self.roles.values()))
+
+    @property
+    def is_small(self) -> bool:
+        """Return whether the dataset is a table that is quickly read, and may be kept in memory."""
+        return not self.shape and self.n_rows * self.n_features <= _SMALL
 
 
 # -------------------------------------------------------------------- the task
@@ -447,8 +455,8 @@ def get_columns(group: h5py.Group, names: Collection[Any]) -> Dataset:
     return _dataset(group, info, frame)
 
 
-def get_dataset(group: h5py.Group) -> Dataset:
-    """Read a stored dataset, and check its content against its fingerprint.
+def get_dataset(group: h5py.Group, shared: bool = False) -> Dataset:
+    """Read a stored dataset, and check its content against its fingerprint; ``shared`` keeps it.
 
     Raises
     ------
@@ -457,6 +465,8 @@ def get_dataset(group: h5py.Group) -> Dataset:
         and column.
     """
     info = get_info(group)
+    if shared and info.is_small:
+        return read_once(group, ("table", info.path), lambda: get_dataset(group), _room_of)
     frame = read_frame(_table(group, info), info.name)
     try:
         array = get_array(group)
@@ -467,6 +477,11 @@ def get_dataset(group: h5py.Group) -> Dataset:
     if dataset_fingerprint(*content) != info.fingerprint:
         raise _broken(group, info.name, "is not what was stored (its fingerprint does not hold)")
     return replace(_dataset(group, info, frame), array=array)
+
+
+def _room_of(dataset: Dataset) -> int:
+    """Return about the bytes in memory of a small dataset."""
+    return 32 * dataset.frame.size
 
 
 def _table(group: h5py.Group, info: DatasetInfo) -> h5py.Group:
@@ -493,7 +508,7 @@ def _get_split(group: h5py.Group, info: DatasetInfo) -> Split | None:
     if not info.split:
         return None
     try:
-        return Split(read_whole(group["split"]).astype(np.int16), info.split)
+        return Split(read_whole(opened(group, "split")).astype(np.int16), info.split)
     except (KeyError, OSError) as error:
         raise _broken(group, info.name, "has lost its split") from error
 

@@ -241,8 +241,8 @@ def _read_body(
     for position in range(n_elements):
         what = f"column {names[start]!r}" if start < len(names) else "a column without a name"
         with _damage_explained(where, what):
-            stored = group["body"][str(position)]
-            element, count = _get(stored, where), int(stored.attrs["columns"])
+            element = _get(group["body"][str(position)], where)
+            count = int(element.about["columns"])
             if element.encoding == "array":
                 yield pd.DataFrame(element.arrays["values"].T, index=index, copy=False)
             else:
@@ -255,14 +255,12 @@ def _read_body(
 def _get(group: h5py.Group, where: str) -> encodings.Element:
     about = {key: plain_names(value) for key, value in group.attrs.items()}
     _check_version(group, where, about)
-    stored = dict(group.items())
-    arrays = {
-        key: read_whole(item) for key, item in stored.items() if isinstance(item, h5py.Dataset)
-    }
+    stored = {name.decode(): h5py.h5o.open(group.id, name) for name in group.id}
+    groups = {key: item for key, item in stored.items() if isinstance(item, h5py.h5g.GroupID)}
+    arrays = {key: read_whole(check_size(stored[key])) for key in stored if key not in groups}
     if about[ENCODING] == "text" and "values" in arrays:
         arrays |= _from_strings(arrays.pop("values"))
-    groups = {key: item for key, item in stored.items() if isinstance(item, h5py.Group)}
-    parts = {key: _get(item, where) for key, item in groups.items()}
+    parts = {key: _get(h5py.Group(item), where) for key, item in groups.items()}
     return encodings.Element(str(about[ENCODING]), arrays, about, parts)
 
 
