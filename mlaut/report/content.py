@@ -184,11 +184,12 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
     race, decision, strategies = part.race, part.decision, state.tables["strategies"]
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
     warned = state.tables.get("warnings", strategies[:0])
-    parts = [
-        _warned(name, row["warning"], f"{row['cells']} of {strategies['done'][name]} fits")
-        for name in best
-        for _, row in warned[warned.index == name][:1].iterrows()
-    ]
+    same: dict[str, list[str]] = {}
+    for name in best:
+        for _, row in warned[warned.index == name][:1].iterrows():
+            fits = f"{row['cells']} of {strategies['done'][name]} fits"
+            same.setdefault(_warned(row["warning"], fits), []).append(name)
+    parts = [f"{listed(names)} {what}" for what, names in same.items()]
     more = len({*warned.index} - {*best})
     told = [listed(parts) + f"; {counted(more, 'other')} warned too" * bool(more) + "."] * bool(
         parts
@@ -202,12 +203,12 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _warned(name: str, warning: str, fits: str) -> str:
-    """Return what a warning means for a strategy, and the way out if it is a usual one."""
+def _warned(warning: str, fits: str) -> str:
+    """Return what a warning means, and the way out if it is a usual one."""
     kind, _, text = warning.partition(": ")
     if kind == _UNSETTLED:
-        return f"{name} did not converge in {fits} (scale the data or raise max_iter)"
-    return f"{name} warned in {fits} ({shorten(text or kind, _LONG, placeholder=' ...')})"
+        return f"did not converge in {fits} (scale the data or raise max_iter)"
+    return f"warned in {fits} ({shorten(text or kind, _LONG, placeholder=' ...')})"
 
 
 def _with_groups(part: Section, study: StudyStore) -> Section:
