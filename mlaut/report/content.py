@@ -181,15 +181,17 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
     """Return what was run that weakens the answer: fits that warned, and unequal tuning."""
     race, decision, strategies = part.race, part.decision, state.tables["strategies"]
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
+    likely = decision.named(LIKELY) if decision else ()
+    near = [name for name in (*best, *likely) if name in strategies.index]  # not in a damaged one
     warned = state.tables.get("warnings", strategies[:0])
     parts = [
         f"{name} {_WARNED.get(kind := row['warning'].partition(':')[0], f'warned ({kind})')} in "
         f"{row['cells']} of {strategies['done'][name]} fits"
         for name in best
+        if name in near
         for _, row in warned[warned.index == name][:1].iterrows()
     ]
     told = [f"{listed(parts)}."] if parts else []
-    near = [*best, *(decision.named(LIKELY) if decision else ())]
     tuned = [name for name in near if strategies["candidates"].notna()[name]]
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
     if tuned and plain:
