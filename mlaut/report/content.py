@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,14 @@ _NO_BOUNDS = (
     "mlaut.analysis.under_treatments"
 )
 _RACED = (
-    "the datasets are run as a race, in which strategies leave because of their results, so ranks "
-    "and tests of the full table are not valid; evidence that is valid at every look is in the "
-    "race, and 'mlaut run --complete' runs all cells"
+    "the datasets are run as a race, in which strategies are stopped because of their results, so "
+    "ranks and tests of the full table are not valid; evidence that is valid at every look is "
+    "in the race, and 'mlaut run --complete' runs all cells"
 )
 
 
-_WARNED = {"ConvergenceWarning": "did not converge"}
+_UNSETTLED = "ConvergenceWarning"
+_LONG = 60  # letters of a warning on the first screen; a table has all
 
 
 @dataclass(frozen=True)
@@ -185,19 +187,28 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
     near = [name for name in (*best, *likely) if name in strategies.index]  # not in a damaged one
     warned = state.tables.get("warnings", strategies[:0])
     parts = [
-        f"{name} {_WARNED.get(kind := row['warning'].partition(':')[0], f'warned ({kind})')} in "
-        f"{row['cells']} of {strategies['done'][name]} fits"
+        _warned(name, row["warning"], f"{row['cells']} of {strategies['done'][name]} fits")
         for name in best
         if name in near
         for _, row in warned[warned.index == name][:1].iterrows()
     ]
-    told = [f"{listed(parts)}."] if parts else []
+    more = len({*warned.index} - {*best})
+    others = f"; {counted(more, 'other')} warned too" if more else ""
+    told = [f"{listed(parts)}{others}."] if parts else []
     tuned = [name for name in near if strategies["candidates"].notna()[name]]
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
     if tuned and plain:
         both = (f"{listed(x, 3)} {'was' if len(x) == 1 else 'were'}" for x in (tuned, plain))
         told.append(f"{' tuned, but '.join(both)} not.")
     return tuple(told)
+
+
+def _warned(name: str, warning: str, fits: str) -> str:
+    """Return what a warning means for a strategy, and the way out if it is a usual one."""
+    kind, _, text = warning.partition(": ")
+    if kind == _UNSETTLED:
+        return f"{name} did not converge in {fits} (scale the data or raise max_iter)"
+    return f"{name} warned in {fits} ({shorten(text or kind, _LONG, placeholder=' ...')})"
 
 
 def _with_groups(part: Section, study: StudyStore) -> Section:

@@ -136,6 +136,9 @@ def screen_table(
     """Return the parts of a screen that its table has: columns, rows, strips and legend."""
     strips, table = Strips.of(decision, results), decision_table(decision, strips=True)
     words = [*legend(table, verdicts), *strips.legend("upright line")]
+    counts = decision.frame.reindex(columns=["won", "failures"]).fillna(0).sum()
+    hatched = "; hatched: missing" * bool(counts["failures"])
+    words += [("bar", f"from the left: won, tied, lost{hatched}")] * ("won" in decision.frame)
     n = len(table.columns)
     table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]

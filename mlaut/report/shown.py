@@ -242,16 +242,19 @@ COLUMNS = (
     TableColumn(
         "ran",
         "datasets",
-        title="on how many it ran, the last of them perhaps begun before it was stopped",
+        title="on how many it ran; the last may have begun before it was stopped",
     ),
     TableColumn(
-        "difference", "difference", "+", title="its {metric} minus that of {first}, the average"
+        "difference",
+        "difference",
+        "+",
+        title="its {metric} minus that of {first}, the average{ran}",
     ),
     TableColumn("difference low", "its interval", title="the {sure} interval of the difference"),
     TableColumn(
         "ratio",
         "ratio",
-        title="its {metric} divided by that of {first}, the average; below 1 is better",
+        title="its {metric} divided by that of {first}, the geometric mean{ran}; below 1 is better",
     ),
     TableColumn(
         COST,
@@ -335,6 +338,7 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         "most": ": of a source, on most of its datasets" * (decision.n_sources > 0),
         "side": "higher" if decision.scorer.greater_is_better else "lower",
         "k": len(decision.frame),
+        "ran": " of the datasets on which it ran" * ("ran" in decision.frame),
         "partly": "" if decision.complete else "; blank without all results",
         "chance": "to have the best average rank on more such datasets"
         if decision.sets is None

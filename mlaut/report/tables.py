@@ -72,6 +72,8 @@ def _summary(section: Section) -> pd.DataFrame:
         if results.ranks_only:
             table[f"datasets without {results.metric.name}"] = _failed_on(results)
     table["training seconds"] = _training_seconds(section)
+    if section.decision is not None:  # ties stand as on the first screen
+        table = table.loc[[x for x in section.decision.frame.index if x in table.index]]
     return table.rename_axis("strategy").sort_values(order, ascending=ascending, kind="stable")
 
 
@@ -447,7 +449,8 @@ TABLES = (
         "treatments of missing cells",
         lambda s: s.robustness.to_frame(),
         (PAGE,),
-        "Conclusions that depend on the treatment of missing cells",
+        "Pairs of which a treatment of missing cells changes whether a difference is shown (of all "
+        "pairs, and not only of those with the first; verdicts are in 'How it was decided')",
         needs="robustness",
         shown=lambda s, _: s.robustness.flips.rename_axis(_PAIR),
         of_failures=True,

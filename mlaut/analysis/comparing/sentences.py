@@ -154,9 +154,11 @@ def _on_ranks(stats: Numbers) -> str:
             return f"Friedman's test does not show that average ranks differ ({p_text(p)})."
         start = f"Average ranks differ (Friedman, {p_text(p)})"
     best = _first_of(rank)
+    beside = _beside(stats, best)
+    alone = " alone" * beside.startswith("not shown")  # a verdict rests on more
     return (
         f"{start}: {listed(best)} {be(best)} best with "
-        f"{number(rank.iloc[0])}, {_beside(stats, best)} by {TESTS[stats.leading].words}."
+        f"{number(rank.iloc[0])}, {beside} by {TESTS[stats.leading].words}{alone}."
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mlaut.analysis.deciding.verdict_table import TREATED, Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
 
@@ -38,29 +38,31 @@ def agreement(table: VerdictTable) -> str:
 
 def _agree(table: VerdictTable) -> str:
     """Return a sentence on the other analyses: what they say of the best, then of the others."""
-    n, differ = len(table.checks), "to differ" if table.control else ""
+    n, best = len(table.checks), len(table.best)
     others = "the other analysis" if n == 1 else f"{n} other analyses"
     found, unsure = (_names(table, kept) for kept in ("without", "also"))
     texts = []
     if found:
         k = sum(bool(check.without) for check in table.checks)
         shows = f"{k} of {others} show{'s' * (k == 1)}" if n > 1 else f"{others} shows"
-        texts.append(f"{shows} {found} {differ or 'to be worse'}")
-    elif unsure:
-        best = f"what {OPEN}" if table.named(OPEN) else "what to use"
-        texts.append(f"{'' if n == 1 else 'none of '}{others} speaks against {best}")
-        texts[0] = texts[0].replace("speaks", "does not speak") if n == 1 else texts[0]
+        texts.append(f"{shows} {found} to be worse")
+    elif unsure and best:
+        kept = f"the {best} that {OPEN}" if best > 1 else f"{table.leader} as the best"
+        texts.append(f"{f'{others} keeps' if n == 1 else 'all keep'} {kept}")
     if unsure:
-        who = "it does not show" if n == 1 else "not all of them show"
-        texts.append(f"{who} {unsure} {differ or 'to be worse'}")
-    than = [x for x in table.checks if x.how in TREATED.values() and x.than and not table.control]
-    if not texts and not than:
+        k = sum(bool(check.also) for check in table.checks)
+        who = "some do not" if k > 1 else "one does not" if n > 1 else "it does not"
+        texts.append(f"{who} confirm {unsure} as {'different' if table.control else 'worse'}")
+    texts = texts or [
+        f"{x.how}, {_few(x.than)} {be(x.than)} {_than(table.leader)}"
+        for x in table.checks
+        if x.than
+    ]
+    if not texts:
         every = {1: f"{others} agrees", 2: "both other analyses agree"}
         return f"Yes: {every.get(n, f'all {others} agree')}."
     start = "Partly" if all(check.leads for check in table.checks) else "No"
-    told = [", but ".join(texts)] * bool(texts)
-    told += [f"{x.how} does not show {table.leader} to be better than {_few(x.than)}" for x in than]
-    return f"{start}: {'; '.join(told)}."
+    return f"{start}: {'; '.join(texts)}."
 
 
 def _names(table: VerdictTable, kept: str) -> str:
@@ -83,7 +85,7 @@ def prospects(table: VerdictTable) -> str:
         if table.agreed:
             return f"With {least} a difference can be shown, if all agree with these."
         few = "is" if more == 1 else "are"
-        return f"At least {least} {few} needed, and perhaps more: none is alone first on all."
+        return f"At least {least} {few} needed, and perhaps more: none wins on all of these."
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}
@@ -99,9 +101,17 @@ def prospects(table: VerdictTable) -> str:
     return " ".join(told)
 
 
-def differs(check: Check, most: int = MOST_NAMED) -> str:
+def _than(leader: str) -> str:
+    return f"not shown to be worse than {leader}"
+
+
+def differs(check: Check, leader: str, most: int = MOST_NAMED) -> str:
     """Return how the answer of a check differs, with so many names."""
     worse = "differ" if check.control else "be worse"
-    parts = ((check.also, f"not shown to {worse}"), (check.without, f"shown to {worse}"))
+    parts = (
+        (check.also, f"not shown to {worse}"),
+        (check.without, f"shown to {worse}"),
+        (check.than, _than(leader)),
+    )
     texts = [f"{listed(names, most)} {be(names)} {verb}" for names, verb in parts if names]
     return ", and ".join(texts) or "the same"

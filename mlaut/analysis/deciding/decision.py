@@ -19,7 +19,7 @@ from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
 from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, fewest_datasets
-from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import TREATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import Compared
 from mlaut.analysis.methods.aggregates.best import probability_of_best
 from mlaut.analysis.pairwise.pairs import paired_losses
@@ -101,7 +101,7 @@ class Decision(VerdictTable, Shown):
 
     def checks_frame(self) -> pd.DataFrame:
         """Return one row for each check, which asks the question in another way."""
-        rows = [(check.how, certainty.differs(check)) for check in self.checks]
+        rows = [(check.how, certainty.differs(check, self.leader)) for check in self.checks]
         return pd.DataFrame(rows, columns=["asked by", "answer"]).set_index("asked by")
 
     def notes_text(self) -> tuple[str, ...]:
@@ -262,7 +262,7 @@ def _unclear(case: Case, evidence: Evidence, leader: str, mixed: pd.Series) -> p
     says, worse = evidence.says, f"{'differs from' if case.control else 'is worse than'} {leader}"
     main = f"by the main test ({TESTS[case.chosen.analysis.test].words})"
     claimed, out = says["claimed"], ~says["top"] & (case.control is None)
-    alone = "is ruled out as the best by the test of all together, though by no test of two."
+    alone = "is ruled out as the best by the joint test of all pairs, though by no test of a pair."
     told = {
         f"{worse} on many datasets, but not on average.": claimed & mixed,
         f"{worse} {main}, but not by most others.": claimed & ~says["confirmed"],
@@ -448,6 +448,7 @@ def checks(
         at = list(names).index(draft.leader)
         same = verdict.shown_better(pairs, names, alpha, control)[at]
         beaten = {*np.array(names)[better[at] & ~same].tolist()} & worse
+        beaten = beaten if how in TREATED.values() and not control else set()
         lacking = (claimed & {*pairs.strategies}) - worse
         more = set() if control else {*draft.best} & worse
         also, without, than = (

@@ -74,8 +74,9 @@ def with_relatives(hint: str, checks: Iterable[Check] = (), doubted: Collection[
     """
     found = [check for check in checks if check.how == RELATED]
     told = [replace(x, also=tuple(y for y in x.also if y not in doubted)) for x in found]
-    then = "".join(differs(check, _TOLD) for check in told).replace(
+    then = "".join(differs(check, "", _TOLD) for check in told).replace(
         "the same", "the choice is the same"
     )
-    then = f"If each family counts as one dataset, {then}" if then else "If they are, it shows less"
+    weaker = "If they are, the evidence is weaker"
+    then = f"If each family counts as one dataset, {then}" if then else weaker
     return f"{hint} {then}." if hint else ""

@@ -185,9 +185,7 @@ class Strips:
             if 0.02 <= share <= 0.98 and all(abs(share - other) >= _APART for other in chosen):
                 plain = number(value).replace("-", "\u2212")
                 signed = f"+{plain}" if self.kind == "difference" and value > 0 else plain
-                chosen[share] = (
-                    f"{plain}\u00d7" * (value != 1) or "1" if self.kind == "ratio" else signed
-                )
+                chosen[share] = f"{plain}\u00d7" if self.kind == "ratio" else signed
         return sorted(chosen.items())
 
     def _round_numbers(self) -> list[float]:
@@ -244,7 +242,8 @@ class Strips:
         if thin and n > MOST_DOTS:
             parts = [("thin line", f"the middle nine tenths of the datasets: {what}")]
             parts += [("dots", "the datasets beyond it")]
-        parts += [(mark, "the average, as in the table")] * (n > 1)
+        mean = "geometric mean" if self.kind == "ratio" else "average"
+        parts += [(mark, f"the {mean}, as in the table")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
         shares = self.across(self.dots.to_numpy(dtype=float))
         edge = bool(((shares < 0) | (shares > 1)).any())

@@ -15,7 +15,7 @@ MOST_CHOSEN = 4  # names in a part of a sentence; of more, their number
 NOTICED = 0.5  # seconds; nobody chooses by a shorter time
 TREATED = {
     "failures last": "counting failures as last",
-    "drop datasets": "leaving out datasets with a missing cell",
+    "drop datasets": "on the datasets without a gap alone",
 }  # treatments of missing cells, which are checks
 RELATED = "taking datasets with related names as one source"  # a check
 OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason
@@ -36,8 +36,8 @@ class Check:
     leads : bool
         Whether this check shows no strategy to be better than the leader.
     than : tuple of str
-        Strategies to be avoided that this check does not show to be worse than the leader, as the
-        primary test does, but than others.
+        Strategies to be avoided that a treatment of missing cells does not show to be worse than
+        the leader, as the primary test does, but than others.
     control : bool, default False
         Whether the question is which strategies differ from a control.
     """

@@ -20,7 +20,7 @@ VERDICTS = {
     EQUAL: "practically equal to the first",
     OPEN: "cannot be ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "ruled out as the best by the test of all together, but not by every test",
+    LIKELY: "ruled out as the best by the joint test of all pairs, but not by every other test",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
     AVOID: "shown to be worse than another by most tests",
     BASELINE: "for comparison only",

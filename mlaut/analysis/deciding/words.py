@@ -14,7 +14,6 @@ _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategi
 MOST_NAMED = 12  # names in a sentence; the table has all
 _FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
 SAY_SO = "say so with clusters, since the claims take them as independent"
-_FEW = 2  # names of a group in brackets
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 NOW = "If you must choose now"
@@ -175,17 +174,15 @@ def _choice(table: VerdictTable, most: int) -> str:
 
 
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
-    """Return how much worse strategies are, in brackets; a mean is told where a test shows it."""
-    rest = [name for name in names if name not in table.by_mean]
-    named = [name for name in names if name not in rest]
-    size = sizes(table, named)
-    parts = [(size, named)] * bool(size) + [("more often worse", rest)] * ("lost" in table.frame)
-    parts = [(text, own) for text, own in parts if own]
-    if len(parts) == 1:
-        return f" ({parts[0][0]})"
-    who = [listed(own) if len(own) <= _FEW else f"{len(own)} of them" for _, own in parts]
-    texts = [f"{name}: {text}" for name, (text, _) in zip(who, parts, strict=True)]
-    return f" ({'; '.join(texts)})" * bool(texts)
+    """Return how much worse strategies are, in brackets, if it is of one kind.
+
+    A mean is told where a test shows it.
+    """
+    named = [name for name in names if name in table.by_mean]
+    if named and len(named) < len(names):
+        return ""  # the table has the numbers of each
+    text = sizes(table, named) if named else "more often worse" * ("lost" in table.frame)
+    return f" ({text})" * bool(text)
 
 
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:

@@ -94,7 +94,7 @@ def _draw_evidence(axes: Axes, race: Race, look: Look) -> None:
     look.finish(axes, list(named.index), "")
     if n_others := len(table) - len(named):
         gone = table.loc[~table["left"], "datasets"]
-        text = f"{n_others} strategies left after {gone.min():.0f} to {gone.max():.0f} datasets"
+        text = f"{n_others} strategies stopped after {gone.min():.0f} to {gone.max():.0f} datasets"
         axes.set_title(text, fontsize=FONT, loc="left", color=GREY)
 
 

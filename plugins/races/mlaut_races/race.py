@@ -191,7 +191,7 @@ class Race(Shown):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each strategy: state, number of datasets run, largest evidence."""
-        state = {name: "left" if name in self.left else "decided" for name in self.strategies}
+        state = {name: "still in" if name in self.left else "decided" for name in self.strategies}
         for decision in self.course.decisions:
             name = self.strategies[decision.first]
             if self.terms.of_best and not decision.equal:
@@ -239,7 +239,8 @@ class Race(Shown):
             return None
         caption = (
             "Evidence against each strategy after each dataset, or the number of undecided pairs. "
-            "A strategy leaves where its line reaches the dashed level; bold names are left."
+            "A strategy is stopped where its line reaches the dashed level; bold names are "
+            "still in."
         )
         return race_plot(self), caption, f"{self.sentence()} {'; '.join(self.decisions)}."
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from mlaut.markup import counted
 from mlaut.plugins import (
+    BASELINE,
     NOW,
     OPEN,
     USE,
@@ -14,6 +15,7 @@ from mlaut.plugins import (
     Screen,
     VerdictTable,
     in_words_of,
+    is_baseline,
     listed,
     margins,
     number,
@@ -37,7 +39,8 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     left = [first, *(name for name in race.left if name != first)]
     known, frame = race.to_frame(), margins(scored, first)
     alone = USE if race.answered and len(race.left) == 1 else OPEN
-    frame["verdict"] = [alone if name in race.left else STOPPED for name in frame.index]
+    out = [BASELINE if is_baseline(name) else STOPPED for name in frame.index]
+    frame["verdict"] = np.where(frame.index.isin(left), alone, out)
     has = scored.losses.notna().sum()
     lack = (known["datasets"] - has).clip(lower=0).astype(int)
     frame = frame.assign(failures=lack, datasets=has, ran=has + lack, **{"average rank": np.nan})
@@ -49,11 +52,11 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
     table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
     best, risk = listed(left), number(100 * race.terms.alpha)
-    out = len(known) - len(left)
+    n_out = len(known) - len(left)
     more = (
         f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
-        f"{counted(out, 'other')} {'was' if out == 1 else 'were'} shown to be worse, and stopped "
-        "early to save time." * bool(out),
+        f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse, and "
+        "stopped to save time." * bool(n_out),
     )
     answer = f"No clear winner: {best} may be best."
     if race.answered:
@@ -63,13 +66,14 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         USE: VERDICTS[USE],
         OPEN: "not shown to be worse",
         STOPPED: "shown to be worse than another, so it was run no further",
+        BASELINE: VERDICTS[BASELINE],
     }
     again = "For ranks and the usual tests, run what was skipped: mlaut run --complete."
     next_ = f"More datasets may tell which is the best. {again}" if len(left) > 1 else again
     cost = race.cost_sentence()
     asked = {
-        "How sure is it?": f"The risk that a best one was stopped is at most {risk} %, however "
-        "often one looks.",
+        "How sure is it?": f"The risk that a best one was stopped is at most {risk} %, although "
+        "it was checked after each dataset.",
         "What did it cost?": f"{cost}.".replace("cells", "trainings") * bool(cost),
         "What next?": next_,
     }
@@ -89,4 +93,4 @@ _COLUMNS = ("verdict", "ran", "ratio", "difference", "won", "tied", "lost", "fai
 
 
 def _order(values: pd.Series) -> pd.Series:
-    return values == STOPPED if values.name == "verdict" else -values
+    return values.isin([STOPPED, BASELINE]) if values.name == "verdict" else -values

@@ -38,7 +38,7 @@ def test_states_and_evidence_by_strategy(clear):
     found = race(clear)
     frame = found.to_frame()
     assert frame["state"].tolist() == [
-        "left", "raced out after 8 datasets", "raced out after 7 datasets",
+        "still in", "raced out after 8 datasets", "raced out after 7 datasets",
     ]  # fmt: skip
     assert frame["datasets"].tolist() == [8, 8, 7]
     assert found.evidence.shape == (8, 3)
@@ -131,7 +131,7 @@ def test_all_best_needs_evidence_that_grows_with_those_left(clear):
     each, whole = race(clear), race(clear, question="all best")
     np.testing.assert_allclose(whole.evidence[:7], each.evidence[:7] / 3)
     assert whole.to_frame()["state"].tolist() == [
-        "left", "raced out after 10 datasets", "raced out after 9 datasets",
+        "still in", "raced out after 10 datasets", "raced out after 9 datasets",
     ]  # fmt: skip
 
 

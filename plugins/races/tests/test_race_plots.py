@@ -27,7 +27,7 @@ def test_of_many_strategies_only_those_that_are_left_are_named(losses, assert_re
     table = {f"strategy {k}": [0.1 * k] * 12 for k in range(30)}
     axes = (figure := race_plot(race(losses(table)))).axes[0]
     assert [text.get_text() for text in axes.texts] == ["strategy 0"]
-    assert axes.get_title("left") == "29 strategies left after 7 to 11 datasets"
+    assert axes.get_title("left") == "29 strategies stopped after 7 to 11 datasets"
     assert len(axes.lines) == 2 * 30 + 1
     assert_readable(figure)
 
