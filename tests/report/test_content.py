@@ -14,7 +14,7 @@ from mlaut.cli import main
 from mlaut.errors import AnalysisError
 from mlaut.files_io import StudyStore
 from mlaut.records import REGRESSION
-from mlaut.report import make_report
+from mlaut.report import content, make_report
 from mlaut.report.drawing import figures, pictures
 from mlaut.report.explorer.packing import Packer
 from mlaut.report.explorer.views import view
@@ -353,6 +353,16 @@ def test_warnings_of_fits_are_told(tmp_path, draw_only):
     report = make_report(study)
     text = as_text(report)
     assert "32 cells warned in fitting: see the table of warnings." in text
+    (told,) = report.sections[0].cautions
+    assert told.startswith("middling warned in 16 of 16 fits (")
+    assert " fits of 80 failed) and poor warned" in told
+    assert content._warned("A", "ConvergenceWarning: lbfgs failed", "3 of 9 fits") == (
+        "A did not converge in 3 of 9 fits (scale the data or raise max_iter)"
+    )
+    few = "3 tuning folds instead of 5: the rarest class has few rows"
+    assert content._warned("A", f"TuningWarning: {few}", "1 of 9 fits") == (
+        f"A warned in 1 of 9 fits ({few})"
+    )
     table = report.state.tables["warnings"]
     assert list(table.index) == ["middling", "poor"]
     assert table.loc["poor"].to_dict() == {
