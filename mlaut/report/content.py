@@ -183,18 +183,18 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
     """Return what was run that weakens the answer: fits that warned, and unequal tuning."""
     race, decision, strategies = part.race, part.decision, state.tables["strategies"]
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
+    likely = decision.named(LIKELY) if decision else ()
+    near = [name for name in (*best, *likely) if name in strategies.index]  # not in a damaged one
     warned = state.tables.get("warnings", strategies[:0])
     same: dict[str, list[str]] = {}
-    for name in best:
+    for name in (name for name in best if name in near):
         for _, row in warned[warned.index == name][:1].iterrows():
             fits = f"{row['cells']} of {strategies['done'][name]} fits"
             same.setdefault(_warned(row["warning"], fits), []).append(name)
     parts = [f"{listed(names)} {what}" for what, names in same.items()]
     more = len({*warned.index} - {*best})
-    told = [listed(parts) + f"; {counted(more, 'other')} warned too" * bool(more) + "."] * bool(
-        parts
-    )
-    near = [*best, *(decision.named(LIKELY) if decision else ())]
+    others = f"; {counted(more, 'other')} warned too" if more else ""
+    told = [f"{listed(parts)}{others}."] if parts else []
     tuned = [name for name in near if strategies["candidates"].notna()[name]]
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
     if tuned and plain:

@@ -101,21 +101,21 @@ def test_dropped_strategies_leave_their_questions_out(fragile):
 
 
 def test_treatments_that_cannot_be_applied_are_listed_with_the_reason():
-    """B failed everywhere: no dataset is complete, and it can stand in for nothing."""
-    table = pd.DataFrame({"A": [0.1] * 8, "B": [np.nan] * 8, "C": [0.3] * 8})
+    """No dataset is complete, and B can stand in for nothing where it failed itself."""
+    table = pd.DataFrame({"A": [0.1] * 9, "B": [np.nan] * 8 + [0.2], "C": [0.3] * 8 + [np.nan]})
     results = Results.from_table(table, metric="misclassification")
     found = under_treatments(results, sign_test, treatments=("drop datasets", "B", "worst rank"))
     assert list(found.frame) == ["worst rank", "best for the first", "best for the second"]
     assert found.frame.loc[("A", "C")].unique().tolist() == ["A better"]
-    assert "every one of the 8 datasets has a missing cell" in found.not_applied["drop datasets"]
+    assert "every one of the 9 datasets has a missing cell" in found.not_applied["drop datasets"]
     assert "cannot get the loss of B" in found.not_applied["B"]
     assert any(
         note.startswith("treatment 'drop datasets' cannot be applied") for note in found.notes
     )
-    assert found.sentence().startswith("Sign test under 3 treatments of 8 missing cells: ")
+    assert found.sentence().startswith("Sign test under 3 treatments of 9 missing cells: ")
     none = under_treatments(results, sign_test, treatments=("drop datasets",), bounds=False)
     assert none.sentence().startswith(
-        "sign_test under 0 treatments of 8 missing cells: nothing can be concluded (drop datasets: "
+        "sign_test under 0 treatments of 9 missing cells: nothing can be concluded (drop datasets: "
     )
     with pytest.raises(AnalysisError, match="treatment 'wurst' is neither one of"):
         under_treatments(results, sign_test, treatments=("wurst",))

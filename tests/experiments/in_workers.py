@@ -7,8 +7,8 @@ from mlaut.experiments.workers.pool import Team, run_batches
 class AllAtOnce(BatchQueue):
     """Gives each group as one batch, so that cells share the fate of their process."""
 
-    def _size(self, group, seconds):
-        return len(group.cells)
+    def _seconds_of_cell(self, group):
+        return self._seconds / (2 * len(group.cells))
 
 
 def run(batch, timeout=None, n_workers=1):

@@ -42,9 +42,9 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
     Returns
     -------
     Results
-        Complete results, without strategies that have no result at all. A note states the
-        treatment, and every test repeats it; ``imputed`` marks the filled-in cells. Results without
-        missing cells are returned unchanged.
+        Complete results, without strategies that have no result at all, unless another stands in. A
+        note states the treatment, and every test repeats it; ``imputed`` marks the filled-in cells.
+        Results without missing cells are returned unchanged.
 
     Raises
     ------
@@ -75,7 +75,10 @@ last' where there is the option (also 'drop datasets' or the name of a fallback;
     results.check_not_raced()
     if how == "raise":
         results.complete()
-    given, results = results, _without_empty(results)
+    if how in results.strategies and how not in TREATMENTS:
+        stand_in = results.cell_losses[:, [results.strategies.index(how)]]
+        return _filled(results, stand_in, f"the loss of {how}", f"{how} stands in")
+    results = _without_empty(results)
     if not (holes := _holes(results)).any():
         return results
     if how == "drop datasets":
@@ -90,10 +93,7 @@ last' where there is the option (also 'drop datasets' or the name of a fallback;
         return _filled(results, _middle_seen(results, how), loss, f"such cells get {loss}")
     if how == "worst rank":
         return _ranked_last(results)
-    if how == "failures last":
-        return _failures_last(results)
-    stand_in = given.cell_losses[:, [given.strategies.index(how)]]
-    return _filled(results, stand_in, f"the loss of {how}", f"{how} stands in")
+    return _failures_last(results)
 
 
 def with_means(results: Results) -> Results | None:

@@ -88,7 +88,7 @@ def _odd_texts(dataset: Dataset) -> Iterator[str]:
         if column.dtype == "category" or texts.empty or not pd.api.types.is_string_dtype(texts):
             continue
         for kind, pattern in _LOOKS.items():
-            if 2 * (like := texts.str.fullmatch(pattern)).sum() >= len(texts):
+            if (like := texts.str.fullmatch(pattern)).sum() >= max(2, len(texts) / 2):
                 one, but = texts[like].iloc[0], some_of(map(repr, texts[~like]), 3)
                 yield f"column {name!r} has {kind} as texts (categories): {one!r} (not so: {but})"
                 break

@@ -530,8 +530,11 @@ def _changes(group: h5py.Group, old: DatasetInfo, new: Dataset) -> Iterator[str]
             yield f"{old.n_rows} rows are now {len(new.frame)}"
         else:
             stored = get_dataset(group)
-            yield from _changed_columns(stored.frame, new.frame)
-            yield from _changed_array(stored.array, new.array)
+            if way := _to_the_table_of(stored, new):
+                yield f"it is stored as a table of the same values (to go on with it, pass {way})"
+            else:
+                yield from _changed_columns(stored.frame, new.frame)
+                yield from _changed_array(stored.array, new.array)
     yield from _changed_split(_get_split(group, old), new.split)
     keys = sorted({*old.metadata, *new.metadata})
     metadata = [key for key in keys if old.metadata.get(key) != new.metadata.get(key)]
@@ -547,6 +550,18 @@ def _changed_split(old: Split | None, new: Split | None) -> Iterator[str]:
         yield "another split"
     elif old.scheme != new.scheme:
         yield f"split {old.scheme!r} is now {new.scheme!r}"
+
+
+def _to_the_table_of(old: Dataset, new: Dataset) -> str:
+    """Return how X becomes the table that is stored, as versions before arrays made it of them."""
+    X = new.array
+    if old.array is not None or X is None or isinstance(X, Series):
+        return ""
+    same = {*new.frame} <= {*old.frame} and new.frame.equals(old.frame[list(new.frame)])
+    flat = X.toarray() if is_sparse(X) else X.reshape(len(X), -1)
+    if not (same and np.array_equal(old.features.to_numpy(), flat)):
+        return ""
+    return "X.toarray()" if is_sparse(X) else "X.reshape(len(X), -1)"
 
 
 def _changed_array(old: Any, new: Any) -> Iterator[str]:

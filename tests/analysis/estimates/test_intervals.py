@@ -218,9 +218,7 @@ def test_filled_cells_have_no_standard_error(make_block):
 
     status = np.array([[[Status.DONE]], [[Status.ERROR]]])
     block = make_block([0, 1, 1], [[0, 1, 0], [-1] * 3], np.zeros(3), status=status)
-    results = treat_missing(
-        Results.from_blocks([block], "accuracy", strategies=["A", "B"]), "worst"
-    )
+    results = treat_missing(Results.from_blocks([block], "accuracy", strategies=["A", "B"]), "A")
     with pytest.raises(MissingCellsError, match="no variance of point losses"):
         mean_estimates(results, scenario="(a)")
 

@@ -171,7 +171,7 @@ def test_a_gap_of_a_table_counts_as_a_failure_and_one_that_all_have_does_not():
     )
 
 
-@pytest.mark.parametrize("how", ["worst", "row mean", "worst rank", "drop datasets", "A"])
+@pytest.mark.parametrize("how", ["worst", "row mean", "worst rank", "drop datasets"])
 def test_a_strategy_without_any_result_is_no_copy_of_what_would_fill_it(gaps, how):
     """Filled with the losses of A it was named beside A: "use A (= D)"."""
     never = Results.from_table(GAPS.assign(D=np.nan), greater_is_better=False)

@@ -35,8 +35,7 @@ def decided(results):
         (8, "skipped", 0, "A", "A was not run on 8 datasets above its size limit: strategies are "
          "compared on the other 12"),
         (15, "skipped", None, "B", "A was not run on 15 datasets above its size limit: left out"),
-        (19, "timeout", 19, "B", "no misclassification of A on 19 datasets: there they count as "
-         "last"),
+        (19, "timeout", 19, "B", "19 results are missing: each counts as last place"),
     ],
 )  # fmt: skip
 def test_what_was_not_run_for_its_size_is_no_failure(gone, reason, failures, leader, words):
