@@ -37,7 +37,7 @@ import pandas as pd
 
 from mlaut import Data
 from mlaut.data import load_folder
-from mlaut.errors import MlautError, StoreWarning
+from mlaut.errors import MlautError, StoreWarning, TextWarning
 from mlaut.experiments import read_study_file, study_status, verify_study
 from mlaut.experiments.following.status import unfinished
 from mlaut.files_io import (
@@ -401,7 +401,10 @@ def read_texts(path: Path) -> Digests:
         read_study_file(path)
     else:
         io = Data().open_hdf5(path.parent / "loaded.h5", mode="a")
-        io.save_datasets(load_folder(path.parent), "tables")
+        with warnings.catch_warnings(category=TextWarning, action="ignore"):
+            io.save_datasets(
+                load_folder(path.parent), "tables"
+            )  # a digit is a letter now, and told
     return {}
 
 

@@ -23,7 +23,7 @@ from mlaut.analysis.deciding.verdict_table import TREATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import Compared
 from mlaut.analysis.methods.aggregates.best import probability_of_best
 from mlaut.analysis.pairwise.pairs import paired_losses
-from mlaut.analysis.results.missing import with_means
+from mlaut.analysis.results.missing import COUNTED_LAST, with_means
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.analysis.sources.cost import cost_bounds
@@ -70,7 +70,8 @@ class Decision(VerdictTable, Shown):
         doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
         texts = [*doubt, words.order(self), *(f"the way to compare was {x}" for x in changes)]
         texts += [self.hint, with_relatives(self.related, self.checks, doubted)]
-        texts += [] if self.last else self.gaps
+        counted = COUNTED_LAST if self.last else "\0"  # `words.order` tells them all in one
+        texts += [gap for gap in self.gaps if not gap.endswith(counted)]
         return tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in texts if x)
 
     def remarks(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ TREATMENTS = {
     "failures last": "a failed cell ranks last; datasets that were not run by all, and strategies "
     "without any result or above their size limit on most datasets, are left out",
 }
+COUNTED_LAST = "there they count as last"  # how the gap ends of cells that fail
 _RANKS_ONLY = "a missing cell counts as last, which is a rank and no value"
 _MOST_NAMED = 3  # strategies in a sentence
 
@@ -239,7 +240,7 @@ def _ranked_last(results: Results) -> Results:
         results,
         _above_worst(results),
         "a loss just above the largest seen there",
-        "there they count as last",
+        COUNTED_LAST,
     )
     return replace(filled, ranks_only=_RANKS_ONLY)
 

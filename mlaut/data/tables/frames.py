@@ -11,7 +11,7 @@ from typing import Any
 
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import DataError, TextWarning, nearest_of, some_of
-from mlaut.files_io.tables.datasets import checked, task_named
+from mlaut.files_io.tables.datasets import MOST_CLASSES, checked, task_named
 from mlaut.lazy import pd
 from mlaut.records import Dataset, as_list
 
@@ -87,7 +87,8 @@ def _odd_texts(dataset: Dataset) -> Iterator[str]:
         texts = pd.Series(column.dropna().unique())
         if column.dtype == "category" or texts.empty or not pd.api.types.is_string_dtype(texts):
             continue
-        for kind, pattern in _LOOKS.items():
+        classes = name in as_list(dataset.target) and len(texts) <= MOST_CLASSES  # such as digits
+        for kind, pattern in {} if classes else _LOOKS.items():
             if (like := texts.str.fullmatch(pattern)).sum() >= max(2, len(texts) / 2):
                 one, but = texts[like].iloc[0], some_of(map(repr, texts[~like]), 3)
                 yield f"column {name!r} has {kind} as texts (categories): {one!r} (not so: {but})"

@@ -31,7 +31,7 @@ def crafted(published, folder, study=None, **changes):
     (folder / "bundle.json").unlink()
     if study is not None:
         study.copy_to(folder / "study.h5", dict)
-    return replace(published, folder=folder, **changes)
+    return replace(published, folder=folder, files={}, **changes)
 
 
 def changed(published, folder, change):
