@@ -193,7 +193,7 @@ def test_another_strategy_of_the_same_name_is_refused(published, tmp_path):
     other = changed(published, tmp_path / "other", lambda entry: entry)
     Store(other / "study.h5").allocate([StrategyEntry("GaussianNaiveBayes", "other")])
     (other / "bundle.json").unlink()
-    _sealed(_with_files(replace(published, folder=other)))
+    _sealed(_with_files(replace(published, folder=other, files={})))
     with pytest.raises(StudyError, match="strategy 'GaussianNaiveBayes'"):
         build_leaderboard([published.folder, other], tmp_path / "site")
 
