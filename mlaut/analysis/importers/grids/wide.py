@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -268,7 +268,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
     logs = [x for x in logs if _is_log(g, x, [*rows, *numbers])]
     numbers = g.without(numbers, logs, "a logarithm of another")
-    derived = [x for x in numbers[2:] if _is_derived(g, x, numbers)]
+    steps = [step_of(g.columns[x].numbers) for x in numbers]
+    derived = [x for x in numbers[2:] if _is_derived(g, x, numbers, steps)]
     numbers = g.without(numbers, derived, "a ratio or a difference of two others")
     best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
     numbers = g.without(numbers, best, "the best of the others in each row")
@@ -300,24 +301,27 @@ def _is_log(g: Sheet, name: str, others: Sequence[str]) -> bool:
     return any(np.allclose(own * x[0], x * own[0], rtol=1e-4, atol=1e-6) for x in logs)
 
 
-def _is_derived(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
-    """Return whether a column is a ratio or difference of two columns before it, or of both."""
-    own = g.columns[name].numbers
-    before = [g.columns[x].numbers for x in numbers[: numbers.index(name)]][:_COMPARED]
+def _is_derived(g: Sheet, name: str, numbers: Sequence[str], steps: Sequence[float]) -> bool:
+    """Return whether a column is a ratio or difference of two columns before it, or of both.
+
+    ``steps`` are the units of the last printed digit of the columns.
+    """
+    own, at = g.columns[name].numbers, numbers.index(name)
+    before = [g.columns[x].numbers for x in numbers[: min(at, _COMPARED)]]
     if len(own) < 4 or np.isnan(own).any() or np.ptp(own) == 0:
         return False
-    pairs = [(a, b) for a in before for b in before if a is not b]
+    pairs = [*permutations(before, 2)]
+    digits = np.array([max(x) for x in permutations(steps[: len(before)], 2)])
+    digits = np.maximum(digits, steps[at])[:, None]
     with np.errstate(all="ignore"):
         ratios = np.reshape([a / b for a, b in pairs], (-1, len(own)))
+        differences = np.reshape([a - b for a, b in pairs], (-1, len(own)))
     near = np.maximum(0.01 * np.abs(own), 0.006)
     found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
     if np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found):
         return True
-    digits = [max(map(step_of, (own, a, b))) for a, b in pairs]
-    return any(
-        np.ptp(own) > 20 * digit and bool(np.all(np.abs(a - b - own) <= 1.6 * digit * (digit < 1)))
-        for digit, (a, b) in zip(digits, pairs, strict=True)
-    )
+    near = np.abs(differences - own) <= 1.6 * digits * (digits < 1)
+    return bool(((np.ptp(own) > 20 * digits) & near).all(axis=1).any())
 
 
 def _is_best(values: np.ndarray) -> bool:
