@@ -160,7 +160,7 @@ def _plain_fonts() -> Iterator[None]:
     """Embed fonts without their tables for typesetting, to read which takes half of the time."""
     from fontTools.subset import Options
 
-    before = Options._drop_tables_default
+    before = getattr(Options, "_drop_tables_default", [])  # private: without it, nothing changes
     Options._drop_tables_default = [*before, "GDEF", "GPOS", "GSUB"]
     try:
         yield

@@ -70,8 +70,8 @@ class Decision(VerdictTable, Shown):
         doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
         texts = [*doubt, words.order(self), *(f"the way to compare was {x}" for x in changes)]
         texts += [self.hint, with_relatives(self.related, self.checks, doubted)]
-        counted = COUNTED_LAST if self.last else "\0"  # `words.order` tells them all in one
-        texts += [gap for gap in self.gaps if not gap.endswith(counted)]
+        # `words.order` tells in one sentence what all cells that count as last do.
+        texts += [x for x in self.gaps if not (self.last and x.endswith(COUNTED_LAST))]
         return tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in texts if x)
 
     def remarks(self) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def related_hint(names: Sequence[str]) -> str:
 def with_relatives(hint: str, checks: Iterable[Check] = (), doubted: Collection[str] = ()) -> str:
     """Return a hint on related names, with what follows if each family counts once.
 
-    That a check does not show ``doubted`` strategies to be worse is said of them anyway.
+    The ``doubted`` strategies are left out of it: their verdicts say already that others doubt.
     """
     found = [check for check in checks if check.how == RELATED]
     told = [replace(x, also=tuple(y for y in x.also if y not in doubted)) for x in found]

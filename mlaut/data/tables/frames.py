@@ -90,8 +90,9 @@ def _odd_texts(dataset: Dataset) -> Iterator[str]:
         classes = name in as_list(dataset.target) and len(texts) <= MOST_CLASSES  # such as digits
         for kind, pattern in {} if classes else _LOOKS.items():
             if (like := texts.str.fullmatch(pattern)).sum() >= max(2, len(texts) / 2):
-                one, but = texts[like].iloc[0], some_of(map(repr, texts[~like]), 3)
-                yield f"column {name!r} has {kind} as texts (categories): {one!r} (not so: {but})"
+                text = f"column {name!r} has {kind} as texts (categories): {texts[like].iloc[0]!r}"
+                but = f" (not so: {some_of(map(repr, texts[~like]), 3)})"
+                yield text + but * (not like.all())
                 break
         alike = texts[texts.str.strip().str.lower().duplicated(keep=False)]
         if name in as_list(dataset.target) and len(alike):

@@ -1,4 +1,7 @@
-"""What a run knows of races: studies that a plug-in ends as soon as their question is answered."""
+"""Refuse a plain run of a race, or complete a race; the plug-in of races has all else.
+
+A race is a study that ends as soon as its question is answered.
+"""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ class _Begun(OpenGroup):
 class LoadQueue(BatchQueue):
     """Queue of batches for many workers, which takes cells from several groups.
 
-    Of a strategy of which nothing is known one cell goes ahead, and the others follow when it has
-    ended, or after ``seconds``: else thousands of workers would take one cell each.
+    One cell of an unknown strategy goes ahead, and the others follow when it has ended, or after
+    ``seconds``: else thousands of workers would take one cell each.
 
     Parameters
     ----------

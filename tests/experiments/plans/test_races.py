@@ -1,4 +1,4 @@
-"""What a run knows of races: it refuses to go on with one, and completes it."""
+"""A plain run refuses to go on with a race, and completes it if asked to."""
 
 import numpy as np
 import pytest
