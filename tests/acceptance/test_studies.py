@@ -24,8 +24,6 @@ WAYS_OUT = {
 @pytest.mark.parametrize("script", WAYS_OUT)
 def test_what_a_script_lacks_is_told_in_one_line(script, tmp_path):
     folder, _, name = script.partition("/")
-    if script == "race35/tables.py":
-        pytest.importorskip("mlaut_races")
     left_out = shutil.ignore_patterns("*.h5*", "*.png", "*.searches")
     shutil.copytree(STUDIES / folder, tmp_path / folder, ignore=left_out)
     command = [sys.executable, name]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from mlaut_races.study_race import StudyRace
 
 from mlaut.analysis import (
     Race,
@@ -62,6 +61,9 @@ def main() -> None:
     """Write everything."""
     (HERE / "results").mkdir(exist_ok=True)
     results = Results.from_study(HERE / "study.h5", "accuracy")
+    # Here, so that a fresh clone, which has neither, is told of the study first.
+    from mlaut_races.study_race import StudyRace
+
     strategies(results).to_csv(HERE / "results" / "strategies.csv")
     orders(results).to_csv(HERE / "results" / "orders.csv", index=False)
     ran = StudyRace.of(StudyStore(HERE / "study.h5")).now()
