@@ -7,15 +7,18 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import (
-    Race,
     Results,
     average_ranks,
     nemenyi_test,
-    race,
     wilcoxon_test,
 )
 from mlaut.errors import MlautError
 from mlaut.files_io import StudyStore
+
+try:
+    from mlaut_races import Race, StudyRace, race
+except ImportError:
+    sys.exit("races are a plug-in: 'pip install ./plugins/races' in a copy of MLaut's repository")
 
 HERE = Path(__file__).parent
 ORDERS = 200
@@ -61,9 +64,6 @@ def main() -> None:
     """Write everything."""
     (HERE / "results").mkdir(exist_ok=True)
     results = Results.from_study(HERE / "study.h5", "accuracy")
-    # Here, so that a fresh clone, which has neither, is told of the study first.
-    from mlaut_races.study_race import StudyRace
-
     strategies(results).to_csv(HERE / "results" / "strategies.csv")
     orders(results).to_csv(HERE / "results" / "orders.csv", index=False)
     ran = StudyRace.of(StudyStore(HERE / "study.h5")).now()
