@@ -1,17 +1,21 @@
 """The contract of an engine, which each engine of MLaut keeps."""
 
+import contextlib
 import importlib
+import os
+import pickle
+import subprocess
 import sys
 import time
 from itertools import count
 
 import numpy as np
 import pytest
-from learners import Hostile, Parent, Traced
+from learners import Hostile, Once, Parent, Traced
 from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
-from mlaut import Data
+from mlaut import Data, Orchestrator
 from mlaut.errors import StudyError
 from mlaut.estimators.libraries.session import session_settings
 from mlaut.experiments import RunOptions
@@ -20,7 +24,7 @@ from mlaut.experiments.engines.engine import InlineEngine, make_engine
 from mlaut.experiments.plans.run_options import cell_options
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.experiments.workers.sessions import is_running
-from mlaut.files_io import StudyStore
+from mlaut.files_io import FilesIO, StudyStore
 from mlaut.records import Status
 
 
@@ -151,15 +155,30 @@ class Contract:
     def test_closing_ends_the_cells_that_run(self, options, groups, tmp_path):
         if not self.elsewhere:
             return
-        trace, begun = tmp_path / "trace", time.monotonic()
+        trace = tmp_path / "trace"
         running = make_engine(options).run(groups(options, *named(slow=Parent(str(trace)))))
         while not trace.exists():
             assert next(running) == []
         running.close()
         pids = [int(pid) for pid in trace.read_text().split()]
-        while any(map(is_running, pids)):  # of the cell, and of what it has started
-            assert time.monotonic() - begun < 300  # a cell takes an hour
-            time.sleep(0.05)
+        until(lambda: not any(map(is_running, pids)))  # of the cell, and of what it has started
+
+    def test_a_run_that_is_killed_leaves_no_cell_running_and_goes_on(
+        self, options, study, tmp_path
+    ):
+        trace, stored = tmp_path / "trace", study[1]
+        orchestrator = Orchestrator(study[0], FilesIO(stored.path, "a"), stored.datasets)
+        strategies = {"good": GaussianNB(), "once": Once(str(trace))}
+        with started((orchestrator, strategies, options)) as run:
+            until(trace.exists)
+            run.kill()
+        until(lambda: not is_running(int(trace.read_text())))
+        before = begun_at(stored)
+        assert orchestrator.run(strategies, verbose=0, **vars(options)).complete
+        after = begun_at(stored)
+        assert before
+        assert before.items() <= after.items()  # none ran again
+        assert len(after) == 18
 
     def test_it_shows_signs_of_life_while_no_cell_ends(self, options, groups, tmp_path):
         if not self.elsewhere:
@@ -211,6 +230,45 @@ class TestInline(Contract):
     @pytest.fixture
     def options(self):
         return RunOptions(engine="inline")
+
+
+RUN = """
+import pickle, sys
+orchestrator, strategies, options = pickle.load(sys.stdin.buffer)
+orchestrator.run(strategies, verbose=0, **vars(options))
+"""
+
+
+@contextlib.contextmanager
+def started(what):
+    """Start a run in a process of its own."""
+    paths = os.pathsep.join(filter(None, sys.path))
+    environment = os.environ | {"PYTHONPATH": paths}
+    command = [sys.executable, "-c", RUN]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as run:
+        run.stdin.write(pickle.dumps(what))
+        run.stdin.close()
+        try:
+            yield run
+        finally:
+            run.kill()
+
+
+def begun_at(study):
+    """Return when each cell began, by dataset, strategy and fold."""
+    return {
+        (name, cell["strategy"], cell["fold"]): cell["started"]
+        for name, cells in study.all_details()
+        for cell in cells
+    }
+
+
+def until(is_so):
+    """Wait for something that comes soon, in a test whose cells take an hour."""
+    begun = time.monotonic()
+    while not is_so():
+        assert time.monotonic() - begun < 300
+        time.sleep(0.05)
 
 
 def named(**estimators):
