@@ -28,12 +28,11 @@ from functools import cache
 
 import numpy as np
 from mlaut_races.course import follow
+from mlaut_races.terms import RaceTerms
 from race_levels import LOSSES
 from race_power import NUMBERS, benchmark
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm, rankdata, studentized_range, t, wilcoxon
-
-from mlaut.records import RaceTerms
 
 N, K, ALPHA, LOOKS = 121, 9, 0.05, 5
 Method = Callable[[np.ndarray], tuple[int, np.ndarray]]

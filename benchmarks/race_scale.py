@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from mlaut_races.course import follow
-
-from mlaut.records import RaceTerms
+from mlaut_races.terms import RaceTerms
 
 STRATEGIES, DATASETS, WORKERS = 200, 1000, 1000
 AHEAD = (0, 1, 5, 20, 100)

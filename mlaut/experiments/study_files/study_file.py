@@ -19,7 +19,8 @@ from mlaut.errors import MlautError, StudyError, nearest
 from mlaut.experiments.options import TUNING, RunOptions, SlurmOptions
 from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io.safe_files.plain_files import read_toml
-from mlaut.records import Analysis, RaceTerms
+from mlaut.plugins.finding import found
+from mlaut.records import Analysis
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,8 @@ class StudyFile:
         keys of ``[tuning]``.
     analysis : Analysis or None
         The analysis, chosen before the first result; None if the file has no such section.
-    race : record or None
-        Terms of the race; None for a study that is none.
+    race : mlaut_races.RaceTerms, mapping or None
+        Terms of the race, unchecked without the plug-in of races; None for a study that is none.
     slurm : record
         What is asked of Slurm.
     """
@@ -137,7 +138,7 @@ class StudyFile:
     run: RunOptions = field(default_factory=RunOptions)
     report: ReportSection = ReportSection()
     analysis: Analysis | None = None
-    race: RaceTerms | None = None
+    race: Any = None
     slurm: SlurmOptions = field(default_factory=SlurmOptions)
 
     @property
@@ -169,7 +170,7 @@ _SECTIONS: dict[str, Any] = {
     "tuning": RunOptions,
     "report": ReportSection,
     "analysis": Analysis,
-    "race": RaceTerms,
+    "race": Mapping,  # a record of the plug-in of races, if that is installed
     "slurm": SlurmOptions,
 }
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -235,10 +236,9 @@ def read_study_file(path: str | os.PathLike[str]) -> StudyFile:
     return StudyFile(path, run=run, **sections)
 
 
-def read_race(content: Mapping[str, Any]) -> RaceTerms:
+def read_race(content: Mapping[str, Any]) -> Any:
     """Return the terms of a race from the keys of ``[race]``, checked as in a study file."""
-    terms: RaceTerms = _sections(Path("race"), {"race": dict(content)})["race"]
-    return terms
+    return _sections(Path("race"), {"race": dict(content)})["race"]
 
 
 def together(path: Path, errors: Sequence[MlautError]) -> MlautError:
@@ -266,16 +266,25 @@ def _sections(path: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         elif not isinstance(keys, dict):
             what = f"{path}: {name!r} is a section; write [{name}] above its keys"
             mistakes.append(StudyError(what))
+        elif (record := _record_of(name)) is Mapping:
+            sections[name] = keys
         else:
-            sections[name] = _SECTIONS[name](**_values(path, name, keys, mistakes))
+            sections[name] = record(**_values(path, name, keys, mistakes))
     if mistakes:
         raise together(path, mistakes)
     return sections
 
 
+def _record_of(name: str) -> Any:
+    """Return the record of a section's keys; that of a race is in a plug-in."""
+    if name == "race" and "races" in (offered := found("races")):
+        return offered["races"].RaceTerms
+    return _SECTIONS[name]
+
+
 def _keys(name: str) -> dict[str, tuple[type, ...]]:
     """Return the keys of a section, each with the types that its value may have."""
-    kind = _SECTIONS[name]
+    kind = _record_of(name)
     return {
         item.name: item.metadata.get("kinds") or _KINDS[str(item.type)]
         for item in dataclasses.fields(kind)

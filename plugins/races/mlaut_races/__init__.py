@@ -10,10 +10,12 @@ from mlaut_races.race import Race, drawn_order, race
 from mlaut_races.race_forecast import RaceForecast, forecast_race
 from mlaut_races.running import check_unrelated, make_race, run_race
 from mlaut_races.study_race import StudyRace
+from mlaut_races.terms import RaceTerms
 
 __all__ = [
     "Race",
     "RaceForecast",
+    "RaceTerms",
     "StudyRace",
     "check_unrelated",
     "drawn_order",

@@ -14,8 +14,8 @@ import numpy as np
 
 from mlaut.errors import AnalysisError
 from mlaut.plugins import RELATIVE_NOISE, SMALLEST_P, adjust, control_of
-from mlaut.records import RaceTerms
 from mlaut_races.evidence import BETS, KINDS, grow, log_mean, p_of
+from mlaut_races.terms import RaceTerms
 
 
 @dataclass(frozen=True)

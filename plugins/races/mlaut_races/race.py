@@ -28,10 +28,11 @@ from mlaut.plugins import (
     one_of,
     positions,
 )
-from mlaut.records import NOT_RUN, RaceTerms, Status
+from mlaut.records import NOT_RUN, Status
 from mlaut_races.course import Course, RaceDecision, follow
 from mlaut_races.evidence import KINDS, p_of
 from mlaut_races.mean_interval import mean_interval
+from mlaut_races.terms import RaceTerms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

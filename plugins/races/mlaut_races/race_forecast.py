@@ -6,13 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlaut.plugins import parse_seconds
-from mlaut.records import RaceTerms
-from mlaut_races.course import Course
 from mlaut_races.study_race import StudyRace
+from mlaut_races.terms import RaceTerms
 
 _SIMULATED = 200  # races; the standard error of a probability is at most 3.5 points
-_SEEN = 10  # datasets of each strategy that is left; fewer say too little about those to come
-_LOOK = 1.1  # growth of the number of datasets from look to look, for a look takes seconds
 
 
 @dataclass(frozen=True)
@@ -99,11 +96,6 @@ class _Futures:
         return _Future(race.answered(), int(race.runs.max() - self.runs.max()), more)
 
 
-def _fewest(course: Course) -> int:
-    """Return the smallest number of datasets of a strategy that is left; at least 1."""
-    return int(course.runs[course.left].min(initial=course.runs.max(initial=1))) or 1
-
-
 def forecast_race(race: StudyRace, *, max_cost: float = np.inf) -> RaceForecast | None:
     """Forecast a race by simulation.
 
@@ -135,35 +127,6 @@ def forecast_race(race: StudyRace, *, max_cost: float = np.inf) -> RaceForecast 
         seconds=cost / full if full else 0.0,
         cost=cost,
     )
-
-
-def is_unlikely(race: StudyRace, n: int, below: float, *, max_cost: float = np.inf) -> bool:
-    """Return whether it is improbable that the rest of a race after n rounds decides it.
-
-    The forecast is made when the strategy with the fewest datasets has 10, and again when its
-    number has grown by a tenth. In other rounds the result is False.
-
-    Parameters
-    ----------
-    race : StudyRace
-    n : int
-    below : float
-        Probability, estimated from 200 simulated races.
-    max_cost : float
-        Seconds of all cells after which no round begins.
-    """
-    seen, before = _fewest(race.after(n).course), _fewest(race.after(n - 1).course)
-    grown = int(np.log(seen) / np.log(_LOOK)) > int(np.log(before) / np.log(_LOOK))
-    if race.after(n).answered or seen < _SEEN or not (grown or before < _SEEN):
-        return False
-    need, decided = below * _SIMULATED, 0
-    for done, end in enumerate(_Futures(race, n, max_cost), start=1):
-        decided += end.answered
-        if decided >= need:
-            return False
-        if decided + _SIMULATED - done < need:
-            return True
-    raise AssertionError  # the futures do not end
 
 
 def max_cost_of(terms: RaceTerms) -> float:

@@ -16,7 +16,8 @@ import numpy as np
 
 from mlaut.experiments import Plan
 from mlaut.plugins import Group, PlannedDataset
-from mlaut.records import Cell, Outcome, RaceTerms, Status
+from mlaut.records import Cell, Outcome, Status
+from mlaut_races.terms import RaceTerms
 
 
 class Racing(Protocol):

@@ -7,7 +7,6 @@ alone.
 """
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,13 +26,12 @@ from mlaut.experiments import (
 )
 from mlaut.files_io import DatasetInfo, FilesIO, StudyStore
 from mlaut.plugins import MakeRace, check_targets, clusters_of, read_race, share
-from mlaut.records import CLASSIFICATION, RaceTerms
+from mlaut.records import CLASSIFICATION
 from mlaut_races.race import drawn_order
-from mlaut_races.race_forecast import is_unlikely, max_cost_of
+from mlaut_races.race_forecast import max_cost_of
 from mlaut_races.rounds import Rounds
 from mlaut_races.study_race import Draw, StudyRace
-
-_STOP_IF = re.compile(r"P\(decided\) ?< ?(0?\.[0-9]+)")
+from mlaut_races.terms import RaceTerms
 
 
 def run_race(
@@ -150,8 +148,7 @@ class _RunningRace(StudyRace):
             value = getattr(terms, name)
             if value < 0:
                 raise StudyError(f"[race] {name} = {value}: a number of {unit} from 0 is needed")
-        self.max_cost, self._stop_below = max_cost_of(terms), _stop_below(terms)
-        self._unlikely: dict[int, bool] = {}
+        self.max_cost = max_cost_of(terms)
         terms, draw = _begun(terms, plan)
         share("alpha", terms.alpha)
         before = StudyRace.of(study)
@@ -188,25 +185,7 @@ class _RunningRace(StudyRace):
         """Return why no round begins although the question is open; empty if a round may begin."""
         if np.isfinite(self.max_cost) and self.seconds(n).sum() >= self.max_cost:
             return f" No round begins after max_cost, {self.max_cost:g} s."
-        if self._stop_below and any(self._is_unlikely(m) for m in range(1, n + 1)):
-            return f" No round begins: the rest decides with P < {self._stop_below:g} (stop_if)."
         return ""
-
-    def _is_unlikely(self, n: int) -> bool:
-        if n not in self._unlikely:
-            self._unlikely[n] = is_unlikely(self, n, self._stop_below, max_cost=self.max_cost)
-        return self._unlikely[n]
-
-
-def _stop_below(terms: RaceTerms) -> float:
-    """Return the probability of ``stop_if``; 0 without it."""
-    match = _STOP_IF.fullmatch(terms.stop_if.strip())
-    if terms.stop_if and not match:
-        raise StudyError(
-            f"[race] stop_if = {terms.stop_if!r}: write a probability below 1, for example "
-            "'P(decided) < 0.2'"
-        )
-    return float(match[1]) if match else 0.0
 
 
 def _begun(terms: RaceTerms, plan: Plan) -> tuple[RaceTerms, Draw]:

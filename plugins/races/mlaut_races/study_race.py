@@ -16,10 +16,11 @@ from mlaut.errors import StudyError
 from mlaut.experiments import read_study_file
 from mlaut.files_io import StudyStore
 from mlaut.plugins import USAGE
-from mlaut.records import RACE_RULE, RaceTerms, Status
+from mlaut.records import Status
 from mlaut_races.course import Following
 from mlaut_races.evidence import KINDS
 from mlaut_races.race import Race, cell_losses, check_terms
+from mlaut_races.terms import RACE_RULE, RaceTerms
 
 _COST = ["cells", "cells left out", "cells open", "seconds", "seconds left out"]
 _KEPT = 3  # standings kept beside those of rounds that overlap: more are not asked for again

@@ -8,10 +8,10 @@ import pytest
 from mlaut_races.course import Following, follow
 from mlaut_races.evidence import BETS, KINDS, Kind
 from mlaut_races.race import race
+from mlaut_races.terms import RaceTerms
 
 from mlaut.analysis import Results
 from mlaut.errors import AnalysisError
-from mlaut.records import RaceTerms
 
 QUESTIONS = [{}, {"question": "control: 1"}, {"question": "all pairs"}]
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from mlaut_races.course import follow
 from mlaut_races.evidence import KINDS
-
-from mlaut.records import RaceTerms
+from mlaut_races.terms import RaceTerms
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "race_levels.py"
 

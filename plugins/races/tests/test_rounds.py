@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from mlaut_races.rounds import Rounds
+from mlaut_races.terms import RaceTerms
 
 from mlaut.experiments.plans.plan import make_plan
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
-from mlaut.records import CLASSIFICATION, Cell, Outcome, RaceTerms, Split, Status
+from mlaut.records import CLASSIFICATION, Cell, Outcome, Split, Status
 
 NAMES = ("one", "two", "three", "four")
 FOLDS = ((0, 0), (0, 1))

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from mlaut_races import evidence
 from mlaut_races.study_race import Draw, StudyRace, read_sealed
+from mlaut_races.terms import RaceTerms
 
 from mlaut.analysis import Results, race
 from mlaut.errors import StudyError
 from mlaut.files_io import StudyStore
-from mlaut.records import RaceTerms
 
 OLD = Path(__file__).parent / "rule-1.h5.gz"
 TERMS, DRAW = RaceTerms(metric="accuracy", rope=0.01), Draw(("wine", "iris"), ("A", "B"))
