@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 _PARTS = {"test": "test", "holdout": "test", "heldout": "test", "eval": "test", "oos": "test"}
+_PARTS |= {"pred": "test", "predict": "test"}  # of the programs of Hugging Face
 _PARTS |= {"val": "val", "valid": "val", "validation": "val", "dev": "val", "cv": "val"}
 _PARTS |= {"train": "train", "training": "train", "insample": "train"}
 _FILLERS = (

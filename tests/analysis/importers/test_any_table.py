@@ -316,9 +316,15 @@ def test_scores_that_are_unclear_say_what_to_do(tmp_path):
     assert text.endswith(f"{path} --metric accuracy --columns score=q")
 
 
-def test_a_text_that_is_not_utf8_says_so(tmp_path):
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_a_text_that_is_not_utf8_is_read_and_says_so(encoding, tmp_path):
     path = tmp_path / "table.csv"
-    SCORES.rename(index={"iris": "Schöße"}).to_csv(path, encoding="cp1252")
+    named = SCORES.rename(index={"iris": "Schöße"})
+    named.to_csv(path, encoding=encoding)
+    is_the_table(path, scores=named)
+    told = read_results(path, "accuracy").how_read
+    assert "not used: signs that are no UTF-8 (read as Windows-1252)" in told
+    path.write_bytes(b"dataset,alpha\n\xff\0\x81,0.5\n")
     assert "save it in UTF-8" in refusal(path, error=DataError)
 
 

@@ -210,3 +210,88 @@ def test_several_columns_of_the_metric_may_be_datasets(tmp_path):
     assert asked.endswith("'score=acc@1 (INet-1k)+acc@1 (v2),strategy=rows'")
     parts = table.set_axis(["BLEU(dev)", "BLEU(test)", "size"], axis=1)
     assert "strategy=rows" not in refused(tmp_path, parts, "bleu")
+
+
+def crossed(**levels):
+    """Return a table with a row for each combination of levels, and a score for each."""
+    table = pd.MultiIndex.from_product(levels.values(), names=levels).to_frame(index=False)
+    return table.assign(accuracy=(0.5 + np.arange(len(table)) / 997).round(4))
+
+
+def test_settings_go_to_the_key_whose_cells_they_fill(tmp_path):
+    table = crossed(dataset=["d1", "d2"], clf=["c1", "c2"], method=["none", "sfs", "sbs"])
+    each = [table.assign(by=by)[(table["method"] == "none") == (by == "-")] for by in "-af"]
+    asked = refused(tmp_path, pd.concat(each, ignore_index=True))
+    ways = [x.partition("--columns ")[2] for x in asked.split("; or mlaut")]
+    assert ways == [
+        "dataset=dataset+clf,strategy=method+by",
+        "dataset=dataset,strategy=method+clf+by",
+    ]
+
+
+def test_a_setting_is_no_dataset_where_one_is_named(tmp_path):
+    table = crossed(dataset=["cifar"], model=["a", "b"], activation=["relu", "tanh", "elu"])
+    asked = refused(tmp_path, table)
+    assert "--columns dataset=dataset,strategy=model+activation" in asked
+
+
+def test_epochs_of_a_training_are_neither_repeats_nor_settings(tmp_path):
+    table = crossed(optimizer=["adam", "sgd"], Epoch=range(5))
+    asked = refused(tmp_path, table)
+    assert asked.endswith("at several times: keep one row of each, such as the last")
+
+
+def test_executions_are_repeats(tmp_path):
+    runs = [LONG.assign(ExecutionId=run) for run in range(3)]
+    results = read(tmp_path, pd.concat(runs, ignore_index=True))
+    assert is_wide(results)
+    assert "means of 3 repeats (`ExecutionId`)" in results.how_read
+
+
+def test_a_metric_by_which_settings_were_chosen_names_no_rows(tmp_path):
+    by = np.where(LONG["model"] == "alpha", "accuracy", "f1")
+    results = read(tmp_path, LONG.assign(chosen_by=by))
+    assert is_wide(results)
+    assert "`chosen_by`" in results.how_read
+
+
+def test_a_measure_in_names_beside_sizes_chooses_columns(tmp_path):
+    table = WIDE.set_axis(["alpha colours", "beta colours"], axis=1)
+    table.insert(0, "edges", range(5, 11))
+    table.insert(2, "alpha span", [2.5, 3.5, 1.5, 2.25, 7.5, 3.5])
+    asked = refused(tmp_path, table, "colours", greater_is_better=False)
+    assert "--columns 'score=alpha colours+beta colours'" in asked
+
+
+def test_a_difference_of_metrics_is_no_strategy(tmp_path):
+    table = WIDE.add_suffix("_acc").assign(delta_acc=WIDE["alpha"] - WIDE["beta"])
+    results = read(tmp_path, table)
+    assert is_wide(results)
+    assert "`delta_acc` (a comparison with another by its name)" in results.how_read
+
+
+def test_numbers_of_repeated_strategies_are_settings_beside_the_metric(tmp_path):
+    table = crossed(method=["a", "b"], drop=[0.0, 0.5, 0.9]).assign(loss=0.5, n_seeds=3)
+    asked = refused(tmp_path, table)
+    assert "rows repeat `method`, and differ in `drop`" in asked
+    assert "--columns dataset=drop,strategy=method" in asked
+
+
+def test_cases_with_their_labels_are_no_results(tmp_path):
+    table = pd.DataFrame({"text": [f"case {i % 19}" for i in range(20)], "label": list("abcd") * 5})
+    table = table.assign(match=np.arange(20) / 40)
+    asked = refused(tmp_path, table, "match", greater_is_better=True)
+    assert asked.endswith("each `text` has hardly more than one row, so nothing can be compared")
+
+
+def test_rows_with_arrows_are_measures(tmp_path):
+    rows = {"cSIL (↑)": [0.8, 0.7], "GD43 (↑)": [9.3, 1.9], "WB (↓)": [1.2, 3.4]}
+    table = pd.DataFrame(rows, index=["one", "two"]).T.rename_axis("")
+    asked = refused(tmp_path, table, "silhouette", greater_is_better=True)
+    assert "its rows (cSIL (), GD43 (), WB ()) are metrics, and none is silhouette" in asked
+    assert "mlaut report" not in asked
+
+
+def test_no_column_of_fractions_is_offered_as_the_names_of_datasets(tmp_path):
+    table = pd.DataFrame({"f1": [0.5, 1.5, 2.5], "f2": [3.5, 2.5, 1.5]})
+    assert "--columns" not in refused(tmp_path, table, "error", greater_is_better=False)

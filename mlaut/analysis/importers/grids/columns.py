@@ -293,10 +293,10 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     return kept, {what: list(each.values()) for what, each in found.items()}, word_of(mine[0]), []
 
 
-def measure_in(name: str) -> str:
+def measure_in(name: str, wanted: str = "") -> str:
     """Return the metric at an end of a name, as ``"ppl"`` of ``"chat (ppl)"``; empty without."""
-    found = [part[0] for side in (1, 0) if (part := _split(name, side)) and usual_name(part[0])]
-    return found[0] if found else ""
+    parts = [part[0] for side in (1, 0) if (part := _split(name, side, wanted))]
+    return next((x for x in parts if usual_name(x) or same_metric(x, wanted)), "")
 
 
 def _split(name: str, side: int, wanted: str = "") -> tuple[str, str] | None:

@@ -24,7 +24,13 @@ from mlaut.analysis.importers.grids.names import role_of
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
-from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_text, strict_json
+from mlaut.files_io.safe_files.plain_files import (
+    MOST_JSON,
+    check_plain,
+    read_plain,
+    read_text,
+    strict_json,
+)
 from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
 from mlaut.optional import need
 
@@ -308,12 +314,27 @@ def _of_delimited(path: Path) -> Grid:
             if index > 1 and all(row[0] for row in rows[:index]):  # levels of pandas, with names
                 return grid_of_frame(pd.read_csv(path, header=list(range(index)), index_col=0))
             raise AnalysisError(f"{path}: two columns are called {twins[0]!r}")
-    table = read_table(path, missing=("",))  # a dataset may be called NA
+    try:
+        table = read_table(path, missing=("",))  # a dataset may be called NA
+    except DataError as error:
+        rows = _of_windows(path) if isinstance(error.__cause__, UnicodeError) else []
+        if not rows:
+            raise
+        return Grid("", framed(rows), left=("signs that are no UTF-8 (read as Windows-1252)",))
     if any(table.index.names):
         table = table.reset_index()
     elif ending in (".parquet", ".pq") and not pd.api.types.is_numeric_dtype(table.index):
         table = table.rename_axis("").reset_index()
     return Grid("", _tidy(table))
+
+
+def _of_windows(path: Path) -> Rows:
+    """Return the rows of a table in the signs of Windows, or in 16 bits each, as Excel saves it."""
+    content = read_plain(path, MOST_JSON)
+    wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if not wide and b"\0" in content:
+        return []
+    return _separated(content.decode("utf-16" if wide else "cp1252", errors="replace"))
 
 
 def _header_rows_of_file(rows: Rows) -> int:

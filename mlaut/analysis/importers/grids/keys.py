@@ -59,7 +59,8 @@ def keys_of(g: Sheet) -> Keys:
     long = bool(dataset and strategy) or (one and not columns_are)
     rows = [*dataset, *strategy]
     if scores and not long and not (rows and columns_are):
-        several = bool(texts or g.unnamed) and not g.is_key([*rows, *levels])
+        named = bool(g.metric) and len(scores) == 1  # beside settings that are numbers
+        several = bool(texts or g.unnamed or named) and not g.is_key([*rows, *levels])
         long = several if rows else len(texts) > 1
     if not long:
         scores = ()

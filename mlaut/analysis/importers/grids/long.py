@@ -1,5 +1,6 @@
 """The reading of a table with one score in a row."""
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -23,6 +24,10 @@ _FOLDER = (
 )
 _FULL = 0.5  # share of the cells with a row, from which a column without a name is of datasets
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
+_CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
+_APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
+_DURING = re.compile(r"(?:^|_)(?:epochs?|(?:time_?)?steps?|itrs?)(?:_\d+)?$")  # of a training
+_ALONE = "has hardly more than one row, so nothing can be compared"
 UNNAMED = "no column names it"
 
 
@@ -61,7 +66,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         if (sparse or g.n_of(*key) == g.n) and g.n > 2 and g.n_of(*other) > 1:
             ways = [{"strategy": sorted({*key, *keys.strategy}, key=list(g.columns).index)}]
             raise g.refuse(
-                f"each {quoted(key)} has hardly more than one row, so nothing can be compared",
+                f"each {quoted(key)} {_ALONE}",
                 *ways,
             )
     column = g.columns[score]
@@ -184,6 +189,9 @@ def _other_key(
             *({"dataset": a, "strategy": b} for a, b in both[:3]),
         )
     one, two = pairs[0]
+    for x, y in ((one, two), (two, one)):
+        if g.n_of(x) > _SPARSE * g.n and g.n < _FULL * g.n_of(x) * g.n_of(y):
+            raise g.refuse(f"each `{x}` {_ALONE}")
     own = {x: [[*dict.fromkeys(g.columns[y].labels())] for y in like[x]] for x in pairs[0]}
     liked = {x: next(filter(None, map(likes, names)), "") for x, names in own.items()}
     if liked[one] == "strategy" or liked[two] == "dataset":
@@ -273,21 +281,22 @@ def _as_part(
     steps |= len(chosen) > 3  # many settings are of either
     if not steps and g.n_of(*strategy) > 1 and all(g.fixes(chosen, name) for name in strategy):
         return _finer(g, strategy, chosen), dataset, repeat
-    if dataset and len(chosen) <= 3 and all(g.fixes(chosen, name) for name in dataset):
+    several = bool(dataset) and g.n_of(*dataset) > 1
+    if several and len(chosen) <= 3 and all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
     of_name = {role_of(x) for x in chosen}
     if of_name == {"dataset"}:  # such as `env` and `dataset`
         return strategy, sorted([*dataset, *chosen], key=list(g.columns).index), repeat
     if not dataset and all(g.columns[x].unit and not g.columns[x].kind for x in chosen):  # as 3x
         return [*strategy, *chosen], dataset, repeat
-    label = [*dataset, *strategy]
-    rows = g.n_of(*label, *chosen)
-    with_strategy = rows / (g.n_of(*dataset) * g.n_of(*strategy, *chosen))
-    with_dataset = rows / (g.n_of(*strategy) * g.n_of(*dataset, *chosen))
-    if with_strategy >= 0.95 and with_dataset < 0.8 and not steps:
-        return [*strategy, *chosen], dataset, repeat
-    if with_dataset >= 0.95 and with_strategy < 0.8 and not steps:
-        return strategy, [*dataset, *chosen], repeat
+    if during := [x for x in chosen if _DURING.search(word_of(x))]:
+        n = g.n_of(*during)
+        text = f"rows of each {quoted(strategy)} differ in {quoted(during)} ({n}): they are of one "
+        raise g.refuse(text + "training at several times: keep one row of each, such as the last")
+    ways = _assignments(g, dataset, strategy, chosen)
+    (first, (own, others)), (second, _) = ways[:2]
+    if first >= _CROSSED and second < _FILLED and not steps:
+        return others, own, repeat
     names = [*strategy, *chosen]
     pairs = list(dict.fromkeys(g.label(names).tolist()))[:2]
     text = (
@@ -296,13 +305,28 @@ def _as_part(
         "to the datasets, or are they repeats"
     )
     known = {"dataset": dataset} if dataset else {}
-    ways = [
-        {**known, "strategy": names},
-        {"dataset": [*dataset, *chosen], "strategy": strategy},
-    ]
-    ways = ways[:: 1 if with_strategy > with_dataset or not dataset else -1]
-    ways += [{**known, "strategy": strategy, "repeat": [*repeat, *chosen]}] * (len(chosen) == 1)
-    raise g.refuse(text, *ways)
+    told = [{"dataset": a, "strategy": b} if a else {"strategy": b} for _, (a, b) in ways]
+    told += [{**known, "strategy": strategy, "repeat": [*repeat, *chosen]}] * (len(chosen) == 1)
+    raise g.refuse(text, *told)
+
+
+def _assignments(
+    g: Sheet, dataset: Names, strategy: Names, chosen: Sequence[str]
+) -> list[tuple[float, tuple[Names, Names]]]:
+    """Return the ways to add columns to both keys, each with the share of its cells with a row.
+
+    Columns beyond three go together. What fills most of its cells comes first; the datasets take
+    what fills as many.
+    """
+    rows = g.n_of(*dataset, *strategy, *chosen)
+    sizes = range(len(chosen), -1, -1) if len(chosen) <= _APART else (len(chosen), 0)
+    ways = []
+    for part in (c for size in sizes for c in combinations(chosen, size)):
+        both = [*dataset, *part], [*strategy, *(x for x in chosen if x not in part)]
+        ways.append((rows / (g.n_of(*both[0]) * g.n_of(*both[1])), both))
+    ways = sorted(ways, key=lambda way: -way[0] if dataset else (way[0] < _CROSSED, len(way[1][0])))
+    least = ways[0][0] * _FILLED
+    return [way for i, way in enumerate(ways) if i < 2 or way[0] >= least][:_MOST_WAYS]
 
 
 def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:

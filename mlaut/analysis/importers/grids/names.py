@@ -76,6 +76,8 @@ def role_of(name: str) -> str:
         return "spread"
     if is_summary(shown):
         return "average"
+    if tokens[0] in ("delta", "impr", "improvement") and any(map(usual_name, tokens[1:])):
+        return "relative"
     last = usual_name(tokens[-1])
     named = _RELATIVE.match(shown) and not re.fullmatch("[A-Z]+", shown)  # GAIN is a method
     if named and (last is None or last.metric in ("seconds", "gap")):

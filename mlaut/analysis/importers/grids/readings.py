@@ -140,10 +140,12 @@ def _split_corner(g: Sheet) -> None:
 
 def _choose_metric_rows(g: Sheet) -> None:
     """Keep the rows of the wanted metric where a column names the metric of each row."""
-    exact = [x for x in g.columns if g.metric == x and g.columns[x].is_number]
-    texts = [x for x in g.columns if not (exact or g.columns[x].is_number)]
+    numbers = [x for x in g.columns if g.columns[x].is_number]
+    texts = [x for x in g.columns if not (g.metric in numbers or x in numbers)]
     named = [x for x in texts if g.roles[x] == "metric"]
+    scored = any(same_metric(x, g.metric) for x in numbers)
     each = {x: map(without_unit, {*g.columns[x].labels()}) for x in texts if g.metric}
+    each = {} if scored else each  # by which settings were chosen, perhaps
     named = named or [x for x in each if list(each[x]).count(g.metric) == 1]
     for name in named[:1]:
         labels = g.columns[name].labels()

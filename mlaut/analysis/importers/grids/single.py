@@ -105,7 +105,8 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     if g.columns[first].is_number or g.levels is not None:
         return None
     labels = [x for x in g.columns[first].labels().tolist() if x]
-    known = sum(usual_name(x) is not None for x in labels)
+    marked = grid.table.iloc[:, 0].astype(str).str.contains("[↑↓]").sum()
+    known = max(sum(usual_name(x) is not None for x in labels), marked)
     texts = [x for x in g.columns if not g.columns[x].is_number and role_of(x)]
     told = {k: v for k, v in said.items() if k != "unused"}
     if known <= max(1, len(labels) / 2) or not g.is_key([first]) or {*texts} - {first}:
@@ -116,6 +117,9 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     start = f"its rows ({', '.join(labels[:6])}) are metrics"
     if not g.metric:
         raise g.refuse(f"{start}, so say which one", *({"metric": word_of(x)} for x in labels[:3]))
+    if not any(same_metric(without_unit(x), g.metric) for x in labels):
+        usual = [x for x in labels if usual_name(x) is not None][:3]
+        raise g.refuse(f"{start}, and none is {g.metric}", *({"metric": word_of(x)} for x in usual))
     liked = "strategy" if told else likes(columns)
     if liked == "dataset":
         raise g.refuse(f"{start}, and its columns look like datasets, {_NOTHING} strategy")

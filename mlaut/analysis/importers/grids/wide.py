@@ -164,7 +164,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
             f"column 'dataset'; it has {some_of(g.columns)}",
-            *([{"dataset": first}] if g.is_key([first]) else []),
+            *([{"dataset": first}] if g.is_key([first]) and _is_whole(g, first) else []),
         )
     sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
@@ -478,7 +478,9 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     if len(short) < len(columns) or any(x == name for x, name in short.items()):
         short = {x: x for x in columns}
     found = measures_of(list(short), g.metric)
-    own = [name for x, name in short.items() if g.metric and same_metric(measure_in(x), g.metric)]
+    of = {name: measure_in(x, g.metric) for x, name in short.items() if g.metric}
+    own = [x for x in of if same_metric(of[x], g.metric)]
+    own = [x for x in own if not np.isin(g.columns[x].numbers, (0, 1)).all()]
     inner = {x: x.rpartition(" / ") for x in columns if g.metric}
     inner = {x: part for x, part in inner.items() if word_of(part[2]) == word_of(g.metric)}
     if found is None and g.levels is not None and len(inner) > 1:  # with columns beside them
