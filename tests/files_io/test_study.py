@@ -414,7 +414,7 @@ def test_parts_of_a_dataset_give_the_scores_of_the_whole(study, monkeypatch):
         writer.write(*(outcome(iris, "svc", fold=f, seed=5) for f in range(2)))
         writer.write(outcome(iris, "tree", fold=1), outcome(iris, "knn", status=Status.ERROR))
     whole = Results.from_study(study, "accuracy")
-    monkeypatch.setattr("mlaut.files_io.studies.study.PART", 1)
+    monkeypatch.setattr("mlaut.files_io.studies.study_reader.PART", 1)
     parts = [block.strategies for block in study.parts(["iris"])]
     assert parts == [("tree",), ("svc",), ("knn",)]
     found = Results.from_study(study, "accuracy")

@@ -26,7 +26,7 @@ from mlaut.experiments.plans.run_options import parse_retry
 from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore
 from mlaut.files_io.outcomes.study_records import merged_entry, split_change
-from mlaut.files_io.studies.study import LEARNERS
+from mlaut.files_io.studies.study_reader import LEARNERS
 from mlaut.files_io.tables.datasets import DatasetInfo
 from mlaut.identity.distributions import installed_version
 from mlaut.markup import Displayed, counted
