@@ -69,6 +69,7 @@ _RACED = (
 
 
 _UNSETTLED = "ConvergenceWarning"
+_MAY = "this may change the choice"
 _LONG = 60  # letters of a warning on the first screen; a table has all
 
 
@@ -194,12 +195,12 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
     parts = [f"{listed(names)} {what}" for what, names in same.items()]
     more = len({*warned.index} - {*best})
     others = f"; {counted(more, 'other')} warned too" if more else ""
-    told = [f"{listed(parts)}{others}."] if parts else []
+    told = [f"{listed(parts)}{others}: {_MAY}."] if parts else []
     tuned = [name for name in near if strategies["candidates"].notna()[name]]
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
     if tuned and plain:
         both = (f"{listed(x, 3)} {'was' if len(x) == 1 else 'were'}" for x in (tuned, plain))
-        told.append(f"{' tuned, but '.join(both)} not.")
+        told.append(f"{' tuned, but '.join(both)} not: {_MAY}.")
     return tuple(told)
 
 

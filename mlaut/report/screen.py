@@ -8,7 +8,7 @@ import numpy as np
 
 from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
-from mlaut.analysis.deciding.verdict_table import VerdictTable
+from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
 from mlaut.report.shown import (
@@ -34,6 +34,7 @@ class Row:
 
     name: str
     verdict: str
+    mark: str  # of a verdict that depends on how missing results are treated
     texts: tuple[tuple[str, bool], ...]  # and whether each is the best score on a dataset
     strip: str  # an <svg> element; empty without one
     edges: tuple[list[str], list[str]]  # lines of text
@@ -182,6 +183,7 @@ def _rows(
     counts = decision.frame.reindex(columns=["won", "tied", "lost", "failures"])
     wins = counts.fillna(0).astype(int).T.to_dict("list")
     letters = dict(zip(strips.dots.index, "abc", strict=False))
+    fragile = {*decision.fragile}
     rows, shares = {}, strips.across(strips.dots[list(cells)])
     for name, texts in cells.items():
         places = shares[name]
@@ -192,6 +194,7 @@ def _rows(
         rows[name] = Row(
             name=name,
             verdict="" if decision.alone else str(decision.frame["verdict"][name]),
+            mark=MARK * (name in fragile),
             texts=texts,
             strip=_svg(strips, name, places.to_numpy(), inside.to_numpy()),
             edges=(left, right),

@@ -12,7 +12,7 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
-from mlaut.analysis.deciding.verdict_table import VerdictTable
+from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, CONSIDERED, EQUAL, OPEN, USE, VERDICTS
 from mlaut.analysis.deciding.words import probability, sizes, unit
 from mlaut.analysis.results.results import Results
@@ -300,6 +300,8 @@ def decision_table(
     near = frame[frame["verdict"].isin([USE, *CONSIDERED])]
     if mean in near and near[mean].isna().any():
         hidden.add(mean)  # of other datasets than those of the others
+    marks = pd.Series(f" {MARK}", decision.fragile, dtype=object).reindex(order, fill_value="")
+    frame["verdict"] += marks
     decimals = {name: _decimals(frame[name]) for name in frame}
     decimals["average rank"] = max(decimals.get("average rank") or 0, 1)
     if mean in frame and "difference" in frame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from mlaut.analysis.common.display import number, p_text
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.verdicts import copies_in
 from mlaut.analysis.deciding.words import be, listed
@@ -155,7 +155,8 @@ def _on_ranks(stats: Numbers) -> str:
         start = f"Average ranks differ (Friedman, {p_text(p)})"
     best = _first_of(rank)
     beside = _beside(stats, best)
-    alone = " alone" * beside.startswith("not shown")  # a verdict rests on more
+    more = ", one against one; a verdict can rule out more, by a joint test of all"
+    alone = more * (beside.startswith("not shown") and stats.leading in FLIPPED)
     return (
         f"{start}: {listed(best)} {be(best)} best with "
         f"{number(rank.iloc[0])}, {beside} by {TESTS[stats.leading].words}{alone}."

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from mlaut.analysis.deciding.verdict_table import Check, VerdictTable
-from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
+from mlaut.analysis.deciding.verdict_table import MARK, TREATED, Check, VerdictTable
+from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
 
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
@@ -99,6 +99,27 @@ def prospects(table: VerdictTable) -> str:
     elif seen.folds <= 1 / 2 and not slim:  # it may be unknown
         told.append(f"More {units} would help most {pair}.")
     return " ".join(told)
+
+
+def missing(table: VerdictTable) -> str:
+    """Return how missing results count, and what another treatment of them changes."""
+    n = int(table.frame["failures"].sum())
+    start = "1 result is missing: it" if n == 1 else f"{n} results are missing: each"
+    told = [_treated(table, check) for check in table.checks if check.how in TREATED.values()]
+    return ". ".join([f"{start} counts as last place"] * table.last + told)
+
+
+def _treated(table: VerdictTable, check: Check) -> str:
+    """Return what another treatment of missing results says of the choice, and of others."""
+    how, leader = f"{check.how[:1].upper()}{check.how[1:]}", table.leader
+    if differs(check, leader) == "the same":
+        return f"{how}, the verdicts are the same"
+    choice = f"{leader} {'may still be best' if check.leads else 'is shown to be worse'}"
+    if not (names := [x for x in table.fragile if x in (*check.also, *check.than)]):
+        return f"{how}, {choice}"
+    few = len(names) <= _MOST_OTHER
+    who = listed(names) if few else f"{len(names)} of the {len(table.named(AVOID))} to avoid"
+    return f"{how}, {choice}, but {who} ({MARK}) {be(names)} not shown to be worse than {leader}"
 
 
 def _than(leader: str) -> str:

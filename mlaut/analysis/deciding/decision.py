@@ -68,9 +68,12 @@ class Decision(VerdictTable, Shown):
         """Return what weakens the answer: doubts, what decides, changes, relatives and gaps."""
         doubted = [name for word in verdict.DOUBTED for name in self.named(word)]
         doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
-        texts = [*doubt, words.order(self), *(f"the way to compare was {x}" for x in changes)]
+        changed = (
+            f"the way to compare was {x}; before, the choice may be another" for x in changes
+        )
+        texts = [*doubt, words.order(self), certainty.missing(self), *changed]
         texts += [self.hint, with_relatives(self.related, self.checks, doubted)]
-        # `words.order` tells in one sentence what all cells that count as last do.
+        # `certainty.missing` tells in one sentence what all cells that count as last do.
         texts += [x for x in self.gaps if not (self.last and x.endswith(COUNTED_LAST))]
         return tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in texts if x)
 

@@ -218,7 +218,8 @@ class OneDataset:
         drawn = rng.standard_normal((_DRAWS, len(names))) @ root.T
         if np.isfinite(self.df):
             drawn *= np.sqrt(self.df / rng.chisquare(self.df, (_DRAWS, 1)))
-        return np.asarray(drawn[:, np.argsort(order)])
+        same = (of_pairs == 0).argmax(axis=1)  # copies have one error, to the last digit
+        return np.asarray(drawn[:, np.argsort(order)][:, same])
 
     def _jointly(self, t: np.ndarray, alone: np.ndarray) -> np.ndarray:
         """Return p-values for all pairs together, by the step-down maximum of all statistics."""

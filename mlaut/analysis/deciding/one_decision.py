@@ -239,9 +239,8 @@ class OneDecision(Decision):
         told: dict[str, list[str]] = {}
         for name, note in noted:
             told.setdefault(note, []).append(name)
-        letters = "groups: strategies that share a letter are not shown to differ"
         own = [f"{words.listed(names)}: {note}" for note, names in told.items() if note]
-        return (*([letters] if self.decided else ()), *own)
+        return (*([f"groups: {words.LETTERS}"] if self.decided else ()), *own)
 
     def meanings(self) -> dict[str, str]:  # noqa: D102 - inherited
         known = {} if self.alone else {**VERDICTS, **_MEANINGS}

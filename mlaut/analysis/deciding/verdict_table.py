@@ -7,7 +7,7 @@ import pandas as pd
 
 from mlaut.analysis.deciding.outlook import Outlook
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.analysis.deciding.verdicts import OPEN, USE
+from mlaut.analysis.deciding.verdicts import AVOID, OPEN, USE
 from mlaut.analysis.methods.aggregates.best import RankProbabilities
 from mlaut.analysis.scores.base import MLautScore
 
@@ -18,6 +18,7 @@ TREATED = {
     "drop datasets": "on the datasets without a gap alone",
 }  # treatments of missing cells, which are checks
 RELATED = "taking datasets with related names as one source"  # a check
+MARK = "*"  # of a verdict that depends on how missing results are treated
 OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason
 
 
@@ -210,6 +211,13 @@ class VerdictTable:
             return f"without {self.without[0]} {self.then} leads"
         worse = any(not check.leads for check in self.checks)
         return f"another analysis shows {self.leader} to be worse" * worse
+
+    @property
+    def fragile(self) -> tuple[str, ...]:
+        """Strategies to be avoided that another treatment of missing results does not show so."""
+        found = [check for check in self.checks if check.how in TREATED.values()]
+        lacking = {name for check in found for name in (*check.also, *check.than)}
+        return tuple(name for name in self.named(AVOID) if name in lacking)
 
     def copies_of(self, name: str) -> tuple[str, ...]:
         """Return the strategies with the same scores as the named one, which is included."""

@@ -8,14 +8,16 @@ import numpy as np
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding import verdicts as verdict
-from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
+from mlaut.analysis.deciding.verdict_table import MARK, MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 MOST_NAMED = 12  # names in a sentence; the table has all
 _FAR = 100.0  # times the median size, from which the largest is that of a failure somewhere
-SAY_SO = "say so with clusters, since the claims take them as independent"
+SAY_SO = "say so with clusters, which may change the choice: they count as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
+MARKED = "not shown if missing results are treated in another way"
+LETTERS = "strategies that share a letter are not shown to differ"
 NOW = "If you must choose now"
 TWO_LINES = 200  # characters of an answer, as far as names allow
 _FORMS = ((MOST_CHOSEN, True), (2, True), (1, True), (1, False))  # names, and sizes, the best first
@@ -90,7 +92,10 @@ def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         parts.append(f"Practically as good ({rope}): {listed(equal, most)}")
     if near and used:
-        others = f"May be best too: {few(_described(table, near), '{} others')}"
+        rest = table.frame.get("P(best)", table.frame["failures"] * np.nan)[near].sum(skipna=False)
+        together = " together" * (len(near) > 1)
+        chance = f" (chance {probability(rest)}{together})" * bool(rest == rest)
+        others = f"May be best too{chance}: {few(_described(table, near), '{} others')}"
         parts.append(f"No other is {every}" if even else others)
     if most_cost:
         several = ("one of them", "another of these") if len(near) > 1 else ("it", "the other")
@@ -103,7 +108,12 @@ def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
         on += f" of {table.n} datasets"
         parts.append(f"Avoid {few(failing, '{} others')} for failures on {on}")
     if worse := table.named(verdict.AVOID):
-        parts.append(f"Avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}")
+        text = f"Avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}"
+        if table.fragile:
+            some = f"of which {len(table.fragile)} " if len(worse) > 1 else "which "
+            depend = "depends" if len(table.fragile) == 1 else "depend"
+            text += f", {some}{depend} on how missing results are treated ({MARK})"
+        parts.append(text)
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
     return parts + [pairs] * (table.chosen.analysis.question == "all pairs")
 
@@ -129,24 +139,22 @@ def _too_few(table: VerdictTable, letters: int) -> list[str]:
 
 
 def _ahead(table: VerdictTable) -> list[str]:
-    """Return those with a better average than the first, of strategies that may be preferred."""
+    """Return those with a better average than the first, of strategies that may be preferred.
+
+    The best average comes first.
+    """
     frame = table.frame[~table.frame["verdict"].isin(verdict.WORSE)]
     gap = frame["ratio"] - 1 if "ratio" in frame else frame.get("difference", frame["failures"] * 0)
     gap = gap if table.scorer.greater_is_better else -gap
-    return list(map(str, gap.index[gap > 0]))
+    return list(map(str, gap[gap > 0].sort_values(ascending=False, kind="stable").index))
 
 
 def order(table: VerdictTable) -> str:
-    """Return what decides the order, where averages or failures may suggest another one."""
-    texts, ahead = [], [] if table.control else _ahead(table)
-    if ahead:
-        size = "ratio" if "ratio" in table.frame else "difference"
-        who = f"{listed(ahead, MOST_CHOSEN)} {be(ahead)}"
-        texts.append(f"the average rank decides, and not the average {size}, by which {who} ahead")
-    n = int(table.frame["failures"].sum())
-    missing = "1 result is missing: it" if n == 1 else f"{n} results are missing: each"
-    texts += [f"{missing} counts as last place"] * table.last
-    return ". ".join(f"{text[:1].upper()}{text[1:]}" for text in texts)
+    """Return what decides the order, where averages suggest another one; else an empty text."""
+    if table.control or not (ahead := _ahead(table)):
+        return ""
+    size = "ratio" if "ratio" in table.frame else "difference"
+    return f"the average rank decides; by the average {size} the choice would be {ahead[0]}"
 
 
 def advice(table: VerdictTable) -> str:
@@ -294,8 +302,8 @@ def same_rows(
     Examples
     --------
     >>> same_rows([["wine", "wine2"]], "are the same table:")
-    'wine and wine2 are the same table: say so with clusters, since the claims take them \
-as independent.'
+    'wine and wine2 are the same table: say so with clusters, which may change the choice: \
+they count as independent.'
     """
     named = "; ".join(map(listed, groups[:_MOST_GROUPS]))
     return f"{named} {seen} {SAY_SO}." if groups else ""
@@ -346,7 +354,8 @@ def meanings(table: VerdictTable) -> dict[str, str]:
         known[verdict.USE] = "clearly better than the control"
         known[verdict.UNDECIDED] = "not clearly shown to differ from the control"
         known[verdict.EQUAL] = "practically equal to the control"
-    return {word: text for word, text in known.items() if table.named(word)}
+    own = {word: text for word, text in known.items() if table.named(word)}
+    return own | ({MARK: MARKED} if table.fragile else {})
 
 
 def notes(table: VerdictTable) -> tuple[str, ...]:
@@ -357,9 +366,11 @@ def notes(table: VerdictTable) -> tuple[str, ...]:
         "the claims rest on probabilities, which do not bound the chance of a claim where no "
         "strategies differ (docs/measured-levels.md)"
     )
+    more = ", one against one; which are probably worse is the answer of a joint test of all"
+    more *= bool(table.named(verdict.LIKELY))
     return (
         "ranks: the lowest and the highest place that each strategy can have, if no claim is false"
         if "ranks" in table.frame
-        else "groups: strategies that share a letter are not shown to differ",
+        else f"groups: {LETTERS}{more}",
         *((bayesian,) if TESTS[table.chosen.analysis.test].bayesian else ()),
     )

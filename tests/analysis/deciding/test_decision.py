@@ -45,8 +45,9 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     assert found.named("avoid") == tuple(expected) == ("C", "D")
     assert found.best == ("A", "B")
     assert found.answer() == (
-        "On datasets like these, use A (chance to be the best 0.66). May be best too: B. Choosing "
-        "it costs at most 0.0075 of accuracy. Avoid C and D (accuracy 0.1 to 0.3 below A)."
+        "On datasets like these, use A (chance to be the best 0.66). May be best too "
+        "(chance 0.34): B. Choosing it costs at most 0.0075 of accuracy. "
+        "Avoid C and D (accuracy 0.1 to 0.3 below A)."
     )
     likely = probability_of_best(Results.from_table(frame, metric="accuracy")).frame["P(best)"]
     np.testing.assert_array_equal(found.frame["P(best)"], likely[found.frame.index])
@@ -226,6 +227,50 @@ def test_card_and_fold_tell_the_same_of_a_treatment():
     assert found.checks_frame().loc[how, "answer"] == told
 
 
+def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen():
+    frame = table(A=0.0, B=0.002, C=0.1, D=0.3)
+    frame.iloc[0, 1] = np.nan
+    found = compare(frame, metric="accuracy", missing="failures last").decision()
+    how, start = TREATED["drop datasets"], "1 result is missing: it counts as last place"
+    told = f"{start}. On the datasets without a gap alone, "
+    clear = replace(found, checks=(Check(how, (), (), True),))
+    assert clear.fragile == ()
+    assert "*" not in clear.meanings()
+    assert "(*)" not in clear.answer()
+    assert f"{told}the verdicts are the same." in clear.headline()
+    for also, than in ((("C",), ()), ((), ("C",))):
+        doubted = replace(found, checks=(Check(how, also, (), True, than),))
+        assert doubted.fragile == ("C",)
+        assert "of which 1 depends on how missing results are treated (*)" in doubted.answer()
+        choice = "A may still be best, but C (*) is not shown to be worse than A."
+        assert told + choice in doubted.headline()
+        assert "*" in doubted.meanings()
+    other = replace(found, checks=(Check("by the sign test", ("C",), (), True),))
+    assert other.fragile == ()  # a test of the same numbers is counted in the verdict itself
+    led = replace(found, checks=(Check(how, (), ("A",), False),))
+    assert f"{told}A is shown to be worse." in led.headline()
+
+
+def test_where_averages_have_another_order_the_choice_by_them_is_named():
+    frame = table(A=0.0, B=0.05)
+    frame.loc[:2, "A"] -= 0.6
+    found = decided(frame)
+    assert found.first == ("A",)
+    assert "The average rank decides; by the average difference the choice would be B." in (
+        found.headline()
+    )
+
+
+def test_letters_of_pairs_say_where_a_joint_test_rules_out_more():
+    frame = decided(table(A=0.0, B=0.1)).frame
+    frame["verdict"] = ["use", "probably worse"]
+    assert "one against one" in replace(decided(table(A=0.0, B=0.1)), frame=frame).notes_text()[0]
+    assert "one against one" not in decided(table(A=0.0, B=0.1)).notes_text()[0]
+    found = compare(table(A=0.0, B=0.002, C=0.1), metric="accuracy")
+    (said,) = [x for x in found.sentences() if "best with" in x]
+    assert said.endswith("one against one; a verdict can rule out more, by a joint test of all.")
+
+
 def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():
     nothing = decided(table(A=0.0, B=0.001, C=0.003)).outlook
     assert (nothing.rival, nothing.chance < 0.2, np.isnan(nothing.folds)) == ("B", True, True)
@@ -343,7 +388,7 @@ def test_results_with_filled_in_cells_are_decided():
 def test_a_strategy_that_often_fails_does_not_look_as_good_as_the_best():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     often, once = (found.frame.assign(failures=[0, n, 0, 0]) for n in (13, 1))
-    assert "May be best too: B (failed on 13 of 20 datasets)" in (
+    assert "May be best too (chance 0.34): B (failed on 13 of 20 datasets)" in (
         replace(found, frame=often).answer()
     )
     assert "failed" not in replace(found, frame=once).answer()
@@ -457,7 +502,10 @@ def test_left_out_datasets_are_no_failures():
 def test_a_baseline_is_a_baseline_unless_it_may_be_the_best():
     found = decided(table(A=0.0, B=0.002, DummyClassifier=0.3))
     assert found.frame.loc["DummyClassifier", "verdict"] == "baseline"
-    assert "use A (chance to be the best 0.66). May be best too: B. Choosing" in found.answer()
+    assert (
+        "use A (chance to be the best 0.66). May be best too (chance 0.34): B. Choosing"
+        in found.answer()
+    )
     assert "DummyClassifier" not in found.sentence()
     assert decided(table(A=0.0, Baseline=0.0)).named("baseline") == ()
     errors = 1 - table(A=0.0, baseline=0.3)
@@ -500,8 +548,9 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
         (
             NEAR,
             {},
-            "use A (chance to be the best 0.66). May be best too: B. Choosing it costs at most "
-            "0.0075 of accuracy. Avoid C and D (accuracy 0.1 to 0.3 below A).",
+            "use A (chance to be the best 0.66). May be best too (chance 0.34): B. "
+            "Choosing it costs at most 0.0075 of accuracy. "
+            "Avoid C and D (accuracy 0.1 to 0.3 below A).",
         ),
         (
             {"A": 0.0, "B": 0.004, "C": 0.3},
@@ -512,8 +561,9 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
         (
             {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
             {},
-            "use A (chance to be the best 0.66). May be best too: B. Choosing it costs at most "
-            "0.0075 of accuracy. Avoid the other 5 (accuracy 0.1 to 0.33 below A).",
+            "use A (chance to be the best 0.66). May be best too (chance 0.34): B. "
+            "Choosing it costs at most 0.0075 of accuracy. "
+            "Avoid the other 5 (accuracy 0.1 to 0.33 below A).",
         ),
         (
             NEAR,
@@ -681,7 +731,10 @@ def test_the_cost_of_choosing_is_bounded():
     found = decided(frame)
     bound = found.bounds
     assert 0 < bound["A"] < bound["B"] < 0.02 < 0.1 < bound["C"]
-    assert f"May be best too: B. Choosing it costs at most {bound['B']:.2g}" in found.answer()
+    assert (
+        f"May be best too (chance 0.34): B. Choosing it costs at most {bound['B']:.2g}"
+        in found.answer()
+    )
     units = decided(1 - frame, metric="rmse")
     assert not units.bounds
     assert "costs" not in units.sentence()
