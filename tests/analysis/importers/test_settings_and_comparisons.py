@@ -235,8 +235,9 @@ def test_a_setting_is_no_dataset_where_one_is_named(tmp_path):
     assert "--columns dataset=dataset,strategy=model+activation" in asked
 
 
-def test_epochs_of_a_training_are_neither_repeats_nor_settings(tmp_path):
-    table = crossed(optimizer=["adam", "sgd"], Epoch=range(5))
+@pytest.mark.parametrize("name", ["Epoch", "epoch_bin", "global step"])
+def test_times_of_a_training_are_neither_repeats_nor_settings(name, tmp_path):
+    table = crossed(optimizer=["adam", "sgd"], **{name: range(5)})
     asked = refused(tmp_path, table)
     assert asked.endswith("at several times: keep one row of each, such as the last")
 
@@ -295,3 +296,22 @@ def test_rows_with_arrows_are_measures(tmp_path):
 def test_no_column_of_fractions_is_offered_as_the_names_of_datasets(tmp_path):
     table = pd.DataFrame({"f1": [0.5, 1.5, 2.5], "f2": [3.5, 2.5, 1.5]})
     assert "--columns" not in refused(tmp_path, table, "error", greater_is_better=False)
+
+
+def test_columns_called_folds_are_neither_strategies_nor_datasets(tmp_path):
+    table = WIDE.T.rename_axis("protocol").set_axis([f"fold_{i}" for i in range(6)], axis=1)
+    asked = refused(tmp_path, table)
+    assert "columns fold_0 to fold_5 are runs of what its rows name: give a row" in asked
+    assert "mlaut report" not in asked
+
+
+def test_a_mean_is_not_taken_for_the_median_beside_it(tmp_path):
+    others = WIDE.add_suffix("_median_latency").assign(edges=range(5, 11))
+    table = WIDE.add_suffix("_avg_latency").join(2 * others)
+    asked = refused(tmp_path, table, "avg_latency", greater_is_better=False)
+    assert "--columns score=alpha_avg_latency+beta_avg_latency" in asked
+
+
+def test_values_in_names_of_columns_are_no_names(tmp_path):
+    table = WIDE.set_axis(["(RunTime): 5273.8812 us.", "(RunTime): 5309.7725 us."], axis=1)
+    assert "its first line has values" in refused(tmp_path, table, "seconds")

@@ -26,7 +26,7 @@ _FULL = 0.5  # share of the cells with a row, from which a column without a name
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
 _APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
-_DURING = re.compile(r"(?:^|_)(?:epochs?|(?:time_?)?steps?|itrs?)(?:_\d+)?$")  # of a training
+_DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$)")  # of a training
 _ALONE = "has hardly more than one row, so nothing can be compared"
 UNNAMED = "no column names it"
 

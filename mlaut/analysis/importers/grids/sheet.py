@@ -137,7 +137,7 @@ class Sheet:
             names[i] = f"unnamed {n}"
         if twins := [name for name, n in Counter(names).items() if n > 1]:
             raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
-        first = [x for x in names if re.fullmatch(r"-?\d+\.\d{4,}", x)]
+        first = [x for x in names if re.search(r"(?<![\w.])-?\d+\.\d{4,}", x)]
         first += [
             x
             for x, cells in zip(names, table.head(_LOOKED_AT).to_numpy().T, strict=True)

@@ -42,6 +42,7 @@ _ROWS = 5  # from which the best of the others in each is no accident
 _COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
+_RUN = re.compile(r"(?:fold|run|seed|rep|repeat|repetition|trial)s?[\s_-]*\d+", re.I)
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
 )
@@ -116,6 +117,11 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
         return
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
+    if len(numbers) > 1 and all(map(_RUN.fullmatch, numbers)):
+        raise g.refuse(
+            f"columns {numbers[0]} to {numbers[-1]} are runs of what its rows name: give a row for "
+            "each run, with columns of the dataset, the strategy, the run and the score"
+        )
     own = [x for x in numbers if same_metric(without_unit(x), g.metric)]
     rest = [x for x in numbers if may_score(g, x)]
     if own and not rest:
@@ -164,7 +170,8 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
             f"column 'dataset'; it has {some_of(g.columns)}",
-            *([{"dataset": first}] if g.is_key([first]) and _is_whole(g, first) else []),
+            *[{"dataset": first}]
+            * (len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first)),
         )
     sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
@@ -479,7 +486,8 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
         short = {x: x for x in columns}
     found = measures_of(list(short), g.metric)
     of = {name: measure_in(x, g.metric) for x, name in short.items() if g.metric}
-    own = [x for x in of if same_metric(of[x], g.metric)]
+    exact = [x for x in of if word_of(of[x]) == word_of(g.metric)]
+    own = exact if len(exact) > 1 else [x for x in of if same_metric(of[x], g.metric)]
     own = [x for x in own if not np.isin(g.columns[x].numbers, (0, 1)).all()]
     inner = {x: x.rpartition(" / ") for x in columns if g.metric}
     inner = {x: part for x, part in inner.items() if word_of(part[2]) == word_of(g.metric)}
