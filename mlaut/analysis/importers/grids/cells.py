@@ -153,9 +153,9 @@ class Column:
         """Return the cells as names: whole numbers without a point."""
         if self.texts is not None:
             return self.texts
-        each = np.unique(self.numbers[~np.isnan(self.numbers)])
-        short = {x: f"{x:.15g}" for x in each.tolist()}
-        return np.array([short.get(x, "") for x in self.numbers.tolist()], dtype=object)
+        places, each = pd.factorize(self.numbers)
+        names = [*(f"{x:.15g}" for x in each.tolist()), ""]  # the last one is that of gaps
+        return np.array(names, dtype=object)[places]
 
 
 def columns_of(table: pd.DataFrame) -> list[Column]:
