@@ -1,7 +1,7 @@
 """Errors of learners on one table with intervals, and their comparison, without a study."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from inspect import signature
@@ -28,7 +28,7 @@ from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError, check_options
-from mlaut.estimators import MlautEstimator
+from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
@@ -60,8 +60,9 @@ def error_interval(
 
     Parameters
     ----------
-    estimator : scikit-learn estimator
-        Classifier or regressor, also a pipeline or a search. Copies of it are fitted.
+    estimator : scikit-learn estimator or str
+        Classifier or regressor, also a pipeline or a search. Copies of it are fitted. A text names
+        a strategy that comes with MLaut.
     X : array-like or DataFrame, shape (n_rows, n_features)
     y : array-like, shape (n_rows,)
     metric : str or MLautScore, optional
@@ -126,8 +127,8 @@ def error_difference(
 
     Parameters
     ----------
-    a, b : scikit-learn estimators
-        Two classifiers or two regressors.
+    a, b : scikit-learn estimators or str
+        Two classifiers or two regressors, as for `error_interval`.
     X, y, metric
         As for `error_interval`.
     **options
@@ -162,7 +163,7 @@ def error_difference(
 
 
 def compare_learners(
-    learners: Mapping[str, Any],
+    learners: Mapping[str, Any] | Sequence[Any],
     X: Any,
     y: Any,
     metric: Any = None,
@@ -180,8 +181,9 @@ def compare_learners(
 
     Parameters
     ----------
-    learners : mapping of str to scikit-learn estimator
-        Classifiers or regressors by name, also pipelines or searches. Copies of them are fitted.
+    learners : mapping of str to estimator, or sequence of estimators
+        Classifiers or regressors, as for `error_interval`. Those of a sequence have the names of
+        their classes.
     X, y, metric, split, groups, sample_weight, seed
         As for `error_interval`.
     time : array-like, shape (n_rows,), optional
@@ -214,12 +216,14 @@ def compare_learners(
     >>> found.decision().answer()
     'For new data like the table, use Bayes. Avoid knn (misclassification 0.28 above Bayes).'
     """
+    if isinstance(learners, list | tuple):
+        learners = {one.name: one for one in as_strategies(learners)}
     if not isinstance(learners, Mapping) or len(learners) < 2:
-        raise AnalysisError("learners is a dict of two or more estimators by name")
+        raise AnalysisError("learners is a list, or a dict by name, of two or more estimators")
     names, alpha = [str(name) for name in learners], round(1 - confidence, 12)
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
     score, block = _predicted(
-        list(learners.values()), names, X, y, metric, split, ANY, confidence, **rows, seed=seed
+        _chosen(learners.values()), names, X, y, metric, split, ANY, confidence, **rows, seed=seed
     )
     results = Results.from_blocks([replace(block, dataset=name)], score)
     found = compare(results, alpha=alpha, confidence=confidence, rope=rope, missing="failures last")
@@ -239,12 +243,26 @@ def _error(
     sample_weight: Any = None,
     seed: int = 0,
 ) -> ErrorInterval:
+    estimators = _chosen(estimators)
     names = [e.name if isinstance(e, MlautEstimator) else type(e).__name__ for e in estimators]
     if len(set(names)) < len(names):
         names = ["the first", "the second"]
     how = (groups, None, sample_weight, seed)
     score, block = _predicted(estimators, names, X, y, metric, split, method, confidence, *how)
     return error_of_block(score, block, method=method, confidence=confidence)
+
+
+def _chosen(estimators: Iterable[Any]) -> list[Any]:
+    """Return estimators, with the strategies of MLaut in place of their names."""
+    return [_strategy(one) if isinstance(one, str) else one for one in estimators]
+
+
+def _strategy(name: str) -> MlautEstimator:
+    """Return the strategy of MLaut that a name means."""
+    found = as_strategies(name)
+    if len(found) > 1:
+        raise StrategyError(f"{name!r} names {len(found)} strategies; name one, or list them")
+    return found[0]
 
 
 def _predicted(

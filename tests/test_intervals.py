@@ -408,8 +408,23 @@ def test_several_learners_are_compared_in_a_sentence():
     assert decision.frame["verdict"]["dummy"] == "baseline"
     assert "No plan was stored" in decision.sentence()
     assert len(found.pair_frame()) == 3
-    with pytest.raises(AnalysisError, match="a dict of two or more"):
-        compare_learners([TREE, KNN], X, Y)
+    with pytest.raises(AnalysisError, match="of two or more estimators"):
+        compare_learners([TREE], X, Y)
+
+
+def test_learners_are_named_or_listed():
+    listed = compare_learners([TREE, "GaussianNaiveBayes"], X, Y, split="kfold(3)")
+    assert {*listed.decision().frame.index} == {"DecisionTreeClassifier", "GaussianNaiveBayes"}
+    assert error_interval("GaussianNaiveBayes", X, Y, split="kfold(3)").value < 0.1
+    with pytest.raises(StrategyError, match="no strategy, family or task is called 'GausianNaive"):
+        error_interval("GausianNaiveBayes", X, Y)
+    with pytest.raises(StrategyError, match=r"'Regression' names \d+ strategies; name one"):
+        error_interval("Regression", X, Y)
+
+
+def test_a_classifier_refuses_a_measured_target():
+    with pytest.raises(DataError, match="178 numbers in 178 rows are no classes; take regressors"):
+        error_interval(TREE, X, np.arange(len(Y)) / 3)
 
 
 def test_learners_are_compared_over_groups_weights_and_time():

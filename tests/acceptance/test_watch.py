@@ -193,11 +193,14 @@ def test_a_table_gets_a_study_file_that_names_what_was_chosen(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     n = 60
     columns = {"number": range(n), "x": np.linspace(0, 1, n), "group": [i // 6 for i in range(n)]}
-    table = pd.DataFrame({**columns, "sick": [("no", "yes")[i % 2] for i in range(n)]})
+    table = pd.DataFrame(
+        {**columns, "sick": ["maybe", *[("no", "yes")[i % 2] for i in range(n - 1)]]}
+    )
     table.to_csv("visits.csv", index=False)
     main(["init", "visits.csv", "--strategy", "BaselineClassifier"])
     told = capsys.readouterr().out
-    assert "60 rows; target sick (the last column; --target chooses); Classification, 2 cl" in told
+    assert "60 rows; target sick (the last column; --target chooses); Classification, 3 cl" in told
+    assert "classes with fewer rows than the 10 folds: maybe (1)" in told
     assert "number: another value in each row, is this a feature?" in told
     written = tmp_path.joinpath("visits.toml").read_text()
     assert '# ignore = ["number"]' in written

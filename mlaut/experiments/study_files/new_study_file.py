@@ -13,7 +13,8 @@ from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
 _FEW = 20  # rows, up to which any column may have no value twice
 # follows the roles that a user then names; ten folds measure more than the five of many datasets
-_OF_A_TABLE = "kfold_by_role(10)"
+_FOLDS = 10
+_OF_A_TABLE = f"kfold_by_role({_FOLDS})"
 
 # A baseline, a linear model, and the two ensembles that lead most comparisons on tables: few
 # strategies, of which each suits many datasets, so that a first run ends soon.
@@ -115,10 +116,13 @@ def _of_table(table: Dataset, named: str, task: str, *, chosen: bool) -> Origin:
     unlike = tuple(str(c) for c in names if _FEW < frame[c].nunique() == len(frame))
     by_name = "by its name" if target.lower() in TARGETS else "the last column"
     why = "" if chosen else f" ({by_name}; --target chooses)"
-    kinds = f", {table.labels.nunique()} classes" if task == CLASSIFICATION else ""
+    counts = dict(table.labels.value_counts()) if task == CLASSIFICATION else {}
+    kinds = f", {len(counts)} classes" if counts else ""
     told = f"{counted(len(frame), 'row')}; target {target}{why}; {task}{kinds}"
     if unlike:
         told += f"; {some_of(unlike)}: another value in each row, is this a feature?"
+    if rare := [f"{name} ({n})" for name, n in counts.items() if n < _FOLDS]:
+        told += f"; classes with fewer rows than the {_FOLDS} folds: {some_of(rare)}"
     return Origin(f"datasets = [{named}]", task, table.name, told, _OF_A_TABLE, target, unlike)
 
 

@@ -49,6 +49,7 @@ VERSION = 4  # with series of different lengths or several targets; another arra
 MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
 
 
+_MOST_CLASSES, _ROWS_OF_A_CLASS = 20, 3  # beyond both, numbers are measured and no classes
 _SMALL = 2**15  # values of a table
 
 
@@ -315,6 +316,18 @@ def check_target(labels: pd.Series | pd.DataFrame, task: str) -> None:
             f"target {labels.name!r}: one class only, {labels.tolist()[0]!r}; "
             "a classification needs rows of at least two"
         )
+    if task == CLASSIFICATION and _measures(labels):
+        raise DataError(
+            f"target {labels.name!r}: {labels.nunique()} numbers in {len(labels)} rows are no "
+            "classes; take regressors and the task Regression, or make texts of the numbers"
+        )
+
+
+def _measures(labels: pd.Series) -> bool:
+    """Return whether labels are numbers that hardly any rows share, as of something measured."""
+    if labels.dtype.kind not in "iuf":
+        return False
+    return _MOST_CLASSES < labels.nunique() > len(labels) / _ROWS_OF_A_CLASS
 
 
 def _check_split(split: Split | None, n_rows: int) -> None:
