@@ -71,6 +71,7 @@ _RACED = (
 _UNSETTLED = "ConvergenceWarning"
 _MAY = "this may change the choice"
 _LONG = 60  # letters of a warning on the first screen; a table has all
+_NAMES = 8  # names on the first screen of those that warned or were tuned
 
 
 @dataclass(frozen=True)
@@ -193,13 +194,13 @@ def _cautions(part: Section, state: State) -> tuple[str, ...]:
             fits = f"{row['cells']} of {strategies['done'][name]} fits"
             same.setdefault(_warned(row["warning"], fits), []).append(name)
     parts = [f"{listed(names)} {what}" for what, names in same.items()]
-    more = len({*warned.index} - {*best})
-    others = f"; {counted(more, 'other')} warned too" if more else ""
+    more = [name for name in dict.fromkeys(warned.index) if name not in best]
+    others = f"; {listed(more, _NAMES)} warned too" if more else ""
     told = [f"{listed(parts)}{others}: {_MAY}."] if parts else []
     tuned = [name for name in near if strategies["candidates"].notna()[name]]
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
     if tuned and plain:
-        both = (f"{listed(x, 3)} {'was' if len(x) == 1 else 'were'}" for x in (tuned, plain))
+        both = (f"{listed(x, _NAMES)} {'was' if len(x) == 1 else 'were'}" for x in (tuned, plain))
         told.append(f"{' tuned, but '.join(both)} not: {_MAY}.")
     return tuple(told)
 

@@ -9,6 +9,7 @@ import numpy as np
 from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
+from mlaut.analysis.deciding.verdicts import is_baseline
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
 from mlaut.report.shown import (
@@ -41,6 +42,7 @@ class Row:
     words: str  # the strip for those who do not see it
     letters: tuple[tuple[str, float, int], ...]  # dots with a letter: share of the axis, lane
     wins: tuple[int, ...]  # won, tied, lost, failed; all 0 for the first
+    yardstick: bool  # whether it is a baseline by its name, which the eye may pass
 
     @property
     def kind(self) -> str:
@@ -204,6 +206,7 @@ def _rows(
                 for (x, p), lane in zip(named.items(), lanes, strict=True)
             ),
             wins=tuple(wins[name]),
+            yardstick=is_baseline(name),
         )
     return rows
 

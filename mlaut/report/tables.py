@@ -279,7 +279,7 @@ TABLES = (
         "summary",
         _summary,
         (PAGE, TEXT, LATEX),
-        "Average rank, score and training time, best first",
+        "Scores and training times, best first",
         heading="Summary",
     ),
     ReportTable(

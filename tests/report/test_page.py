@@ -199,7 +199,7 @@ def _sorts(page):
     """Click the heads of the summary: numbers go up, then down; names by the alphabet."""
     table = (
         "[...document.querySelectorAll('table.sortable')]"
-        ".find(one => one.caption.textContent.startsWith('Average rank'))"
+        ".find(one => one.caption.textContent.startsWith('Scores and'))"
     )
     head, body = (
         f"{table}.tHead.rows[0].cells[{{}}]",

@@ -272,6 +272,7 @@ def test_what_a_row_says_is_not_said_again_above_it():
         "4 of 20 datasets left out: not run by all.",
     )
     assert screen.notes == ()
+    assert [row.name for row in screen.rows if row.yardstick] == ["baseline"]
 
 
 def test_a_copy_of_the_first_ties_with_it_everywhere():
@@ -322,7 +323,7 @@ def test_a_mean_of_fewer_datasets_is_not_shown_beside_means_of_all(tmp_path):
     assert "accuracy" not in [x.header for x in screen.columns]
 
 
-def test_what_weakens_the_answer_is_one_paragraph_at_its_head(tmp_path, draw_only):
+def test_what_weakens_the_answer_is_one_list_at_its_head(tmp_path, draw_only):
     draw_only()
     scores = table(12, {"A": 0.0, "B": 0.3})
     scores.index = [f"heart-{i}" if i < 4 else f"d{i}x" for i in range(12)]
