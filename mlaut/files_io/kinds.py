@@ -6,7 +6,8 @@ from pathlib import Path
 
 MANIFEST = "bundle.json"
 EXCEL, JSON = (".xlsx", ".xls", ".ods"), (".json", ".jsonl")
-MARKUP = (".md", ".markdown", ".qmd", ".rst", ".tex", ".html", ".htm")
+MARKUP = (".md", ".markdown", ".qmd", ".org", ".rst", ".tex", ".html", ".htm")
+NOTEBOOK = ".ipynb"
 TEXTS, PICKLES = (".txt", ".dat", ".log"), (".pkl", ".pickle")
 
 
@@ -37,7 +38,7 @@ def kind_of(place: str | os.PathLike[str]) -> Kind:
         return Kind.STUDY
     from mlaut.files_io.tables.tables import ending_of  # which imports pandas
 
-    known = (*EXCEL, *JSON, *MARKUP, *TEXTS, *PICKLES)
+    known = (*EXCEL, *JSON, *MARKUP, *TEXTS, *PICKLES, NOTEBOOK)
     if text == "-" or ending_of(path.name) or ending in known or path.is_dir():
         return Kind.RESULTS
     return Kind.STUDY

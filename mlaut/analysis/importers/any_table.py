@@ -50,7 +50,8 @@ def read_results(
     Parameters
     ----------
     source : path-like or DataFrame
-        A file with a table: CSV, TSV, ARFF, parquet, JSON, Excel, Markdown, LaTeX, HTML, or text;
+        A file with a table: CSV, TSV, ARFF, parquet, JSON, Excel, Markdown, Org, LaTeX, HTML, text,
+        or a notebook that shows one;
         ``-`` for the standard input; the files of a leaderboard
         which a plug-in reads; or a folder with a file for each dataset,
         strategy, or both. A table is wide (a row for each dataset and a column for each strategy),
@@ -149,9 +150,10 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         return named[0]
     if len(grids) == 1:
         return grids[0]
+    wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
     readable: dict[int, Reading] = {}
     why, ways = "", list[Asked]()
-    for number, grid in enumerate(grids, 1):
+    for number, grid in sorted(enumerate(grids, 1), key=lambda x: x[0] not in wanted):
         try:
             reading = read_grid(grid, replace(asked, table=str(number)))
             if len(set(reading.strategy)) > 1:
@@ -162,11 +164,12 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
             why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
     many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
     readable = many if len(many) == 1 else readable  # those of one dataset count after it
-    wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
     alike = [n for n in readable if n in wanted]
     ones = alike or ([] if wanted else list(readable))
     names = [list(map(str, grid.table)) for grid in grids]
-    alone = len(wanted) == 1 or [names.count(names[n - 1]) for n in ones] == [1]
+    single = [n for n in ones if n not in many]  # of one dataset, as others may be for their own
+    alone = [names.count(names[n - 1]) for n in ones] == [1] and not (single and len(wanted) > 1)
+    alone = alone or len(wanted) == 1
     if len(ones) == 1 and alone:  # no luck of one of several sheets of one form
         number = ones[0]
         grid = grids[number - 1]

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from mlaut.errors import AnalysisError
 from tests.analysis.small_tables import read, refused
 
 SPANNED = """| | | CIFAR-10 | | | SVHN | |
@@ -200,3 +201,64 @@ def test_links_below_the_word_model_name_no_strategy(tmp_path):
     asked = refused(tmp_path, text, name="t.md")
     assert "--columns strategy=name" in asked
     assert "22k" not in asked
+
+
+def test_a_corner_above_one_metric_names_the_rows_and_not_the_columns(tmp_path):
+    text = "|target|SDR|SDR|SDR|\n|-|-|-|-|\n|model|net|net HQ|net L|\n"
+    text += "|vocals|6.3|6.2|7.2|\n|bass|5.2|5.0|6.0|\n|drums|5.7|6.0|7.1|\n"
+    results = read(tmp_path, text, "SDR", name="t.md", greater_is_better=True)
+    assert results.strategies == ("net", "net HQ", "net L")
+    assert "named by `target`" in results.how_read
+
+
+def test_one_of_several_tables_of_one_dataset_each_is_chosen_by_the_user(tmp_path):
+    one = "# {}\n|Model|MRR|Pretrained model|\n|-|-|-|\n|{}|.3|a|\n|{}|.4|{}|\n\n"
+    text = one.format("first", "net", "tree", "a") + one.format("second", "net", "net", "b")
+    with pytest.raises(AnalysisError, match="2 tables"):
+        read(tmp_path, text, "mrr", name="t.md")
+
+
+def test_rows_of_several_metrics_are_not_all_of_the_one_that_is_asked_for(tmp_path):
+    text = "|Corpus|Metrics|svm|forest|\n|-|-|-|-|\n|a|Pearson|83|84|\n|b|Pearson|84|82|\n"
+    text += "|c|accuracy|84|85|\n|d|accuracy|93|92|\n"
+    with pytest.raises(AnalysisError, match="there are Pearson, accuracy"):
+        read(tmp_path, text, "f1", name="t.md")
+
+
+BOX = """┏━━━━━━┳━━━━━━┳━━━━━━┓
+┃ Data ┃ svm  ┃ tree ┃
+┡━━━━━━╇━━━━━━╇━━━━━━┩
+│ iris │ 0.91 │ 0.85 │
+│ wine │ 0.95 │ 0.93 │
+│ glass│ 0.70 │ 0.68 │
+└──────┴──────┴──────┘
+"""
+ORG = "| Data | svm | tree |\n|---+---+---|\n| iris | .91 | .85 |\n| wine | .95 | .93 |\n"
+ENDED = "<table><tr><td>Data</td><td>svm</td><td>tree</td></tr>"
+ENDED += "".join(f"<td>{x}</td><td>.91</td><td>.85</td></tr>" for x in ("iris", "wine", "glass"))
+BOOK = {
+    "cells": [
+        {
+            "cell_type": "code",
+            "source": "x",
+            "outputs": [{"output_type": "stream", "text": "hi\n"}],
+        },
+        {"cell_type": "code", "outputs": [{"data": {"text/html": [ENDED, "</table>"]}}]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("t.txt", BOX), ("t.org", ORG), ("t.html", ENDED + "</table>"), ("t.ipynb", json.dumps(BOOK))],
+)
+def test_boxes_org_tables_rows_that_nothing_opens_and_notebooks_are_read(tmp_path, name, text):
+    results = read(tmp_path, text, name=name)
+    assert results.strategies == ("svm", "tree")
+    assert results.scores.loc["iris"].tolist() == [0.91, 0.85]
+
+
+def test_a_row_of_standard_deviations_is_no_dataset(tmp_path):
+    text = "|Language|svm|tree|\n|-|-|-|\n|Afrikaans|55|67|\n|Albanian|66|78|\n|Arabic|71|91|\n"
+    text += "|Standard Deviation|18.5|13.4|\n"
+    assert len(read(tmp_path, text, "accuracy", name="t.md").datasets) == 3

@@ -23,7 +23,7 @@ from mlaut.analysis.importers.grids.markup import (
 from mlaut.analysis.importers.grids.names import role_of
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError
-from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
+from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, NOTEBOOK, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import (
     MOST_JSON,
     check_plain,
@@ -35,7 +35,7 @@ from mlaut.files_io.tables.tables import ending_of, read_table, stem_of
 from mlaut.optional import need
 
 _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
-    **dict.fromkeys((".md", ".markdown", ".qmd"), markdown_tables),
+    **dict.fromkeys((".md", ".markdown", ".qmd", ".org"), markdown_tables),
     **dict.fromkeys((".html", ".htm"), html_tables),
     ".rst": rst_tables,
     ".tex": latex_tables,
@@ -97,6 +97,8 @@ def grids_of(path: Path, trust: bool = False) -> list[Grid]:
         return [_of_pickle(path, trust)]
     if suffix in JSON:
         return [_of_json(_text_of(path), path)]
+    if suffix == NOTEBOOK:
+        return _of_text(_outputs(_text_of(path)), str(path))
     if suffix in (*_MARKUP, *TEXTS):
         return _of_text(_text_of(path), str(path), _MARKUP.get(suffix))
     return [_of_delimited(path)]
@@ -107,6 +109,18 @@ def _text_of(path: Path) -> str:
         return read_text(path, MOST_JSON).removeprefix("\ufeff")
     except (OSError, UnicodeError) as error:
         raise DataError(f"{path}: cannot be read ({error}); save it in UTF-8") from error
+
+
+def _outputs(text: str) -> str:
+    """Return what the cells of a notebook show: HTML, if a cell has it, or text, and Markdown."""
+    shown: list[str | list[str]] = []
+    for cell in strict_json(text)["cells"]:
+        if cell["cell_type"] == "markdown":
+            shown.append(cell["source"])
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            shown.append(data.get("text/html") or data.get("text/plain") or output.get("text", ""))
+    return "\n\n".join("".join(each) for each in shown)
 
 
 def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
@@ -182,6 +196,8 @@ def framed(rows: Rows) -> pd.DataFrame:
             level[at] = level[at] or (level[at - 1] if at > 1 else "")
     if n > 1:  # the corner may say that the rows below it name metrics
         corner = [row[0] for row in head if row[0] and row[0].lower() not in _METRICS]
+        if len(set(head[0][1:])) == 1 and corner and corner[0] == head[0][0]:  # all of one metric
+            corner = corner[:1]
         for row in head:
             row[0] = corner[-1] if corner else ""
     names = [

@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 
 Rows = list[list[str]]
 
-_RULE = re.compile(r"\s*\|?\s*:?-[- ]*:?\s*(\|\s*:?[- ]*:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*\|?\s*:?-[- ]*:?\s*([|+]\s*:?[- ]*:?\s*)*\|?\s*")
+_BOXES = str.maketrans(dict.fromkeys("┃│║", "|") | dict.fromkeys("━─═╌┄", "-"))
 _TABULAR = re.compile(
     r"\\begin\{(tabular[x*yu]?|longtable|tabu|array|NiceTabular)\}(.*?)\\end\{\1\}", re.DOTALL
 )
@@ -16,6 +17,7 @@ _LINES = re.compile(
     r"(?![a-zA-Z])(?:\([^)]*\)|\[[^\]]*\]|\{[^{}]*\})*"
 )
 _SIGNS = {"b": "**", "strong": "**", "sup": "<sup>", "br": " "}  # of tags
+_RULES = 3  # above, below the names of columns, and below
 _TITLE = 120  # letters of a line above a table that ends with a colon
 _HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*(.+)|\\(?:sub)*section\*?\{([^}]*)\})")
 
@@ -47,6 +49,7 @@ def _bars(line: str) -> list[str]:
 
 def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
     """Yield the heading and the rows of each table with borders in a text of reStructuredText."""
+    text = re.sub(r"[┌-╬]", "+", text.translate(_BOXES))  # corners of boxes of a terminal
     lines, heading, at = re.sub(r"\\? ?:\w+:`([^`]*)`", r"\1", text).splitlines(), "", 0
     while at < len(lines):
         end = at
@@ -81,13 +84,15 @@ def _listed(text: str) -> Rows:
 def _bordered(lines: list[str]) -> Rows:
     """Return the rows between borders; a row of several lines has them joined."""
     rows: Rows = []
+    rules = [bool(re.search(r"\+[-=]+\+", line)) for line in lines]
+    each = sum(rules) <= _RULES < len(lines) - _RULES  # each line between them is a row
     new = True
-    for line in lines:
-        if re.search(r"\+[-=]+\+", line):
+    for line, rule in zip(lines, rules, strict=True):
+        if rule:
             new = True
             continue
         cells = _bars(line)
-        if new or len(cells) != len(rows[-1]):
+        if new or each or len(cells) != len(rows[-1]):
             rows.append(cells)
         else:
             rows[-1] = [f"{a} {b}".strip() for a, b in zip(rows[-1], cells, strict=True)]
@@ -132,18 +137,21 @@ class _Html(HTMLParser):
         self.heading, self.text = "", ""
         self.open: list[tuple[Rows, dict[tuple[int, int], str]]] = []
         self.span = (1, 1)
-        self.in_cell = False
+        self.in_cell = self.ended = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "table":
+            self._close()  # the cell around it
             self.open.append(([], {}))
         elif tag == "tr" and self.open:
             self._close()
             self.open[-1][0].append([])
+            self.ended = False
         elif tag in ("td", "th") and self.open:
             self._close()
-            if not self.open[-1][0]:  # a first row that nothing opens
+            if self.ended or not self.open[-1][0]:  # a row that nothing opens
                 self.open[-1][0].append([])
+            self.ended = False
             given = {name: value or "" for name, value in attrs}
             sizes = [
                 re.sub(r"\D", "", given.get(f"{which}span", "")) or "1" for which in ("row", "col")
@@ -158,6 +166,7 @@ class _Html(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th", "tr", "table"):
             self._close()
+            self.ended = tag == "tr"
         if tag in ("h1", "h2", "h3", "h4", "h5", "h6", "caption") and not self.in_cell:
             self.heading = " ".join(self.text.split())
         if tag in _SIGNS and self.in_cell:

@@ -20,6 +20,7 @@ from mlaut.analysis.importers.grids.names import (
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
 from mlaut.analysis.importers.grids.wide import read_wide
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
 
 _COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
@@ -156,6 +157,10 @@ def _choose_metric_rows(g: Sheet) -> None:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
             raise g.refuse(text, *({"metric": x} for x in kinds[:2]))
         alone = [x for x in g.named("dataset", "strategy") if g.is_key([x])]
+        known = [x for x in kinds if usual_name(x)]
+        if not wanted and len(known) > 1 and usual_name(g.metric):
+            text = f"`{name}` has no {g.metric} for a row: there are {', '.join(kinds[:8])}"
+            raise g.refuse(text, *({"metric": x} for x in kinds if (labels == x).sum() > 1))
         if not wanted and alone and len(kinds) > 1:  # each dataset is scored by its own
             g.drop([name])
             continue
