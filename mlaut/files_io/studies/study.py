@@ -66,6 +66,7 @@ class StudyStore(StudyReader):
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> from mlaut.records import Cell, Outcome, Split, Status
     >>> folds = np.array([[0, 1, 0]], dtype=np.int16)
     >>> entry = SplitEntry("iris", "/uci/iris", "Classification", "f", ("n", "y"),
