@@ -1,4 +1,4 @@
-"""What a study holds, read without changing it; `mlaut.files_io.StudyStore` also writes."""
+"""Read what a study holds, without changing it; `mlaut.files_io.StudyStore` also writes."""
 
 from __future__ import annotations
 

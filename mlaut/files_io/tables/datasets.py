@@ -49,7 +49,7 @@ VERSION = 4  # with series of different lengths or several targets; another arra
 MOST_CLASSES = 20  # different whole numbers up to which a target is taken for classes
 
 
-_MOST_CLASSES, _ROWS_OF_A_CLASS = 20, 3  # beyond both, numbers are measured and no classes
+_ROWS_OF_A_CLASS = 3  # on average: with fewer, and many numbers, these are measured
 _SMALL = 2**15  # values of a table
 
 
@@ -327,7 +327,7 @@ def _measures(labels: pd.Series) -> bool:
     """Return whether labels are numbers that hardly any rows share, as of something measured."""
     if labels.dtype.kind not in "iuf":
         return False
-    return _MOST_CLASSES < labels.nunique() > len(labels) / _ROWS_OF_A_CLASS
+    return MOST_CLASSES < labels.nunique() > len(labels) / _ROWS_OF_A_CLASS
 
 
 def _check_split(split: Split | None, n_rows: int) -> None:
@@ -392,7 +392,7 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     group.attrs["class_name"] = ", ".join(map(str, dataset.targets))
     group.attrs["task"] = str(dataset.task)
     group.attrs["fingerprint"] = dataset.fingerprint
-    # No key of `about`: a version that does not know a key there takes the dataset for damaged.
+    # It is no key of `about`: a version that does not know a key there takes the dataset for damaged.
     group.attrs["repeated_rows"] = _repeated_rows(dataset)
 
 
