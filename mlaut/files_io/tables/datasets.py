@@ -392,7 +392,7 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     group.attrs["class_name"] = ", ".join(map(str, dataset.targets))
     group.attrs["task"] = str(dataset.task)
     group.attrs["fingerprint"] = dataset.fingerprint
-    # It is no key of `about`: a version that does not know a key there takes the dataset for damaged.
+    # It is no key of `about`: to a version that does not know such a key, the dataset is damaged.
     group.attrs["repeated_rows"] = _repeated_rows(dataset)
 
 
