@@ -96,7 +96,7 @@ def read_results(
     iris      0.9  0.8
     wine      0.8  0.7
     """
-    asked = _asked(source, metric, clusters, columns or {})
+    asked = replace(_asked(source, metric, clusters, columns or {}), greater=greater_is_better)
     if isinstance(source, pd.DataFrame):
         return _read(grid_of_frame(source), asked, greater_is_better)
     path = Path(os.path.expanduser(source))

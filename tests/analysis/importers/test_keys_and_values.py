@@ -53,7 +53,7 @@ def test_columns_with_the_metric_in_their_names_are_offered(tmp_path):
     for name in ("base_miou", "aux_miou", "base_pixels"):
         table[name] = RNG.uniform(40, 60, 8).round(2)
     asked = refused(tmp_path, table, "miou", greater_is_better=True)
-    assert asked.endswith("--columns score=base_miou+aux_miou")
+    assert asked.endswith("--columns score=base_miou+aux_miou --greater-is-better")
 
 
 def test_a_column_called_as_the_metric_is_the_score(tmp_path):
@@ -75,7 +75,7 @@ def test_settings_that_differ_among_repeated_rows_are_in_the_command(tmp_path):
     table = runs(dataset=SETS[:2], model=["a", "b"], rate=[0.1, 0.2], again=[0, 1, 2])
     asked = refused(tmp_path, table.drop(columns="again"), "score_x", greater_is_better=True)
     assert "they differ in rate: if these are settings" in asked
-    assert asked.endswith("strategy=model+rate,dataset=dataset,repeat=rows")
+    assert asked.endswith("strategy=model+rate,dataset=dataset,repeat=rows --greater-is-better")
 
 
 def test_the_seed_of_each_row_does_not_hide_its_settings(tmp_path):
@@ -118,10 +118,11 @@ def test_the_metric_that_is_asked_for_may_name_rows(tmp_path):
     assert (results.datasets, results.scores.loc["d1"].tolist()) == (("d1", "d2"), [0.5, 0.6])
 
 
-def test_horizons_are_not_put_into_strategies_without_a_question(tmp_path):
+def test_horizons_are_of_datasets_and_the_other_reading_is_told(tmp_path):
     table = runs(model=["one", "two"], horizon=["15min", "30min", "60min"])
-    asked = refused(tmp_path, table.rename(columns={"score_x": "mae"}), "mae")
-    assert "--columns dataset=horizon,strategy=model" in asked
+    results = read(tmp_path, table.rename(columns={"score_x": "mae"}), "mae")
+    assert (results.strategies, len(results.datasets)) == (("one", "two"), 3)
+    assert results.how_read.endswith("--columns strategy=model+horizon`.")
 
 
 def test_several_sets_to_test_on_are_datasets_without_those_of_validation(tmp_path):

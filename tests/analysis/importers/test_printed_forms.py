@@ -103,7 +103,7 @@ def test_rows_of_hardly_any_comparison_are_asked_about(tmp_path):
     text = "|who|architecture|clean|AA|\n|-|-|-|-|\n"
     text += "".join(f"|{who}|{net}|9{i % 7}.5|{aa}|\n" for i, (who, net, aa) in enumerate(rows))
     asked = refused(tmp_path, text, "AA", name="t.md", greater_is_better=True)
-    assert "strategy=who+architecture; or" in asked
+    assert "strategy=who+architecture --greater-is-better; or" in asked
     columns = {"strategy": ["who", "architecture"], "score": "AA"}
     results = read(tmp_path, text, "AA", name="t.md", greater_is_better=True, columns=columns)
     assert (len(results.datasets), len(results.strategies)) == (1, 13)
@@ -112,7 +112,7 @@ def test_rows_of_hardly_any_comparison_are_asked_about(tmp_path):
 def test_what_names_each_row_by_itself_names_strategies_of_one_dataset(tmp_path):
     text = "| |mATE|NDS|download|\n|-|-|-|-|\n|Alpha|33.8|58.2|m-23M|\n|Beta|31.1|62.2|m-35M|\n"
     asked = refused(tmp_path, text, "NDS", name="t.md", greater_is_better=True)
-    assert asked.endswith("--columns strategy=unnamed")
+    assert asked.endswith("--columns strategy=unnamed --greater-is-better")
 
 
 def test_many_settings_are_asked_about_and_no_repeats(tmp_path):

@@ -99,7 +99,7 @@ def test_ends_of_names_tell_measures_that_are_not_known(tmp_path):
     table = wide(names, ["a", 0.8, 0.4, 70.5, 80.5], ["b", 0.7, 0.5, 71.5, 81.5])
     asked = refused(tmp_path, table, "fmax", name="t.md", greater_is_better=True)
     assert "only `EC Fmax`, `GO Fmax` have fmax in their names" in asked
-    assert asked.endswith("--columns 'score=EC Fmax+GO Fmax'")
+    assert asked.endswith("--columns 'score=EC Fmax+GO Fmax' --greater-is-better")
 
 
 def test_names_of_rows_with_metrics_are_tasks_and_metrics(tmp_path):
@@ -220,7 +220,7 @@ def test_columns_of_the_metric_are_offered_first(tmp_path):
     head = r"model & \multicolumn{2}{r}{A} & \multicolumn{2}{r}{B} \\ & Zeta & Eta & Zeta & Eta \\"
     text = rf"\begin{{tabular}}{{lllll}} {head} {rows} \end{{tabular}}"
     asked = refused(tmp_path, text, "theta", name="t.tex", greater_is_better=False)
-    assert "--columns 'score=A / Eta+B / Eta'; or" in asked
+    assert "--columns 'score=A / Eta+B / Eta' --less-is-better; or" in asked
     results = read(tmp_path, text, "zeta", name="t.tex", greater_is_better=False)
     assert results.datasets == ("A", "B")
     assert "`A / Eta` (of eta)" in results.how_read
@@ -253,7 +253,7 @@ def test_models_run_by_several_programs_are_asked_about(tmp_path):
     table = wide(["model", "fp16", "gptq-int4"], ["llama-7b", 18.8, 25.5], ["gpt-j", 12.5, 29.5])
     asked = refused(tmp_path, table, "tokens", name="t.md", greater_is_better=True)
     assert "columns look like strategies too" in asked
-    assert "dataset=model; or" in asked
+    assert "dataset=model --greater-is-better; or" in asked
 
 
 def test_logarithms_of_other_columns_are_no_strategies(tmp_path):

@@ -231,8 +231,36 @@ def test_settings_go_to_the_key_whose_cells_they_fill(tmp_path):
 
 def test_a_setting_is_no_dataset_where_one_is_named(tmp_path):
     table = crossed(dataset=["cifar"], model=["a", "b"], activation=["relu", "tanh", "elu"])
-    asked = refused(tmp_path, table)
-    assert "--columns dataset=dataset,strategy=model+activation" in asked
+    results = read(tmp_path, table)
+    assert (results.datasets, len(results.strategies)) == (("cifar",), 6)
+    other = "mlaut report .*t.csv --metric accuracy --columns dataset=dataset.activation,"
+    assert re.search(f" Another reading: `{other}strategy=model`.$", results.how_read)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "n"),
+    [
+        ("noise level", [1, 2, 5], (6, 2)),  # a condition
+        ("batchSize", [16, 32], (2, 4)),  # a setting
+        ("variable", ["wind", "rain"], (4, 2)),
+        ("classifier type", ["knn", "svm"], (2, 4)),
+    ],
+)
+def test_names_of_columns_tell_conditions_of_datasets_from_settings(column, values, n, tmp_path):
+    table = crossed(dataset=["x", "y"], method=["a", "b"], **{column: values})
+    results = read(tmp_path, table)
+    assert (len(results.datasets), len(results.strategies)) == n
+    assert "Another reading: `mlaut report " in results.how_read
+
+
+def test_amounts_are_of_problems_where_scores_differ_more_by_them_than_by_strategies(tmp_path):
+    table = crossed(problem=["x", "y"], algorithm=["a", "b"], size=[10, 20, 40])
+    assert "differ in `size`: are the strategies" in refused(tmp_path, table)
+    table["nodes"] = table["size"] ** 2 + (table["algorithm"] == "a")
+    table = table.drop(columns="accuracy")
+    results = read(tmp_path, table, "nodes", greater_is_better=False)
+    assert (len(results.datasets), len(results.strategies)) == (6, 2)
+    assert results.how_read.endswith("strategy=algorithm+size --less-is-better`.")
 
 
 @pytest.mark.parametrize("name", ["Epoch", "epoch_bin", "global step"])

@@ -142,4 +142,5 @@ def _sentence(
         parts.append(f"bounds such as {bound!r} count as their numbers")
     if reading.unused:
         parts.append(f"not used: {', '.join(reading.unused)}")
-    return f"Read: {'; '.join(parts)}."
+    other = f" {names['other']}." * bool(names.get("other"))
+    return f"Read: {'; '.join(parts)}.{other}"

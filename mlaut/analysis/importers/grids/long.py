@@ -10,7 +10,13 @@ import pandas as pd
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.forms import FILE
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
-from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
+from mlaut.analysis.importers.grids.names import (
+    is_summary,
+    part_by_name,
+    role_of,
+    same_metric,
+    word_of,
+)
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
 from mlaut.analysis.importers.grids.single import strategies_in
 from mlaut.analysis.scores.usual_names import usual_name
@@ -148,6 +154,8 @@ def _other_key(
         texts = named[:1] if {*named} & {*texts} else texts
     if known:
         free = [x for x in texts if g.roles[x] == ""] or texts
+        side = "strategy" if strategy else "dataset"
+        free = [x for x in free if part_by_name(x) != side] if len(free) > 1 else free
         keyed = [x for x in free if g.is_key([*known, x, *more])]
         found = (keyed or free)[:1] if len(keyed) == 1 or len(free) == 1 else []
         found = [FILE] if FILE in free else found  # who named the files named what differs
@@ -224,7 +232,7 @@ def _tell_apart(
     for size in (1, 2, 3):
         found = [c for c in combinations(others[:12], size) if g.is_key([*keys, *c])]
         if found:
-            return _as_part(g, dataset, strategy, repeat, found)
+            return _as_part(g, dataset, strategy, repeat, score, found)
     doubled = doubled_rows(g, keys)
     same = doubled_rows(g, [*keys, score])
     if (doubled == same).all():
@@ -236,7 +244,7 @@ def _tell_apart(
     others = [x for x in g.columns if x not in (*keys, score) and not g.fixes(keys, x)]
     others = [x for x in others if g.n_of(x) <= g.n / 2 and usual_name(x) is None]
     if others and g.is_key([*keys, *others]):  # many settings
-        return _as_part(g, dataset, strategy, repeat, [tuple(others)])
+        return _as_part(g, dataset, strategy, repeat, score, [tuple(others)])
     at = np.flatnonzero(doubled)[0]
     first = ", ".join(str(g.label([x])[at]) for x in keys)
     text = (
@@ -272,7 +280,12 @@ def _may_tell(g: Sheet, name: str) -> bool:
 
 
 def _as_part(
-    g: Sheet, dataset: Names, strategy: Names, repeat: Names, found: list[tuple[str, ...]]
+    g: Sheet,
+    dataset: Names,
+    strategy: Names,
+    repeat: Names,
+    score: str,
+    found: list[tuple[str, ...]],
 ) -> tuple[Names, Names, Names]:
     """Return the keys with columns that tell rows apart as parts of strategies or of datasets."""
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
@@ -297,6 +310,15 @@ def _as_part(
     (first, (own, others)), (second, _) = ways[:2]
     if first >= _CROSSED and second < _FILLED and not steps:
         return others, own, repeat
+    kinds = {x: _kind(g, x, dataset, strategy, score) for x in chosen}
+    named = [
+        (own, others)
+        for _, (own, others) in ways
+        if all(x in (own if kinds[x] == "dataset" else others) for x in chosen)
+    ]
+    if named and all(kinds.values()) and not steps:
+        g.tell_other(*(_told(way) for _, way in ways if way != named[0]))
+        return named[0][1], named[0][0], repeat
     names = [*strategy, *chosen]
     pairs = list(dict.fromkeys(g.label(names).tolist()))[:2]
     text = (
@@ -305,7 +327,7 @@ def _as_part(
         "to the datasets, or are they repeats"
     )
     known = {"dataset": dataset} if dataset else {}
-    told = [{"dataset": a, "strategy": b} if a else {"strategy": b} for _, (a, b) in ways]
+    told = [_told(way) for _, way in ways[:_MOST_WAYS]]
     told += [{**known, "strategy": strategy, "repeat": [*repeat, *chosen]}] * (len(chosen) == 1)
     raise g.refuse(text, *told)
 
@@ -326,7 +348,26 @@ def _assignments(
         ways.append((rows / (g.n_of(*both[0]) * g.n_of(*both[1])), both))
     ways = sorted(ways, key=lambda way: -way[0] if dataset else (way[0] < _CROSSED, len(way[1][0])))
     least = ways[0][0] * _FILLED
-    return [way for i, way in enumerate(ways) if i < 2 or way[0] >= least][:_MOST_WAYS]
+    return [way for i, way in enumerate(ways) if i < 2 or way[0] >= least]
+
+
+def _told(way: tuple[Names, Names]) -> dict[str, Names]:
+    return {role: x for role, x in zip(("dataset", "strategy"), way, strict=True) if x}
+
+
+def _kind(g: Sheet, name: str, dataset: Names, strategy: Names, score: str) -> str:
+    """Return whether a column is a condition of datasets or a setting of strategies, if it shows.
+
+    Amounts may be of a problem, where scores differ more by them than by strategies, or of a model.
+    """
+    if word_of(name) not in WORDS["amounts"]:
+        return part_by_name(name)
+    if not g.columns[name].is_number:
+        return ""
+    scores = pd.Series(g.columns[score].numbers)
+    within = [[*dataset, *strategy], [*dataset, name]]
+    by_amount, by_strategy = (scores.groupby(g.label(x)).agg(np.ptp).median() for x in within)
+    return "dataset" if by_amount > 2 * by_strategy else ""
 
 
 def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:

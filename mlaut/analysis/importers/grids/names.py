@@ -9,6 +9,8 @@ from mlaut.analysis.scores.usual_names import usual_name
 _ENDS, _LAST = frozenset(WORDS["ends"]), frozenset(WORDS["last"])
 _RELATIVE = re.compile("|".join(WORDS["relative"]), re.I)
 _COUNTED = re.compile(r"\s*#(?!\s*\d)")  # such as "# rows"; "#1" is a name
+_IN_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
+_SETTINGS = frozenset(WORDS["settings"] + WORDS["strategies"])
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
 _ROLES = ("dataset", "strategy", "metric", "repeat", "fold", "source", "part", "score")
 _KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
@@ -60,7 +62,7 @@ def role_of(name: str) -> str:
     corner = re.match(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\b(?:vs\.?|and)\b)", shown)
     if corner and role_of(corner[1]) in ("dataset", "strategy"):
         return role_of(corner[1])
-    word = word_of(re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", without_unit(shown))).strip("_")
+    word = word_of(_IN_CAMEL.sub("_", without_unit(shown))).strip("_")
     tokens = [token for token in re.split(r"[\s_/]+", word) if token]
     if not tokens:
         return ""
@@ -99,6 +101,23 @@ def role_of(name: str) -> str:
             if ends and ends[-1] in WORDS[_KEYS[role]][:14]:
                 return role
     return ""
+
+
+def part_by_name(name: str) -> str:
+    """Return whether a column that tells rows apart is of the dataset or of the strategy.
+
+    Examples
+    --------
+    >>> [part_by_name(name) for name in ("noise level", "batchSize", "Dim", "model size", "phase")]
+    ['dataset', 'strategy', 'dataset', 'strategy', '']
+    """
+    word = word_of(_IN_CAMEL.sub("_", without_unit(name))).strip("_")
+    tokens = [x for x in word.split("_") if x not in _ENDS]
+    if {word, *tokens} & _SETTINGS:
+        return "strategy"
+    if {word, *tokens[-1:]} & {*WORDS["conditions"]}:
+        return "dataset"
+    return role_of(name) if role_of(name) in ("dataset", "strategy") else ""
 
 
 @lru_cache(maxsize=65536)

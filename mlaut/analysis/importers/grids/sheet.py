@@ -45,6 +45,7 @@ class Asked:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     clusters: str = ""
     table: str = ""
+    greater: bool | None = None
 
     @property
     def chosen(self) -> bool:
@@ -57,7 +58,9 @@ class Asked:
         each = {role: (x,) if isinstance(x, str) else tuple(x) for role, x in chosen.items()}
         if "unused" in each:  # what is left out stays so
             each["unused"] = (*self.columns.get("unused", ()), *each["unused"])
-        return replace(self, metric=metric, table=table, columns={**self.columns, **each})
+        greater = self.greater if metric == self.metric else None
+        said = {**self.columns, **each}
+        return replace(self, metric=metric, table=table, columns=said, greater=greater)
 
     def command(self) -> str:
         """Return the command (of a table in memory, the call) that reads the table so."""
@@ -68,6 +71,9 @@ class Asked:
         text = ",".join(f"{role}={'+'.join(names)}" for role, names in given.items())
         ways = [("--metric", self.metric), ("--columns", text)]
         asked = [f"{option} {shlex.quote(x)}" for option, x in ways if x]
+        asked += {True: ["--greater-is-better"], False: ["--less-is-better"], None: []}[
+            self.greater
+        ]
         return " ".join(["mlaut report", shlex.quote(self.where), *asked])
 
 
@@ -124,6 +130,7 @@ class Sheet:
     def __init__(self, grid: Grid, asked: Asked) -> None:
         self.asked, self.where, self.metric = asked, asked.where, asked.metric
         self.unused: list[str] = list(grid.left)
+        self.other = ""  # the command of another reading
         self.unnamed = grid.unnamed
         table = grid.table
         self.levels = table.columns if table.columns.nlevels > 1 else None
@@ -314,6 +321,11 @@ class Sheet:
                 f"`{first}` is in {kind}, and no {self.metric}",
                 *[{"metric": "seconds"}] * (kind == "s"),
             )
+
+    def tell_other(self, *ways: Mapping[str, str | Sequence[str]]) -> None:
+        """Keep the command of another reading, which the sentence on how a table was read tells."""
+        for way in ways[:1]:
+            self.other = f"Another reading: `{self.asked.with_columns(**way).command()}`"
 
     def refuse(self, text: str, *ways: Mapping[str, str | Sequence[str]]) -> AnalysisError:
         """Return the error that asks, with the commands that answer by these columns."""
