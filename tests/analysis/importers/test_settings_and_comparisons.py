@@ -326,13 +326,6 @@ def test_no_column_of_fractions_is_offered_as_the_names_of_datasets(tmp_path):
     assert "--columns" not in refused(tmp_path, table, "error", greater_is_better=False)
 
 
-def test_columns_called_folds_are_neither_strategies_nor_datasets(tmp_path):
-    table = WIDE.T.rename_axis("protocol").set_axis([f"fold_{i}" for i in range(6)], axis=1)
-    asked = refused(tmp_path, table)
-    assert "columns fold_0 to fold_5 are runs of what its rows name: give a row" in asked
-    assert "mlaut report" not in asked
-
-
 def test_a_mean_is_not_taken_for_the_median_beside_it(tmp_path):
     others = WIDE.add_suffix("_median_latency").assign(edges=range(5, 11))
     table = WIDE.add_suffix("_avg_latency").join(2 * others)
@@ -343,3 +336,17 @@ def test_a_mean_is_not_taken_for_the_median_beside_it(tmp_path):
 def test_values_in_names_of_columns_are_no_names(tmp_path):
     table = WIDE.set_axis(["(RunTime): 5273.8812 us.", "(RunTime): 5309.7725 us."], axis=1)
     assert "its first line has values" in refused(tmp_path, table, "seconds")
+
+
+@pytest.mark.parametrize("name", ["lr", "VAR", "year", "code"])
+def test_a_word_for_a_setting_names_a_strategy_whose_values_are_scores(name, tmp_path):
+    results = read(tmp_path, WIDE.rename(columns={WIDE.columns[0]: name}))
+    assert name in results.strategies
+
+
+def test_energy_among_known_datasets_is_one_and_among_others_is_asked_about(tmp_path):
+    table = WIDE.T.iloc[:, :4].rename_axis("model")
+    known = table.set_axis(["concrete", "energy", "yacht", "wine"], axis=1)
+    assert read(tmp_path, known).datasets == ("concrete", "energy", "yacht", "wine")
+    asked = refused(tmp_path, table.set_axis(["s1", "energy", "s3", "s4"], axis=1))
+    assert "`energy` may be no scores by the name, and look like the others" in asked

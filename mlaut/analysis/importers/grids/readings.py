@@ -17,6 +17,7 @@ from mlaut.analysis.importers.grids.names import (
     without_unit,
     word_of,
 )
+from mlaut.analysis.importers.grids.runs import by_run
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
 from mlaut.analysis.importers.grids.wide import read_wide
@@ -36,6 +37,11 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     """
     g = Sheet(grid, asked)
     g.drop(g.named("unused"))
+    if unfolded := by_run(g, grid):
+        table, words, runs = unfolded
+        reading = read_grid(table, words)
+        level = "fold" if reading.names["fold"] else "repeat"
+        return replace(reading, names={**reading.names, level: runs, "score": ""})
     _drop_index(g)
     said = {x for names in asked.columns.values() for x in names}
     relative = [

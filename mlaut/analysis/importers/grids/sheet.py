@@ -156,7 +156,8 @@ class Sheet:
             )
         if table.empty:
             raise AnalysisError(f"{self.where}: a table without rows; check the file")
-        self.columns = {x.name: x for x in columns_of(table.set_axis(names, axis=1))}
+        self.table = table.set_axis(names, axis=1)
+        self.columns = {x.name: x for x in columns_of(self.table)}
         inside = [x for x in self.columns.values() if x.brackets is not None]
         if any(x.spreads is not x.brackets for x in inside):
             self.unused.append("numbers in brackets")

@@ -93,8 +93,8 @@ def strategies_in(g: Sheet, rows: Sequence[str], said: bool = False) -> bool:
     if liked:
         return liked == "strategy"
     text = (
-        f"its columns are metrics, and it is unclear whether {quoted(rows)} names strategies, on "
-        "one dataset, or datasets of one strategy, where there is nothing to compare"
+        f"it is unclear whether {quoted(rows)} names strategies, on one dataset, or datasets of "
+        "one strategy, where there is nothing to compare"
     )
     raise g.refuse(text, {"strategy": rows})
 

@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import (
     average_columns,
     average_rows,
@@ -42,7 +43,7 @@ _ROWS = 5  # from which the best of the others in each is no accident
 _COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
-_RUN = re.compile(r"(?:fold|run|seed|rep|repeat|repetition|trial)s?[\s_-]*\d+", re.I)
+_WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
 )
@@ -117,11 +118,6 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
         return
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
-    if len(numbers) > 1 and all(map(_RUN.fullmatch, numbers)):
-        raise g.refuse(
-            f"columns {numbers[0]} to {numbers[-1]} are runs of what its rows name: give a row for "
-            "each run, with columns of the dataset, the strategy, the run and the score"
-        )
     own = [x for x in numbers if same_metric(without_unit(x), g.metric)]
     rest = [x for x in numbers if may_score(g, x)]
     if own and not rest:
@@ -255,14 +251,19 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     _drop_average_rows(g, rows, [])
     keys = {*rows, *g.named("repeat", "fold", "source")}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
+    whole = [x for x in numbers if word_of(x) in _WHOLE and _is_among(g, x, numbers)]
+    g.roles |= dict.fromkeys(whole, "")
     if chosen := g.asked.columns.get("score", ()):
         g.drop([x for x in numbers if x not in chosen])
         return
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit or g.columns[x].kind]
     sizes = [x for x in sizes if not same_metric(measure_in(x), g.metric)]
     few = len(sizes) < len(numbers)
-    doubtful = [x for x in sizes if few and not is_size(x) and _is_among(g, x, numbers)]
-    if doubtful := [x for x in doubtful if not g.columns[x].kind]:
+    doubtful = [x for x in sizes if word_of(x) in WORDS["doubtful"] or not is_size(x)]
+    doubtful = [x for x in doubtful if few and _is_among(g, x, numbers)]
+    if kind == "strategy" and likes([x for x in numbers if x not in sizes]) == "dataset":
+        sizes = [x for x in sizes if x not in doubtful]  # as energy among concrete, wine, yacht
+    if doubtful := [x for x in doubtful if x in sizes and not g.columns[x].kind]:
         raise g.refuse(
             f"{quoted(doubtful)} may be no scores by the name, and look like the others",
             {"unused": doubtful},

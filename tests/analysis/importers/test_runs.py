@@ -1,0 +1,66 @@
+"""Tables with a column for each fold, run or seed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+
+from mlaut.analysis import read_results
+from mlaut.errors import AnalysisError
+
+SCORES = pd.DataFrame(
+    np.linspace(0.5, 0.9, 45).reshape(9, 5),
+    index=pd.MultiIndex.from_product([["iris", "wine", "glass"], ["lr", "rf", "svm"]]),
+)
+
+
+def saved(table, folder):
+    table.to_csv(folder / "t.csv")
+    return folder / "t.csv"
+
+
+@pytest.mark.parametrize("name", ["{}", "fold_{}", "split{}_test_score", "Run {}", "acc seed {}"])
+def test_each_row_has_the_scores_of_several_runs(name, tmp_path):
+    table = SCORES.rename(columns=name.format)
+    results = read_results(saved(table, tmp_path), "accuracy")
+    assert results.scores.shape == (3, 3)
+    assert results.scores.loc["wine", "rf"] == pytest.approx(SCORES.loc["wine", "rf"].mean())
+    assert f"columns `{name.format(0)}` to `{name.format(4)}`" in results.how_read
+    assert "means of 5" in results.how_read
+
+
+def test_means_and_spreads_of_the_runs_are_no_runs(tmp_path):
+    table = SCORES.add_prefix("fold_").assign(mean=SCORES.mean(axis=1), std=SCORES.std(axis=1))
+    results = read_results(saved(table, tmp_path), "accuracy")
+    assert results.cells.shape == (3, 3, 1, 5)
+    assert "not used: `mean` (a summary), `std`" in results.how_read
+
+
+def test_a_search_of_scikit_learn_is_one_dataset_with_folds(tmp_path):
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5], "p": [1, 2]})
+    search.fit(*load_iris(return_X_y=True))
+    results = read_results(saved(pd.DataFrame(search.cv_results_), tmp_path), "accuracy")
+    assert len(results.strategies) == 4
+    assert results.scores.to_numpy()[0] == pytest.approx(search.cv_results_["mean_test_score"])
+
+
+def test_runs_of_two_metrics_are_asked_about(tmp_path):
+    f1 = SCORES.sub(0.1).add_prefix("f1 fold ")
+    table = saved(SCORES.add_prefix("accuracy fold ").join(f1), tmp_path)
+    assert read_results(table, "f1").scores.max().max() < SCORES.to_numpy().max() - 0.09
+    with pytest.raises(AnalysisError, match=r"of several metrics \(accuracy, f1\), so say which"):
+        read_results(table)
+
+
+def test_what_runs_of_unknown_rows_are_of_is_asked(tmp_path):
+    table = SCORES.droplevel(0).iloc[:3].set_axis(["a", "b", "c"]).rename_axis("protocol")
+    with pytest.raises(AnalysisError, match="--columns strategy=protocol"):
+        read_results(saved(table.add_prefix("fold_"), tmp_path), "accuracy")
+
+
+def test_columns_named_by_numbers_are_runs_only_where_rows_name_both(tmp_path):
+    table = SCORES.droplevel(0).iloc[:3].rename_axis("model")
+    with pytest.raises(AnalysisError, match="look like runs of one strategy"):
+        read_results(saved(table, tmp_path), "accuracy")
