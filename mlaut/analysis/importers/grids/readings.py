@@ -17,9 +17,9 @@ from mlaut.analysis.importers.grids.names import (
     without_unit,
     word_of,
 )
-from mlaut.analysis.importers.grids.runs import by_run
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
+from mlaut.analysis.importers.grids.unfolding import by_run
 from mlaut.analysis.importers.grids.wide import read_wide
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
