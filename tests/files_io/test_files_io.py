@@ -422,7 +422,7 @@ BAD = {
     r"dataset 'd': target 'y': one class only, 'a'; a classification needs rows of at least two": (
         table().assign(y="a"), meta("d")),
     r"dataset 'd': target 'y': 24 numbers in 24 rows are no classes; take regressors": (
-        pd.concat([table()] * 4, ignore_index=True).assign(y=np.linspace(0, 1, 24)), meta("d", task="Classification")),
+        table(24).assign(y=np.linspace(0, 1, 24)), meta("d", task="Classification")),
     r"dataset 'd': the text '.udcff' has a lone surrogate, which UTF-8 cannot hold; decode": (
         table().assign(y=pd.Series(["\udcff", "b"] * 3, dtype=object)), meta("d")),
     r"dataset 'd.udcff': the text 'd.udcff' has a lone surrogate": (table(), meta("d\udcff")),
