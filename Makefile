@@ -34,7 +34,7 @@ test: $(VENV)/tested  ## the tests, without the long ones, on all cores
 test-all: $(VENV)/tested  ## all tests
 	$(BIN)/python -m pytest
 
-PLUGINS = boards dask races sharing
+PLUGINS = boards dask races sharing slurm
 
 $(VENV)/plugins: $(VENV)/tested $(PLUGINS:%=plugins/%/pyproject.toml)
 	$(BIN)/python -m pip install $(PIP_FLAGS) $(PLUGINS:%=-e plugins/%)

@@ -21,7 +21,7 @@ from mlaut.cli import cli, main
 from mlaut.errors import AnalysisError, MlautError, PluginWarning, StudyError
 from mlaut.estimators import REGISTRY, Registry
 from mlaut.estimators.catalogue.registry import _with_plugins
-from mlaut.experiments import RunOptions
+from mlaut.experiments import RunOptions, run_study
 from mlaut.experiments.engines.engine import ENGINES
 from mlaut.files_io import StudyStore
 from mlaut.plugins import finding
@@ -127,12 +127,39 @@ def test_every_engine_is_described(name):
     assert callable(kind.run)
 
 
-@pytest.mark.parametrize("words", [["leaderboard", "page"], ["study", "place", "study.h5"]])
-def test_a_command_of_a_plugin_that_is_missing_names_it(words, monkeypatch):
+@pytest.mark.parametrize(
+    ("words", "plugin"),
+    [
+        (["leaderboard", "page"], "boards"),
+        (["study", "place", "study.h5"], "boards"),
+        (["submit", "study.toml"], "slurm"),
+    ],
+)
+def test_a_command_of_a_plugin_that_is_missing_names_it(words, plugin, monkeypatch):
     monkeypatch.setattr("mlaut.cli.found", lambda _: {})
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 2
-    assert "is in the plug-in mlaut-boards: 'pip install ./plugins/boards'" in done.output
+    missing = f"is in the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}'"
+    assert missing in done.output
+
+
+def test_the_status_of_a_study_file_shows_what_queues_tell_of_its_shards(
+    install, tmp_path, monkeypatch
+):
+    text = "def ask(study):\n    return {study.with_name('study.shard-2-of-2.h5'): 'job 7 waits'}\n"
+    install("[mlaut.queues]\nmine = tryout:ask\n", text)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(
+        '[data]\ncollection = "starter"\ndatasets = ["iris"]\n'
+        '[strategies]\nnames = ["BaselineClassifier"]\n'
+    )
+    lines = CliRunner().invoke(cli, ["status", "s.toml"]).stdout.splitlines()
+    assert lines[0].startswith("study.h5: 2 parts")
+    assert lines[-1].split()[-3:] == ["job", "7", "waits"]
+    run_study("s.toml", shard="1/2", verbose=0)
+    (tmp_path / "study.slurm").mkdir()  # it was submitted, by a plug-in that is missing here
+    (told, *_) = CliRunner().invoke(cli, ["status", "s.toml"]).stdout.splitlines()
+    assert "(jobs are not shown: the queue is asked by the plug-in mlaut-slurm: 'pip" in told
 
 
 @pytest.mark.parametrize(

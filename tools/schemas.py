@@ -288,26 +288,6 @@ RESULTS: dict[str, Schema] = {
             ),
         ]
     },
-    "submit": {
-        "anyOf": [
-            one(
-                study=text("Path of the merged study"),
-                shards=whole("Number of shards of the study"),
-                submitted=many(whole(), "Shards that were submitted now"),
-                job=text("Number of their job; empty without one"),
-                merge=text("Number of the job that merges; empty without one"),
-                finished=many(whole(), "Shards whose cells all have an outcome"),
-                waiting=each(text(), "What holds other shards, in words"),
-                notes=many(text(), "What was decided for the user"),
-                script=text("With --script: the script of the tasks"),
-            ),
-            one(
-                "With --cancel",
-                study=text("Path of the merged study"),
-                cancelled=many(text(), "Numbers of the cancelled tasks"),
-            ),
-        ]
-    },
     "list-strategies": many(STRATEGIES),
     "verify": one(
         study=text("Path of the study that was checked"),

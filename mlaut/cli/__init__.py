@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from mlaut import __version__
-from mlaut.cli import elsewhere, lists, runs, studies, submitting
+from mlaut.cli import elsewhere, lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
 from mlaut.experiments.workers.signals import stopping_at_once
@@ -29,7 +29,7 @@ __all__ = ["cli", "main"]
 
 _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Begin": (runs.demo, runs.init),
-    "Run": (runs.plan, runs.run, submitting.submit, studies.status),
+    "Run": (runs.plan, runs.run, studies.status),
     "Conclude": (studies.report, elsewhere.publish, studies.merge, studies.verify),
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
@@ -45,7 +45,8 @@ _FORMER: dict[str | None, str] = {
 _OF_NUMBERS = re.compile(r"[/\\](pandas|numpy|matplotlib)[/\\]")
 
 
-_OF_BOARDS = ("leaderboard", "place", "same")  # commands of the plug-in mlaut-boards
+# Commands of MLaut's own plug-ins, each with the name of its plug-in.
+_IN_PLUGINS = {"leaderboard": "boards", "place": "boards", "same": "boards", "submit": "slurm"}
 
 
 class _CommandGroup(click.Group):
@@ -75,8 +76,8 @@ class _CommandGroup(click.Group):
         name = f"'{ctx.command_path} {args[0]}'"
         if self.name == "cli" and args[0] in _FORMER and args[0] not in self.commands:
             raise click.UsageError(f"{name} is now 'mlaut {_FORMER[args[0]]}'")
-        if args[0] in _OF_BOARDS and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(without_plugin(f"{name} is in", "boards"))
+        if args[0] in _IN_PLUGINS and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(without_plugin(f"{name} is in", _IN_PLUGINS[args[0]]))
         return super().resolve_command(ctx, args)
 
 

@@ -20,6 +20,7 @@ from mlaut.errors import AnalysisError, StudyError, nearest
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
 from mlaut.optional import need
+from mlaut.plugins.finding import queued_tasks
 
 _DIRECTION = click.option(
     "--greater-is-better/--less-is-better",
@@ -122,20 +123,15 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
         return paths, counted(len(paths), "file")
     if kind_of(studies[0]) is not Kind.STUDY_FILE:
         return {}, ""
-    from mlaut.experiments.submitting.queue import QueuedTask, queued
-    from mlaut.experiments.submitting.submit import open_shards
+    from mlaut.experiments.plans.shards import open_shards
 
     output = experiments.read_study_file(studies[0]).output
-    about, tasks = str(output), list[QueuedTask]()
+    about, tasks = str(output), dict[Path, str]()
     try:
-        if output.with_suffix(".slurm").exists():  # it was submitted
-            tasks = queued(output)
+        tasks = queued_tasks(output)
     except StudyError as error:  # the files say what is done, whether or not the queue answers
         about += f" (jobs are not shown: {error})"
-    told = {task.shard: str(task) for task in tasks}
-    return {
-        path: told.get(number, "") for number, path in open_shards(output, tasks).items()
-    }, about
+    return {path: tasks.get(path, "") for path in open_shards(output, tasks)}, about
 
 
 @click.command()

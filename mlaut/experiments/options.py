@@ -160,7 +160,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class SlurmOptions:
-    """Section ``[slurm]``: what ``mlaut submit``, and ``scheduler = "slurm"``, ask of Slurm.
+    """Section ``[slurm]``: what is asked of Slurm by the plug-ins mlaut-slurm and mlaut-dask.
 
     Attributes
     ----------

@@ -143,6 +143,17 @@ from mlaut.experiments.workers.tables import load_table as load_table
 from mlaut.files_io.outcomes.packs import pack_outcomes as pack_outcomes
 from mlaut.files_io.outcomes.packs import unpack_outcomes as unpack_outcomes
 
+# batch systems
+from mlaut.cli.output import in_own_words as in_own_words
+from mlaut.cli.runs import check_report as check_report
+from mlaut.experiments.following.forecast import NOTHING as NOTHING
+from mlaut.experiments.plans.shards import Shard as Shard
+from mlaut.experiments.plans.shards import open_shards as open_shards
+from mlaut.experiments.plans.shards import requested_cells as requested_cells
+from mlaut.experiments.plans.shards import shard_counts as shard_counts
+from mlaut.files_io.safe_files.lock import holder_of as holder_of
+from mlaut.files_io.safe_files.lock import holder_words as holder_words
+
 # races
 from mlaut.experiments.plans.plan import Group as Group
 from mlaut.experiments.plans.plan import PlannedDataset as PlannedDataset

@@ -1,12 +1,14 @@
 """Finder of plug-ins, which are installed packages with entry points of MLaut.
 
-The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.engines``, ``mlaut.strategies``,
-``mlaut.sharers`` and ``mlaut.races``, whose only entry is that of MLaut's own plug-in.
+The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.engines``, ``mlaut.queues``,
+``mlaut.strategies``, ``mlaut.sharers`` and ``mlaut.races``, whose only entry is that of MLaut's own
+plug-in.
 """
 
 import warnings
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from mlaut.errors import PluginWarning, StudyError
@@ -44,6 +46,21 @@ def home_of(group: str, name: str) -> str:
     """Return the package of a plug-in that offers this name in a group."""
     (point,) = entry_points(group=f"mlaut.{group}", name=name)
     return point.module.partition(".")[0]
+
+
+def queued_tasks(study: Path) -> dict[Path, str]:
+    """Return what batch systems tell of the shards of a study in their queues, by the shard's file.
+
+    Raises
+    ------
+    StudyError
+        A queue does not answer, or the plug-in is missing that submitted the study.
+    """
+    if study.with_suffix(".slurm").exists() and "slurm" not in found("queues"):
+        raise StudyError(without_plugin("the queue is asked by", "slurm"))
+    return {
+        file: told for queued in found("queues").values() for file, told in queued(study).items()
+    }
 
 
 def the_races(what: str) -> Any:

@@ -6,7 +6,6 @@ its description is found.
 
 import json
 import runpy
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -81,7 +80,6 @@ CALLS = [
     "status study.h5 --why",
     "status study.h5 --alive",
     "status nothing.h5 --alive",
-    "submit study.toml --script",
     "report study.h5 --methods",
     "report study.h5 -o report.md",
     "verify study.h5 --metric accuracy -j 1",
@@ -115,9 +113,6 @@ def told(tmp_path_factory):
         Path("mine.py").write_text(MINE)
         results = {}
         for call in CALLS:
-            if call.startswith("submit") and find_spec("submitit") is None:
-                results["submit"] = []
-                continue
             if call.startswith("import"):
                 write_predictions()
             words = call.split()

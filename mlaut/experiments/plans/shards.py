@@ -5,7 +5,7 @@ the number of shards. So several machines divide a study without talking to each
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from mlaut.errors import StudyError
 from mlaut.files_io import SplitEntry, StudyStore
 
 _WORD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+_FILE = re.compile(r"\.shard-\d+-of-(\d+)$")  # of the stem of a shard's file
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,23 @@ class Shard:
 
 def _shape(entry: SplitEntry) -> tuple[int, int]:
     return entry.split.n_repeats, entry.split.n_folds
+
+
+def shard_counts(study: Path, queued: Iterable[Path] = ()) -> list[int]:
+    """Return the numbers of shards in which a study was begun, by its files and those in a queue.
+
+    There is one, unless a study was divided twice.
+    """
+    files = [*study.parent.glob(f"{study.stem}.shard-*{study.suffix}"), *queued]
+    return sorted({int(match[1]) for file in files if (match := _FILE.search(file.stem))})
+
+
+def open_shards(study: Path, queued: Iterable[Path] = ()) -> list[Path]:
+    """Return the files of the shards of a study in their order; none once they are merged."""
+    counts = shard_counts(study, queued)
+    shards = [Shard(n, count).path(study) for count in counts for n in range(1, count + 1)]
+    newest = max((path.stat().st_mtime for path in shards if path.exists()), default=0.0)
+    return [] if study.exists() and study.stat().st_mtime >= newest else shards
 
 
 def held_shard(study: StudyStore) -> Shard | None:

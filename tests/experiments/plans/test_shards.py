@@ -1,5 +1,7 @@
 """Shards: each cell belongs to one, and together they are the study."""
 
+import os
+
 import numpy as np
 import pytest
 from comparing import arrays, assert_same
@@ -12,7 +14,7 @@ from mlaut import Data, Orchestrator
 from mlaut.errors import StudyError
 from mlaut.experiments import study_status
 from mlaut.experiments.following.status import check_alive, unfinished
-from mlaut.experiments.plans.shards import Shard
+from mlaut.experiments.plans.shards import Shard, open_shards, shard_counts
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore, merge_studies
 from mlaut.records import REGRESSION, Split
 
@@ -154,3 +156,19 @@ def test_a_shard_skips_only_its_own_cells(study_of, monkeypatch):
         assert sum(row["cells"] for row in plan.why()) == plan.n_cells
     assert counts == [(8, 8)] * 3
     assert study.plan(STRATEGIES).n_skipped == 4
+
+
+def test_shards_are_open_until_they_are_merged(tmp_path):
+    study = tmp_path / "study.h5"
+    first, second = (Shard(number, 2).path(study) for number in (1, 2))
+    assert open_shards(study) == []
+    first.touch()
+    (tmp_path / "study.shard-x.h5").touch()  # a file of the user
+    assert open_shards(study) == [first, second]
+    assert shard_counts(study, [Shard(3, 3).path(study)]) == [2, 3]
+    study.touch()
+    os.utime(study, (1, 1))
+    assert open_shards(study) == [first, second]  # the study is older
+    os.utime(study)
+    os.utime(first, (2, 2))
+    assert open_shards(study) == []

@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.errors import StudyError
-from mlaut.experiments.cells.memory import parse_bytes, parse_seconds
-from mlaut.experiments.options import SlurmOptions
-from mlaut.experiments.plans.shards import Shard
-from mlaut.experiments.submitting.queue import job_name
-from mlaut.optional import need
+from mlaut.plugins import Shard, SlurmOptions, parse_bytes, parse_seconds
+from mlaut_slurm.queue import job_name, scripts_folder
 
 _WARNING_SECONDS = 120  # before the time limit, at which a task stops and stores what it has done
 _PLACE = re.compile(r"@([a-z]+)@")
@@ -42,11 +39,6 @@ class JobScripts:
     output: Path
     count: int
     options: SlurmOptions
-
-    @property
-    def folder(self) -> Path:
-        """Folder of the scripts and logs of the jobs, beside the study."""
-        return self.output.with_suffix(".slurm").resolve()
 
     def shard(self, number: int) -> Path:
         """Return the path of the file of a shard."""
@@ -107,16 +99,15 @@ class JobScripts:
         return "mlaut" if self.options.setup else f"{shlex.quote(sys.executable)} -m mlaut"
 
     def _executor(self, shards: Sequence[int] = (), after: Sequence[str] = ()) -> Any:
-        need("submitit", extra="slurm", purpose="mlaut submit")
         from submitit import SlurmExecutor
 
         # submitit asks for Slurm even where it only writes a script; this makes one anywhere.
         plain = type("Executor", (SlurmExecutor,), {"affinity": classmethod(lambda _: 1)})
-        asked, merges = self.options, not shards
+        asked, merges, folder = self.options, not shards, scripts_folder(self.output)
         name, log = job_name(self.output), "merge-%j.log" if merges else "%A_%a.log"
         seconds = parse_seconds(asked.time, "time") or 0.0
         more: dict[str, Any] = {
-            "output": str(self.folder / log),
+            "output": str(folder / log),
             "requeue": True,
             "array": bool(shards) and ",".join(map(str, shards)),
             "kill-on-invalid-dep": merges and "yes",
@@ -124,7 +115,7 @@ class JobScripts:
             "partition": asked.partition or False,
             **asked.options,
         }
-        executor = plain(self.folder)
+        executor = plain(folder)
         try:
             executor.update_parameters(
                 job_name=f"{name}-{'merge' if merges else self.count}",

@@ -1,20 +1,18 @@
 """A study on a Slurm of one node: killed, cancelled and out of time, and equal to a plain run."""
 
-import contextlib
 import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 from comparing import arrays, assert_same
-from one_node import NoSlurmError, one_node_slurm, what_is_missing
+from on_slurm import call, mlaut, slurm, until  # noqa: F401 - a fixture
+from one_node import what_is_missing
 
 from mlaut.files_io import StudyStore
 
-pytest.importorskip("submitit", reason="needs submitit (pip install 'mlaut[slurm]')")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(bool(what_is_missing()), reason=what_is_missing()),
@@ -65,29 +63,6 @@ memory = "1500MB"
 """
 
 
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
-    with contextlib.ExitStack() as stack:
-        try:
-            node = one_node_slurm(tmp_path_factory.mktemp("slurm"))
-            environment = stack.enter_context(node)
-        except NoSlurmError as error:  # a container, for example, in which daemons may not start
-            pytest.skip(str(error))
-        yield environment
-
-
-def call(environment, folder, *words, code=0):
-    done = subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == code, (words, done.stdout, done.stderr)
-    return done.stdout
-
-
-def mlaut(environment, folder, *words, code=0):
-    return call(environment, folder, sys.executable, "-m", "mlaut", *words, code=code)
-
-
 waiting = {}
 
 
@@ -105,13 +80,6 @@ def queue(environment, folder):
     return states
 
 
-def until(what, patience=300):
-    end = time.monotonic() + patience
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(1)
-
-
 def _wait_for_the_end_of_memory(environment, folder, logs):
     """Wait until Slurm kills the task; at times its watch of the memory does not see a step."""
     try:
@@ -121,7 +89,7 @@ def _wait_for_the_end_of_memory(environment, folder, logs):
         call(environment, folder, "scancel", "--signal=KILL", job)
 
 
-def test_a_study_that_is_killed_cancelled_and_out_of_time_equals_a_plain_run(slurm, tmp_path):
+def test_a_study_that_is_killed_cancelled_and_out_of_time_equals_a_plain_run(slurm, tmp_path):  # noqa: F811 - the fixture
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "study.toml").write_text(STUDY)
     told = mlaut(slurm, tmp_path, "submit", "study.toml")
@@ -159,7 +127,7 @@ def test_a_study_that_is_killed_cancelled_and_out_of_time_equals_a_plain_run(slu
     assert mlaut(slurm, tmp_path, "verify", "study.h5")
 
 
-def test_a_task_in_scratch_brings_its_shard_back_and_is_cancelled(slurm, tmp_path):
+def test_a_task_in_scratch_brings_its_shard_back_and_is_cancelled(slurm, tmp_path):  # noqa: F811 - the fixture
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "met").touch()
     scratch = tmp_path / "scratch"
@@ -197,9 +165,9 @@ exec "$@"
 """
 
 
-def test_the_example_of_the_page_runs(slurm, tmp_path, tmp_path_factory):
+def test_the_example_of_the_page_runs(slurm, tmp_path, tmp_path_factory):  # noqa: F811 - the fixture
     """With an account, lines of setup, scratch, and a stand-in for Apptainer."""
-    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     example = next(x for x in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "setup" in x)
     commands = re.findall(r"^mlaut [^#\n]*", page.partition("```toml")[0], re.MULTILINE)
     (tmp_path / "study.toml").write_text(SMALL + example)
@@ -224,24 +192,3 @@ def test_the_example_of_the_page_runs(slurm, tmp_path, tmp_path_factory):
     assert "load python" in first.read_text()
     assert f"{tmp_path}/mlaut.sif mlaut run" in first.read_text()
     assert not [*there.iterdir()]
-
-
-def test_jobs_of_workers_come_when_cells_wait(slurm, tmp_path):
-    """The example of the page: Dask makes the jobs; nothing listens but on loopback, with TLS."""
-    for package in ("mlaut_dask", "dask_jobqueue", "cryptography"):
-        pytest.importorskip(package, reason="needs the plug-in mlaut-dask[slurm]")
-    page = (Path(__file__).parents[2] / "plugins" / "dask" / "README.md").read_text(
-        encoding="utf-8"
-    )
-    (example,) = re.findall(r'```toml\n(\[run\]\nengine = "dask".*?)```', page, re.DOTALL)
-    asked = 'jobs = 2\ntime = "5m"\nmemory = "3GB"\ninterface = "lo"\n'
-    for name, more in {"here": "[run]\nn_jobs = 2\n", "jobs": f"{example}[slurm]\n{asked}"}.items():
-        (tmp_path / name).mkdir()
-        study = SMALL.partition("[run]")[0].replace('"iris"', '"iris", "zoo"') + more
-        (tmp_path / name / "study.toml").write_text(study)
-        told = mlaut(slurm, tmp_path / name, "run", "study.toml", "-q")
-    assert "4 of 4 cells" in told
-    assert_same(*(arrays(StudyStore(tmp_path / name / "study.h5")) for name in ("here", "jobs")))
-    script = "\n".join(log.read_text() for log in (tmp_path / "jobs" / ".dask").glob("*.err"))
-    assert "tls://127.0.0.1" in script
-    until(lambda: not call(slurm, tmp_path, "squeue", "-h"), patience=60)

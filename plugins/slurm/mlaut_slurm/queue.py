@@ -4,10 +4,12 @@ import hashlib
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mlaut.errors import StudyError
+from mlaut.plugins import Shard
 
 _PATIENCE = 60  # seconds for an answer of the controller
 
@@ -44,6 +46,24 @@ def queued(output: Path) -> list[QueuedTask]:
             count = int(part) if part.isdigit() else 0
             tasks.append(QueuedTask(job, count and int(job.partition("_")[2]), count, state, where))
     return tasks
+
+
+def of_shards(tasks: Sequence[QueuedTask], output: Path) -> dict[Path, str]:
+    """Return what these tasks do, in words, by the file of their shard."""
+    return {Shard(x.shard, x.count).path(output): str(x) for x in tasks if x.shard}
+
+
+def shards_in_queue(output: Path) -> dict[Path, str]:
+    """Return what the tasks of a study do, as `of_shards`; none if it was never submitted.
+
+    `mlaut status study.toml` asks it in the group ``mlaut.queues``.
+    """
+    return of_shards(queued(output), output) if scripts_folder(output).exists() else {}
+
+
+def scripts_folder(output: Path) -> Path:
+    """Return the folder of the scripts and logs of the jobs of a study, beside it."""
+    return output.with_suffix(".slurm").resolve()
 
 
 def cancel(output: Path) -> list[QueuedTask]:

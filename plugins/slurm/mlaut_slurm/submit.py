@@ -1,7 +1,6 @@
 """Submit a study to Slurm: what is unfinished and not in the queue, and the merge behind it."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -11,21 +10,26 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import StoreError, StudyError
-from mlaut.experiments.checking.preview import Check, Preview, plan_study
-from mlaut.experiments.following.forecast import NOTHING
-from mlaut.experiments.options import SlurmOptions
-from mlaut.experiments.plans.shards import Shard, requested_cells
-from mlaut.experiments.study_files.choices import prepare_data
-from mlaut.experiments.study_files.study_file import StudyFile, read_study_file
-from mlaut.experiments.submitting.queue import QueuedTask, asked, queued
-from mlaut.experiments.submitting.script import JobScripts
+from mlaut.experiments import Preview, StudyFile, plan_study, read_study_file
 from mlaut.files_io import StudyStore
-from mlaut.files_io.safe_files.lock import holder_of, holder_words
 from mlaut.markup import Displayed, counted
+from mlaut.plugins import (
+    NOTHING,
+    Shard,
+    SlurmOptions,
+    check_report,
+    holder_of,
+    holder_words,
+    open_shards,
+    prepare_data,
+    requested_cells,
+    shard_counts,
+)
 from mlaut.records import Status
+from mlaut_slurm.queue import QueuedTask, asked, of_shards, queued
+from mlaut_slurm.script import JobScripts
 
 _SHORTEST = 600.0  # seconds that a shard should take: a task costs some seconds and its wait
-_NUMBER = re.compile(r"\.shard-\d+-of-(\d+)$")
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,11 +80,7 @@ class Submission(Displayed):
 
 
 def submit_study(
-    path: str | os.PathLike[str],
-    *,
-    check: Check | None = None,
-    only_script: bool = False,
-    **changes: Any,
+    path: str | os.PathLike[str], *, only_script: bool = False, **changes: Any
 ) -> Submission:
     """Submit the unfinished shards of a study file that are not in the queue, and their merge.
 
@@ -88,8 +88,6 @@ def submit_study(
     ----------
     path : path-like
         Path of the study file.
-    check : callable, optional
-        As for `plan_study`.
     only_script : bool, default False
         Whether to return the script of the tasks, and submit nothing.
     **changes
@@ -108,7 +106,7 @@ def submit_study(
             "in one job: sbatch --wrap 'mlaut run ...'"
         )
     tasks = [] if only_script else queued(file.output)
-    preview = plan_study(path, check=check, trial=not only_script)
+    preview = plan_study(path, check=check_report, trial=not only_script)
     preview.plan.check()
     count, notes = _shards_of(file, preview, options, tasks)
     jobs = JobScripts(file.path, file.output, count, options)
@@ -126,13 +124,14 @@ def _submit(
     holders = {number: holder_of(jobs.shard(number)) for number in numbers}
     waiting = {number: holder_words(holder) for number, holder in holders.items() if holder}
     waiting |= {task.shard: str(task) for task in tasks if task.shard}
+    in_queue = of_shards(tasks, jobs.output)
     rest = [number for number in numbers if number not in waiting]
     finished = [number for number in rest if _is_finished(number, jobs, wanted)]
     todo = [number for number in rest if number not in finished]
     merging = [task.job for task in tasks if not task.shard]
     job = jobs.submit_tasks(todo) if todo else ""
     merge = ""
-    if todo or (not merging and open_shards(jobs.output, tasks)):
+    if todo or (not merging and open_shards(jobs.output, in_queue)):
         before = [task.job for task in tasks if task.shard]
         try:
             merge = jobs.submit_merge([job, *before] if job else before)
@@ -168,7 +167,7 @@ def _shards_of(
     file: StudyFile, preview: Preview, options: SlurmOptions, tasks: Sequence[QueuedTask]
 ) -> tuple[int, tuple[str, ...]]:
     """Return the number of shards, and lines on why it is not the one that was asked for."""
-    if begun := shard_counts(file.output, tasks):
+    if begun := shard_counts(file.output, of_shards(tasks, file.output)):
         if len(begun) > 1:
             raise StudyError(
                 f"{file.output}: has shards of {' and of '.join(map(str, begun))}, which cannot be "
@@ -185,18 +184,3 @@ def _shards_of(
         return most, ()
     short = f"{options.jobs} shards would take less than ten minutes each"
     return fitting, (f"{short} by the times known so far: {fitting} shards",)
-
-
-def open_shards(output: Path, tasks: Sequence[QueuedTask] = ()) -> dict[int, Path]:
-    """Return the files of the shards of a study by number; none once they are merged."""
-    counts = shard_counts(output, tasks)
-    shards = {n: Shard(n, count).path(output) for count in counts for n in range(1, count + 1)}
-    newest = max((path.stat().st_mtime for path in shards.values() if path.exists()), default=0.0)
-    return {} if output.exists() and output.stat().st_mtime >= newest else shards
-
-
-def shard_counts(output: Path, tasks: Sequence[QueuedTask]) -> list[int]:
-    """Return the numbers of shards in which a study was begun, from its files and the queue."""
-    found = output.parent.glob(f"{output.stem}.shard-*{output.suffix}")
-    begun = {int(match[1]) for path in found if (match := _NUMBER.search(path.stem))}
-    return sorted(begun | {task.count for task in tasks if task.count})

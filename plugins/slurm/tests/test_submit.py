@@ -1,6 +1,8 @@
 """Submission of studies: what is asked of Slurm, for which a stand-in answers."""
 
+import json
 import os
+import runpy
 import shutil
 import stat
 import sys
@@ -8,19 +10,19 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+from mlaut_slurm.queue import cancel, job_name
+from mlaut_slurm.script import JobScripts
+from mlaut_slurm.submit import submit_study
 
 from mlaut.cli import cli
 from mlaut.errors import StudyError
 from mlaut.experiments import run_study
-from mlaut.experiments.options import SlurmOptions
-from mlaut.experiments.submitting.queue import cancel, job_name
-from mlaut.experiments.submitting.script import JobScripts
-from mlaut.experiments.submitting.submit import open_shards, submit_study
 from mlaut.files_io import merge_studies
+from mlaut.plugins import SlurmOptions, open_shards
 
-pytest.importorskip("submitit", reason="needs submitit (pip install 'mlaut[slurm]')")
-pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning:submitit")
-
+PLUGIN = Path(__file__).parents[1]
+SCHEMAS = runpy.run_path(str(PLUGIN / "schemas.py"))
 STUDY = """
 [data]
 collection = "starter"
@@ -123,7 +125,7 @@ def test_asked_again_it_submits_what_is_unfinished_and_not_in_the_queue(slurm, s
     assert "dependency" not in (slurm / "job-105.sh").read_text()
     shards = [study.with_name(f"study.shard-{n}-of-2.h5") for n in (1, 2)]
     merge_studies(shards, study.with_name("study.h5"))
-    assert open_shards(study.with_name("study.h5")) == {}
+    assert open_shards(study.with_name("study.h5")) == []
     assert "nothing to submit" in str(submit_study(study))
 
     study.write_text(STUDY.replace('"zoo"', '"zoo", "wine"'))  # more to do than was planned
@@ -244,3 +246,13 @@ def test_scratch_needs_the_study_beside_its_file(tmp_path):
     jobs = JobScripts(tmp_path / "study.toml", tmp_path / "results" / "study.h5", 2, options)
     with pytest.raises(StudyError, match=r"scratch in .slurm. needs the output beside the study"):
         jobs.task([1])
+
+
+def test_the_schema_is_that_of_the_tool_and_says_what_is_printed(slurm, study):
+    (stored,) = (path.read_text() for path in SCHEMAS["FOLDER"].glob("*.json"))
+    made = SCHEMAS["OF_MLAUT"].schemas(SCHEMAS["RESULTS"])
+    assert made == {"submit.json": stored}, "run: python schemas.py"
+    assert CliRunner().invoke(cli, ["submit", "--json-schema"]).stdout == stored
+    for more in ([], ["--script"], ["--cancel"]):
+        told = json.loads(CliRunner().invoke(cli, ["submit", "study.toml", "--json", *more]).stdout)
+        Draft202012Validator(json.loads(stored)).validate(told)

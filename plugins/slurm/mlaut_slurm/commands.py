@@ -1,4 +1,4 @@
-"""The command that submits studies to a batch system."""
+"""The command that submits studies to Slurm."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any
 
 import click
 
-from mlaut.cli.inputs import PATH
-from mlaut.cli.output import Answer, in_own_words, show
-from mlaut.cli.runs import check_report
+from mlaut.plugins import PATH, Answer, in_own_words, show
 
 
 @click.command()
@@ -35,8 +33,8 @@ def submit(study_file: Path, script: bool, cancel: bool, **given: Any) -> Answer
     mlaut submit study.toml --cancel
     """
     from mlaut.experiments import read_study_file
-    from mlaut.experiments.submitting import queue
-    from mlaut.experiments.submitting.submit import submit_study
+    from mlaut_slurm import queue
+    from mlaut_slurm.submit import submit_study
 
     if cancel:
         output = read_study_file(study_file).output
@@ -44,6 +42,6 @@ def submit(study_file: Path, script: bool, cancel: bool, **given: Any) -> Answer
         show(f"{output}: {len(tasks)} tasks cancelled; what they have done is stored")
         return {"study": output, "cancelled": [task.job for task in tasks]}
     changes = {name: value for name, value in given.items() if value is not None}
-    done = submit_study(study_file, check=check_report, only_script=script, **changes)
+    done = submit_study(study_file, only_script=script, **changes)
     show(done.script.rstrip() if script else in_own_words(done))
     return done.to_dict()

@@ -1,0 +1,1 @@
+"""Studies of MLaut as jobs of Slurm: submit, look at the queue, cancel."""
