@@ -150,8 +150,8 @@ def the_results(_: str, value: Any) -> Any:
         return value
     raise AnalysisError(
         f"{type(value).__name__} does not say whether more is better, nor what its scores are: "
-        "make it Results.from_table(table, metric='accuracy'), with greater_is_better= for a "
-        "metric of your own, or Results.from_study(study, 'accuracy')"
+        "make it read_results(scores, metric='accuracy') of mlaut.analysis, with "
+        "greater_is_better= for a metric of your own, or Results.from_study(study, 'accuracy')"
     )
 
 

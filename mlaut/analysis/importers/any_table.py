@@ -15,7 +15,12 @@ from mlaut.analysis.importers import automlbenchmark, openml, sktime_results, ta
 from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grids_of
+from mlaut.analysis.importers.grids.forms import (
+    Grid,
+    grid_of_frame,
+    grid_of_object,
+    grids_of,
+)
 from mlaut.analysis.importers.grids.names import role_of, same_metric
 from mlaut.analysis.importers.grids.readings import asked_of, read_grid
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading
@@ -37,7 +42,7 @@ _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
 
 @in_one_line
 def read_results(
-    source: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame | pd.Series | Mapping[Any, Any] | Sequence[Any],
     metric: str | None = None,
     *,
     greater_is_better: bool | None = None,
@@ -49,14 +54,14 @@ def read_results(
 
     Parameters
     ----------
-    source : path-like or DataFrame
-        A file with a table: CSV, TSV, ARFF, parquet, JSON, Excel, Markdown, Org, LaTeX, HTML, text,
-        or a notebook that shows one;
-        ``-`` for the standard input; the files of a leaderboard
-        which a plug-in reads; or a folder with a file for each dataset,
-        strategy, or both. A table is wide (a row for each dataset and a column for each strategy),
-        turned, or long (a row for each score). Its columns are known by their names and values, as
-        docs/other-results.md says; `Results.how_read` says how it was read.
+    source : path-like, DataFrame, Series, dict or list
+        Nested dictionaries and lists of scores, as ``{"iris": {"svm": [0.9, 0.8]}}``; or a file
+        with a table: CSV, TSV, ARFF, parquet, JSON, Excel, Markdown, Org, LaTeX, HTML, text, or a
+        notebook that shows one; ``-`` for the standard input; the files of a leaderboard which a
+        plug-in reads; or a folder with a file for each dataset, strategy, or both. A table is wide
+        (a row for each dataset and a column for each strategy), turned, or long (a row for each
+        score). Its columns are known by their names and values, as docs/other-results.md says;
+        `Results.how_read` says how it was read.
     metric : str, optional
         Metric of the scores; required unless the table names it.
     greater_is_better : bool, optional
@@ -97,8 +102,12 @@ def read_results(
     wine      0.8  0.7
     """
     asked = replace(_asked(source, metric, clusters, columns or {}), greater=greater_is_better)
+    if isinstance(source, pd.Series):
+        source = source.to_frame("score" if source.name is None else str(source.name))
     if isinstance(source, pd.DataFrame):
         return _read(grid_of_frame(source), asked, greater_is_better)
+    if not isinstance(source, str | os.PathLike):
+        return _read(grid_of_object(source), asked, greater_is_better)
     path = Path(os.path.expanduser(source))
     results = None
     if not columns and str(path) != "-":
@@ -135,7 +144,7 @@ def _asked(
             raise AnalysisError(
                 f"{role!r} is no role of a column{nearest(role, ROLES)}: {', '.join(ROLES)}, table"
             )
-    where = "the table" if isinstance(source, pd.DataFrame) else str(source)
+    where = str(source) if isinstance(source, str | os.PathLike) else "the table"
     each = {k: (x,) if isinstance(x, str) else tuple(x) for k, x in columns.items() if k != "table"}
     return Asked(where, metric or "", each, clusters, str(columns.get("table", "")))
 

@@ -366,3 +366,15 @@ def test_a_long_table_of_no_known_column_may_be_one_of_cases(tmp_path):
     with pytest.raises(AnalysisError) as asked:  # a column says that these are results
         read_results(path)
     assert "cases" not in str(asked.value)
+
+
+@pytest.mark.parametrize("form", [dict, pd.Series, "nested", "means"])
+def test_scores_in_memory_are_read_as_they_are(form):
+    pairs = [(d, s) for d in ("iris", "wine") for s in "ab"]
+    runs = {pair: [0.5 + i / 20, 0.6] for i, pair in enumerate(pairs)}
+    means = {pair: float(np.mean(x)) for pair, x in runs.items()}
+    nested = {d: {s: runs[d, s] for s in "ab"} for d in ("iris", "wine")}
+    source = {dict: runs, pd.Series: pd.Series(means), "nested": nested, "means": means}[form]
+    results = read_results(source, "accuracy")
+    assert {(d, s): results.scores.loc[d, s] for d, s in means} == pytest.approx(means)
+    assert ("means of 2 repeats" in results.how_read) == (form in (dict, "nested"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS, plain
@@ -381,12 +382,16 @@ def grid_of_frame(table: pd.DataFrame) -> Grid:
 
     So are levels of its columns that number repeats or folds.
     """
-    names = [x for x in table.columns.names if x and role_of(str(x)) in ("repeat", "fold")]
-    if names and len(names) < table.columns.nlevels:
-        table = pd.DataFrame(table.stack(names, future_stack=True))  # noqa: PD013 - of levels
+    runs = [x for x in table.columns.names if x and role_of(str(x)) in ("repeat", "fold")]
+    if runs and len(runs) < table.columns.nlevels:
+        table = pd.DataFrame(table.stack(runs, future_stack=True))  # noqa: PD013 - of levels
     whole = table.index.nlevels == 1 and pd.api.types.is_integer_dtype(table.index)
     if any(name is not None for name in table.index.names) or not whole:
-        table = table.rename_axis(["" if x is None else x for x in table.index.names]).reset_index()
+        names = [
+            f"unnamed {i + 1}" * (i > 0) if x is None else x
+            for i, x in enumerate(table.index.names)
+        ]
+        table = table.rename_axis(names).reset_index()
     return Grid("", _tidy(table.reset_index(drop=True)))
 
 
@@ -413,7 +418,7 @@ def _of_pickle(path: Path, trust: bool) -> Grid:
     content = pd.read_pickle(path)
     if isinstance(content, pd.Series):
         content = content.to_frame(content.name or "score")
-    return grid_of_frame(content) if isinstance(content, pd.DataFrame) else _of_object(content)
+    return grid_of_frame(content) if isinstance(content, pd.DataFrame) else grid_of_object(content)
 
 
 def _of_json(text: str, path: Path) -> Grid:
@@ -423,17 +428,20 @@ def _of_json(text: str, path: Path) -> Grid:
         content = [strict_json(x) for x in text.splitlines() if x] if lines else strict_json(text)
     except ValueError as error:
         raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
-    return _of_object(content)
+    return grid_of_object(content)
 
 
-def _of_object(content: Any) -> Grid:
-    """Return nested dictionaries and lists as a table: a row for each way to a number."""
+def grid_of_object(content: Any) -> Grid:
+    """Return nested dictionaries and lists as a table: a row for each way to a number.
+
+    The place in the innermost lists, if these are in dictionaries in dictionaries, is a repeat.
+    """
     if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
         table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
         return grid_of_frame(table)
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
         return Grid("", _tidy(pd.json_normalize(content)))
-    leaves = list(_leaves(content, ()))
+    leaves = list(_leaves(content, (), listed := set[tuple[str, ...]]()))
     if leaves and all(len(way) == 1 for way, _ in leaves):  # a file of a folder
         return Grid("", pd.DataFrame([{way[0]: value for way, value in leaves}]))
     depth = Counter(len(way) for way, _ in leaves).most_common(1)
@@ -443,6 +451,8 @@ def _of_object(content: Any) -> Grid:
     left = sorted({"/".join(way) for way, _ in leaves if len(way) != n})
     rows = [(*way, value) for way, value in leaves if len(way) == n]
     levels = [f"level {i}" for i in range(1, n + 1)]
+    if n > 2 and all(row[: n - 1] in listed for row in rows):
+        levels[-1] = "repeat"
     table = pd.DataFrame(rows, columns=[*levels, "value"])
     inner = list(dict.fromkeys(table[levels[1]]))
     if n == 2 and inner == [str(i) for i in range(len(inner))]:  # numbers of rows, of pandas
@@ -450,13 +460,18 @@ def _of_object(content: Any) -> Grid:
     return Grid("", table, tuple(levels), tuple(left))
 
 
-def _leaves(content: Any, way: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _leaves(
+    content: Any, way: tuple[str, ...], listed: set[tuple[str, ...]]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each number with the way to it; ``listed`` gets the ways to lists."""
     if isinstance(content, dict):
         for name, inner in content.items():
-            yield from _leaves(inner, (*way, str(name)))
-    elif isinstance(content, list):
+            names = name if isinstance(name, tuple) else (name,)
+            yield from _leaves(inner, (*way, *map(str, names)), listed)
+    elif isinstance(content, list | tuple | np.ndarray | pd.Series):
+        listed.add(way)
         for i, inner in enumerate(content):
-            yield from _leaves(inner, (*way, str(i)))
+            yield from _leaves(inner, (*way, str(i)), listed)
     else:
         yield way, content
 

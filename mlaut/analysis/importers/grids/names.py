@@ -109,7 +109,7 @@ def part_by_name(name: str) -> str:
     Examples
     --------
     >>> [part_by_name(name) for name in ("noise level", "batchSize", "Dim", "model size", "phase")]
-    ['dataset', 'strategy', 'dataset', 'strategy', '']
+    ['dataset', 'strategy', '', 'strategy', '']
     """
     word = word_of(_IN_CAMEL.sub("_", without_unit(name))).strip("_")
     tokens = [x for x in word.split("_") if x not in _ENDS]
