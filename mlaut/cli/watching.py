@@ -14,7 +14,7 @@ from rich.text import Text
 from mlaut.cli.inputs import race_of
 from mlaut.cli.output import one_line
 from mlaut.experiments.following.forecast import Snapshot, take_snapshot
-from mlaut.experiments.runs.progress import clock
+from mlaut.experiments.runs.progress import duration
 from mlaut.files_io.safe_files.lock import holder_words
 from mlaut.records import Status
 
@@ -94,7 +94,7 @@ def _sentences(now: Snapshot) -> list[str]:
         left = now.status.total[Status.MISSING]
         return ["no run is active" + (": 'mlaut run' does the cells that are left" if left else "")]
     pace = f"{now.cells_per_minute:.3g} cells a minute"
-    left_text = "" if math.isnan(now.seconds_left) else f", about {clock(now.seconds_left)} left"
+    left_text = "" if math.isnan(now.seconds_left) else f", about {duration(now.seconds_left)} left"
     who, since = holder_words(running), running.get("since", "?")
     return [
         f"{pace}{left_text}",

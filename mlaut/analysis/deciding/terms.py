@@ -380,6 +380,7 @@ class _StoredTerms:
         """Return the record from plain values, which may be damaged or made by anyone."""
         terms = record["analysis"]
         kinds: dict[str, Any] = {"secondary": list, "least": int, "clusters": dict}
+        # A term that came later needs its default here: studies of before were stored without it.
         terms = {"clusters": {}, **terms} if isinstance(terms, dict) else terms
         kinds |= dict.fromkeys(("alpha", "rope"), (int, float))
         values: dict[str, Any] = {}

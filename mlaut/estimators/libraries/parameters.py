@@ -24,7 +24,7 @@ def check_parameters(strategy: str, estimator: Any, names: Mapping[str, Any]) ->
     StrategyError
         A name is unknown; the message suggests the nearest parameter.
     """
-    known = {*estimator.get_params(), *_hidden(estimator)}
+    known = sorted({*estimator.get_params(), *_hidden(estimator)})
     what = f"strategy {strategy!r}: {type(estimator).__name__} has no parameter"
     refuse_unknown(names, known, StrategyError, what)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mlaut.experiments.following.status import StudyStatus, study_status
 from mlaut.experiments.plans.plan import Plan, PlannedDataset
-from mlaut.experiments.runs.progress import clock
+from mlaut.experiments.runs.progress import FEW_CELLS, duration
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import USAGE
 from mlaut.files_io.studies.models import models_folder
@@ -31,7 +31,6 @@ _BASES = (OWN, OTHER_DATASETS, OTHER_STRATEGIES, NOTHING)
 _ROUNDS = 20  # alternating fits of the effects of strategies and of datasets
 _STRUCTURE = 45_000  # bytes that HDF5 uses for names and layout of one dataset
 _WINDOW = 600.0  # seconds; the pace of the last ten minutes follows a change of the machine
-_FEW = 10  # cells that must have ended before the time left is estimated, as in a run's progress
 _FAILED = tuple(status for status in Status if status.failed)
 
 
@@ -260,7 +259,7 @@ def _size(n_bytes: float) -> str:
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 60 else clock(seconds)
+    return f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
 
 
 # ------------------------------------------------------------ while a study runs
@@ -333,7 +332,7 @@ def take_snapshot(path: str | os.PathLike[str], *, n_failures: int = 5) -> Snaps
     return Snapshot(
         status=status,
         cells_per_minute=60 * ended / window if running else np.nan,
-        seconds_left=expected / at_once if running and ended >= _FEW and at_once else np.nan,
+        seconds_left=expected / at_once if running and ended >= FEW_CELLS and at_once else np.nan,
         failures=_failures(study, n_failures) if status.n_failed else (),
     )
 

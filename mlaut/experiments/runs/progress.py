@@ -10,7 +10,7 @@ from mlaut.markup import counted, printable
 from mlaut.records import Outcome, Status
 
 _LINE_SECONDS = 10.0  # between two lines of a log
-_FEW = 10  # cells that must have ended before the time left is estimated
+FEW_CELLS = 10  # cells that must have ended before the time left is estimated
 
 
 class RunProgress:
@@ -76,10 +76,14 @@ class RunProgress:
         n, elapsed = self.counts.total(), self._now() - self._begun
         expected = elapsed / max(n, 1) * (self._total - n)
         slower = self._now() - self._last_ended > expected  # than those that have ended
-        left = "" if n < _FEW or n == self._total or slower else f", about {clock(expected)} left"
+        left = (
+            ""
+            if n < FEW_CELLS or n == self._total or slower
+            else f", about {duration(expected)} left"
+        )
         return (
             f"{n}/{counted(self._total, 'cell')} ({n / self._total:.0%}), {self.failed} failed, "
-            f"{clock(elapsed)} elapsed{left}{tail}"
+            f"{duration(elapsed)} elapsed{left}{tail}"
         )
 
     def _write(self, line: str) -> None:
@@ -107,12 +111,12 @@ def _in_notebook() -> bool:
     return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"
 
 
-def clock(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a time as text, in minutes and seconds, or hours, minutes and seconds.
 
     Examples
     --------
-    >>> clock(75.4), clock(3675)
+    >>> duration(75.4), duration(3675)
     ('1:15', '1:01:15')
     """
     minutes, rest = divmod(round(seconds), 60)
