@@ -13,7 +13,8 @@ from inspect import getfullargspec, isfunction
 from typing import Any, TypeVar
 
 _WORD = re.compile(r"\S{200,}")
-_OTHER_WORDS = {"random_state": "seed"}  # of other libraries, with those of MLaut
+# Words of other libraries, and of other places of MLaut, with those that may be meant.
+_OTHER_WORDS = {"random_state": "seed", "names": "datasets"}
 
 T = TypeVar("T")
 
@@ -152,7 +153,7 @@ def nearest(word: object, known: Iterable[object], cutoff: float = 0.6) -> str:
     by_text = {str(name).lower(): name for name in known}
     text = str(word).lower()
     other = _OTHER_WORDS.get(text, text)
-    close = get_close_matches(other, by_text, n=1, cutoff=cutoff)
+    close = get_close_matches(other if other in by_text else text, by_text, n=1, cutoff=cutoff)
     return f"; did you mean {by_text[close[0]]!r}?" if close else ""
 
 
