@@ -9,14 +9,19 @@ hour on two cores. After an interruption the same command continues; ``--dataset
 """
 
 import argparse
+import sys
+from pathlib import Path
 
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.analysis import Results
-from mlaut.analysis.methods.cross_validation import calibrate, cv_differences, rejection_rates
+from mlaut.analysis.methods.cross_validation import cv_differences
 from mlaut.estimators import Generic_Estimator
-from mlaut.experiments import simulate_study
+
+sys.path.append(str(Path(__file__).parents[1] / "examples" / "studies" / "bouckaert2003"))
+from measures import calibrate, rejection_rates
+from simulated import simulate_study
 
 STRATEGIES = [
     Generic_Estimator(BernoulliNB(), name="naive Bayes", preprocessing=None),

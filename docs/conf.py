@@ -106,7 +106,8 @@ def copy_examples(folder: Path) -> None:
     """Put the notebooks and their data where Sphinx finds them."""
     examples = HERE.parent / "examples"
     copied = [*examples.glob("data/*.csv"), *examples.glob("data/openml/**/*.*")]
-    copied += examples.glob("studies/lacoste2012/*.py")  # that a notebook imports
+    for study in ("bouckaert2003", "lacoste2012"):  # whose code notebooks import
+        copied += examples.glob(f"studies/{study}/*.py")
     for source in [*examples.glob("*.ipynb"), *copied]:
         target = folder / source.relative_to(examples)
         target.parent.mkdir(parents=True, exist_ok=True)

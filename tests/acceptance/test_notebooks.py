@@ -28,7 +28,8 @@ def test_a_notebook_runs(path, tmp_path):
     import nbformat
 
     shutil.copytree(EXAMPLES / "data", tmp_path / "data")
-    shutil.copytree(EXAMPLES / "studies/lacoste2012", tmp_path / "studies/lacoste2012")
+    for study in ("bouckaert2003", "lacoste2012"):
+        shutil.copytree(EXAMPLES / "studies" / study, tmp_path / "studies" / study)
     shutil.copy(EXAMPLES / "quick_start.ipynb", tmp_path)  # its results are analysed in another one
     for table in path.parent.glob("*.csv"):
         shutil.copy(table, tmp_path)

@@ -9,10 +9,11 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.analysis import Results
-from mlaut.analysis.methods.cross_validation import calibrate, cv_differences, rejection_rates
+from mlaut.analysis.methods.cross_validation import cv_differences
 from mlaut.errors import StudyError
 
 sys.path.append(str(Path(__file__).parents[2] / "examples" / "studies" / "bouckaert2003"))
+from measures import calibrate, rejection_rates
 from simulated import null_table, simulate_study
 
 STRATEGIES = {

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from measures import Calibration, calibrate, rejection_rates, replicability
 
 import mlaut.analysis as ma
 from mlaut.analysis.methods import cross_validation
@@ -142,14 +143,14 @@ def calibration_table(differences: Differences) -> pd.DataFrame:
         if study not in ("set1", "set1_splits"):
             continue
         for size in SPLITS if x.ndim == 2 else RUNS:
-            found = cross_validation.calibrate(x[..., :size], levels=LEVELS, test_to_train=RATIO)
+            found = calibrate(x[..., :size], levels=LEVELS, test_to_train=RATIO)
             frame = found.best().join(_near(found)).assign(datasets=len(x))
             parts.append(frame.assign(pair=pair or ", ".join(PAIR), runs=size))
     table = pd.concat(parts).set_index(["pair", "runs"], append=True)
     return table.reorder_levels(["pair", "test", "runs", "level"])
 
 
-def _near(found: cross_validation.Calibration) -> pd.DataFrame:
+def _near(found: Calibration) -> pd.DataFrame:
     rows = {}
     for test in found.rates.index.unique(level=0):
         for level in LEVELS:
@@ -178,9 +179,7 @@ def rates_table(differences: Differences) -> pd.DataFrame:
     for name in SETS:
         for test, x in schemes(differences, name):
             for df in dict.fromkeys((choice(test), "default")):
-                found = cross_validation.rejection_rates(x, [test], df, LEVELS, RATIO).frame.loc[
-                    test
-                ]
+                found = rejection_rates(x, [test], df, LEVELS, RATIO).frame.loc[test]
                 named = {f"{level:g}": rate for level, rate in found.items()}
                 rows[test, df, name] = named | {"datasets": len(x)}
     frame = pd.DataFrame.from_dict(rows, orient="index")
@@ -219,8 +218,8 @@ def replicability_table(differences: Differences) -> pd.DataFrame:
     for test in (*FOLDED, *RESAMPLED, *HALVED):
         x = again["splits" if test in RESAMPLED else "halves" if test in HALVED else "folds"]
         for level in LEVELS:
-            same, pairs = cross_validation.replicability(x, test, choice(test), level, RATIO)
-            power = cross_validation.rejection_rates(
+            same, pairs = replicability(x, test, choice(test), level, RATIO)
+            power = rejection_rates(
                 x.reshape(-1, *x.shape[2:]), [test], choice(test), [level], RATIO
             )
             rows[test, level] = {
@@ -247,9 +246,7 @@ def pairs_table(differences: Differences) -> pd.DataFrame:
                 continue
             size = 10 if test in RESAMPLED else 5
             two = experiments(x[..., : 2 * size], size)
-            _, rows.setdefault(test, {})[name] = cross_validation.replicability(
-                two, test, choice(test), 0.05, RATIO
-            )
+            _, rows.setdefault(test, {})[name] = replicability(two, test, choice(test), 0.05, RATIO)
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("test")
     return frame.assign(least=frame.min(axis=1))
 

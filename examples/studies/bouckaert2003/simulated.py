@@ -2,8 +2,7 @@
 
 A test on cross-validation holds its level for some strategies and schemes and not for others
 (Bouckaert 2003). To measure the level for your strategies, run them on datasets on which neither
-is better by construction, and pass the differences to
-`mlaut.analysis.methods.cross_validation.calibrate`.
+is better by construction, and pass the differences to `calibrate` of `measures.py`.
 """
 
 import os

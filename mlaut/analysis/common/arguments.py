@@ -338,7 +338,6 @@ def _any_of(rules: Sequence[Rule], name: str, value: Any) -> Any:
 
 _MADE_BY = {
     "Axes": "axes of matplotlib",
-    "Calibration": "what calibrate returns",
     "Look": "mlaut.analysis.Look(...)",
     "Pairwise": "the result of a test of all pairs",
     "Race": "what race returns",

@@ -14,7 +14,6 @@ D = [0.1, -0.05, 0.2, 0.15, -0.1, 0.3, 0.02, 0.07]
 X = np.stack([D, D[::-1]], axis=1)
 SCORES = pd.Series({"A": 0.9, "B": 0.8, "C": 0.7})
 BETTER = pd.DataFrame([[0.5, 0.9, 0.97], [0.1, 0.5, 0.8], [0.03, 0.2, 0.5]], [*"ABC"], [*"ABC"])
-MANY = np.random.default_rng(0).normal(size=(6, 5, 2))
 WRONG = np.random.default_rng(1).random((2, 2, 20)) < 0.3
 PAIR = ("A", "B")
 MEASURED = {"test": "use all data", "df": 3, "test_to_train": 0.5}
@@ -27,13 +26,6 @@ RIGHT = {
     "bayesian_signed_rank_test": {"n_samples": 20},
     "bonferroni_dunn_test": {"control": "A"},
     "bootstrap_prob_better": {"differences": D, "prior": 1.0},
-    "calibrate": {
-        "null_differences": MANY,
-        "tests": ["use all data"],
-        "levels": [0.05],
-        "df": [3, 4],
-        "test_to_train": 0.5,
-    },
     "compare": {"n_samples": 0, "control": "A"},
     "correlated_t_datasets": {"rope": 0.01},
     "correlated_t_probabilities": {"differences": X, "rope": 0.01, "test_to_train": 0.5},
@@ -92,8 +84,6 @@ RIGHT = {
     "poisson_binomial_share": {"p": [0.5, 0.7], "prior": 1.0, "confidence": 0.9},
     "power_of_test": {"difference": 0.5, "sd": 1.0, "n_datasets": 9, "test": "t", "alpha": 0.05},
     "prob_better_classifier": {"only_first_wrong": 3, "only_second_wrong": 8, "prior": 1.0},
-    "rejection_rates": {"differences": MANY, "tests": ["use all data"], "df": 3, "levels": [0.05]},
-    "replicability": {"differences": MANY[None] + np.zeros((2, 1, 1, 1)), **MEASURED, "level": 0.1},
     "resolution": {
         "n_datasets": [10, 20],
         "folds": [5],
@@ -115,7 +105,6 @@ RIGHT = {
 }
 OF_OTHERS = {  # what other functions return
     "adjust_pairs": lambda results: {"pairs": analysis.sign_test(results), "method": "holm"},
-    "calibration_plot": lambda _: {"calibration": analysis.calibrate(**RIGHT["calibrate"])},
     "decision_plot": lambda results: {
         "decision": analysis.compare(results).decision(),
         "results": results,
@@ -239,11 +228,6 @@ def test_ties_are_corrected_or_not(results):
         analysis.friedman_test(results, ties="ignore")
     with pytest.raises(AnalysisError, match="the tie rule 'ignore' is not known"):
         analysis.sign_test(results, ties="ignore")
-
-
-def test_names_of_tests_are_names():
-    with pytest.raises(AnalysisError, match=r"test = \['use all data'\] is not a name"):
-        analysis.replicability(MANY[None], ["use all data"])
 
 
 def test_numbers_are_taken_as_they_are():

@@ -1,15 +1,14 @@
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mlaut.analysis.methods.cross_validation.calibration import (
-    calibrate,
-    rejection_rates,
-    replicability,
-)
 from mlaut.analysis.methods.cross_validation.repeated_cv import cv_p_values
 from mlaut.errors import AnalysisError
+
+sys.path.append(str(Path(__file__).parents[3] / "examples" / "studies" / "bouckaert2003"))
+from measures import calibrate, calibration_plot, rejection_rates, replicability
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +132,51 @@ def test_replicability_counts_repetitions_that_agree():
 def test_bad_input_is_named(call, message):
     with pytest.raises(AnalysisError, match=message):
         call()
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    shared = np.random.default_rng(0).normal(size=(400, 1, 1)) / 5
+    return calibrate(np.random.default_rng(1).normal(size=(400, 10, 10)) + shared)
+
+
+def test_a_calibration_is_drawn_with_what_is_best(calibration, assert_readable):
+    figure = calibration_plot(calibration)
+    names = list(calibration.rates.index.unique("test"))
+    best = calibration.best().xs(0.05, level="level")
+    marks = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]
+    for line, name in zip(marks, names, strict=True):
+        good = bool(best.loc[name, "calibratable"])
+        assert line.get_xdata()[0] == best.loc[name, "df"]
+        assert (line.get_markerfacecolor() != "white") == good
+        told = f"df {best.loc[name, 'df']:g}" if good else "not calibratable"
+        assert line.get_label() == f"{name}: {told}"
+    assert_readable(figure)
+
+
+def test_a_calibration_is_drawn_for_what_was_measured(calibration):
+    figure = calibration_plot(calibration, level=0.1, tests=["k-fold"])
+    assert figure.axes[0].get_ylabel() == "type I error at level 0.1"
+    with pytest.raises(
+        AnalysisError, match=r"level 0\.2 was not measured, only 0\.01, 0\.05, 0\.1"
+    ):
+        calibration_plot(calibration, level=0.2)
+    with pytest.raises(AnalysisError, match="test 'folds of mine' was not measured"):
+        calibration_plot(calibration, tests=["folds of mine"])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "measure",
+    [
+        calibrate,
+        lambda x: rejection_rates(x, df=3),
+        lambda x: replicability(np.stack([x, x, x], axis=1), df=3),
+    ],
+)
+def test_a_gap_in_the_differences_is_one_line(measure, bad):
+    x = np.random.default_rng(0).normal(size=(4, 5, 2))
+    x[0, 0, 0] = bad
+    with pytest.raises(AnalysisError) as error:
+        measure(x)
+    assert "\n" not in str(error.value)

@@ -91,7 +91,7 @@ def test_every_figure_renames_colours_groups_and_limits_its_strategies(plot):
 
 
 def test_every_figure_of_strategies_has_a_look():
-    of_tests = {"calibration_plot", "simplex_plot"}
+    of_tests = {"simplex_plot"}
     for name in analysis.__all__:
         function = getattr(analysis, name)
         if inspect.isfunction(function) and "figsize" in inspect.signature(function).parameters:

@@ -1,9 +1,5 @@
 """Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
-from mlaut.analysis.methods.cross_validation.calibration import Calibration as Calibration
-from mlaut.analysis.methods.cross_validation.calibration import calibrate as calibrate
-from mlaut.analysis.methods.cross_validation.calibration import rejection_rates as rejection_rates
-from mlaut.analysis.methods.cross_validation.calibration import replicability as replicability
 from mlaut.analysis.methods.cross_validation.fold_tests import cv_differences as cv_differences
 from mlaut.analysis.methods.cross_validation.fold_tests import cv_test as cv_test
 from mlaut.analysis.methods.cross_validation.fold_tests import cv_test_datasets as cv_test_datasets

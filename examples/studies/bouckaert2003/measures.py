@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import Share, checked, shown
+from mlaut.analysis.common.arguments import Share, Size, checked, shown
 from mlaut.analysis.common.display import Shown, number
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.cross_validation.repeated_cv import (
@@ -21,6 +23,8 @@ from mlaut.analysis.methods.cross_validation.repeated_cv import (
     difference_table,
 )
 from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS, find_cv_test
+from mlaut.analysis.plots.canvas import FONT, log_scale
+from mlaut.analysis.plots.level_plots import _axes, _legend, _style
 from mlaut.errors import AnalysisError
 
 LEVELS = (0.01, 0.05, 0.10)  # the usual levels
@@ -316,3 +320,102 @@ def replicability(
     rejected, n = (p <= level).sum(axis=1), p.shape[1]
     alike = rejected * (rejected - 1) + (n - rejected) * (n - rejected - 1)
     return (float(np.isin(rejected, (0, n)).mean()), float((alike / (n * (n - 1))).mean()))
+
+
+@checked
+def calibration_plot(
+    calibration: Calibration,
+    *,
+    level: Share = 0.05,
+    tests: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    figsize: Size | None = None,
+) -> Figure:
+    """Draw the type I error of tests on cross-validation against their degrees of freedom.
+
+    Parameters
+    ----------
+    calibration : Calibration
+    level : float, default 0.05
+        One of the measured levels.
+    tests : sequence of str, optional
+        Tests to draw; default all measured tests.
+    ax, figsize : optional
+        Axes of the caller, or width and height of a new figure in inches.
+
+    Returns
+    -------
+    Figure
+        One line for each test; the band is the level plus and minus two standard errors. A marker
+        is at the degrees of freedom whose type I error is nearest to the level. It is filled if the
+        test can be calibrated, and hollow otherwise.
+
+    Raises
+    ------
+    AnalysisError
+        The level or a test was not measured.
+
+    Notes
+    -----
+    Bouckaert (2003), section 4.
+
+    Examples
+    --------
+    >>> null = np.random.default_rng(0).normal(size=(1000, 10, 1))
+    >>> calibration_plot(calibrate(null, ["k-fold"])).axes[0].get_xlabel()
+    'degrees of freedom (logarithmic axis)'
+    """
+    rates, best = _select_level(calibration, level, tests)
+    label = f"type I error at level {number(level)}"
+    figure, axes = _axes(ax, figsize, (7.5, 5.6), "degrees of freedom", label)
+    band = 2 * calibration.standard_error(level)
+    axes.axhspan(level - band, level + band, color="#DDDDDD", zorder=0)
+    for place, name in enumerate(rates.columns):
+        look = _style(place)
+        line = rates[name].dropna()
+        point = best.loc[name]
+        df_text = f"df {number(point['df'])}" if point["calibratable"] else "not calibratable"
+        axes.plot(line.index, line, linewidth=1.5, **(look | {"marker": ""}))
+        axes.plot(
+            point["df"],
+            point["type I error"],
+            label=f"{name}: {df_text}",
+            markersize=7,
+            markerfacecolor=look["color"] if point["calibratable"] else "white",
+            **look,
+        )
+    _df_axis(axes, rates)
+    axes.set_title(
+        f"{calibration.folds} folds x {calibration.runs} runs, {calibration.n_datasets} null "
+        "datasets",
+        fontsize=FONT,
+    )
+    _legend(axes, 2)
+    return figure
+
+
+def _select_level(
+    calibration: Calibration, level: float, tests: Sequence[str] | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rates at one level by df and test, and the best df of each test."""
+    if level not in calibration.rates.columns:
+        known = ", ".join(map(number, calibration.rates.columns))
+        raise AnalysisError(f"level {level} was not measured, only {known}")
+    rates = calibration.rates[level]
+    measured = list(rates.index.unique("test"))
+    names = measured if tests is None else list(tests)
+    for name in names:
+        if name not in measured:
+            raise AnalysisError(f"test {name!r} was not measured, only {', '.join(measured)}")
+    best = calibration.best().reset_index("level")
+    table = pd.DataFrame({name: rates.xs(name, level="test") for name in names})
+    return table, best[best["level"] == level]
+
+
+def _df_axis(axes: Axes, rates: pd.DataFrame) -> None:
+    """Set a logarithmic axis with labels 1, 2, 5, 10 and so on, if the range of df is wide."""
+    low, high = float(rates.index.min()), float(rates.index.max())
+    axes.set_ylim(0, None)
+    if low <= 0 or high / max(low, 1e-9) <= 20:
+        return
+    log_scale(axes, high / low)
