@@ -164,13 +164,16 @@ def test_texts_that_are_called_scores_are_refused_with_one_of_them(tmp_path):
     assert "column 'Paper' has 'On a', neither a number nor a word for none" in asked
 
 
-def test_a_column_that_fills_few_cells_is_no_dataset_without_a_question(tmp_path):
+def test_a_setting_that_fills_few_cells_is_no_dataset(tmp_path):
     rows = (
         "A|Official|30.1,A|Step|29.9,A|Cos|29.7,B|Official|26.1,C|Step|25.3,D|Cos|24.2,E|Warm|23.1"
     )
     text = "|Model|Optimizer|Error|\n|-|-|-|\n|" + rows.replace(",", "|\n|") + "|\n"
-    asked = refused(tmp_path, text, "error", name="t.md")
-    assert "strategy=Model+Optimizer; or" in asked
+    results = read(tmp_path, text, "error", name="t.md")
+    assert (len(results.datasets), len(results.strategies)) == (1, 7)
+    assert results.how_read.endswith("--metric error --columns dataset=Optimizer`.")
+    asked = refused(tmp_path, text.replace("Optimizer", "Rule"), "error", name="t.md")
+    assert "strategy=Model+Rule; or" in asked
 
 
 def test_a_metric_inside_the_names_of_json_is_the_score(tmp_path):

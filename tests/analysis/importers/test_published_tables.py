@@ -77,7 +77,7 @@ def wide(names, *rows):
             "unclear whether `Kind` names strategies, on one dataset",
         ),
         (
-            wide(["Setting", "size", "BLEU"], ["a", "4k x", 0.5], ["b", "8k x", 0.6]),
+            wide(["Chapter", "size", "BLEU"], ["a", "4k x", 0.5], ["b", "8k x", 0.6]),
             "bleu",
             "of one",
         ),

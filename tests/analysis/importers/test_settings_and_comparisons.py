@@ -350,3 +350,41 @@ def test_energy_among_known_datasets_is_one_and_among_others_is_asked_about(tmp_
     assert read(tmp_path, known).datasets == ("concrete", "energy", "yacht", "wine")
     asked = refused(tmp_path, table.set_axis(["s1", "energy", "s3", "s4"], axis=1))
     assert "`energy` may be no scores by the name, and look like the others" in asked
+
+
+def test_cases_are_datasets_though_one_row_is_missing(tmp_path):
+    table = crossed(pair_idx=range(30), method=["a", "b"]).assign(linked=[0, 1, 1] * 20)
+    results = read(tmp_path, table.drop(index=7))
+    assert (len(results.datasets), results.strategies) == (30, ("a", "b"))
+    assert "no result in 1 of 60 cells" in results.how_read
+
+
+def test_iterations_that_were_measured_are_no_repeats(tmp_path):
+    table = crossed(instance=["x", "y"], algo=["a", "b"], seed=[1, 2, 3])
+    results = read(tmp_path, table.assign(iterations=[3000, 2751, 2751, 99] * 3))
+    assert "means of 3 repeats (`seed`); not used: `iterations`" in results.how_read
+
+
+@pytest.mark.parametrize("name", ["Best On", "Family Rank"])
+def test_a_column_without_the_spreads_of_the_others_is_left_out(name, tmp_path):
+    table = WIDE.map("{:.3f} +/- 0.01".format).T.rename_axis("Algorithm").reset_index()
+    results = read(tmp_path, table.assign(**{name: [2, 1.5]}))
+    assert len(results.datasets) == len(WIDE)
+    assert results.how_read.endswith(f"`{name}` (no spreads beside the others').")
+
+
+def test_what_is_no_year_beside_years_is_left_out(tmp_path):
+    years = {str(2015 + i): [i + 1, 2 * i, 4 - i] for i in range(5)}
+    table = pd.DataFrame({"Ai": ["A1", "A2", "A3"], **years, "SWARA": [9, 1, 7]})
+    results = read(tmp_path, table, "points", greater_is_better=True)
+    assert (len(results.datasets), len(results.strategies)) == (5, 3)
+    assert "rows, named by `Ai` (columns are years)" in results.how_read
+    assert results.how_read.endswith("`SWARA` (no year).")
+
+
+@pytest.mark.parametrize(("one", "two"), [("biome", "map version"), ("topology", "format")])
+def test_of_two_columns_of_names_that_of_settings_names_strategies(one, two, tmp_path):
+    table = crossed(**{two: ["p", "q", "r"], one: ["u", "v"]})
+    results = read(tmp_path, table)
+    assert (len(results.datasets), results.strategies) == (2, ("p", "q", "r"))
+    assert "Another reading: " in results.how_read

@@ -190,8 +190,11 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     kind : {"dataset", "strategy"}
         What the rows are; if they are strategies, columns may have different scales.
     """
-    odd: dict[str, str] = {}
+    spread = [x for x in columns if x.spreads is not None and x.texts is not None]  # as printed
+    bare = [x.name for x in columns if x.spreads is None] if len(spread) > 1 else []
+    odd = dict.fromkeys(bare if len(bare) < len(spread) else [], "no spreads beside the others'")
     unclear: dict[str, str] = {}
+    columns = [x for x in columns if x.name not in odd]
     known = {x.name: x.numbers[np.abs(x.numbers) < _LARGEST] for x in columns}
     known = {name: values for name, values in known.items() if len(values)}
     whole = [name for name, values in known.items() if (values % 1 == 0).all()]

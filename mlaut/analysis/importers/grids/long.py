@@ -81,6 +81,9 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     fold = [x for x in fold if numbered[x] > 1]
     if g.n_of(*dataset) * g.n_of(*strategy) >= g.n and g.is_key([*dataset, *strategy]):
         repeat = []  # the number of each row
+    for x in repeat[::-1]:  # numbers that were measured, such as iterations
+        rest = [y for y in repeat if y != x]
+        repeat = rest if rest and g.is_key([*dataset, *strategy, *rest, *fold]) else repeat
     sources = sources_by_dataset(g, dataset) if dataset else {}
     used = {*dataset, *strategy, *repeat, *fold, score, *g.named("source")[:1] * bool(sources)}
     spread, paired = column.spreads, g.spreads_of([score])
@@ -175,6 +178,9 @@ def _other_key(
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
         if strategy and found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found):
+            if part_by_name(found[0]) == "strategy" and g.is_key([*strategy, *found, *more]):
+                g.tell_other({"dataset": found})
+                return [], [*strategy, *found]
             text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
             names = [x for x in g.columns if x in (*strategy, *found)]
             raise g.refuse(text, {"strategy": names}, {"dataset": found})
@@ -202,12 +208,15 @@ def _other_key(
             raise g.refuse(f"each `{x}` {_ALONE}")
     own = {x: [[*dict.fromkeys(g.columns[y].labels())] for y in like[x]] for x in pairs[0]}
     liked = {x: next(filter(None, map(likes, names)), "") for x, names in own.items()}
+    by_name = not any(liked.values())
+    liked = {x: part_by_name(x) for x in own} if by_name else liked
     if liked[one] == "strategy" or liked[two] == "dataset":
         one, two = two, one
     if liked[one] == "strategy" or liked[two] == "dataset" or not any(liked.values()):
         ways = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
         text = f"it is unclear which of `{one}` and `{two}` names the datasets"
         raise g.refuse(text, *ways, {"strategy": [one, two]})
+    g.tell_other(*[{"dataset": two, "strategy": one}] * by_name)
     return [one], [two]
 
 
@@ -273,10 +282,10 @@ def _may_tell(g: Sheet, name: str) -> bool:
         return False
     if g.n_of(name) == g.n:  # the number or the name of a run
         return False
-    if not column.is_number:
+    if not column.is_number or part_by_name(name):
         return True
     values = column.numbers[~np.isnan(column.numbers)]
-    return len(np.unique(values)) <= max(2, g.n // 4) and g.roles[name] != "score"
+    return len(np.unique(values)) <= max(2, g.n // 4)
 
 
 def _as_part(
@@ -292,9 +301,15 @@ def _as_part(
     chosen = (of_strategy or found)[0]
     steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
     steps |= len(chosen) > 3  # many settings are of either
-    if not steps and g.n_of(*strategy) > 1 and all(g.fixes(chosen, name) for name in strategy):
+    shared = g.n_of(*chosen) < g.n  # else they name rows, and fix whatever is in them
+    if (
+        shared
+        and not steps
+        and g.n_of(*strategy) > 1
+        and all(g.fixes(chosen, name) for name in strategy)
+    ):
         return _finer(g, strategy, chosen), dataset, repeat
-    several = bool(dataset) and g.n_of(*dataset) > 1
+    several = shared and bool(dataset) and g.n_of(*dataset) > 1
     if several and len(chosen) <= 3 and all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
     of_name = {role_of(x) for x in chosen}

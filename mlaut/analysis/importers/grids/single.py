@@ -10,6 +10,7 @@ from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
 from mlaut.analysis.importers.grids.names import (
     is_summary,
+    part_by_name,
     role_of,
     same_metric,
     without_unit,
@@ -90,6 +91,7 @@ def strategies_in(g: Sheet, rows: Sequence[str], said: bool = False) -> bool:
         return True
     sized = [x for x in g.columns if g.columns[x].is_number and OF_MODELS.search(x)]
     liked = likes([str(x) for x in g.label(rows)]) or ("strategy" if sized else "")
+    liked = liked or part_by_name(rows[0])
     if liked:
         return liked == "strategy"
     text = (

@@ -44,6 +44,7 @@ _COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
+_YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
 )
@@ -227,18 +228,20 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
         over, means = [], []
     marked = best_marked(columns)
     other = {"dataset": "strategy", "strategy": "dataset", "": ""}
+    n, k = len(plain), len(members)
     rules = (  # what rows are, what shows it, and how that is told
         ("strategy" if means else "", f"column `{''.join(means[:1])}` is a mean over the others"),
         ("dataset" if over else "", f"row `{''.join(over[:1])}` is one over the others"),
         (other[likes(members)], f"columns are {_NOUNS[likes(members)]} by their names"),
         (likes(plain), f"rows are {_NOUNS[likes(plain)]} by their names"),
         (_MARKED[marked], f"the best of each {marked[:-1]} is marked"),
+        ("dataset" if all(map(_YEAR, label)) else "", "rows are years"),
+        ("strategy" if 2 * sum(map(bool, map(_YEAR, members))) > k else "", "columns are years"),
     )
     evidence = {kind: why for kind, why in reversed(rules) if kind}
     if len(evidence) == 1:
         return next(iter(evidence.items()))
     both = f" ({evidence['dataset']}, but {evidence['strategy']})" if evidence else ""
-    n, k = len(plain), len(members)
     text = (
         f"it is unclear whether rows are datasets ({n} datasets, {k} strategies) or strategies "
         f"({k} datasets, {n} strategies){both}"
@@ -295,6 +298,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     for name in dict.fromkeys([*averages, *composed]):
         g.drop([name], "an average of the others" if name in averages else "by its name a summary")
     numbers = [x for x in numbers if x in g.columns]
+    others = [x for x in numbers if not _YEAR(x)]
+    numbers = g.without(numbers, others if 2 * len(others) < len(numbers) else [], "no year")
     if not numbers:
         return
     for at in block_averages(numbers, matrix_of([g.columns[x] for x in numbers]).T):
@@ -412,7 +417,7 @@ def _check_columns(
         raise g.refuse(text + g.metric, *({"metric": word_of(x)} for x in known[:3]))
     if told:
         raise g.refuse(f"its columns ({some_of(columns)}) {told[0].format(other)}")
-    if several and all(x.isdigit() for x in columns):
+    if several and all(x.isdigit() for x in columns) and not all(map(_YEAR, columns)):
         ends = f"columns {columns[0]} to {columns[-1]}"
         raise g.refuse(
             f"{ends} look like runs of one strategy; if they are not", {"score": columns}
