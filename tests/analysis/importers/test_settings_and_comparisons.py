@@ -365,12 +365,16 @@ def test_iterations_that_were_measured_are_no_repeats(tmp_path):
     assert "means of 3 repeats (`seed`); not used: `iterations`" in results.how_read
 
 
-@pytest.mark.parametrize("name", ["Best On", "Family Rank"])
-def test_a_column_without_the_spreads_of_the_others_is_left_out(name, tmp_path):
-    table = WIDE.map("{:.3f} +/- 0.01".format).T.rename_axis("Algorithm").reset_index()
-    results = read(tmp_path, table.assign(**{name: [2, 1.5]}))
+@pytest.mark.parametrize(
+    ("name", "values"), [("Best On", [2, 4]), ("Family Rank", [1, 1.5]), ("more", [9.5, -1.5])]
+)
+def test_a_comparison_without_the_spreads_of_the_others_is_left_out(name, values, tmp_path):
+    table = (100 * WIDE).map("{:.3f} +/- 0.01".format).T.rename_axis("Algorithm").reset_index()
+    results = read(tmp_path, table.assign(**{name: values}), "points", greater_is_better=True)
     assert len(results.datasets) == len(WIDE)
     assert results.how_read.endswith(f"`{name}` (no spreads beside the others').")
+    asked = refused(tmp_path, table.assign(odd=[77.5, 78.5]), "points", greater_is_better=True)
+    assert "`odd` may be no datasets (no spreads beside the others')" in asked
 
 
 def test_what_is_no_year_beside_years_is_left_out(tmp_path):

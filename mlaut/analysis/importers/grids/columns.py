@@ -190,11 +190,12 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     kind : {"dataset", "strategy"}
         What the rows are; if they are strategies, columns may have different scales.
     """
-    spread = [x for x in columns if x.spreads is not None and x.texts is not None]  # as printed
-    bare = [x.name for x in columns if x.spreads is None] if len(spread) > 1 else []
-    odd = dict.fromkeys(bare if len(bare) < len(spread) else [], "no spreads beside the others'")
-    unclear: dict[str, str] = {}
-    columns = [x for x in columns if x.name not in odd]
+    printed = [x for x in columns if x.spreads is not None and x.texts is not None]
+    bare = [x for x in columns if x.spreads is None] if len(printed) >= _LEAST else []
+    odd, unclear = dict[str, str](), dict[str, str]()
+    for x in bare if 2 * len(bare) <= len(printed) else []:
+        (odd if _is_comparison(x, printed) else unclear)[x.name] = "no spreads beside the others'"
+    columns = [x for x in columns if x.name not in {*odd, *unclear}]
     known = {x.name: x.numbers[np.abs(x.numbers) < _LARGEST] for x in columns}
     known = {name: values for name, values in known.items() if len(values)}
     whole = [name for name, values in known.items() if (values % 1 == 0).all()]
@@ -225,6 +226,15 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
         if known[name].min() > _OUTSIDE * others:
             unclear[name] = "beyond ten times the others"
     return odd, unclear
+
+
+def _is_comparison(column: Column, others: Sequence[Column]) -> bool:
+    """Return whether a column has ranks, counts below the others, or differences below zero."""
+    values = column.numbers[~np.isnan(column.numbers)]
+    low = min(np.nanmin(x.numbers) for x in others)
+    counts = (values % 1 == 0).all() and values.max(initial=0) < low
+    below = values.min(initial=0) < 0 <= low
+    return "rank" in column.name.lower() or bool(counts or below)
 
 
 def scales_apart(columns: Sequence[Column]) -> list[str]:
