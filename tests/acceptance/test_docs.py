@@ -44,7 +44,7 @@ def test_the_examples_of_a_page_run(page, tmp_path):
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
     assert told.returncode == 0, told.stderr
 
