@@ -33,7 +33,7 @@ OF_RESULTS = {
     "cv_differences": {"pair": ["A", "B"]},
     "cv_test_datasets": {"df": 3},
     "dataset_estimates": {"method": "wilson"},
-    "elo_ratings": {"n_samples": 20, "anchor": "A"},
+    "elo_ratings": {"n_samples": 20},
     "error_counts": {"first": "A", "second": "B"},
     "friedman_test": {},
     "hierarchical_test": {"pair": ["A", "B"]},

@@ -293,7 +293,6 @@ def time_plot(
     *,
     greater_is_better: bool,
     score_name: str = "score",
-    time_name: str = "training seconds",
     ax: Axes | None = None,
     figsize: Size | None = None,
     look: Look = PLAIN,
@@ -306,8 +305,8 @@ def time_plot(
         Score and seconds (above 0) by strategy. A strategy without both has no point.
     greater_is_better : bool
         Direction of the scores.
-    score_name, time_name : str
-        Labels of the axes.
+    score_name : str
+        Label of the axis of scores.
     ax, figsize, look : optional
         Axes, inches, names and colours: see `mlaut.analysis.Look`.
 
@@ -341,7 +340,7 @@ def time_plot(
         table["seconds"], table["score"], s=30, c=fills, edgecolors=edges, linewidths=1.2, zorder=3
     )
     name_points(axes, named, front, look)
-    style(axes, time_name, score_name)
+    style(axes, "training seconds", score_name)
     log_scale(axes, float(table["seconds"].max() / table["seconds"].min()))
     look.finish(axes, list(named.index), "")
     return figure

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import Positive, Seed, Share, one_of, position
+from mlaut.analysis.common.arguments import Positive, Seed, Share, one_of
 from mlaut.analysis.common.numerics import RELATIVE_NOISE, equalised
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results.given import of_results
@@ -35,7 +35,7 @@ def duels(results: Results) -> np.ndarray:
 
 
 _PER_LOG_ODDS = 400 / np.log(10)  # the usual scale: 400 points are odds of 10 to 1
-_MIDDLE = 1000.0  # mean rating where no strategy is the anchor, as in TabArena
+_MIDDLE = 1000.0  # mean rating of all strategies
 # TabArena's ridge, a precision of strengths in units of log odds. It is far below what one duel
 # says, and keeps the rating of a strategy that wins every duel finite.
 _RIDGE = 1e-6 / np.log(10) ** 2
@@ -51,8 +51,6 @@ _FEW = 10  # datasets: with 5, 95 % intervals cover 82 %, with 10 they cover 92 
 def elo_ratings(
     results: Results,
     *,
-    anchor: str | None = None,
-    anchor_rating: float = 1000.0,
     missing: str = "raise",
     n_samples: Positive = 500,
     confidence: Share = 0.95,
@@ -67,10 +65,6 @@ def elo_ratings(
     Parameters
     ----------
     results : Results or DataFrame
-    anchor : str, optional
-        Strategy whose rating is ``anchor_rating``, for example a baseline. Default: the mean of all
-        ratings is 1000.
-    anchor_rating : float, default 1000
     missing : {"raise", "left out"}, default "raise"
         ``"left out"`` leaves out the duels that need a missing cell. To count failures as losses,
         use `treat_missing` with ``"worst rank"`` first.
@@ -83,16 +77,16 @@ def elo_ratings(
     Returns
     -------
     ResultTable
-        One row for each strategy, the best first: ``Elo``, the ends ``low`` and ``high`` of its
-        interval, and ``wins`` (the share of its duels that it wins; ties count half). The width of
-        the intervals does not depend on the anchor, since they are computed about the mean rating.
+        One row for each strategy, the best first: ``Elo`` (the mean of all is 1000), the ends
+        ``low`` and ``high`` of its interval, and ``wins`` (the share of its duels that it wins;
+        ties count half).
 
     Raises
     ------
     MissingCellsError
         Cells are missing, and ``missing`` is ``"raise"``.
     AnalysisError
-        There are fewer than two datasets or strategies, or the anchor is not known.
+        There are fewer than two datasets or strategies.
 
     Notes
     -----
@@ -107,20 +101,17 @@ def elo_ratings(
     Examples
     --------
     >>> table = pd.DataFrame({"A": [1, 2, 1, 1], "B": [2, 1, 3, 4], "C": [3, 3, 2, 3]})
-    >>> elo_ratings(Results.from_table(table, greater_is_better=False), anchor="C").frame.round(1)
+    >>> elo_ratings(Results.from_table(table, greater_is_better=False)).frame.round(1)
                  Elo     low    high  wins
     strategy
-    A         1377.0  1149.7  3619.2   0.9
-    B         1072.2 -1319.8  3619.2   0.4
-    C         1000.0 -1319.8  1149.7   0.2
+    A         1227.2  1000.0  3469.5   0.9
+    B          922.5 -1469.5  3469.5   0.4
+    C          850.3 -1469.5  1000.0   0.2
     """
     if one_of("missing", missing, ("raise", "left out")) == "raise":
         results.complete(datasets=2, strategies=2)
     elif min(len(results.datasets), len(results.strategies)) < 2:
         raise AnalysisError("duels need at least two datasets and two strategies")
-    if not np.isfinite(anchor_rating):
-        raise AnalysisError(f"anchor_rating = {anchor_rating} is not finite")
-    at = None if anchor is None else position("strategy", anchor, results.strategies)
     outcomes = duels(results.in_order)
     n = len(outcomes)
     rng = np.random.default_rng(seed)
@@ -131,15 +122,13 @@ def elo_ratings(
     ratings = _MIDDLE + _PER_LOG_ODDS * strengths
     tail = _expanded_tail(confidence, n)
     ends = np.quantile(ratings[1:], [tail, 1 - tail], axis=0)
-    shift = 0.0 if at is None else anchor_rating - ratings[0, at]
-    columns = {"Elo": ratings[0] + shift, "low": ends[0] + shift, "high": ends[1] + shift}
+    columns = {"Elo": ratings[0], "low": ends[0], "high": ends[1]}
     columns |= {"wins": points.sum(axis=0) / np.maximum(fought.sum(axis=(0, 2)), 1)}
     index = pd.Index(results.strategies, name="strategy")
     frame = pd.DataFrame(columns, index=index).sort_values("Elo", ascending=False, kind="stable")
-    name = "Elo ratings" + (f" ({anchor} = {anchor_rating:g})" if anchor else "")
     source = "Erickson et al. 2025 (TabArena); Elo 1978; Hesterberg 2015"
     notes = _notes(results, _groups(outcomes, fought, points, weights), seed)
-    return results.table(name, frame, source, notes=notes)
+    return results.table("Elo ratings", frame, source, notes=notes)
 
 
 def _expanded_tail(confidence: float, n: int) -> float:
