@@ -1,12 +1,14 @@
 """Verification of a bundle by fitting cells again, and its extension by further strategies."""
 
+from __future__ import annotations
+
 import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlaut.bundles.manifest import (
     DATASETS,
@@ -19,10 +21,12 @@ from mlaut.bundles.manifest import (
 from mlaut.bundles.opening import open_bundle
 from mlaut.downloads import MOST_BYTES
 from mlaut.errors import MlautError, StudyError
-from mlaut.experiments import RunSummary
 from mlaut.experiments.checking.verify import Verification, verify_study
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.records import Dataset
+
+if TYPE_CHECKING:
+    from mlaut.experiments import RunSummary
 
 _MOST_TOML = 2**20  # bytes of a study file that is read
 _WORD = re.compile(r"\w[\w +-]{0,40}")

@@ -315,15 +315,14 @@ def verify(
     mlaut verify study.toml --refit 1%
     mlaut verify https://example.org/bundle/ --refit 1%
     """
-    from mlaut.analysis import Results
-    from mlaut.bundles import verify_bundle
-    from mlaut.experiments.cells.memory import parse_bytes
-
     arguments["hdf5_input_io"] = files_io.FilesIO(database) if database else None
     cleared, about = 0, ""
     if kind_of(study) is Kind.BUNDLE:
         if mend or seal:
             raise StudyError(f"{study}: a bundle is not changed; mend a copy of its study")
+        from mlaut.bundles import verify_bundle
+        from mlaut.experiments.cells.memory import parse_bytes
+
         arguments |= {"limit": parse_bytes(limit) or 0, "trusted": trust}
         bundle, checked = verify_bundle(study, **arguments)
         path, about = bundle.study, f"{bundle}\n"
@@ -333,7 +332,11 @@ def verify(
             files_io.accept_changes(path)
         cleared = sum(files_io.StudyStore(path).mend().values()) if mend else 0
         checked = experiments.verify_study(study, **arguments)
-    scores = Results.from_study(path, metric).scores if metric and checked.ok else None
+    scores = None
+    if metric and checked.ok:
+        from mlaut.analysis import Results
+
+        scores = Results.from_study(path, metric).scores
     show(about + str(checked) + (f"\n  {cleared} damaged cells cleared" if cleared else ""))
     answer: dict[str, Any] = {**checked.to_dict(), "cleared": cleared, "scores": {}}
     if scores is not None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from time import time
 from typing import Any
@@ -21,6 +22,7 @@ import numpy as np
 from mlaut.arrays import is_array, take_rows
 from mlaut.data.splits.targets import positions
 from mlaut.estimators.preparing.columns import are_plain_numbers, have_names_of_one_type
+from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry
 from mlaut.files_io.tables.roles import role_values
 from mlaut.records import Cell, Dataset, Outcome, Status
 
@@ -75,6 +77,18 @@ def cell_seed(seed: int, cell: Cell) -> int:
     # follows the dataset's name cannot hold the zero byte, so no two cells have one key.
     key = "\0".join([str(seed), cell.dataset, cell.strategy, str(cell.repeat), str(cell.fold)])
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "little")
+
+
+def origin_of_seed(
+    stored: int, cell: Cell, seeds: Iterable[int], dataset: SplitEntry, strategy: StrategyEntry
+) -> tuple[int, tuple[str, str]] | None:
+    """Return the seed of a study, and the names of a cell then, that give its stored seed."""
+    for seed in seeds:
+        for names in product((*dataset.named, dataset.name), (*strategy.named, strategy.name)):
+            key = replace(cell, dataset=names[0], strategy=names[1])
+            if cell_seed(seed, key) == stored:
+                return seed, names
+    return None
 
 
 def failed_outcome(

@@ -1,29 +1,23 @@
 """Verification of studies: structure, checksums, seeds, datasets, and cells fitted again."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import MlautError, StudyError
-from mlaut.estimators import MlautEstimator
-from mlaut.experiments.engines.engine import Engine, make_engine
+from mlaut.experiments.cells.cell_input import origin_of_seed
 from mlaut.experiments.following.status import JOURNAL_LEFT
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.ledger import count_cells, counts_text, counts_words
-from mlaut.experiments.runs.refit import (
-    RunHistory,
-    difference,
-    fitted_again,
-    origin_of_seed,
-    usable_strategies,
-)
 from mlaut.experiments.study_files.choices import choose_strategies
 from mlaut.experiments.study_files.study_file import read_study_file
 from mlaut.files_io import FilesIO, StudyStore
@@ -32,6 +26,10 @@ from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study_checks import journal_problems, problems_of, remains_of
 from mlaut.markup import Displayed, counted
 from mlaut.records import Cell, Status
+
+if TYPE_CHECKING:
+    from mlaut.estimators import MlautEstimator
+    from mlaut.experiments.engines.engine import Engine
 
 _UNCHECKED = "the datasets were not checked"
 
@@ -227,6 +225,9 @@ def verify_study(
         return checked
     if hdf5_input_io is None:
         raise StudyError(f"{path}: fitting cells again needs the datasets; name their database")
+    from mlaut.experiments.engines.engine import make_engine
+    from mlaut.experiments.runs.refit import usable_strategies
+
     usable, left_out = usable_strategies(study, strategies, source)
     options = RunOptions(engine=engine, n_jobs=n_jobs)
     cells = _sample(study, [strategy.name for strategy in usable], share, seed)
@@ -351,6 +352,8 @@ def _refit(
     engine: Engine,
 ) -> Iterator[Drift]:
     """Fit cells again, and yield those whose predictions differ from the stored ones."""
+    from mlaut.experiments.runs.refit import RunHistory, difference, fitted_again
+
     runs, block = RunHistory(study), lru_cache(maxsize=4)(study.block)
     for outcome in fitted_again(study, input_io, strategies, cells, engine):
         if what := difference(block(outcome.cell.dataset), outcome):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from mlaut.errors import MlautError, StudyError, some_of
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.estimators.libraries.session import SETTINGS, in_session
-from mlaut.experiments.cells.cell_input import CellOptions, cell_seed
+from mlaut.experiments.cells.cell_input import CellOptions, origin_of_seed
 from mlaut.experiments.cells.saved_models import read_saved
 from mlaut.experiments.engines.engine import Engine, make_engine
 from mlaut.experiments.options import RunOptions
@@ -246,18 +245,6 @@ class RunHistory:
             for name in sorted({*then, *now})
             if then.get(name) != now.get(name)
         }
-
-
-def origin_of_seed(
-    stored: int, cell: Cell, seeds: Iterable[int], dataset: SplitEntry, strategy: StrategyEntry
-) -> tuple[int, tuple[str, str]] | None:
-    """Return the seed of a study, and the names of a cell then, that give its stored seed."""
-    for seed in seeds:
-        for names in product((*dataset.named, dataset.name), (*strategy.named, strategy.name)):
-            key = replace(cell, dataset=names[0], strategy=names[1])
-            if cell_seed(seed, key) == stored:
-                return seed, names
-    return None
 
 
 def _began(run: Mapping[str, Any]) -> float:
