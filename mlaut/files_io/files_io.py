@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -245,8 +245,20 @@ class FilesIO:
         StoreError
             The dataset is damaged; the message names the column.
         """
+        with self.loading() as load:
+            return load(dataset_path, shared)
+
+    @contextlib.contextmanager
+    def loading(self) -> Iterator[Callable[..., Dataset]]:
+        """Yield a function that reads datasets as `load_dataset` does; the file is opened once."""
+
+        def load(dataset_path: str, shared: bool = False) -> Dataset:
+            # The caller may go on after an error, so each is explained here.
+            with explained(self.path, "reading"), damage_explained(self.path, "datasets were"):
+                return get_dataset(self._group(file, dataset_path), shared)
+
         with self._reading() as file:
-            return get_dataset(self._group(file, dataset_path), shared)
+            yield load
 
     def load_columns(self, dataset_path: str, columns: Iterable[Any] = ()) -> Dataset:
         """Read the target of a dataset, and some other columns; the rest is not read.

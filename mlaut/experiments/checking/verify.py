@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,12 +20,12 @@ from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.ledger import count_cells, counts_text, counts_words
 from mlaut.experiments.study_files.choices import choose_strategies
 from mlaut.experiments.study_files.study_file import read_study_file
-from mlaut.files_io import FilesIO, StudyStore
+from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study_checks import journal_problems, problems_of, remains_of
 from mlaut.markup import Displayed, counted
-from mlaut.records import Cell, Status
+from mlaut.records import Cell, Dataset, Status
 
 if TYPE_CHECKING:
     from mlaut.estimators import MlautEstimator
@@ -209,13 +209,14 @@ def verify_study(
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
     problems += [("journal", line) for line in journal_problems(study)]
-    problems += _seed_problems(study, names)
+    statuses = study.statuses(names)
+    problems += _seed_problems(study, {name: held for name, (held, _) in statuses.items()})
     if hdf5_input_io is not None:
         problems += _dataset_problems(study, names, hdf5_input_io)
     checked = Verification(
         path,
         len(study.datasets),
-        count_cells(study.statuses(names)).total,
+        count_cells(statuses).total,
         tuple(problems),
         study.journal_path.exists(),
         remains=remains_of(study),
@@ -260,25 +261,30 @@ def _verify_input(path: Path) -> Verification:
     """Check a database of datasets: each must match its stored fingerprint."""
     input_io, problems = FilesIO(path), []
     paths = input_io.list_datasets()[1]
-    for dataset in paths:
-        try:
-            input_io.load_dataset(dataset)
-        except MlautError as error:
-            problems.append((f"dataset {dataset!r}", str(error)))
+    with input_io.loading() as load:
+        for dataset in paths:
+            try:
+                load(dataset)
+            except MlautError as error:
+                problems.append((f"dataset {dataset!r}", str(error)))
     unchecked = "" if paths else "nothing was checked: the file holds no study and no dataset"
     return Verification(path, len(paths), {}, tuple(problems), unchecked=unchecked)
 
 
-def _seed_problems(study: StudyStore, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield a problem for each cell whose seed is not derived from its key and a run's seed."""
+def _seed_problems(
+    study: StudyStore, strategies: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield a problem for each cell whose seed is not derived from its key and a run's seed.
+
+    ``strategies`` has those that the arrays of each dataset hold.
+    """
     seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}
     if not seeds:
         return
-    strategies = {name: allocated for name, (allocated, _) in study.statuses(names).items()}
     foreign = foreign_sources(study.strategies)  # no run derived their seeds
     entries = {entry.name: entry for entry in study.strategies}
-    splits = study.splits_of(names)
-    for dataset, (name, numbers) in zip(splits, study.numbers(names), strict=True):
+    splits = study.splits_of(strategies)
+    for dataset, (name, numbers) in zip(splits, study.numbers(strategies), strict=True):
         for s, repeat, fold in np.argwhere(numbers["status"] == Status.DONE).tolist():
             cell = Cell(name, strategies[name][s], repeat, fold)
             if cell.strategy in foreign:
@@ -315,17 +321,24 @@ def _dataset_problems(
     study: StudyStore, names: Sequence[str], input_io: FilesIO
 ) -> Iterator[tuple[str, str]]:
     """Yield a problem for each dataset that differs from the one that was split."""
-    for name, entry in zip(names, study.splits_of(names), strict=True):
-        try:
-            dataset = input_io.load_dataset(entry.path)
-            truth, classes = encode_target(dataset.labels, dataset.task)
-        except MlautError as error:
-            yield f"dataset {name!r}", str(error)
-            continue
-        if dataset.fingerprint != entry.fingerprint:
-            yield f"dataset {name!r}", f"{input_io.path} has other content under {entry.path}"
-        elif classes != entry.classes or not np.array_equal(truth, entry.truth):
-            yield f"dataset {name!r}", "its truth is not the target of its dataset"
+    with input_io.loading() as load:
+        for name, entry in zip(names, study.splits_of(names), strict=True):
+            if problem := _dataset_problem(load, entry, input_io.path):
+                yield f"dataset {name!r}", problem
+
+
+def _dataset_problem(load: Callable[[str], Dataset], entry: SplitEntry, path: Path) -> str:
+    """Return how a dataset differs from the one that was split; empty if it does not."""
+    try:
+        dataset = load(entry.path)
+        truth, classes = encode_target(dataset.labels, dataset.task)
+    except MlautError as error:
+        return str(error)
+    if dataset.fingerprint != entry.fingerprint:
+        return f"{path} has other content under {entry.path}"
+    if classes != entry.classes or not np.array_equal(truth, entry.truth):
+        return "its truth is not the target of its dataset"
+    return ""
 
 
 # ---------------------------------------------------------------- fitting again
