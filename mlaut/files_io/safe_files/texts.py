@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from mlaut.files_io.safe_files.plain_files import MOST_JSON
-from mlaut.files_io.safe_files.untrusted import opened, read_json, read_whole
+from mlaut.files_io.safe_files.untrusted import StoredArray, opened, read_json
 
 _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compressed array
 _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
@@ -43,14 +43,15 @@ def get_json(group: h5py.Group, name: str, default: Any) -> Any:
 
 
 def _content(group: h5py.Group, name: str) -> bytes:
-    return read_whole(_small(group, name, "JSON")).tobytes().rstrip(b"\0")
+    return _small(group, name, "JSON").read().tobytes().rstrip(b"\0")
 
 
-def _small(group: h5py.Group, name: str, what: str) -> h5py.h5d.DatasetID:
+def _small(group: h5py.Group, name: str, what: str) -> StoredArray:
     item = opened(group, name)
-    size = item.dtype.itemsize * item.get_space().get_simple_extent_npoints()
-    if size > MOST_JSON:
-        raise ValueError(f"{group.name}/{name} has {size:,} bytes of {what}, which nothing needs")
+    if item.nbytes > MOST_JSON:
+        raise ValueError(
+            f"{group.name}/{name} has {item.nbytes:,} bytes of {what}, which nothing needs"
+        )
     return item
 
 
@@ -82,10 +83,11 @@ def get_labels(group: h5py.Group, name: str) -> list[Any]:
     """Return stored labels; an empty list if there are none."""
     if name not in group:
         return []
-    item, kind = _small(group, name, "labels"), group[name].attrs.get("encoding-type")
+    item = _small(group, name, "labels")
+    kind = h5py.Dataset(item.identity).attrs.get("encoding-type")
     if kind != "labels" or item.dtype.kind not in "Sif":
         return list(get_json(group, name, []))
-    values = read_whole(item).tolist()
+    values = item.read().tolist()
     return [text.decode() for text in values] if item.dtype.kind == "S" else values
 
 

@@ -6,8 +6,10 @@ terabyte of memory. MLaut never writes such files, so it refuses all of them.
 """
 
 import json
+import math
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -57,7 +59,7 @@ def check_links(file: h5py.File, path: Path) -> None:
 
 
 def check_size(item: Any, *, plain: bool = False, largest: int | None = None) -> Any:
-    """Return an array of a file, or its identifier, after a check of the memory that it needs.
+    """Return an array of a file after a check of the memory that it needs.
 
     ``plain`` is for numbers that MLaut stores uncompressed: they need no more than the file has;
     ``largest`` is for an array that is read in pieces.
@@ -68,14 +70,46 @@ def check_size(item: Any, *, plain: bool = False, largest: int | None = None) ->
         Its values lie in other files or have variable length, or it declares more bytes than are
         stored, or more than half of the memory that this process may use.
     """
-    identity = item.id if isinstance(item, h5py.HLObject) else item
+    stored_array(item.id if isinstance(item, h5py.HLObject) else item, plain, largest)
+    return item
+
+
+class StoredArray(NamedTuple):
+    """Array of a file whose size has been checked, with what its identifier tells slowly."""
+
+    identity: h5py.h5d.DatasetID
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its values in memory."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def read(self, part: slice = slice(None)) -> np.ndarray:
+        """Return its values, or a part of its first axis."""
+        if part != slice(None):
+            return np.asarray(h5py.Dataset(self.identity)[part])
+        values = np.zeros(self.shape, self.dtype)
+        if values.size:
+            kind = _type_of(self.dtype) if self.dtype.kind in "iuf" else None
+            self.identity.read(h5py.h5s.ALL, h5py.h5s.ALL, values, kind)
+        return values
+
+
+_type_of = cache(h5py.h5t.py_create)  # of numbers: texts of two encodings are equal as types
+
+
+def stored_array(identity: Any, plain: bool = False, largest: int | None = None) -> StoredArray:
+    """Return an array of a file by its identifier, after the checks of `check_size`."""
     if not isinstance(identity, h5py.h5d.DatasetID):
         raise ValueError(f"{h5py.h5i.get_name(identity).decode()} is no array")
-    what, dtype = "", identity.dtype
+    what, dtype, space = "", identity.dtype, identity.get_space()
     creation = identity.get_create_plist()  # twice as quick as the properties of h5py, each time
-    stored = identity.get_storage_size()
-    size = dtype.itemsize * identity.get_space().get_simple_extent_npoints()
-    if plain:
+    size, stored = dtype.itemsize * space.get_simple_extent_npoints(), 0
+    if size > _SMALL:
+        stored = identity.get_storage_size()
+    if plain and stored:
         stored = min(stored, h5py.h5i.get_file_id(identity).get_filesize())
     if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
         what = "its values lie in other files"
@@ -90,7 +124,7 @@ def check_size(item: Any, *, plain: bool = False, largest: int | None = None) ->
             f"{h5py.h5f.get_name(identity).decode()}: {h5py.h5i.get_name(identity).decode()}: "
             f"{what}; it is not read: do not trust this file, or restore it from a copy"
         )
-    return item
+    return StoredArray(identity, space.shape, dtype)
 
 
 def check_together(group: h5py.Group, text: int = 1) -> None:
@@ -133,22 +167,12 @@ def read_json(content: bytes) -> Any:
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def opened(group: h5py.Group, name: str, **how: Any) -> h5py.h5d.DatasetID:
-    """Return the identifier of an array after `check_size`; h5py's objects take four times as long.
+def opened(group: h5py.Group, name: str, **how: Any) -> StoredArray:
+    """Return an array of a group after the checks of `check_size`.
 
     Raises
     ------
     KeyError
         The group has nothing of this name.
     """
-    return check_size(h5py.h5o.open(group.id, name.encode()), **how)
-
-
-def read_whole(item: h5py.h5d.DatasetID, part: slice = slice(None)) -> np.ndarray:
-    """Return the values of an array that `check_size` has checked, or a part of its first axis."""
-    if part != slice(None):
-        return np.asarray(h5py.Dataset(item)[part])
-    values = np.zeros(item.shape, item.dtype)
-    if values.size:
-        item.read(h5py.h5s.ALL, h5py.h5s.ALL, values)
-    return values
+    return stored_array(h5py.h5o.open(group.id, name.encode()), **how)

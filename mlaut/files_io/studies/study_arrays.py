@@ -18,7 +18,7 @@ from mlaut.files_io.outcomes.study_records import DETAILS, LOGS, USAGE, SplitEnt
 from mlaut.files_io.safe_files.hdf5 import InPlace
 from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import append_log, get_labels, get_log, put_labels
-from mlaut.files_io.safe_files.untrusted import opened, read_whole
+from mlaut.files_io.safe_files.untrusted import opened
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
 VERSION = 2  # of the form of outcomes in HDF5
@@ -220,7 +220,7 @@ class StudyArrays:
                 f"{name} of dataset {self.entry.name!r} is {item.dtype} {item.shape}, "
                 f"and must be {dtype} {shape}"
             )
-        values = read_whole(item, part)
+        values = item.read(part)
         for s, repeat, start, new in self._journaled.get(name, ()):
             for at in (k for k, own in enumerate(range(len(self.names))[part]) if own == s):
                 values[at, repeat, start : start + len(new)] = new

@@ -28,7 +28,7 @@ from mlaut.files_io.safe_files.texts import (
     put_json,
     put_labels,
 )
-from mlaut.files_io.safe_files.untrusted import check_together, opened, read_json, read_whole
+from mlaut.files_io.safe_files.untrusted import check_together, opened, read_json
 from mlaut.files_io.studies.study_arrays import StudyArrays
 from mlaut.identity import without_rooms
 from mlaut.records import CLASSIFICATION, TASKS, Split
@@ -143,7 +143,7 @@ def arrays_of(file: h5py.File, dataset: str) -> StudyArrays:
 
 def group_of(file: h5py.File, dataset: str) -> h5py.Group:
     """Return the group of the arrays of a dataset."""
-    return file[PREDICTIONS][to_h5(dataset)]
+    return file[f"{PREDICTIONS}/{to_h5(dataset)}"]
 
 
 def put_entry(file: h5py.File, entry: SplitEntry) -> None:
@@ -201,7 +201,7 @@ def _entry_of(file: h5py.File, dataset: str) -> SplitEntry:
     about = get_json(group, "about", {})
     stored = {n: opened(group, n, plain=True) for n in _OF_ROWS if n in group}
     _check_form(dataset, about["task"], stored)
-    values = {name: read_whole(item) for name, item in stored.items()}
+    values = {name: item.read() for name, item in stored.items()}
     for array in values.values():
         array.flags.writeable = False  # all who read the file share them
     entry = SplitEntry(

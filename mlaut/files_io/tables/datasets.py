@@ -25,7 +25,7 @@ from mlaut.errors import DataError, StoreError, nearest, shortened, some_of
 from mlaut.files_io.safe_files.names import from_h5, plain_names
 from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import get_json, put_json
-from mlaut.files_io.safe_files.untrusted import opened, read_whole
+from mlaut.files_io.safe_files.untrusted import opened
 from mlaut.files_io.tables.arrays import (
     array_fingerprint,
     checked_array,
@@ -522,7 +522,7 @@ def _get_split(group: h5py.Group, info: DatasetInfo) -> Split | None:
     if not info.split:
         return None
     try:
-        return Split(read_whole(opened(group, "split")).astype(np.int16), info.split)
+        return Split(opened(group, "split").read().astype(np.int16), info.split)
     except (KeyError, OSError) as error:
         raise _broken(group, info.name, "has lost its split") from error
 

@@ -27,7 +27,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
-from mlaut.files_io.safe_files.untrusted import check_size, check_together, read_whole
+from mlaut.files_io.safe_files.untrusted import check_size, check_together, stored_array
 from mlaut.files_io.tables import encodings
 from mlaut.lazy import pd
 
@@ -236,12 +236,13 @@ def _read_body(
 ) -> Iterator[pd.DataFrame | pd.Series]:
     names = list(columns)
     with _damage_explained(where, "its columns"):
-        n_elements = len(group["body"])
+        body = group["body"]
+        n_elements = len(body)
     start = 0
     for position in range(n_elements):
         what = f"column {names[start]!r}" if start < len(names) else "a column without a name"
         with _damage_explained(where, what):
-            element = _get(group["body"][str(position)], where)
+            element = _get(body[str(position)], where)
             count = int(element.about["columns"])
             if element.encoding == "array":
                 yield pd.DataFrame(element.arrays["values"].T, index=index, copy=False)
@@ -257,7 +258,7 @@ def _get(group: h5py.Group, where: str) -> encodings.Element:
     _check_version(group, where, about)
     stored = {name.decode(): h5py.h5o.open(group.id, name) for name in group.id}
     groups = {key: item for key, item in stored.items() if isinstance(item, h5py.h5g.GroupID)}
-    arrays = {key: read_whole(check_size(stored[key])) for key in stored if key not in groups}
+    arrays = {key: stored_array(stored[key]).read() for key in stored if key not in groups}
     if about[ENCODING] == "text" and "values" in arrays:
         arrays |= _from_strings(arrays.pop("values"))
     parts = {key: _get(h5py.Group(item), where) for key, item in groups.items()}
