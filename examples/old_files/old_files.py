@@ -20,7 +20,7 @@ import pandas as pd
 from mlaut.errors import StoreError
 from mlaut.files_io.safe_files.hdf5 import read_h5
 from mlaut.files_io.safe_files.old_files import tables_of_pandas
-from mlaut.files_io.safe_files.untrusted import check_size, read_whole
+from mlaut.files_io.safe_files.untrusted import stored_array
 
 _SPLITS, _PREDICTIONS, _TIMES = "split_dts_idx", "experiments/predictions", "run_times"
 _LARGEST_PICKLE = 2**24  # bytes; those of 0.1 hold three short texts for each strategy
@@ -117,7 +117,7 @@ def _frame(path: Path, group: h5py.Group) -> pd.DataFrame:
             if h5py.check_vlen_dtype(values.dtype) is not None:
                 block = _pickled_block(values, len(names), f"{path}: {values.name}")
             else:
-                block = read_whole(check_size(values.id))
+                block = stored_array(values.id).read()
             columns |= dict(zip(names, block.T, strict=True))
         return pd.DataFrame({name: columns[name] for name in order})
     except (AttributeError, IndexError, KeyError, ValueError, TypeError) as error:
@@ -127,7 +127,7 @@ def _frame(path: Path, group: h5py.Group) -> pd.DataFrame:
 
 
 def _texts(item: h5py.Dataset) -> list[str]:
-    return [text.decode("utf-8") for text in read_whole(check_size(item.id)).tolist()]
+    return [text.decode("utf-8") for text in stored_array(item.id).read().tolist()]
 
 
 def _pickled_block(item: h5py.Dataset, n_columns: int, place: str) -> np.ndarray:
@@ -179,8 +179,8 @@ def _pickled_texts(content: Any, place: str) -> list[str]:
 def _results(path: Path, file: h5py.File, name: str) -> OldResults:
     try:
         split, stored = file[f"{_SPLITS}/{name}"], file[f"{_PREDICTIONS}/{name}"]
-        train, test = (read_whole(check_size(split[name].id)) for name in ("train_idx", "test_idx"))
-        predictions = {strategy: read_whole(check_size(stored[strategy].id)) for strategy in stored}
+        train, test = (stored_array(split[name].id).read() for name in ("train_idx", "test_idx"))
+        predictions = {strategy: stored_array(stored[strategy].id).read() for strategy in stored}
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise StoreError(f"{path}: {name!r} has no split with predictions ({error})") from error
     if any(rows.dtype.kind not in "iu" or rows.ndim != 1 for rows in (train, test)):

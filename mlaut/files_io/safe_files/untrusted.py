@@ -109,8 +109,8 @@ def stored_array(identity: Any, plain: bool = False, largest: int | None = None)
     size, stored = dtype.itemsize * space.get_simple_extent_npoints(), 0
     if size > _SMALL:
         stored = identity.get_storage_size()
-    if plain and stored:
-        stored = min(stored, h5py.h5i.get_file_id(identity).get_filesize())
+        if plain:
+            stored = min(stored, h5py.h5i.get_file_id(identity).get_filesize())
     if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
         what = "its values lie in other files"
     elif dtype.hasobject:
