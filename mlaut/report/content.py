@@ -34,7 +34,7 @@ from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.evidence import primary_test
 from mlaut.analysis.deciding.one_decision import decide_one
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
-from mlaut.analysis.deciding.verdict_table import TREATED
+from mlaut.analysis.deciding.verdict_table import TREATED, Way
 from mlaut.analysis.deciding.verdicts import LIKELY, is_baseline
 from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
@@ -427,15 +427,16 @@ def _decided(
         return None
     test = chosen.analysis.test or default_test(scored.metric)
     others = {
-        f"metric {part.scored.metric.name}": primary_test(part.tested, part.decision.chosen)
+        Way(f"metric {part.scored.metric.name}"): primary_test(part.tested, part.decision.chosen)
         for part in secondary
         if part.tested is not None and part.decision is not None
     }
-    for treatment, phrase in TREATED.items() if len(scored.missing) else ():
+    for treatment in TREATED if len(scored.missing) else ():
         with suppress(AnalysisError):  # the treatment would leave nothing, or is not valid
             treated = treat_missing(scored, treatment)
             if treated.notes != comparison.results.notes:
-                others[phrase] = pairs_by_test(test, treated, comparison.correction)
+                way = Way.treated(treatment, len(treated.datasets))
+                others[way] = pairs_by_test(test, treated, comparison.correction)
     decision = decide_study(comparison, chosen, scored=scored, others=others)
     if decision.decided or not 2 <= len(scored.datasets) <= _FEW:
         return decision

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mlaut.analysis.deciding.verdict_table import MARK, TREATED, Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import MARK, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
 
@@ -54,9 +54,9 @@ def _agree(table: VerdictTable) -> str:
         who = "some do not" if k > 1 else "one does not" if n > 1 else "it does not"
         texts.append(f"{who} confirm {unsure} as {'different' if table.control else 'worse'}")
     texts = texts or [
-        f"{x.how}, {_few(x.than)} {be(x.than)} {_than(table.leader)}"
+        f"{x.how.words}, {differs(x, table.leader, _MOST_OTHER)}"
         for x in table.checks
-        if x.than
+        if x.than or x.faint
     ]
     if not texts:
         every = {1: f"{others} agrees", 2: "both other analyses agree"}
@@ -105,25 +105,24 @@ def missing(table: VerdictTable) -> str:
     """Return how missing results count, and what another treatment of them changes."""
     n = int(table.frame["failures"].sum())
     start = "1 result is missing: it" if n == 1 else f"{n} results are missing: each"
-    told = [_treated(table, check) for check in table.checks if check.how in TREATED.values()]
+    told = [_treated(table, check) for check in table.checks if check.how.treats]
     return ". ".join([f"{start} counts as last place"] * table.last + told)
 
 
 def _treated(table: VerdictTable, check: Check) -> str:
     """Return what another treatment of missing results says of the choice, and of others."""
-    how, leader = f"{check.how[:1].upper()}{check.how[1:]}", table.leader
+    how, leader = f"{check.how.words[:1].upper()}{check.how.words[1:]}", table.leader
     if differs(check, leader) == "the same":
         return f"{how}, the verdicts are the same"
     choice = f"{leader} {'may still be best' if check.leads else 'is shown to be worse'}"
-    if not (names := [x for x in table.fragile if x in (*check.also, *check.than)]):
-        return f"{how}, {choice}"
-    few = len(names) <= _MOST_OTHER
-    who = listed(names) if few else f"{len(names)} of the {len(table.named(AVOID))} to avoid"
-    return f"{how}, {choice}, but {who} ({MARK}) {be(names)} not shown to be worse than {leader}"
-
-
-def _than(leader: str) -> str:
-    return f"not shown to be worse than {leader}"
+    parts = []
+    if names := [x for x in table.fragile if x in (*check.also, *check.than)]:
+        few = len(names) <= _MOST_OTHER
+        who = listed(names) if few else f"{len(names)} of the {len(table.named(AVOID))} to avoid"
+        parts.append(f"{who} ({MARK}) {be(names)} not shown to be worse than {leader}")
+    if check.faint:
+        parts.append(f"so few datasets do not show {_few(check.faint)} to be worse")
+    return f"{how}, {choice}{', but ' * bool(parts)}{', and '.join(parts)}"
 
 
 def differs(check: Check, leader: str, most: int = MOST_NAMED) -> str:
@@ -132,7 +131,8 @@ def differs(check: Check, leader: str, most: int = MOST_NAMED) -> str:
     parts = (
         (check.also, f"not shown to {worse}"),
         (check.without, f"shown to {worse}"),
-        (check.than, _than(leader)),
+        (check.than, f"not shown to be worse than {leader}"),
+        (check.faint, f"not shown to {worse} by so few datasets"),
     )
     texts = [f"{listed(names, most)} {be(names)} {verb}" for names, verb in parts if names]
     return ", and ".join(texts) or "the same"

@@ -19,7 +19,7 @@ from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
 from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, fewest_datasets
-from mlaut.analysis.deciding.verdict_table import TREATED, Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import Check, VerdictTable, Way
 from mlaut.analysis.deciding.verdicts import Compared
 from mlaut.analysis.methods.aggregates.best import probability_of_best
 from mlaut.analysis.pairwise.pairs import paired_losses
@@ -105,7 +105,7 @@ class Decision(VerdictTable, Shown):
 
     def checks_frame(self) -> pd.DataFrame:
         """Return one row for each check, which asks the question in another way."""
-        rows = [(check.how, certainty.differs(check, self.leader)) for check in self.checks]
+        rows = [(check.how.words, certainty.differs(check, self.leader)) for check in self.checks]
         return pd.DataFrame(rows, columns=["asked by", "answer"]).set_index("asked by")
 
     def notes_text(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def decide_study(
     chosen: Chosen | None = None,
     *,
     scored: Results | None = None,
-    others: Mapping[str, Pairwise] | None = None,
+    others: Mapping[Way, Pairwise] | None = None,
 ) -> Decision:
     """Decide the question of an analysis from a comparison; the same input has the same answer.
 
@@ -134,8 +134,8 @@ def decide_study(
         The analysis; default one with default terms, chosen now.
     scored : Results, optional
         The results before missing cells were treated; they have the failures of each strategy.
-    others : mapping of str to Pairwise, optional
-        The primary test under other treatments and metrics, by a phrase that names each of them.
+    others : mapping of Way to Pairwise, optional
+        The primary test under other treatments and metrics.
 
     Returns
     -------
@@ -438,7 +438,7 @@ def in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def checks(
-    draft: Decision, names: Sequence[str], others: Mapping[str, Pairwise], better: np.ndarray
+    draft: Decision, names: Sequence[str], others: Mapping[Way, Pairwise], better: np.ndarray
 ) -> tuple[Check, ...]:
     """Return the answers by other tests, treatments and metrics to what ``better`` answers."""
     alpha, control = draft.chosen.analysis.alpha, draft.leader if draft.control else None
@@ -452,15 +452,31 @@ def checks(
         at = list(names).index(draft.leader)
         same = verdict.shown_better(pairs, names, alpha, control)[at]
         beaten = {*np.array(names)[better[at] & ~same].tolist()} & worse
-        beaten = beaten if how in TREATED.values() and not control else set()
+        beaten = beaten if how.treats and not control else set()
         lacking = (claimed & {*pairs.strategies}) - worse
         more = set() if control else {*draft.best} & worse
-        also, without, than = (
-            tuple(n for n in draft.frame.index if n in group) for group in (lacking, more, beaten)
+        faint = _faint(draft, names, pairs.n, better) & (lacking | beaten) if how.treats else set()
+        also, without, than, few = (
+            tuple(n for n in draft.frame.index if n in group)
+            for group in (lacking - faint, more, beaten - faint, faint)
         )
         leads = control is not None or draft.leader not in worse
-        found.append(Check(how, also, without, leads, than, control is not None))
+        found.append(Check(how, also, without, leads, than, few, control is not None))
     return tuple(found)
+
+
+def _faint(draft: Decision, names: Sequence[str], n: int, better: np.ndarray) -> set[str]:
+    """Return the strategies of which n datasets (or sources) show less for their number alone.
+
+    These are all, if n is below what a decision needs; else those that are shown to be worse than
+    another by fewer datasets than there are, of which both have a result on each.
+    """
+    if n < draft.least:
+        return {*names}
+    whole = (draft.frame["datasets"][[*names]] == draft.n).to_numpy()
+    apart = better | better.T if draft.control else better
+    by_whole = whole & (apart & whole[:, None]).any(axis=0) & (n < (draft.n_sources or draft.n))
+    return {*np.array(names)[by_whole].tolist()}
 
 
 def _hint(results: Results) -> str:

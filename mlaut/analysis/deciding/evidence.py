@@ -10,7 +10,7 @@ from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding.relatives import related_names
 from mlaut.analysis.deciding.terms import Chosen, control_of, default_test
-from mlaut.analysis.deciding.verdict_table import RELATED
+from mlaut.analysis.deciding.verdict_table import RELATED, Way
 from mlaut.analysis.deciding.verdicts import Compared, shown_better, worse_by
 from mlaut.analysis.methods.aggregates.best import RankProbabilities, probability_of_best
 from mlaut.analysis.methods.frequentist import ranks
@@ -68,8 +68,8 @@ class Evidence:
         The primary test.
     better : ndarray of bool, shape (K, K)
         Whether it shows the row to be better than the column.
-    others : mapping of str to Pairwise
-        The other tests of all strategies, by a phrase for each.
+    others : mapping of Way to Pairwise
+        The other tests of all strategies.
     chances : RankProbabilities
     says : DataFrame of bool
         One row for each strategy. ``top``: it may be the best; ``claimed``: the primary test shows
@@ -79,7 +79,7 @@ class Evidence:
 
     primary: Pairwise
     better: np.ndarray
-    others: dict[str, Pairwise]
+    others: dict[Way, Pairwise]
     chances: RankProbabilities
     says: pd.DataFrame
 
@@ -144,11 +144,11 @@ def _top(case: Case, better: np.ndarray, chances: np.ndarray) -> np.ndarray:
     return top if top.any() else unbeaten
 
 
-def _other_tests(case: Case) -> dict[str, Pairwise]:
-    """Return the other tests of all strategies, by a phrase for each."""
+def _other_tests(case: Case) -> dict[Way, Pairwise]:
+    """Return the other tests of all strategies."""
     results, analysis, compared = case.results, case.chosen.analysis, case.compared
     every = {
-        TESTS[test].words: compared.pairs[test]
+        Way(TESTS[test].words): compared.pairs[test]
         for test in (_BY_SIGNS if results.metric.incomparable else _CHECKED)
         if test != analysis.test and test in compared.pairs
     }
@@ -160,6 +160,6 @@ def _other_tests(case: Case) -> dict[str, Pairwise]:
     if results.clusters is not None and analysis.test != "t":
         test = ranks.joint_sign_test if analysis.test == "sign" else ranks.joint_signed_rank_test
         for unit in ("source", "dataset"):
-            every[f"counting each {unit} once"] = test(results, weights=unit)
+            every[Way(f"counting each {unit} once")] = test(results, weights=unit)
     # a t-test may be of those strategies alone that have means
     return {how: pairs for how, pairs in every.items() if pairs.strategies == results.strategies}

@@ -33,6 +33,7 @@ from mlaut.analysis.deciding.one_dataset import (
     OneDataset,
 )
 from mlaut.analysis.deciding.terms import Chosen, control_of
+from mlaut.analysis.deciding.verdict_table import Way
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
@@ -340,7 +341,7 @@ def decide_one(
     )
     fitted = [key for key in tests if key != LACOSTE][1:]  # that one is of the tested models alone
     fitted = fitted if analysis.rope or not one.of_runs else []  # its test with another name
-    others = {f"by the {tests[key].name.partition(',')[0]}": tests[key] for key in fitted}
+    others = {Way(f"by the {tests[key].name.partition(',')[0]}"): tests[key] for key in fitted}
     return replace(draft, checks=checks(draft, names, others, better))
 
 

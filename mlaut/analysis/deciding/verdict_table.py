@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -15,11 +16,25 @@ MOST_CHOSEN = 4  # names in a part of a sentence; of more, their number
 NOTICED = 0.5  # seconds; nobody chooses by a shorter time
 TREATED = {
     "failures last": "counting failures as last",
-    "drop datasets": "on the datasets without a gap alone",
-}  # treatments of missing cells, which are checks
-RELATED = "taking datasets with related names as one source"  # a check
+    "drop datasets": "on the {} datasets without a gap",
+}  # treatments of missing cells, which are checks; a phrase for each, with the number of datasets
 MARK = "*"  # of a verdict that depends on how missing results are treated
 OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason
+
+
+class Way(NamedTuple):
+    """Another way to ask the question: a phrase for it, and whether it treats missing cells."""
+
+    words: str
+    treats: bool = False
+
+    @classmethod
+    def treated(cls, treatment: str, n: int) -> "Way":
+        """Return the way by a key of `TREATED`, which leaves n datasets."""
+        return cls(TREATED[treatment].format(n), True)
+
+
+RELATED = Way("taking datasets with related names as one source")
 
 
 @dataclass(frozen=True)
@@ -28,7 +43,7 @@ class Check:
 
     Attributes
     ----------
-    how : str
+    how : Way
         The other test, treatment or metric.
     also, without : tuple of str
         ``also``: strategies that are to be avoided, but that this check does not show to be worse
@@ -39,21 +54,20 @@ class Check:
     than : tuple of str
         Strategies to be avoided that a treatment of missing cells does not show to be worse than
         the leader, as the primary test does, but than others.
+    faint : tuple of str
+        Strategies to be avoided that fewer datasets do not show to be worse; that they are worse
+        does not depend on a missing result, or so few datasets show nothing.
     control : bool, default False
         Whether the question is which strategies differ from a control.
     """
 
-    how: str
+    how: Way
     also: tuple[str, ...]
     without: tuple[str, ...]
     leads: bool
     than: tuple[str, ...] = ()
+    faint: tuple[str, ...] = ()
     control: bool = False
-
-    @property
-    def same(self) -> bool:
-        """Return whether the check contradicts no verdict."""
-        return not self.also and not self.without
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -215,7 +229,7 @@ class VerdictTable:
     @property
     def fragile(self) -> tuple[str, ...]:
         """Strategies to be avoided that another treatment of missing results does not show so."""
-        found = [check for check in self.checks if check.how in TREATED.values()]
+        found = [check for check in self.checks if check.how.treats]
         lacking = {name for check in found for name in (*check.also, *check.than)}
         return tuple(name for name in self.named(AVOID) if name in lacking)
 

@@ -20,8 +20,9 @@ from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.outlook import chance_to_tell
 from mlaut.analysis.deciding.terms import chosen_now
-from mlaut.analysis.deciding.verdict_table import TREATED, Check
+from mlaut.analysis.deciding.verdict_table import Check, Way
 from mlaut.errors import AnalysisError
+from mlaut.report import make_report
 
 
 def table(n=20, **worse):
@@ -169,7 +170,7 @@ def test_other_tests_and_metrics_say_how_sure():
     comparison = compare(frame, metric="accuracy")
     turned = frame.rename(columns={"A": "C", "C": "A"})
     other = adjust_pairs(wilcoxon_test(Results.from_table(turned, metric="accuracy")), "holm")
-    found = decide_study(comparison, chosen_now(), others={"metric mcc": other})
+    found = decide_study(comparison, chosen_now(), others={Way("metric mcc"): other})
     by = {check.how: check for check in found.checks}
     assert by["the sign test"].same
     answer = "C is not shown to be worse, and A is shown to be worse"
@@ -185,8 +186,8 @@ def test_other_tests_and_metrics_say_how_sure():
 
 def test_answers_that_differ_are_told_in_words():
     found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
-    checks = [Check(f"way {n}", ("C",), (), True) for n in range(4)]
-    same = Check("the sign test", (), (), True)
+    checks = [Check(Way(f"way {n}"), ("C",), (), True) for n in range(4)]
+    same = Check(Way("the sign test"), (), (), True)
     for given, told, start in (
         ((same,), "Yes: the other analysis agrees.", "On datasets like these"),
         ((same, same), "Yes: both other analyses agree.", "On datasets like these"),
@@ -202,7 +203,7 @@ def test_answers_that_differ_are_told_in_words():
             "On datasets like these",
         ),
         (
-            [Check("a way", (), ("A",), False)],
+            [Check(Way("a way"), (), ("A",), False)],
             "No: the other analysis shows A to be worse.",
             "If you must choose now",
         ),
@@ -213,26 +214,26 @@ def test_answers_that_differ_are_told_in_words():
         assert ("Another analysis shows A to be worse." in changed.headline()) == (
             start[:2] == "If"
         )
-    assert differs(Check("a way", ("C",), ("A", "B"), True, control=True), "A") == (
+    assert differs(Check(Way("a way"), ("C",), ("A", "B"), True, control=True), "A") == (
         "C is not shown to differ, and A and B are shown to differ"
     )
 
 
 def test_card_and_fold_tell_the_same_of_a_treatment():
     found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
-    how = TREATED["drop datasets"]
+    how = Way.treated("drop datasets", 31)
     found = replace(found, checks=(Check(how, (), (), True, ("C",)),))
     told = "C is not shown to be worse than A"
-    assert found.certainty()[1] == f"Partly: on the datasets without a gap alone, {told}."
-    assert found.checks_frame().loc[how, "answer"] == told
+    assert found.certainty()[1] == f"Partly: on the 31 datasets without a gap, {told}."
+    assert found.checks_frame().loc[how.words, "answer"] == told
 
 
 def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen():
     frame = table(A=0.0, B=0.002, C=0.1, D=0.3)
     frame.iloc[0, 1] = np.nan
     found = compare(frame, metric="accuracy", missing="failures last").decision()
-    how, start = TREATED["drop datasets"], "1 result is missing: it counts as last place"
-    told = f"{start}. On the datasets without a gap alone, "
+    how, start = Way.treated("drop datasets", 31), "1 result is missing: it counts as last place"
+    told = f"{start}. On the 31 datasets without a gap, "
     clear = replace(found, checks=(Check(how, (), (), True),))
     assert clear.fragile == ()
     assert "*" not in clear.meanings()
@@ -245,10 +246,35 @@ def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen(
         choice = "A may still be best, but C (*) is not shown to be worse than A."
         assert told + choice in doubted.headline()
         assert "*" in doubted.meanings()
-    other = replace(found, checks=(Check("by the sign test", ("C",), (), True),))
+    other = replace(found, checks=(Check(Way("by the sign test"), ("C",), (), True),))
     assert other.fragile == ()  # a test of the same numbers is counted in the verdict itself
+    faint = replace(found, checks=(Check(how, (), (), True, faint=("C",)),))
+    assert faint.fragile == ()
+    assert "(*)" not in faint.answer()
+    told_faint = "A may still be best, but so few datasets do not show C to be worse."
+    assert told + told_faint in faint.headline()
+    assert "C is not shown to be worse by so few datasets." in faint.certainty()[1]
     led = replace(found, checks=(Check(how, (), ("A",), False),))
     assert f"{told}A is shown to be worse." in led.headline()
+
+
+@pytest.mark.parametrize(
+    ("gaps_of_c", "gaps_of_d", "faint", "fragile"),
+    [(0, 16, ("C",), ()), (1, 16, (), ("C",)), (1, 20, ("C", "D"), ())],
+)
+def test_what_fewer_datasets_do_not_show_is_marked_only_if_a_missing_result_may_be_why(
+    gaps_of_c, gaps_of_d, faint, fragile
+):
+    frame = table(24, A=0.0, B=0.002, C=0.008, D=0.3)
+    frame.iloc[:gaps_of_c, 2] = frame.iloc[:gaps_of_d, 3] = np.nan
+    (section,) = make_report(Results.from_table(frame, metric="accuracy")).sections
+    found = section.decision
+    assert "C" in found.named("avoid")
+    (check,) = [x for x in found.checks if x.how.treats]
+    assert check.how.words == f"on the {24 - gaps_of_d} datasets without a gap"
+    assert check.faint == faint
+    assert found.fragile == fragile
+    assert any(check.how.words[1:] in text for text in found.headline())
 
 
 def test_where_averages_have_another_order_the_choice_by_them_is_named():
