@@ -16,7 +16,7 @@ from mlaut.analysis.deciding import verdicts as verdict
 from mlaut.analysis.deciding.evidence import Case, Evidence
 from mlaut.analysis.deciding.margins import by_source, gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
-from mlaut.analysis.deciding.reasons import headline_reasons, losses, reasons
+from mlaut.analysis.deciding.reasons import headline_reasons, reasons
 from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, fewest_datasets
 from mlaut.analysis.deciding.verdict_table import Check, VerdictTable, Way
@@ -237,7 +237,7 @@ def _seen_from(draft: Decision, case: Case) -> Decision:
 def _judged(seen: Decision, case: Case, evidence: Evidence) -> Decision:
     """Return the decision with a verdict on each strategy, and the reasons that it needs."""
     says, terms = evidence.says, case.chosen.analysis
-    size, failed = losses(seen)[case.names], seen.frame["failures"][case.names] > 0
+    size, failed = seen.losses[case.names], seen.frame["failures"][case.names] > 0
     if case.control:
         size = size.where(~evidence.better[:, case.names.index(case.control)], -size)
     mixed = (size <= terms.rope) & ~failed  # failures are a size of their own
@@ -255,7 +255,7 @@ def _judged(seen: Decision, case: Case, evidence: Evidence) -> Decision:
         verdicts[equal] = verdict.EQUAL
     frame = seen.frame.assign(verdict=_settled(seen, pd.Series(verdicts, case.names)))
     gap = gaps(case.known, seen.leader)
-    gap = by_source(case.known, gap.map(np.log) if "ratio" in frame else gap)
+    gap = by_source(case.known, gap.map(np.log) if seen.size == "ratio" else gap)
     judged = replace(seen, frame=frame, by_mean=_by_mean(gap, terms.alpha))
     why = reasons(judged, _unclear(case, evidence, seen.leader, mixed), gap)
     return replace(judged, frame=in_order(frame.assign(reason=why)))

@@ -43,16 +43,11 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     if _is_ratio(scored):
         whole = sizes.notna().sum() == difference.notna().sum()  # a score of 0 has no ratio
         if whole.drop(leader).any():
-            table["ratio"] = np.exp(_mean(scored, sizes.map(np.log))).where(whole)
+            table["ratio"] = np.exp(by_source(scored, sizes.map(np.log)).mean()).where(whole)
     elif not scored.metric.mixed:
-        table["difference"] = _mean(scored, sizes)
+        table["difference"] = by_source(scored, sizes).mean()
     table.loc[leader] = np.nan
     return table
-
-
-def _mean(scored: Results, values: pd.DataFrame) -> pd.Series:
-    """Return the mean over datasets, or over sources if there are any."""
-    return by_source(scored, values).mean()
 
 
 def by_source(scored: Results, values: pd.DataFrame) -> pd.DataFrame:

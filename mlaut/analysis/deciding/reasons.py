@@ -13,16 +13,6 @@ _MANY = 0.75  # share of the datasets without a tie: of two in three one expects
 _FEW = 1 / 3  # share of the lost datasets; most of an even loss is on half of them
 
 
-def losses(table: VerdictTable) -> pd.Series:
-    """Return how much worse than the leader each strategy is; for ratios, the logarithm."""
-    frame = table.frame
-    if "ratio" in frame:
-        size = np.log(frame["ratio"])
-    else:
-        size = frame.get("difference", frame["failures"] * np.nan)
-    return -size if table.scorer.greater_is_better else size
-
-
 def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Series:
     """Return the reason for each verdict that its numbers seem to contradict, else an empty text.
 
@@ -37,7 +27,7 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
         ratios the logarithms.
     """
     frame, texts, failing = table.frame, unclear.copy(), _failing(table)
-    gap = gap * (1 if {"ratio", "difference"} & {*frame} else np.nan)
+    gap = gap * (1 if table.size in frame else np.nan)
     worse = (-gap if table.scorer.greater_is_better else gap).clip(lower=0)
     often, (harsh, mild) = _often(frame), _opposed(table)
     for name in map(str, frame.index):
@@ -76,7 +66,7 @@ def _opposed(table: VerdictTable) -> tuple[list[str], list[str]]:
     Strategies of the first list are to be avoided, although they lose less than some strategies of
     the second list, which have a milder verdict. Each list begins with the most surprising one.
     """
-    frame, size = table.frame, losses(table).mask(_failing(table))
+    frame, size = table.frame, table.losses.mask(_failing(table))
     avoided, kept = frame["verdict"] == AVOID, frame["verdict"].isin([OPEN, UNDECIDED])
     if table.control or not (avoided.any() and kept.any()):
         return [], []

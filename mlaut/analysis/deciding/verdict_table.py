@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis.deciding.outlook import Outlook
@@ -201,6 +202,18 @@ class VerdictTable:
         """Return whether a failure counts as last place in the rank."""
         last = self.chosen.analysis.missing == "failures last" and self.sets is None
         return last and not self.complete
+
+    @property
+    def size(self) -> str:
+        """Column of the distances from the leader: "ratio" or "difference"."""
+        return "ratio" if "ratio" in self.frame else "difference"
+
+    @property
+    def losses(self) -> pd.Series:
+        """How much worse than the leader each strategy is; for ratios, the logarithm."""
+        size = self.frame.get(self.size, self.frame["failures"] * np.nan)
+        size = np.log(size) if self.size == "ratio" else size
+        return -size if self.scorer.greater_is_better else size
 
     @property
     def slow(self) -> bool:

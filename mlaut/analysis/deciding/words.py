@@ -143,18 +143,15 @@ def _ahead(table: VerdictTable) -> list[str]:
 
     The best average comes first.
     """
-    frame = table.frame[~table.frame["verdict"].isin(verdict.WORSE)]
-    gap = frame["ratio"] - 1 if "ratio" in frame else frame.get("difference", frame["failures"] * 0)
-    gap = gap if table.scorer.greater_is_better else -gap
-    return list(map(str, gap[gap > 0].sort_values(ascending=False, kind="stable").index))
+    losses = table.losses[~table.frame["verdict"].isin(verdict.WORSE)]
+    return list(map(str, losses[losses < 0].sort_values(kind="stable").index))
 
 
 def order(table: VerdictTable) -> str:
     """Return what decides the order, where averages suggest another one; else an empty text."""
     if table.control or not (ahead := _ahead(table)):
         return ""
-    size = "ratio" if "ratio" in table.frame else "difference"
-    return f"the average rank decides; by the average {size} the choice would be {ahead[0]}"
+    return f"the average rank decides; by the average {table.size} the choice would be {ahead[0]}"
 
 
 def advice(table: VerdictTable) -> str:
@@ -196,13 +193,12 @@ def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
     """Return the distances from the leader, where both have a result; empty if not known."""
     frame = table.frame.loc[list(names)]
-    size = "ratio" if "ratio" in frame else "difference"
-    values = frame.get(size, frame["failures"] * np.nan).abs().dropna()
+    values = frame.get(table.size, frame["failures"] * np.nan).abs().dropna()
     if values.empty:
         return ""
     low, high = values.min(), values.max()
     ends = f"at least {_range(low)}" if high > _FAR * values.median() else _range(low, high)
-    if "ratio" in frame:
+    if table.size == "ratio":
         return f"{ends} times the {table.metric} of {table.first[0]}"
     side = "below" if table.scorer.greater_is_better else "above"
     return f"{table.metric} {ends} {side} {table.first[0]}"
@@ -280,12 +276,12 @@ def trade_off(table: VerdictTable) -> str:
 def _loss(table: VerdictTable, name: str) -> str:
     """Return a phrase on what a strategy loses against the leader, or on its average rank."""
     frame = table.frame
-    if "ratio" in frame and not np.isnan(frame["ratio"][name]):
-        return f"has {sizes(table, [name]) or _range(frame['ratio'][name])}"
-    change = frame["difference"][name] if "difference" in frame else np.nan
+    change = frame[table.size][name] if table.size in frame else np.nan
     if np.isnan(change):
         ranks = frame["average rank"].map(lambda rank: number(rank, 3))
         return f"has average rank {ranks[name]} in place of {ranks[table.leader]}"
+    if table.size == "ratio":
+        return f"has {sizes(table, [name])}"
     if not change:
         return f"has the same mean {table.metric}"
     better = (change > 0) == table.scorer.greater_is_better
