@@ -120,7 +120,7 @@ def test_a_decision_counts_sources_in_both_ways():
     means = FRAME.iloc[1:].groupby("source").mean().mean()  # each source once, as the mean has it
     np.testing.assert_allclose(uneven["difference"][["B", "C"]], means[["B", "C"]] - means["A"])
     np.testing.assert_allclose(uneven["mean accuracy"][["B", "C"]], means[["B", "C"]])
-    ways = [check.how for check in decision.checks]
+    ways = [check.how.words for check in decision.checks]
     assert ways[-2:] == ["counting each source once", "counting each dataset once"]
     few = compare(table(sources=5, A=0.0, B=0.2), metric="accuracy").decision()
     assert not few.decided

@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 
 from mlaut.analysis import compare
 from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.deciding.certainty import differs
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     BASELINE,
@@ -109,8 +110,8 @@ def contradictions(found, of):
         each = [f"{found.bounds[name]:.2g}" for name in found.best[1:] if name in found.bounds]
         yield from says(cost[1] not in each, "the largest cost is none of those of the table")
     yield from says(re.match(r"0 |.* 0 of ", sure), "none agrees, and that is told as a number")
-    differ = [check for check in found.checks if not check.same]
-    all_agree = re.search(r"(All|Both|The) .*other analys[ei]s agrees?\.", sure)
+    differ = [x for x in found.checks if differs(x, leader) != "the same"]
+    all_agree = re.search(r"([Aa]ll|[Bb]oth|[Tt]he) .*other analys[ei]s agrees?\.", sure)
     yield from says(bool(all_agree) and bool(differ), "all agree, and one differs")
     yield from says(
         bool(all_agree) and "not by most others" in every, "all agree, and most others do not"
@@ -153,7 +154,7 @@ def _by_evidence(found, of, says):
     analysis = found.chosen.analysis
     worse = shown_better(apart.pairs[analysis.test], names, analysis.alpha).any(axis=0)
     failed = frame["failures"] > 0
-    others = [check for check in found.checks if check.how != TESTS[analysis.test].words]
+    others = [check for check in found.checks if check.how.words != TESTS[analysis.test].words]
     for name, claimed in zip(names, worse, strict=True):
         verdict, doubts = frame["verdict"][name], sum(name in check.also for check in others)
         yield from says(verdict == AVOID and not claimed, f"avoid {name}, which no test shows")
