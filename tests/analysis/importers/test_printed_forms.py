@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from mlaut.analysis.importers.any_table import read_results
 from mlaut.errors import AnalysisError
 from tests.analysis.small_tables import read, refused
 
@@ -265,3 +266,73 @@ def test_a_row_of_standard_deviations_is_no_dataset(tmp_path):
     text = "|Language|svm|tree|\n|-|-|-|\n|Afrikaans|55|67|\n|Albanian|66|78|\n|Arabic|71|91|\n"
     text += "|Standard Deviation|18.5|13.4|\n"
     assert len(read(tmp_path, text, "accuracy", name="t.md").datasets) == 3
+
+
+def test_ranks_wins_and_spreads_of_papers_are_no_datasets(tmp_path):
+    text = r"""\begin{tabular}{lrrrrr} \toprule
+Algorithm & set one & set two & set three & Family Rank & Best On \\ \midrule
+{\sc Tabu} & 8740 +/- 33 & \pz2740 & 25558 & 1.25 & 2 \\ Kempe & 9383 & 2211\pz & 35189 & 2.5 & 1 \\
+Greedy & 68678 & 18372 & 97997 & 3.00 & 0 \\ \bottomrule
+\end{tabular}"""
+    results = read(tmp_path, text, "cost", name="t.tex", greater_is_better=False)
+    assert results.datasets == ("set one", "set two", "set three")
+    assert results.scores["Kempe"].tolist() == [9383, 2211, 35189]
+
+
+BODY = "{}|l|r|r|\n\\midrule\n{} & iris & wine & zoo & MeanScore \\\\\nSum & .7 & .4 & .9 & .6667 "
+BODY += (
+    "\\\\\nHash & .8 & .5 & .9 & .7333 \\\\\nHelmert & .7 & .6 & .8 & .7 \\\\\nDrop & .2 & .9 & .2 "
+)
+BODY += "& .4333 \\\\\n"
+
+
+def test_a_corner_of_datasets_beside_a_mean_is_asked_about_and_rows_alone_are_read(tmp_path):
+    text = refused(
+        tmp_path, BODY.format("", "Dataset"), "score", name="t.tex", greater_is_better=False
+    )
+    assert "`MeanScore` is a mean over the columns" in text
+    assert "strategy=Dataset" in text
+    results = read(
+        tmp_path, BODY.format("% c\n", "Model"), "score", name="t.tex", greater_is_better=False
+    )
+    assert results.strategies == ("Sum", "Hash", "Helmert", "Drop")
+
+
+def test_columns_of_parts_or_protocols_or_the_best_are_asked_about(tmp_path):
+    rows = "\n|a one|{}|.8|.7|\n|b one|{}|.9|.6|\n|c one|.6|.7|.5|\n|d one|.6|.7|.4|\n".format(
+        ".7", ".5"
+    )
+    results = read(tmp_path, "|Model|Train|Development|Test|\n|-|-|-|-|" + rows, name="t.md")
+    assert results.datasets == ("Test",)
+    head = "|Model|Linear|Finetune|kNN|\n|-|-|-|-|"
+    assert "strategy=Model,score=Linear" in refused(tmp_path, head + rows, "accuracy", name="t.md")
+    head = "|Dataset|one|two|Best Emb.|\n|-|-|-|-|"
+    assert "unused=Best Emb." in refused(tmp_path, head + rows, "accuracy", name="t.md")
+
+
+def test_a_table_after_a_directive_with_commas_is_read(tmp_path):
+    text = 'Title\n=====\n\n.. csv-table:: Scores.\n  :header: "Model", "iris", "wine, red"\n'
+    text += '  :widths: 20, 20, 20\n\n  "a", "0.9", "0.8"\n  "b_c__d", "0.8", "0.7"\n\nText.\n'
+    results = read(tmp_path, text, "accuracy", name="t.rst")
+    assert results.datasets == ("iris", "wine, red")
+    assert results.strategies == ("a", "b_c__d")
+
+
+def test_files_that_are_called_after_sizes_name_strategies(tmp_path):
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name, add in (("70m_step9", 0), ("410m_step9", 0.1), ("6.9b_step9", 0.2)):
+        tasks = {f"task {i}": {"acc": 0.3 + add + i / 50, "bits": 2.5 - i} for i in range(7)}
+        (folder / f"{name}.json").write_text(json.dumps({"results": tasks}))
+    with pytest.raises(AnalysisError, match="'dataset=level 2,strategy=file'"):
+        read_results(folder, "acc")
+    results = read_results(folder, "acc", columns={"dataset": "level 2", "strategy": "file"})
+    assert {*results.strategies} == {"70m", "410m", "6.9b"}
+    assert len(results.datasets) == 7
+
+
+def test_spreads_of_one_name_belong_to_the_measures_before_them(tmp_path):
+    text = "|Method|Pearson r|95% CI|Spearman|95% CI|\n|-|-|-|-|-|\n|svm|.7|.1|.6|.2|\n"
+    text += "|knn|.6|.1|.5|.2|\n|GP|skipped| | | |\n"
+    results = read(tmp_path, text, "pearson", name="t.md")
+    assert results.scores.loc["this dataset", ["svm", "knn"]].tolist() == [0.7, 0.6]

@@ -30,7 +30,10 @@ _GONE = re.compile(
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"
     r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?![a-zA-Z\\])|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
 )
-_EMPHASIS = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")  # underscores at the ends of words
+_EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)")  # underscores at the ends of words
+_MACRO = re.compile(  # of an author beside a number, as for space
+    r"^(?:\\(?!approx|sim|l|g)[a-zA-Z]{2,})+(?=\d)|(?<=\d)(?:\\(?!times|cdot)[a-zA-Z]{2,})+$"
+)
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
 _PRINTED = re.compile(
     rf"(?P<bound>[<>≤≥≈]\s*)?(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*"
@@ -79,7 +82,7 @@ def plain(text: object) -> str:
         shown.replace("\\pm", "±").replace("\u2212", "-").replace("\\_", "_").replace("\\&", "&")
     )
     shown = " ".join(_GONE.sub("", shown).replace("~", " ").replace("\xa0", " ").split())
-    return _EMPHASIS.sub("", shown).strip().rstrip("^")
+    return _MACRO.sub("", _EMPHASIS.sub("", shown).strip()).rstrip("^")
 
 
 @dataclass(frozen=True, eq=False)

@@ -190,7 +190,7 @@ def framed(rows: Rows) -> pd.DataFrame:
     n = _header_rows(rows)
     if n > 1 and rows[n][0] and not any(rows[n][1:]):  # pandas names the index in a row below
         rows[0][0], rows[n] = rows[n][0], [""] * width
-    rows = [row for row in rows if len({cell for cell in row if cell}) > 1 or row[0] == ""]
+    rows[n:] = [row for row in rows[n:] if len({*row} - {""}) > 1 or _is_of_scores(row)]
     head = [[plain(cell) for cell in row] for row in rows[:n]]
     for level in head[:-1]:  # a name above several columns stands above the first one
         for at in range(1, width):
@@ -284,6 +284,11 @@ def _tells_apart(rows: Rows) -> bool:
 
 def _is_score(text: str) -> bool:
     return bool(re.match(r"[+-]?[\d.,]*\d", text)) and not re.search(r"[a-zA-Z]{2}", text)
+
+
+def _is_of_scores(row: list[str]) -> bool:
+    """Return whether a row without a name has scores, as a title over all columns has not."""
+    return row[0] == "" and any(_is_score(plain(x)) for x in row)
 
 
 def _filled_down(table: pd.DataFrame) -> pd.DataFrame:

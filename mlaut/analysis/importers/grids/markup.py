@@ -1,5 +1,6 @@
 """Tables in Markdown, reStructuredText, LaTeX and HTML: rows of cells, with their headings."""
 
+import csv
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -55,10 +56,11 @@ def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
         end = at
         if at and re.fullmatch(r"([=\-~^'\"#*+.])\1{2,}", lines[at].strip()):
             heading = lines[at - 1].strip() or heading
-        if listed := re.match(r"\s*\.\. list-table::(.*)", lines[at]):
+        if listed := re.match(r"\s*\.\. (list|csv)-table::(.*)", lines[at]):
             below = (i for i in range(at + 1, len(lines)) if re.match(r"\S", lines[i]))
             end = next(below, len(lines)) - 1
-            yield listed[1].strip() or heading, _listed("\n".join(lines[at + 1 : end + 1]))
+            read = _comma_separated if listed[1] == "csv" else _listed
+            yield listed[2].strip() or heading, read("\n".join(lines[at + 1 : end + 1]))
         elif re.match(r"\s*\+[-=]+\+", lines[at]):
             while end < len(lines) and lines[end].strip()[:1] in ("+", "|") and lines[end].strip():
                 end += 1
@@ -72,6 +74,15 @@ def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
             cuts = list(zip(starts, [*starts[1:], None], strict=True))
             yield heading, [[row[a:b].strip() for a, b in cuts] for row in rows]
         at = max(end, at) + 1
+
+
+def _comma_separated(text: str) -> Rows:
+    """Return the rows of a directive with commas, whose option names the columns."""
+    head = re.search(r"(?m)^\s*:header:(.*)$", text)
+    lines = [line.strip() for line in text.splitlines() if not re.match(r"\s*:[\w-]+:", line)]
+    return [
+        *csv.reader([*([head[1]] if head else []), *filter(None, lines)], skipinitialspace=True)
+    ]
 
 
 def _listed(text: str) -> Rows:
@@ -103,6 +114,9 @@ def _bordered(lines: list[str]) -> Rows:
 def latex_tables(text: str) -> Iterator[tuple[str, Rows]]:
     """Yield the caption and the rows of each tabular in a text of LaTeX."""
     text = re.sub(r"(?<!\\)%.*", "", text)
+    if "\\begin{" not in text:  # a file with the rows alone, for an \\input
+        text = re.sub(r"(?m)^[\s|]*[lcr][\s|lcr]*$", "", text)  # its columns
+        text = f"\\begin{{tabular}}{{}}{text}\\end{{tabular}}"
     for table in _TABULAR.finditer(text):
         around = text[
             text.rfind("\\begin{table", 0, table.start()) : text.find("\\end{table", table.end())

@@ -26,7 +26,7 @@ _KNOWN = {
     for kind in ("strategy", "dataset")
 }
 PARTS = dict.fromkeys(("test", "testing", "holdout", "held-out", "eval", "test_set"), 0)
-PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "cv"), 1)
+PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "development", "cv"), 1)
 PARTS |= {"测试集": 0, "开发集": 1, "验证集": 1, "训练集": 2}
 PARTS |= {"train": 2, "training": 2, "all": 3}  # the smallest counts
 
@@ -125,10 +125,11 @@ def is_summary(name: str) -> bool:
     """Return whether a name is that of an average, of ranks or of wins, as ``Avg. rank`` is."""
     main = set(WORDS["averages"])
     if name.strip().lower() in {"all", *main} or re.fullmatch(
-        r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*", name.lower()
+        r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*|best on", name.lower()
     ):
         return True
-    words = set(re.findall(r"hm\d+|[a-z]+", name.lower()))  # HM2 is the name of a method
+    split = _IN_CAMEL.sub("_", name)
+    words = set(re.findall(r"hm\d+|[a-z]+", split.lower()))  # HM2 is the name of a method
     return bool(words & main) and words <= {*main, *WORDS["beside"]}
 
 

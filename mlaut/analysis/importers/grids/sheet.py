@@ -12,7 +12,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import Column, columns_of
 from mlaut.analysis.importers.grids.columns import spreads_of
-from mlaut.analysis.importers.grids.forms import Grid
+from mlaut.analysis.importers.grids.forms import FILE, Grid
 from mlaut.analysis.importers.grids.names import PARTS, looks_like, part_in, role_of, word_of
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest, some_of
@@ -142,6 +142,10 @@ class Sheet:
         names = [str(name) or "unnamed" for name in table.columns]
         for n, i in enumerate(empty[1:], 2):
             names[i] = f"unnamed {n}"
+        counts = Counter(names)
+        for i, name in enumerate(names):  # a spread behind each of several measures
+            if counts[name] > 1 and i and role_of(name) == "spread":
+                names[i] = f"{names[i - 1]} {name}"
         if twins := [name for name, n in Counter(names).items() if n > 1]:
             raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
         first = [x for x in names if re.search(r"(?<![\w.])-?\d+\.\d{4,}", x)]
@@ -165,7 +169,8 @@ class Sheet:
         self.roles = {name: self._role(column) for name, column in self.columns.items()}
         for name, column in self.columns.items():
             few = 1 < self.n_of(name) <= self.n / 2
-            if self.roles[name] == "size" and word_of(name).endswith("_id") and few:
+            numbered = self.roles[name] == "size" and word_of(name).endswith("_id") and few
+            if numbered or (name.startswith(FILE) and column.unit):  # as 410m, of a model
                 texts = column.labels()  # numbers that are names
                 self.columns[name], self.roles[name] = Column(name, texts=texts), ""
         for role, chosen in asked.columns.items():

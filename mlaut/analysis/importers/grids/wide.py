@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations, permutations
 
 import numpy as np
+from pandas.api.types import is_object_dtype
 
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import (
@@ -150,6 +151,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         rows = _finer(g, list(keys.dataset or keys.strategy), kind, texts, more)
         if not said:
             check_corner(g, rows, kind)
+            _check_mean(g, rows, kind)
         return rows, kind, ""
     if (levels := [*keys.repeat, *keys.fold]) and not texts and g.is_key(levels):
         liked = likes([x for x in g.columns if x not in levels])
@@ -179,6 +181,19 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             return rows, kind, ""
     kind, why = _way_round(g, rows)
     return _finer(g, rows, kind, texts, more), kind, f" ({why})"
+
+
+def _check_mean(g: Sheet, rows: list[str], kind: str) -> None:
+    """Raise an error where rows are called datasets, and the last column is a mean over others.
+
+    In the corner of a printed table, all cells of which are texts, it may be that of the columns.
+    """
+    columns = [x for x in g.columns.values() if x.is_number]
+    corner = rows == [next(iter(g.columns))] and all(map(is_object_dtype, g.table.dtypes))
+    means = average_columns(columns, named=True, strict=True) if corner else []
+    if kind == "dataset" and means and not average_rows(columns):
+        text = f"`{rows[0]}` stands above the rows, and `{means[0]}` is a mean over the columns"
+        raise g.refuse(text, {"strategy": rows}, {"dataset": rows})
 
 
 def _finer(
@@ -284,6 +299,10 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     numbers = g.without(numbers, derived, "a ratio or a difference of two others")
     best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
     numbers = g.without(numbers, best, "the best of the others in each row")
+    best = [x for x in numbers[2:] if re.match(r"(?:best|oracle)\b", x.lower())]
+    if best and kind == "dataset" and not g.asked.chosen:
+        text = f"{quoted(best)} may be the best of several strategies"
+        raise g.refuse(text, {"unused": best}, {"score": numbers})
     top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
     sums = [x for x in numbers if word_of(x) in ("sum", "total")]  # or names of tasks
     some = [x for x in numbers if x not in sums or sum(top[x] < y for y in top.values()) < 2]
@@ -386,7 +405,7 @@ def _tested(g: Sheet, columns: list[str], kind: str) -> list[str]:
 
 def _is_part(name: str) -> bool:
     words = re.findall(r"[^\W_]+", name.lower())
-    return word_of(name) in PARTS or {*words} <= {*PARTS, "development"}
+    return word_of(name) in PARTS or {*words} <= {*PARTS}
 
 
 _METRICS = (
@@ -417,6 +436,9 @@ def _check_columns(
         raise g.refuse(text + g.metric, *({"metric": word_of(x)} for x in known[:3]))
     if told:
         raise g.refuse(f"its columns ({some_of(columns)}) {told[0].format(other)}")
+    if kind == "strategy" and several and {*map(word_of, shown)} & {*WORDS["protocols"]}:
+        text = f"its columns ({some_of(columns)}) may be ways to measure on one dataset"
+        raise g.refuse(text, *({"strategy": rows, "score": x} for x in columns[:3]))
     if several and all(x.isdigit() for x in columns) and not all(map(_YEAR, columns)):
         ends = f"columns {columns[0]} to {columns[-1]}"
         raise g.refuse(
@@ -535,11 +557,19 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     by_value |= set(block_averages(label, numbers))
     versus = [role_of(x) == "relative" and " vs" in x for x in label]
     by_value |= {i for i, x in enumerate(label) if x[:1] == "#" and i >= len(label) - 2}  # of wins
-    out = np.array([is_summary(x) or i in by_value or versus[i] for i, x in enumerate(label)])
+    small = [x.lower() in ("sum", "total") and _is_small(numbers, i) for i, x in enumerate(label)]
+    named = [is_summary(x) and not small[i] for i, x in enumerate(label)]
+    out = np.array([named[i] or i in by_value or versus[i] for i in range(len(label))])
     if out.any() and not out.all():
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
         rows_are = f"row{'s' * (int(out.sum()) > 1)} {names}"
         g.keep(~out, f"{rows_are} (no more than a summary of the others)")
+
+
+def _is_small(values: np.ndarray, row: int) -> bool:
+    """Return whether a row is below others in most columns, as no sum is."""
+    rest = np.delete(values, row, axis=0)
+    return bool(rest.size and np.mean(values[row] < np.fmax.reduce(rest)) > 0.5)
 
 
 def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> None:
