@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
-from mlaut.analysis.deciding.verdicts import is_baseline
+from mlaut.analysis.deciding.verdicts import LIKELY, is_baseline
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
 from mlaut.report.shown import (
@@ -142,6 +143,9 @@ def screen_table(
     counts = decision.frame.reindex(columns=["won", "failures"]).fillna(0).sum()
     hatched = "; hatched: missing" * bool(counts["failures"])
     words += [("the bar", f"from the left: won, tied, lost{hatched}")] * ("won" in decision.frame)
+    main = f"{TESTS[decision.chosen.analysis.test].words}, of all pairs together"
+    words += [("main test", main)] * bool(decision.named(LIKELY))
+    words += [("other analyses", _ANALYSES)] * bool(decision.checks)
     n = len(table.columns)
     table = table if decision.sets is not None else _with_scores(table, results)
     kept = [at for at, one in enumerate(table.columns) if one.key not in _DRAWN]
@@ -166,6 +170,7 @@ def screen_table(
     }
 
 
+_ANALYSES = "other tests, metrics and treatments of missing results: see How it was decided"
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
 
 

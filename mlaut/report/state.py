@@ -192,13 +192,13 @@ def _cells(study: StudyStore) -> pd.DataFrame:
 
 
 def _counted(cells: pd.DataFrame, level: str) -> pd.DataFrame:
-    """Count the cells that are done, failed, were skipped, raced out or not run, by a level."""
+    """Count the cells that are done, failed, were skipped, left a race or not run, by a level."""
     counts = cells.groupby(level=level).sum()
     failed = [status for status in Status if status.failed]
     table = pd.DataFrame({"done": counts[Status.DONE], "failed": counts[failed].sum(axis=1)})
     table["skipped"] = counts[Status.SKIPPED]
     if cells[Status.RACED_OUT].any():  # most studies are no race
-        table["raced out"] = counts[Status.RACED_OUT]
+        table["stopped"] = counts[Status.RACED_OUT]
     return table.assign(**{"not run": counts[Status.MISSING]})
 
 

@@ -155,7 +155,7 @@ def _on_ranks(stats: Numbers) -> str:
         start = f"Average ranks differ (Friedman, {p_text(p)})"
     best = _first_of(rank)
     beside = _beside(stats, best)
-    more = ", one against one; a verdict can rule out more, by a joint test of all"
+    more = ", one against one; verdicts rest on a test of all together, which can rule out more"
     alone = more * (beside.startswith("not shown") and stats.leading in FLIPPED)
     return (
         f"{start}: {listed(best)} {be(best)} best with "

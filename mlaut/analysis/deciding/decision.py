@@ -266,7 +266,7 @@ def _unclear(case: Case, evidence: Evidence, leader: str, mixed: pd.Series) -> p
     says, worse = evidence.says, f"{'differs from' if case.control else 'is worse than'} {leader}"
     main = f"by the main test ({TESTS[case.chosen.analysis.test].words})"
     claimed, out = says["claimed"], ~says["top"] & (case.control is None)
-    alone = "is ruled out as the best by the joint test of all pairs, though by no test of a pair."
+    alone = "is ruled out as the best among all, though no test of a pair shows it to be worse."
     told = {
         f"{worse} on many datasets, but not on average.": claimed & mixed,
         f"{worse} {main}, but not by most others.": claimed & ~says["confirmed"],

@@ -65,9 +65,10 @@ NULLS = {
 
 
 class MainTest(NamedTuple):
-    """Test that suits a split: its words in a sentence, in a paragraph on methods, its source."""
+    """Test that suits a split: its name, in plain words, in a paragraph on methods, its source."""
 
     words: str
+    plain: str
     cited: str
     source: str
 
@@ -75,23 +76,46 @@ class MainTest(NamedTuple):
 MAIN_TESTS = {
     FOLDS: MainTest(
         "the corrected resampled t-test",
+        "a t-test that allows for training rows that test sets share",
         "the corrected resampled t-test, whose variance counts the training rows that test sets "
         "share {nadeau2003} {bouckaert2004}",
         "Nadeau & Bengio 2003; Bouckaert & Frank 2004",
     ),
-    MCNEMAR: MainTest("McNemar's test", "McNemar's mid-p test {mcnemar1947}", "McNemar 1947"),
-    DELONG: MainTest("DeLong's test", "DeLong's test {delong1988}", "DeLong et al. 1988"),
+    MCNEMAR: MainTest(
+        "McNemar's test",
+        "a test of the rows that only one of two predicts rightly",
+        "McNemar's mid-p test {mcnemar1947}",
+        "McNemar 1947",
+    ),
+    DELONG: MainTest(
+        "DeLong's test",
+        "a test of two areas under the curve on the same rows",
+        "DeLong's test {delong1988}",
+        "DeLong et al. 1988",
+    ),
     PAIRED: MainTest(
         "the t-test of repeats, paired by their numbers,",
+        "a t-test of repeats, paired by their numbers,",
         "the t-test of repeats, paired by their numbers {student1908}",
         "Student 1908",
     ),
-    WELCH: MainTest("Welch's t-test of runs", "Welch's t-test of runs {welch1947}", "Welch 1947"),
+    WELCH: MainTest(
+        "Welch's t-test of runs",
+        "a t-test of runs",
+        "Welch's t-test of runs {welch1947}",
+        "Welch 1947",
+    ),
     ROWS: MainTest(
-        "the t-test of test rows", "the paired t-test of test rows {student1908}", "Student 1908"
+        "the t-test of test rows",
+        "a t-test of test rows",
+        "the paired t-test of test rows {student1908}",
+        "Student 1908",
     ),
     DRAWN: MainTest(
-        "the bootstrap of test rows", "the bootstrap of test rows {efron1979}", "Efron 1979"
+        "the bootstrap of test rows",
+        "drawing the test rows again",
+        "the bootstrap of test rows {efron1979}",
+        "Efron 1979",
     ),
 }
 

@@ -171,12 +171,13 @@ class OneDecision(Decision):
         if not self.decided:
             return ""
         n = f"{self.n_pairs} pair{'s' * (self.n_pairs > 1)}"
-        by = self.corrected_by
-        how = f"all {n} jointly" if by == "jointly" else f"with {by} correction for {n}"
-        corrected = f", {how}" if self.n_pairs > 1 else ""
+        alone = self.correction == "none"
+        together = f", each of {n} for itself" if alone else f", all {n} together"
+        corrected = together * (self.n_pairs > 1)
+        by = MAIN_TESTS[self.one.test].plain
         if self.one.of_runs:
             return (
-                f"Tested by {MAIN_TESTS[self.one.test].words} with {self.one.scheme}{corrected}: "
+                f"By {by} with {self.one.scheme}{corrected}: "
                 f"with probability {number(1 - self.chosen.analysis.alpha)} no difference is "
                 "claimed that more repeats would not confirm."
             )
@@ -185,8 +186,8 @@ class OneDecision(Decision):
         sets = f"{sets}, " * (scheme == self.one.scheme)
         rows = f"{self.one.n_rows:,} rows" if self.one.n_rows else "taken as cross-validation"
         return (
-            f"Tested by {MAIN_TESTS[self.one.test].words} on {scheme} ({sets}{rows}){corrected}: "
-            "the risk that any is wrongly called worse is at most "
+            f"On {scheme} ({sets}{rows}), by {by}{corrected}. "
+            f"The risk that {'a given one' if alone else 'any'} is wrongly called worse is at most "
             f"{number(100 * self.chosen.analysis.alpha)} %."
         )
 
@@ -233,7 +234,11 @@ class OneDecision(Decision):
             return ()
         about = self.one.estimand and f" The intervals: {self.one.estimand}."
         about += f" Null hypothesis: {NULLS[self.one.test]}." if self.one.of_runs else ""
-        return (f"Scenario {self.scenario}: {SCENARIOS[self.scenario]}.{about}{region}",)
+        by = self.corrected_by
+        how = "for all pairs jointly" if by == "jointly" else f"with {by} correction"
+        how = f", {how}" * (self.correction != "none")
+        test = f" Test: {MAIN_TESTS[self.one.test].words}{how}." if self.decided else ""
+        return (f"Scenario {self.scenario}: {SCENARIOS[self.scenario]}.{test}{about}{region}",)
 
     def notes_text(self) -> tuple[str, ...]:  # noqa: D102 - inherited
         noted = zip(self.one.results.strategies, self.one.notes, strict=True)

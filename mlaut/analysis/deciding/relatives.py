@@ -68,7 +68,7 @@ def related_hint(names: Sequence[str]) -> str:
 
 
 def with_relatives(hint: str, checks: Iterable[Check] = (), doubted: Collection[str] = ()) -> str:
-    """Return a hint on related names, with what follows if each family counts once.
+    """Return a hint on related names, with what follows if related ones count as one.
 
     The ``doubted`` strategies are left out of it: their verdicts say already that others doubt.
     """
@@ -78,5 +78,5 @@ def with_relatives(hint: str, checks: Iterable[Check] = (), doubted: Collection[
         "the same", "the choice is the same"
     )
     weaker = "If they are, the evidence is weaker"
-    then = f"If each family counts as one dataset, {then}" if then else weaker
+    then = f"If related ones count as one dataset, {then}" if then else weaker
     return f"{hint} {then}." if hint else ""

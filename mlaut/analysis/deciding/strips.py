@@ -170,7 +170,7 @@ class Strips:
             far = np.flatnonzero(sign * shares > sign * end)
             far = far[np.argsort(sign * shares[far], kind="stable")]  # the nearest first
             values = [self.text(float(value)) for value in own[far]]
-            dots = f"{values[-1]} ({len(far)})" if len(far) > 1 else "".join(values)
+            dots = f"{len(far)} dots" if len(far) > 1 else "".join(values)
             mean = f"mean {self.text(mark)}" if sign * mark_at > sign * end else ""
             texts.append("; ".join(filter(None, (mean, dots))))
         left, right = texts
@@ -218,13 +218,16 @@ class Strips:
 
     def reading(self) -> str:
         """Return a sentence on how to read the strips."""
-        parts = "; ".join(f"{mark}: {meaning}" for mark, meaning in self.legend("mark", thin=False))
+        parts = "; ".join(
+            f"{mark}: {meaning}" for mark, meaning in self.legend("mark", beside=False)
+        )
         return f"{parts[:1].upper()}{parts[1:]}. Right is better."
 
-    def legend(self, mark: str, thin: bool = True) -> list[tuple[str, str]]:
+    def legend(self, mark: str, beside: bool = True) -> list[tuple[str, str]]:
         """Return the parts of the strips with their meanings; ``mark`` stands at the average.
 
-        With ``thin``, of many dots those outside a thin band are drawn.
+        With ``beside``, a table beside them says what the values are, and of many dots those
+        outside a thin band are drawn.
         """
         n, one = len(self.dots), self.intervals
         what = {
@@ -233,23 +236,23 @@ class Strips:
             "rank": "its rank, 1 is best",
             "score": f"its {self.metric}",
         }[self.kind]
+        if beside and self.reference:
+            what = f"its {self.kind} there"
         if one is not None:
             parts = [("a dot for each test set", what)] * bool(n)
             parts += [(mark, "the average, as in the table")]
             known = bool(one.notna().any(axis=None))
             return parts + [("horizontal line", f"the interval of the {self.kind}")] * known
         parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
-        if thin and n > MOST_DOTS:
-            parts = [("thin line", f"the middle nine tenths of the datasets: {what}")]
+        if beside and n > MOST_DOTS:
+            parts = [("thin line", f"the middle nine tenths of the datasets, {what}")]
             parts += [("dots", "the datasets beyond it")]
         mean = "geometric mean" if self.kind == "ratio" else "average"
         parts += [(mark, f"the {mean}, as in the table")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
         shares = self.across(self.dots.to_numpy(dtype=float))
         edge = bool(((shares < 0) | (shares > 1)).any())
-        return (
-            parts + [("at an edge", "the farthest dot beyond it (and how many there are)")] * edge
-        )
+        return parts + [("at an edge", "how many dots are beyond it; of one its value")] * edge
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""

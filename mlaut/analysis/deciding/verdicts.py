@@ -18,9 +18,9 @@ LIKELY, FAILS, AVOID, BASELINE = "probably worse", "fails", "avoid", "baseline"
 VERDICTS = {
     USE: "the best, or more likely the best than not",
     EQUAL: "practically equal to the first",
-    OPEN: "cannot be ruled out as the best",
+    OPEN: "not ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "ruled out as the best by the joint test of all pairs, but not by every other test",
+    LIKELY: "ruled out as the best by the main test, but not every other test agrees",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
     AVOID: "shown to be worse than another by most tests",
     BASELINE: "for comparison only",

@@ -362,7 +362,7 @@ def notes(table: VerdictTable) -> tuple[str, ...]:
         "the claims rest on probabilities, which do not bound the chance of a claim where no "
         "strategies differ (docs/measured-levels.md)"
     )
-    more = ", one against one; which are probably worse is the answer of a joint test of all"
+    more = ", one against one; a test of all together says which are probably worse"
     more *= bool(table.named(verdict.LIKELY))
     return (
         "ranks: the lowest and the highest place that each strategy can have, if no claim is false"

@@ -158,7 +158,7 @@ class Race(Shown):
         if self.terms.of_best:
             for decision in self.course.decisions:
                 if not decision.equal:
-                    why = f"raced out after {decision.after} datasets"
+                    why = f"stopped: worse after {decision.after} datasets"
                     why += f" (evidence {_evidence(decision)})"
                     gone[self.strategies[decision.first]] = decision.after, why
             return gone
@@ -196,7 +196,7 @@ class Race(Shown):
         for decision in self.course.decisions:
             name = self.strategies[decision.first]
             if self.terms.of_best and not decision.equal:
-                state[name] = f"raced out after {decision.after} datasets"
+                state[name] = f"stopped: worse after {decision.after} datasets"
             elif self.terms.question.startswith("control"):
                 other, text = self._of_control(decision)
                 state[other] = text
@@ -281,7 +281,7 @@ class Race(Shown):
         if decision.equal:
             return f"{first} and {second} practically equal {end}"
         if self.terms.of_best:
-            return f"{first} raced out {end}, mostly by {second}"
+            return f"{first} stopped: worse {end}, mostly by {second}"
         return f"{first} worse than {second} {end}"
 
     def _of_control(self, decision: RaceDecision) -> tuple[str, str]:
@@ -384,7 +384,7 @@ def race(
     After 8 of 12 datasets, at level 0.05 for all looks (each of the best stays with
     probability 0.95): A is the best, scenario (c).
     >>> result.decisions[0]
-    'C raced out after 7 datasets (evidence 26.9), mostly by A'
+    'C stopped: worse after 7 datasets (evidence 26.9), mostly by A'
     """
     terms = RaceTerms(question=question, kind=kind, alpha=alpha, rope=rope)
     check_terms(terms, results.strategies, results.metric)

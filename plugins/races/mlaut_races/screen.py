@@ -27,7 +27,7 @@ from mlaut.plugins import (
 from mlaut.report import Section
 from mlaut_races.race import Race
 
-STOPPED = "stopped"  # the verdict on a strategy that was raced out
+STOPPED = "stopped"  # the verdict on a strategy that left the race
 
 
 def race_screen(race: Race, section: Section) -> Screen | None:

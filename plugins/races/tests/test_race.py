@@ -24,7 +24,8 @@ def test_the_published_matrix_of_mlaut(mlaut2018):
     found = race(mlaut2018)
     assert found.left == ("RandomForestClassifier", "SVC")
     assert found.decisions[0] == (
-        "BaselineClassifier raced out after 7 datasets (evidence 24.7), mostly by BaggingClassifier"
+        "BaselineClassifier stopped: worse after 7 datasets (evidence 24.7), "
+        "mostly by BaggingClassifier"
     )
     assert found.share_of_cells == pytest.approx(0.358, abs=5e-4)
     assert found.sentence() == (
@@ -38,7 +39,7 @@ def test_states_and_evidence_by_strategy(clear):
     found = race(clear)
     frame = found.to_frame()
     assert frame["state"].tolist() == [
-        "still in", "raced out after 8 datasets", "raced out after 7 datasets",
+        "still in", "stopped: worse after 8 datasets", "stopped: worse after 7 datasets",
     ]  # fmt: skip
     assert frame["datasets"].tolist() == [8, 8, 7]
     assert found.evidence.shape == (8, 3)
@@ -131,7 +132,7 @@ def test_all_best_needs_evidence_that_grows_with_those_left(clear):
     each, whole = race(clear), race(clear, question="all best")
     np.testing.assert_allclose(whole.evidence[:7], each.evidence[:7] / 3)
     assert whole.to_frame()["state"].tolist() == [
-        "still in", "raced out after 10 datasets", "raced out after 9 datasets",
+        "still in", "stopped: worse after 10 datasets", "stopped: worse after 9 datasets",
     ]  # fmt: skip
 
 

@@ -110,7 +110,7 @@ def test_a_race_drops_the_worst_and_says_so(raced):
     assert list(standing.datasets) == drawn_order([f"t{i:02}" for i in range(N_DATASETS)])
     assert standing.left == ("bayes", "logistic")
     after, why = standing.departures["guess"]
-    assert re.fullmatch(rf"raced out after {after} datasets \(evidence 2\d(\.\d)?\)", why)
+    assert re.fullmatch(rf"stopped: worse after {after} datasets \(evidence 2\d(\.\d)?\)", why)
     status = study_status(raced / "study.h5")
     # one round was begun before the decision, and the rest was not run
     assert status.of_strategy("guess")[Status.RACED_OUT] == N_DATASETS - after - 1
@@ -397,7 +397,7 @@ def test_the_command_line_shows_a_race(raced, capsys):
     main(["status", study_file, "--why"])
     text = capsys.readouterr().out
     assert "race: After 12 of 12 datasets, at level 0.05 for all looks (each of the" in text
-    assert "guess raced out after" in text
+    assert "guess stopped: worse after" in text
     assert re.search(
         r"cost: 4\d cells were run in [.\d]+ s; \d were left out, which saved about \d+ % of the",
         text,
@@ -413,7 +413,7 @@ def test_a_report_shows_the_race_and_no_test_of_the_full_table(raced):
     (section,) = made.sections
     assert section.comparison is None
     assert "mean accuracy" not in section.tables["summary"]
-    assert section.tables["race"].loc["guess", "state"].startswith("raced out after")
+    assert section.tables["race"].loc["guess", "state"].startswith("stopped: worse after")
     assert section.sentences[0] == section.race.sentence()
     assert section.sentences[1] == f"Cost: {section.race.cost_sentence()}."
     cost = section.tables["race cost"]

@@ -57,7 +57,9 @@ def test_a_race_without_a_rule_is_read_by_rule_1_and_decides_the_same(old):
     assert "rule" not in old.all_runs[-1]["race"]
     assert (raced.terms.rule, raced.terms.kind) == (1, "signed rank")
     now = raced.now()
-    assert now.decisions == ("guess raced out after 6 datasets (evidence 15.6), mostly by bayes",)
+    assert now.decisions == (
+        "guess stopped: worse after 6 datasets (evidence 15.6), mostly by bayes",
+    )
     assert now.course.runs.tolist() == [12, 6, 12]
     assert now.course.against[-1] == pytest.approx(
         [-0.49569728883629804, 2.7449719610863967, -1.174844184523404], rel=1e-9

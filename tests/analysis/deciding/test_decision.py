@@ -294,7 +294,9 @@ def test_letters_of_pairs_say_where_a_joint_test_rules_out_more():
     assert "one against one" not in decided(table(A=0.0, B=0.1)).notes_text()[0]
     found = compare(table(A=0.0, B=0.002, C=0.1), metric="accuracy")
     (said,) = [x for x in found.sentences() if "best with" in x]
-    assert said.endswith("one against one; a verdict can rule out more, by a joint test of all.")
+    assert said.endswith(
+        "one against one; verdicts rest on a test of all together, which can rule out more."
+    )
 
 
 def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():

@@ -91,7 +91,8 @@ def test_a_decision_on_folds_is_in_scenario_b_and_says_what_it_is_about():
         "This is about training again on data like this; it says nothing about other datasets."
         in text
     )
-    assert "all 3 pairs jointly" in text
+    assert "all 3 pairs together. The risk" in text
+    assert "for all pairs jointly" in decision.details()[0]
     frame = decision.frame
     assert frame["P(best)"].sum() == pytest.approx(1)
     others = frame.drop(decision.leader)
@@ -165,7 +166,9 @@ def test_a_hold_out_of_labels_is_compared_by_mcnemar():
     only = [(wrong[0] > wrong[1]).sum(), (wrong[1] > wrong[0]).sum()]
     lacoste = found.bayesian[LACOSTE].value("P(row better)", "A", "B")
     assert lacoste == pytest.approx(float(prob_better_classifier(*only)[0]))
-    assert "McNemar's test" in found.decision().sentence()
+    decision = found.decision()
+    assert "rows that only one of two predicts rightly, each of 3 pairs for" in decision.sentence()
+    assert "Test: McNemar's test. " in decision.details()[0]
     assert "{mcnemar1947}" in found.methods().template
 
 
