@@ -32,7 +32,7 @@ from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.comparing.shared import compare_shared, is_patchy
 from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.evidence import primary_test
-from mlaut.analysis.deciding.one_decision import decide_one
+from mlaut.analysis.deciding.one_decision import decide_one, shown_alone
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.deciding.verdict_table import TREATED, Way
 from mlaut.analysis.deciding.verdicts import LIKELY, is_baseline
@@ -443,12 +443,7 @@ def _decided(
     each = each_alone(scored, chosen.analysis.alpha)  # few datasets may have many repeats
     if not any(x.n_shown for x in each.values() if not isinstance(x, str)):
         return decision
-    told = []
-    for name, one in each.items():
-        text = "" if isinstance(one, str) else one.answer().removeprefix(f"{one.where}, ")
-        alone = f"For data like {name}: {text[:1].lower()}{text[1:]}"
-        told.append(alone if text else f"{name} alone decides nothing.")
-    return replace(decision, each=tuple(told))
+    return replace(decision, each=tuple(shown_alone(name, one) for name, one in each.items()))
 
 
 def _sentences(of: Section) -> tuple[str, ...]:

@@ -79,6 +79,9 @@ class Screen:
         The strategy against which the others are counted, empty if there is none.
     words : tuple of (str, str)
         Words of the screen and marks of the strips, each with its meaning; verdicts come first.
+    alone : tuple of (str, str, str, str)
+        What each of few datasets shows for itself: its name, what to use, what may be best too and
+        what to avoid.
     cards : tuple of (str, str)
         Questions on how sure the answer is, each with its answer.
     say : callable
@@ -96,6 +99,7 @@ class Screen:
     words: tuple[tuple[str, str], ...]
     cards: tuple[tuple[str, str], ...]
     say: Callable[[str], str]
+    alone: tuple[tuple[str, str, str, str], ...] = ()
 
     @property
     def rows(self) -> list[Row]:
@@ -127,7 +131,8 @@ def screen_of(section: Section) -> Screen:
             *decision.caveats(),
             *section.cautions,
         ),
-        notes=decision.remarks(),
+        notes=decision.remarks()[: -len(decision.each) or None],
+        alone=tuple(each.cells for each in decision.each),
         cards=decision.cards(),
         say=in_words_of(results),
         **screen_table(decision, results, decision.meanings()),

@@ -79,7 +79,8 @@ class Decision(VerdictTable, Shown):
 
     def remarks(self) -> tuple[str, ...]:
         """Return what else helps to choose: reasons, a trade-off, and each dataset for itself."""
-        return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), *self.each)))
+        alone = (each.text for each in self.each)
+        return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), *alone)))
 
     def headline(self) -> tuple[str, ...]:
         """Return the answer, what weakens it, and what else helps to choose."""

@@ -33,7 +33,7 @@ from mlaut.analysis.deciding.one_dataset import (
     OneDataset,
 )
 from mlaut.analysis.deciding.terms import Chosen, control_of
-from mlaut.analysis.deciding.verdict_table import Way
+from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Alone, Way
 from mlaut.analysis.deciding.verdicts import (
     AVOID,
     EQUAL,
@@ -348,6 +348,18 @@ def decide_one(
     fitted = fitted if analysis.rope or not one.of_runs else []  # its test with another name
     others = {Way(f"by the {tests[key].name.partition(',')[0]}"): tests[key] for key in fitted}
     return replace(draft, checks=checks(draft, names, others, better))
+
+
+def shown_alone(name: str, one: Decision | str) -> Alone:
+    """Return what one of few datasets shows for itself; a text says why nothing could be tested."""
+    if isinstance(one, str) or not one.decided:
+        return Alone(f"{name} alone decides nothing.", (name, "", "", ""))
+    text = one.answer().removeprefix(f"{one.where}, ")
+    chance = one.frame.get("P(best)", one.frame["failures"] * np.nan)[list(one.ahead)].sum()
+    use = words.listed(one.first) + f" (chance {words.probability(chance)})" * bool(chance)
+    near = words.listed([x for x in one.best if x not in one.ahead], MOST_CHOSEN)
+    cells = (name, use, near, words.listed(one.named(AVOID), MOST_CHOSEN))
+    return Alone(f"For data like {name}: {text[:1].lower()}{text[1:]}", cells)
 
 
 def _frame(one: OneDataset, known: Results) -> pd.DataFrame:

@@ -71,6 +71,13 @@ class Check:
     control: bool = False
 
 
+class Alone(NamedTuple):
+    """What one of few datasets shows for itself: in a sentence, and as cells of a row."""
+
+    text: str
+    cells: tuple[str, str, str, str]  # its name, what to use, what may be best too, what to avoid
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class VerdictTable:
     """Verdicts on strategies, with the facts behind them.
@@ -129,7 +136,7 @@ class VerdictTable:
     hint, related : str
         Sentences on datasets with the same rows or scores, and on those with related names,
         although no source says so.
-    each : tuple of str
+    each : tuple of Alone
         What each of few datasets shows for itself.
     gaps : tuple of str
         Phrases on what was left out or filled in for cells without a result.
@@ -158,7 +165,7 @@ class VerdictTable:
     then: str = ""
     hint: str = ""
     related: str = ""
-    each: tuple[str, ...] = ()
+    each: tuple[Alone, ...] = ()
     gaps: tuple[str, ...] = ()
     scenario: str = "(c)"
 

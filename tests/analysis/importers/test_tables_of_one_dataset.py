@@ -164,7 +164,12 @@ def test_few_datasets_with_repeats_say_what_each_shows():
         for run in range(10)
     ]
     table = pd.DataFrame(rows, columns=["dataset", "model", "run", "accuracy"])
-    headline = " ".join(make_report(read_results(table)).sections[0].headline)
+    (section,) = make_report(read_results(table)).sections
+    headline = " ".join(section.headline)
+    assert [each.cells for each in section.decision.each[:2]] == [
+        ("a", "Y", "", "X"),
+        ("b", "X", "", "Y"),
+    ]
     assert "Too few datasets to be sure (3" in headline
     assert "For data like a: use Y. Avoid X" in headline
     assert "For data like b: use X. Avoid Y" in headline
