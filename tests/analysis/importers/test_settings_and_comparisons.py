@@ -366,13 +366,18 @@ def test_iterations_that_were_measured_are_no_repeats(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "values"), [("Best On", [2, 4]), ("Family Rank", [1, 1.5]), ("more", [9.5, -1.5])]
+    ("name", "values", "why"),
+    [
+        ("Best On", [2, 4], "by its name a summary"),
+        ("Family Rank", [1, 1.5], "by its name a summary"),
+        ("more", [9.5, -1.5], "no spreads beside the others'"),
+    ],
 )
-def test_a_comparison_without_the_spreads_of_the_others_is_left_out(name, values, tmp_path):
+def test_a_comparison_without_the_spreads_of_the_others_is_left_out(name, values, why, tmp_path):
     table = (100 * WIDE).map("{:.3f} +/- 0.01".format).T.rename_axis("Algorithm").reset_index()
     results = read(tmp_path, table.assign(**{name: values}), "points", greater_is_better=True)
     assert len(results.datasets) == len(WIDE)
-    assert results.how_read.endswith(f"`{name}` (no spreads beside the others').")
+    assert results.how_read.endswith(f"`{name}` ({why}).")
     asked = refused(tmp_path, table.assign(odd=[77.5, 78.5]), "points", greater_is_better=True)
     assert "`odd` may be no datasets (no spreads beside the others')" in asked
 

@@ -123,7 +123,7 @@ def test_seeds_are_paired_and_runs_are_not(tmp_path):
         "0.11 below A)."
     )
     text = paired.sentence()
-    assert "the t-test of repeats, paired by their numbers, with 3 repeats of each" in text
+    assert "By a t-test of repeats, paired by their numbers, with 3 repeats of each" in text
     assert "it says nothing about other rows and other datasets" in text
     assert "over further repeats on these rows is 0" in paired.details()[0]
     assert paired.frame["spread"].tolist() == pytest.approx(
@@ -132,7 +132,8 @@ def test_seeds_are_paired_and_runs_are_not(tmp_path):
     results = read(tmp_path, RUNS.rename(columns={"seed": "run"}))
     shuffled = RUNS.rename(columns={"seed": "run"}).assign(run=[2, 0, 1, 0, 1, 2, 1, 2, 0])
     both = [compare(x) for x in (results, read(tmp_path, shuffled))]
-    assert "Welch's t-test of runs" in both[0].decision().sentence()
+    assert "By a t-test of runs with 3 repeats" in both[0].decision().sentence()
+    assert "Welch's t-test of runs" in both[0].decision().details()[0]
     p = [x.leading_pairs.p_values.to_numpy() for x in both]
     np.testing.assert_allclose(*p)
 
@@ -141,7 +142,7 @@ def test_means_are_of_the_repeats_that_are_there(tmp_path):
     results = read(tmp_path, RUNS.drop(index=[4, 7, 8]))
     assert "means of the repeats that are there (B: 2 of 3 repeats; C: 1 of 3" in results.how_read
     decision = make_report(results).sections[0].decision
-    assert "Welch's" in decision.sentence()
+    assert "By a t-test of runs" in decision.sentence()
     assert "C is left out: it has one repeat, and a test needs two" in decision.sentence()
     assert decision.frame["mean accuracy"].tolist() == pytest.approx([0.8166667, 0.8025], rel=1e-6)
 

@@ -14,6 +14,7 @@ SCORES = pd.DataFrame(
     np.linspace(0.5, 0.9, 45).reshape(9, 5),
     index=pd.MultiIndex.from_product([["iris", "wine", "glass"], ["lr", "rf", "svm"]]),
 )
+RUNS = {pair: row.to_numpy() for pair, row in SCORES.iterrows()}
 
 
 def saved(table, folder):
@@ -64,3 +65,27 @@ def test_columns_named_by_numbers_are_runs_only_where_rows_name_both(tmp_path):
     table = SCORES.droplevel(0).iloc[:3].rename_axis("model")
     with pytest.raises(AnalysisError, match="look like runs of one strategy"):
         read_results(saved(table, tmp_path), "accuracy")
+
+
+def test_what_counts_within_named_rows_are_repeats(tmp_path):
+    parts = {pair: pd.DataFrame({"fit_time": 1.5, "test_accuracy": x}) for pair, x in RUNS.items()}
+    results = read_results(pd.concat(parts), "accuracy")
+    assert results.cells.shape == (3, 3, 5, 1)
+    assert results.scores.loc["glass", "svm"] == pytest.approx(RUNS["glass", "svm"].mean())
+
+
+def test_tables_of_trackers_say_what_a_parameter_is():
+    table = SCORES.rename_axis(["params.dataset", "params.model"]).rename_axis(
+        "params.seed", axis=1
+    )
+    table = table.stack().rename("metrics.accuracy").reset_index()
+    table.insert(0, "run_id", [f"{i:032x}" for i in range(len(table))])
+    results = read_results(table, "accuracy")
+    assert results.scores.shape == (3, 3)
+    assert "means of 5 repeats (`params.seed`)" in results.how_read
+
+
+def test_a_leaderboard_of_autogluon_is_of_its_test_scores():
+    table = pd.DataFrame({"model": ["a", "b"], "score_val": [0.9, 0.8], "score_test": [0.7, 0.6]})
+    results = read_results(table.assign(pred_time_test=0.1, stack_level=[2, 1]), "accuracy")
+    assert results.scores.iloc[0].to_dict() == {"a": 0.7, "b": 0.6}

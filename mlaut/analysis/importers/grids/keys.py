@@ -43,6 +43,9 @@ def keys_of(g: Sheet) -> Keys:
     if dataset and strategy and not scores and not g.asked.chosen:
         dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)
     rows = [*dataset, *strategy]
+    shared = [x for x in repeat if g.n_of(x) < g.n]  # as seeds, beside the names of runs
+    if shared and g.is_key([*rows, *shared, *fold]):
+        repeat = shared
     levels = [*repeat, *fold]
     unkeyed = len(rows) == 1 and not g.is_key([*rows, *levels])
     first = [x for x in texts if x == next(iter(g.columns))]
@@ -150,6 +153,7 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
             if found := [x for x in same if parts[x] == part]:
                 return _one_of(g, found, wanted)
     general = [x for x in numbers if g.roles[x] == "score"]
+    general = sorted(general, key=lambda x: max(PARTS.get(y, 0) for y in word_of(x).split("_")))
     nested = [x for x in numbers if wanted and same_metric(x.rpartition(".")[2], wanted)]
     if len(nested) == 1:  # such as `scores.npmi` of JSON
         return nested

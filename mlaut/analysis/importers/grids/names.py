@@ -10,6 +10,7 @@ _ENDS, _LAST = frozenset(WORDS["ends"]), frozenset(WORDS["last"])
 _RELATIVE = re.compile("|".join(WORDS["relative"]), re.I)
 _COUNTED = re.compile(r"\s*#(?!\s*\d)")  # such as "# rows"; "#1" is a name
 _IN_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
+_OF_TRACKERS = re.compile(r"^(?:params?|config|metrics?|tags)[./](?=\w)")  # of runs
 _SETTINGS = frozenset(WORDS["settings"] + WORDS["strategies"])
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
 _ROLES = ("dataset", "strategy", "metric", "repeat", "fold", "source", "part", "score")
@@ -58,7 +59,7 @@ def role_of(name: str) -> str:
     >>> [role_of(name) for name in ("params (M)", "Number of Mutants", "acc_std", "Avg. rank")]
     ['size', 'size', 'spread', 'average']
     """
-    shown = plain(name)
+    shown = _OF_TRACKERS.sub("", plain(name))
     corner = re.match(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\b(?:vs\.?|and)\b)", shown)
     if corner and role_of(corner[1]) in ("dataset", "strategy"):
         return role_of(corner[1])
@@ -88,6 +89,8 @@ def role_of(name: str) -> str:
         for role, words in _KEYS.items():
             if any(candidate in WORDS[words] for candidate in candidates):
                 return role
+    if {*tokens} & {*PARTS} and {*tokens} - {*PARTS} == {"score"}:  # of AutoGluon
+        return "score"
     if counts or word in WORDS["sizes"] or "_".join(singular) in WORDS["sizes"]:
         return "size"
     if word in WORDS["spreads"][:12]:

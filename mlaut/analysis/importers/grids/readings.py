@@ -91,6 +91,7 @@ def _drop_index(g: Sheet) -> None:
             del g.columns[name]
     if g.n < 2:
         return
+    _number_runs(g)
     _check_single(g)
     for name in list(g.columns):
         column = g.columns[name]
@@ -102,6 +103,17 @@ def _drop_index(g: Sheet) -> None:
             if g.roles[name] in ("dataset", "strategy") and label:
                 continue
             g.drop([name], f"{label} throughout" if label else "empty")
+
+
+def _number_runs(g: Sheet) -> None:
+    """Call a level without a name repeats, if it counts 0, 1, ... within what texts name."""
+    texts = [x for x in g.columns if not g.columns[x].is_number]
+    levels = [x for x in g.columns if x.startswith("unnamed") and x not in texts]
+    chosen = {x for names in g.asked.columns.values() for x in names}
+    for name in levels[:1] if texts and levels and levels[0] not in chosen else []:
+        runs = sorted({*g.columns[name].numbers.tolist()})
+        if runs == [*range(len(runs))] and g.is_key([*texts, name]) and not g.is_key(texts):
+            g.roles[name] = "repeat"
 
 
 def _check_single(g: Sheet) -> None:

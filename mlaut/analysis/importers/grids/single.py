@@ -65,6 +65,8 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if keys.scores or keys.dataset or g.asked.columns.get("score"):
         return keys
     scores = scores_of(g, numbers)
+    if keys.strategy and scores and g.roles[scores[0]] == "score" and word_of(scores[0]) != "score":
+        return replace(keys, scores=tuple(scores), single=True)  # of AutoGluon, its `score_test`
     own = [x for x in scores if same_metric(without_unit(x), g.metric)]
     if not scores or any(may_score(g, x) and g.n_of(x) > 1 for x in numbers if x not in own):
         return keys

@@ -166,11 +166,12 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     if not g.columns[first].is_number or word_of(first) in ("unnamed", "name", "id"):
         texts = texts or [first]
     if not texts:
+        counted = g.columns[first].numbers.tolist() == list(range(g.n))  # such as trials
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
             f"column 'dataset'; it has {some_of(g.columns)}",
             *[{"dataset": first}]
-            * (len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first)),
+            * (len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted),
         )
     sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
@@ -315,7 +316,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     for name, mean in apart.items():
         g.drop([name], f"not in the mean `{mean}`")
     for name in dict.fromkeys([*averages, *composed]):
-        g.drop([name], "an average of the others" if name in averages else "by its name a summary")
+        over = name in averages and not re.search(r"rank|best|win", name, re.I)
+        g.drop([name], "an average of the others" if over else "by its name a summary")
     numbers = [x for x in numbers if x in g.columns]
     others = [x for x in numbers if not _YEAR(x)]
     numbers = g.without(numbers, others if 2 * len(others) < len(numbers) else [], "no year")
