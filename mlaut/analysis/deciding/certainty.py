@@ -121,7 +121,7 @@ def _treated(table: VerdictTable, check: Check) -> str:
         who = listed(names) if few else f"{len(names)} of the {len(table.named(AVOID))} to avoid"
         parts.append(f"{who} ({MARK}) {be(names)} not shown to be worse than {leader}")
     if check.faint:
-        parts.append(f"so few datasets do not show {_few(check.faint)} to be worse")
+        parts.append(f"they are too few to show {_few(check.faint)} to be worse")
     return f"{how}, {choice}{', but ' * bool(parts)}{', and '.join(parts)}"
 
 
@@ -132,7 +132,7 @@ def differs(check: Check, leader: str, most: int = MOST_NAMED) -> str:
         (check.also, f"not shown to {worse}"),
         (check.without, f"shown to {worse}"),
         (check.than, f"not shown to be worse than {leader}"),
-        (check.faint, f"not shown to {worse} by so few datasets"),
+        (check.faint, f"not shown to {worse} (too few datasets)"),
     )
     texts = [f"{listed(names, most)} {be(names)} {verb}" for names, verb in parts if names]
     return ", and ".join(texts) or "the same"

@@ -245,14 +245,14 @@ class Strips:
             return parts + [("horizontal line", f"the interval of the {self.kind}")] * known
         parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
         if beside and n > MOST_DOTS:
-            parts = [("thin line", f"the middle nine tenths of the datasets, {what}")]
-            parts += [("dots", "the datasets beyond it")]
+            parts = [("thin line", "the middle 90 % of the datasets")]
+            parts += [("dots", f"the datasets beyond it, each {what}")]
         mean = "geometric mean" if self.kind == "ratio" else "average"
         parts += [(mark, f"the {mean}, as in the table")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
         shares = self.across(self.dots.to_numpy(dtype=float))
         edge = bool(((shares < 0) | (shares > 1)).any())
-        return parts + [("at an edge", "how many dots are beyond it; of one its value")] * edge
+        return parts + [("at an edge", "how many datasets lie further out; of a single one, its value")] * edge
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
