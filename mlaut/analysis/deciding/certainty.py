@@ -121,7 +121,7 @@ def _treated(table: VerdictTable, check: Check) -> str:
         who = listed(names) if few else f"{len(names)} of the {len(table.named(AVOID))} to avoid"
         parts.append(f"{who} ({MARK}) {be(names)} not shown to be worse than {leader}")
     if check.faint:
-        parts.append(f"they are too few to show {_few(check.faint)} to be worse")
+        parts.append(f"these datasets are too few to show {_few(check.faint)} to be worse")
     return f"{how}, {choice}{', but ' * bool(parts)}{', and '.join(parts)}"
 
 

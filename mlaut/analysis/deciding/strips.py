@@ -252,7 +252,11 @@ class Strips:
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
         shares = self.across(self.dots.to_numpy(dtype=float))
         edge = bool(((shares < 0) | (shares > 1)).any())
-        return parts + [("at an edge", "how many datasets lie further out; of a single one, its value")] * edge
+        return (
+            parts
+            + [("at an edge", "how many datasets lie further out; of a single one, its value")]
+            * edge
+        )
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""

@@ -251,7 +251,7 @@ def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen(
     faint = replace(found, checks=(Check(how, (), (), True, faint=("C",)),))
     assert faint.fragile == ()
     assert "(*)" not in faint.answer()
-    told_faint = "A may still be best, but they are too few to show C to be worse."
+    told_faint = "A may still be best, but these datasets are too few to show C to be worse."
     assert told + told_faint in faint.headline()
     assert "C is not shown to be worse (too few datasets)." in faint.certainty()[1]
     led = replace(found, checks=(Check(how, (), ("A",), False),))
