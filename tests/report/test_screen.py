@@ -155,6 +155,9 @@ PALE = """(() => {
             return [contrast, one.outerHTML.slice(0, 80)];
         }).filter(([contrast]) => contrast < 4.5);
 })()"""
+STRIPS = """[...document.querySelectorAll('.board .strip > div')]
+    .filter(one => one.getClientRects().length)
+    .map(one => one.getBoundingClientRect()).map(box => [box.left, box.right])"""
 WIDE = "document.documentElement.scrollWidth"
 
 
@@ -163,6 +166,8 @@ def looked_at(page, file, report):
     assert page.value(CUT) == []
     assert page.value(ACROSS) == []
     assert page.value(PALE) == []
+    ends = np.array(page.value(STRIPS))
+    np.testing.assert_allclose(ends, ends[:1].repeat(len(ends), axis=0), atol=0.5)  # and the axis
     section = report.sections[0]
     strips = Strips.of(section.decision, section.results)
     for row in page.value(DRAWN):
