@@ -207,7 +207,11 @@ class StudyArrays:
         if "usage" not in self.group:
             return list(USAGE)
         item = self.group["usage"]
-        return str(item.attrs["fields"]).split(", ")[: item.shape[-1]]
+        if (names := item.attrs.get("fields")) is None:
+            raise ValueError(
+                f"usage of dataset {self.entry.name!r} has lost the names of its fields"
+            )
+        return str(names).split(", ")[: item.shape[-1]]
 
     def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
         """Read an array; raise ValueError if it has another shape or type than expected."""

@@ -66,7 +66,10 @@ def run_race(
         the race.
     """
     file = path if isinstance(path, StudyFile) else read_study_file(path)
-    begin = begun_by(file.race) if file.race is not None else None
+    terms = file.race  # plain values where the entry points of this plug-in are not installed
+    if terms is not None and not isinstance(terms, RaceTerms):
+        terms = RaceTerms(**terms)
+    begin = begun_by(terms) if terms is not None else None
     return run_study(file, verbose=verbose, race=begin, complete=complete, **changes)
 
 
