@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.tests import TESTS
+from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
@@ -148,7 +148,9 @@ def screen_table(
     counts = decision.frame.reindex(columns=["won", "failures"]).fillna(0).sum()
     hatched = "; hatched: missing" * bool(counts["failures"])
     words += [("the bar", f"from the left: won, tied, lost{hatched}")] * ("won" in decision.frame)
-    main = f"{TESTS[decision.chosen.analysis.test].words}, of all pairs together"
+    test = decision.chosen.analysis.test
+    together = ", of all pairs together" * (test in FLIPPED and not decision.control)
+    main = f"{TESTS[test].words}{together}"
     words += [("main test", main)] * bool(decision.named(LIKELY))
     words += [("other analyses", _ANALYSES)] * bool(decision.checks)
     n = len(table.columns)

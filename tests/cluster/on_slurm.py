@@ -1,4 +1,4 @@
-"""What tests on a Slurm of one node share: it, and calls of commands there."""
+"""A Slurm of one node for tests, and functions that call its commands."""
 
 import contextlib
 import subprocess

@@ -15,8 +15,8 @@ from memory_study import MemoryStudy
 from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.cli import main
-from mlaut.errors import StudyError
-from mlaut.files_io import FilesIO, StudyStore
+from mlaut.errors import StoreError, StudyError
+from mlaut.files_io import FilesIO, StudyStore, merge_studies
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5
 from mlaut.files_io.studies.study_arrays import _STATUS_BITS, room_of
 from mlaut.files_io.studies.study_checks import problems_of
@@ -95,6 +95,22 @@ def test_other_fields_of_a_cell_break_nothing(tmp_path, monkeypatch, fields):
         stored = file["experiments/predictions/iris/usage"]
         assert stored.attrs["fields"] == fields
         assert stored[0, 0, 0].tolist() == [given[name] for name in fields.split(", ")]
+
+
+def test_lost_names_of_fields_are_told_in_one_line(tmp_path):
+    study = StudyStore(tmp_path / "study.h5")
+    study.save_splits([IRIS])
+    study.allocate([strategy("tree")])
+    with study.writing() as writer:
+        writer.write(outcome(IRIS, "tree", 0, 0))
+    sound = shutil.copy(study.path, tmp_path / "sound.h5")
+    with change_h5(study.path) as file:
+        del file["experiments/predictions/iris/usage"].attrs["fields"]
+    lost = "study.h5: damaged .*usage of dataset 'iris' has lost the names of its fields"
+    with pytest.raises(StoreError, match=lost):
+        [*study.numbers()]
+    with pytest.raises(StoreError, match=lost):
+        merge_studies([study.path, sound], tmp_path / "merged.h5")
 
 
 def example(language):

@@ -72,7 +72,7 @@ class Check:
 
 
 class Alone(NamedTuple):
-    """What one of few datasets shows for itself: in a sentence, and as cells of a row."""
+    """Record of what one of few datasets shows for itself, as a sentence and as cells of a row."""
 
     text: str
     cells: tuple[str, str, str, str]  # its name, what to use, what may be best too, what to avoid

@@ -185,13 +185,14 @@ def _merge_dataset(
     sources: Sequence[tuple[StudyStore, h5py.File]],
 ) -> list[Model]:
     """Write the cells of one dataset into a new study, and return their saved models."""
-    parts = []
+    found = []
     for study, file in sources:
         with layout.damage_explained(study.path):
             if to_h5(entry.name) in file[layout.PREDICTIONS]:
-                parts.append(_Part(study, layout.arrays_of(file, entry.name)))
+                arrays = layout.arrays_of(file, entry.name)
+                found.append((len(arrays.fields), _Part(study, arrays)))
     # Later versions come first: all numbers of a cell are of one run, and they store more of them.
-    parts.sort(key=lambda source: -len(source.arrays.fields))
+    parts = [part for _, part in sorted(found, key=lambda one: -one[0])]
     present = {name for source in parts for name in source.arrays.names}
     names = [strategy.name for strategy in strategies if strategy.name in present]
     group = new[layout.PREDICTIONS].create_group(to_h5(entry.name))

@@ -66,10 +66,7 @@ def run_race(
         the race.
     """
     file = path if isinstance(path, StudyFile) else read_study_file(path)
-    terms = file.race  # plain values where the entry points of this plug-in are not installed
-    if terms is not None and not isinstance(terms, RaceTerms):
-        terms = RaceTerms(**terms)
-    begin = begun_by(terms) if terms is not None else None
+    begin = begun_by(file.race) if file.race is not None else None
     return run_study(file, verbose=verbose, race=begin, complete=complete, **changes)
 
 
@@ -96,9 +93,12 @@ def make_race(**terms: Any) -> MakeRace:
     return begun_by(read_race(terms))
 
 
-def begun_by(terms: RaceTerms) -> MakeRace:
-    """Return a function that begins a race by these terms, or goes on with it."""
-    return partial(_begin, terms)
+def begun_by(terms: RaceTerms | Mapping[str, Any]) -> MakeRace:
+    """Return a function that begins a race by these terms, or goes on with it.
+
+    They are plain values where this plug-in is found without its entry points.
+    """
+    return partial(_begin, terms if isinstance(terms, RaceTerms) else RaceTerms(**terms))
 
 
 def _begin(

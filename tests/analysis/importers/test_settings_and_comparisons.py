@@ -397,3 +397,9 @@ def test_of_two_columns_of_names_that_of_settings_names_strategies(one, two, tmp
     results = read(tmp_path, table)
     assert (len(results.datasets), results.strategies) == (2, ("p", "q", "r"))
     assert "Another reading: " in results.how_read
+
+
+def test_a_share_of_rows_beside_scores_is_no_strategy(tmp_path):
+    results = read(tmp_path, WIDE.assign(train_size=[0.8, 0.7] * 3))
+    assert results.strategies == tuple(WIDE)
+    assert "not used: `train_size`" in results.how_read

@@ -89,3 +89,21 @@ def test_a_leaderboard_of_autogluon_is_of_its_test_scores():
     table = pd.DataFrame({"model": ["a", "b"], "score_val": [0.9, 0.8], "score_test": [0.7, 0.6]})
     results = read_results(table.assign(pred_time_test=0.1, stack_level=[2, 1]), "accuracy")
     assert results.scores.iloc[0].to_dict() == {"a": 0.7, "b": 0.6}
+
+
+def test_runs_beside_folds_keep_their_own_name():
+    table = SCORES.rename_axis(["dataset", "model"]).add_prefix("seed ").reset_index()
+    both = pd.concat([table.assign(fold=0), table.assign(fold=1)])
+    results = read_results(both, "accuracy")
+    assert results.cells.shape == (3, 3, 5, 2)
+    assert "means of 5 repeats (columns `seed 0` to `seed 4`)" in results.how_read
+    assert "means of 2 folds (`fold`)" in results.how_read
+
+
+def test_what_the_places_in_lists_of_one_key_are_is_asked():
+    lists = {name: {"accuracy": [0.8, 0.9, 0.7], "f1": [0.7, 0.8, 0.6]} for name in ("svm", "rf")}
+    with pytest.raises(AnalysisError, match="names several rows, which `level 3` tells apart"):
+        read_results(lists, "accuracy")
+    for role, shape in (("repeat", (1, 2, 3, 1)), ("dataset", (3, 2, 1, 1))):
+        columns = {"strategy": "level 1", role: "level 3"}
+        assert read_results(lists, "accuracy", columns=columns).cells.shape == shape

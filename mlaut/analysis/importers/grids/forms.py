@@ -439,7 +439,7 @@ def _of_json(text: str, path: Path) -> Grid:
 def grid_of_object(content: Any) -> Grid:
     """Return nested dictionaries and lists as a table: a row for each way to a number.
 
-    The place in the innermost lists, if these are in dictionaries in dictionaries, is a repeat.
+    The place in the innermost lists, if two names lead to each beside a metric, is a repeat.
     """
     if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
         table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
@@ -456,8 +456,9 @@ def grid_of_object(content: Any) -> Grid:
     left = sorted({"/".join(way) for way, _ in leaves if len(way) != n})
     rows = [(*way, value) for way, value in leaves if len(way) == n]
     levels = [f"level {i}" for i in range(1, n + 1)]
-    if n > 2 and all(row[: n - 1] in listed for row in rows):
-        levels[-1] = "repeat"
+    names = [all(usual_name(x) for x in level) for level in [*zip(*rows, strict=True)][: n - 1]]
+    if names.count(False) > 1 and all(row[: n - 1] in listed for row in rows):
+        levels[-1] = "repeat"  # of two keys; beside one, places in lists may be datasets
     table = pd.DataFrame(rows, columns=[*levels, "value"])
     inner = list(dict.fromkeys(table[levels[1]]))
     if n == 2 and inner == [str(i) for i in range(len(inner))]:  # numbers of rows, of pandas

@@ -38,10 +38,9 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     g = Sheet(grid, asked)
     g.drop(g.named("unused"))
     if unfolded := by_run(g, grid):
-        table, words, runs = unfolded
+        table, words, names = unfolded
         reading = read_grid(table, words)
-        level = "fold" if reading.names["fold"] else "repeat"
-        return replace(reading, names={**reading.names, level: runs, "score": ""})
+        return replace(reading, names={**reading.names, **names})
     _drop_index(g)
     said = {x for names in asked.columns.values() for x in names}
     relative = [

@@ -11,13 +11,14 @@ from mlaut.analysis.scores.usual_names import part_of, usual_name
 _WORDS = "fold|split|run|seed|rep|repeat|repetition|trial"
 _NAME = re.compile(rf"(?:(.+?)[\s_./-]+)?({_WORDS})s?[\s_#-]*(\d+)(?:[\s_./-]+(.+))?", re.I)
 _FOLDS = ("fold", "split", "")
+_KEYS = ("dataset", "strategy", "repeat", "fold", "source")  # roles of columns that stay
 _SETTING = "param_"  # of scikit-learn's searches, which name all settings in `params` too
 
 
-def by_run(g: Sheet, grid: Grid) -> tuple[Grid, Asked, str] | None:
+def by_run(g: Sheet, grid: Grid) -> tuple[Grid, Asked, dict[str, str]] | None:
     """Return a table with a row for each run in place of a column; None for any other table.
 
-    The text names the columns of the runs.
+    The last part names the columns of the runs, by their role.
     """
     if g.levels is not None or {"score", "repeat", "fold"} & {*g.asked.columns}:
         return None
@@ -33,12 +34,13 @@ def by_run(g: Sheet, grid: Grid) -> tuple[Grid, Asked, str] | None:
     if settings and not asked.chosen:
         asked = asked.with_columns(strategy="params")
     level, value = ("fold" if word in _FOLDS else "repeat"), metric or g.metric or "score"
-    plain = [*settings, *(x for x in rest if x not in over and (g.roles[x] or usual_name(x)))]
+    others = [x for x in rest if x not in over and g.roles[x] not in _KEYS]
+    plain = [*settings, *(x for x in others if g.roles[x] or usual_name(x))]
     kept = [x for x in g.columns if x not in {*over, *plain, *runs}]
     table = g.table[[*kept, *runs]].melt(kept, runs, var_name=level, value_name=value)
     left = [f"`{x}` (a summary)" for x in over] + [f"`{x}` (a spread)" for x in g.paired.values()]
     left = [*g.unused, *left, *(f"`{x}`" for x in plain)]
-    said = f"columns `{runs[0]}` to `{runs[-1]}`"
+    said = {level: f"columns `{runs[0]}` to `{runs[-1]}`", "score": ""}
     return Grid(grid.name, table, left=tuple(left)), asked, said
 
 

@@ -217,6 +217,7 @@ def _finer(
             f"{quoted(rows)} names several rows, which `{apart[0]}` tells apart",
             {kind: [*rows, *apart]},
             {kind: rows, "repeat": apart},
+            *[{"strategy": rows, "dataset": apart}] * (kind == "strategy"),
         )
     return rows
 
@@ -270,7 +271,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     _drop_average_rows(g, rows, [])
     keys = {*rows, *g.named("repeat", "fold", "source")}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
-    whole = [x for x in numbers if word_of(x) in _WHOLE and _is_among(g, x, numbers)]
+    varied = [x for x in numbers if 2 * g.n_of(x) > g.n]  # as settings are not
+    whole = [x for x in varied if word_of(x) in _WHOLE and _is_among(g, x, numbers)]
     g.roles |= dict.fromkeys(whole, "")
     if chosen := g.asked.columns.get("score", ()):
         g.drop([x for x in numbers if x not in chosen])
