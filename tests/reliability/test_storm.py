@@ -36,8 +36,8 @@ def test_a_command_that_was_disturbed_succeeds_when_it_is_given_again(commands, 
     assert [of["command"] for of in figures] == list(commands)
     for of in figures:
         all_killed = min(places, of["calls (kill)"])
-        by_clock = of["command"] == "race"  # whose syncs make some calls more or fewer
-        assert all_killed - by_clock <= of["kill: killed"] <= all_killed
+        # Some calls come by the clock, so the last place may lie behind the last call.
+        assert all_killed - 1 <= of["kill: killed"] <= all_killed
         for error in {*ways} - {"kill"}:
             assert sum(of.get(f"{error}: {how}", 0) for how in ("refused", "done")) == min(
                 places, of[f"calls ({error})"]
