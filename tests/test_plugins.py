@@ -7,7 +7,6 @@ import re
 import sys
 import types
 import warnings
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -159,8 +158,9 @@ def test_the_status_of_a_study_file_shows_what_queues_tell_of_its_shards(
     assert lines[-1].split()[-3:] == ["job", "7", "waits"]
     run_study("s.toml", shard="1/2", verbose=0)
     (tmp_path / "study.slurm").mkdir()  # it was submitted, by a plug-in that is missing here
-    monkeypatch.setattr("mlaut.plugins.finding.found", cache(lambda _: {}))
-    (told, *_) = CliRunner().invoke(cli, ["status", "s.toml"]).stdout.splitlines()
+    with monkeypatch.context() as without:
+        without.setattr("mlaut.plugins.finding.found", lambda _: {})
+        (told, *_) = CliRunner().invoke(cli, ["status", "s.toml"]).stdout.splitlines()
     assert "(jobs are not shown: the queue is asked by the plug-in mlaut-slurm: 'pip" in told
 
 
