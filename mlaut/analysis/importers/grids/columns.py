@@ -18,7 +18,7 @@ _TELLING = 0.2  # of the spread of numbers, above which the last digit says noth
 _CUT = 4  # columns in front that a mean may leave out
 _LARGEST = 1e150
 _SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their printed digits
-_SIGNS = " _./:()|-"  # between the parts of a name
+_SIGNS = " _./:()|~-"  # between the parts of a name
 _OUTSIDE = 10.0  # times the range of all others
 
 
@@ -314,7 +314,7 @@ def measure_in(name: str, wanted: str = "") -> str:
 
 def _split(name: str, side: int, wanted: str = "") -> tuple[str, str] | None:
     """Return the measure and the strategy in a name, with the measure in front or behind."""
-    signs = [x.start() for x in re.finditer(r"[\s_./:(|-]+", name)]
+    signs = [x.start() for x in re.finditer(r"[\s_./:(|~-]+", name)]
     cuts = signs if side == 0 else signs[::-1]
     best = None
     for cut in cuts:

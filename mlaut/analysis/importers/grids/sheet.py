@@ -113,6 +113,8 @@ class Reading:
     sources: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
 
+_FOLD = re.compile(r"(?:fold|resample|bootstrap)\D?\d+\b.*", re.I).fullmatch  # of R's caret
+
 
 class QuestionError(AnalysisError):
     """Error that asks how to read a table, with the words of a user that would answer."""
@@ -220,6 +222,8 @@ class Sheet:
     def _role(self, column: Column) -> str:
         """Return what a column is by its name, if its cells do not contradict it."""
         role, number = role_of(column.name), column.is_number
+        if role in ("", "size") and not number and all(map(_FOLD, column.labels())):
+            return "fold"
         if role == "metric" and not number:  # or a corner that names columns, above strategies
             names, across = {*column.labels()}, [usual_name(x) for x in self.columns]
             known = sum(usual_name(x) is not None for x in names)

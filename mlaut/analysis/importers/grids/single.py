@@ -68,7 +68,8 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if keys.strategy and scores and g.roles[scores[0]] == "score" and word_of(scores[0]) != "score":
         return replace(keys, scores=tuple(scores), single=True)  # of AutoGluon, its `score_test`
     own = [x for x in scores if same_metric(without_unit(x), g.metric)]
-    if not scores or any(may_score(g, x) and g.n_of(x) > 1 for x in numbers if x not in own):
+    others = [x for x in numbers if x not in own and may_score(g, x) and g.n_of(x) > 1]
+    if not scores or (others and len(scores) <= max(1, len(others))):
         return keys
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] != "source"]
     levels = [*keys.repeat, *keys.fold]
