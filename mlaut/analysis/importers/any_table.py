@@ -71,8 +71,9 @@ def read_results(
         has texts.
     columns : mapping of str to str or sequence of str, optional
         Column, or columns, of each role: ``dataset``, ``strategy``, ``score``, ``repeat``,
-        ``fold``, ``source``, ``unused``. ``"rows"`` and ``"columns"`` say which way a wide table
-        lies, and ``table`` is the number or heading of one of several tables.
+        ``fold``, ``source``, ``unused``; of ``last``, as an epoch, each run's last row counts.
+        ``"rows"`` and ``"columns"`` say which way a wide table lies, and ``table`` is the number
+        or heading of one of several tables.
     trust : bool, default False
         Whether a pickle may be read, which can run code of its maker.
 

@@ -267,7 +267,25 @@ def test_amounts_are_of_problems_where_scores_differ_more_by_them_than_by_strate
 def test_times_of_a_training_are_neither_repeats_nor_settings(name, tmp_path):
     table = crossed(optimizer=["adam", "sgd"], **{name: range(5)})
     asked = refused(tmp_path, table)
-    assert asked.endswith("at several times: keep one row of each, such as the last")
+    assert "at several times: keep one row of each, such as the last: mlaut report" in asked
+    results = read(tmp_path, table, columns={"last": name})
+    assert f"not used: rows before the last `{name}` of each run" in results.how_read
+    assert results.scores.squeeze().tolist() == table["accuracy"][table[name] == 4].tolist()
+
+
+def test_the_last_row_of_each_run_is_kept_beside_seeds_and_settings(tmp_path):
+    table = crossed(data=["a", "b"], model=["x", "y"], seed=range(2), lr=[0.1, 0.2], epoch=range(3))
+    results = read(tmp_path, table, columns={"last": "epoch", "strategy": ["model", "lr"]})
+    late = table[table["epoch"] == 2].groupby(["data", "model", "lr"])["accuracy"].mean()
+    assert results.scores.to_numpy().ravel().tolist() == pytest.approx(late.tolist())
+    wide = pd.DataFrame({"data": ["a", "b"], "x": [0.1, 0.2], "y": [0.3, 0.1]})
+    assert "needs a table with one score in a row" in refused(tmp_path, wide, columns={"last": "x"})
+
+
+def test_a_setting_that_never_varies_is_no_score(tmp_path):
+    table = crossed(data=["a", "b"], model=["x", "y"]).rename(columns={"accuracy": "objective"})
+    results = read(tmp_path, table.assign(reg=0.1), "loss")
+    assert "`objective` as" in results.how_read
 
 
 def test_executions_are_repeats(tmp_path):

@@ -187,3 +187,21 @@ def test_the_paragraph_on_methods_says_what_was_done(tmp_path):
     assert "; each has one score, so nothing is claimed." in str(
         compare(read(tmp_path, ONE)).methods()
     )
+
+
+def test_metrics_with_an_unknown_column_among_them_are_no_datasets(tmp_path):
+    table = ONE.assign(AUC=[0.8, 0.9, 0.85], **{"Time Taken": [0.1, 0.2, 0.4]})
+    assert "it has several metrics (accuracy, f1, AUC), so say which one" in refused(
+        tmp_path, table.drop(columns=["paper", "params"]), ""
+    )
+
+
+def test_resamples_of_caret_are_folds_of_one_dataset(tmp_path):
+    names = [f"{model}~{metric}" for model in ("rf", "svm") for metric in ("Accuracy", "Kappa")]
+    values = np.random.default_rng(0).uniform(0.5, 0.9, (20, 4)).round(3)
+    table = pd.DataFrame(values, columns=names)
+    table.insert(0, "id", [f"Fold{fold:02}.Rep{rep}" for rep in (1, 2) for fold in range(10)])
+    assert "several metrics (accuracy, kappa)" in refused(tmp_path, table, "")
+    results = read(tmp_path, table, "accuracy")
+    assert (results.strategies, len(results.datasets)) == (("rf", "svm"), 1)
+    assert "means of 20 folds (`id`)" in results.how_read

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
-from mlaut.analysis.importers.grids.names import PARTS, is_summary, role_of, same_metric, word_of
+from mlaut.analysis.importers.grids.names import (
+    DURING,
+    PARTS,
+    is_summary,
+    role_of,
+    same_metric,
+    word_of,
+)
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
@@ -68,7 +75,8 @@ def keys_of(g: Sheet) -> Keys:
     if not long:
         scores = ()
     elif not scores:
-        left = [x for x in numbers if g.roles[x] == ""]
+        left = [x for x in numbers if g.roles[x] == "" and g.n_of(x) > 1]
+        left = [x for x in left if not DURING.search(word_of(x))] or left
         if len(left) != 1:
             what = g.metric or "scores"
             text = f"no column is of {what}; it has {', '.join(g.columns)}"

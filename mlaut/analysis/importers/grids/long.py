@@ -1,6 +1,5 @@
 """The reading of a table with one score in a row."""
 
-import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -11,6 +10,7 @@ from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.forms import FILE
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.names import (
+    DURING,
     is_summary,
     part_by_name,
     role_of,
@@ -32,7 +32,6 @@ _FULL = 0.5  # share of the cells with a row, from which a column without a name
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
 _APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
-_DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$)")  # of a training
 _ALONE = "has hardly more than one row, so nothing can be compared"
 UNNAMED = "no column names it"
 
@@ -269,6 +268,14 @@ def _tell_apart(
     raise g.refuse(text, {**known, "repeat": "rows"})
 
 
+def _keep_last(g: Sheet, keys: Names, name: str) -> None:
+    """Keep the row of each run in which a column is largest, such as its last epoch."""
+    at = pd.Series(g.columns[name].numbers)
+    last = at.groupby(g.label(keys)).transform("max")
+    g.keep((at == last).to_numpy(), f"rows before the last `{name}` of each run")
+    del g.columns[name]
+
+
 def doubled_rows(g: Sheet, names: Sequence[str]) -> np.ndarray:
     """Return which rows repeat an earlier one in some columns."""
     codes = [pd.factorize(g.columns[name].labels())[0] for name in names]
@@ -317,10 +324,16 @@ def _as_part(
         return strategy, sorted([*dataset, *chosen], key=list(g.columns).index), repeat
     if not dataset and all(g.columns[x].unit and not g.columns[x].kind for x in chosen):  # as 3x
         return [*strategy, *chosen], dataset, repeat
-    if during := [x for x in chosen if _DURING.search(word_of(x))]:
-        n = g.n_of(*during)
-        text = f"rows of each {quoted(strategy)} differ in {quoted(during)} ({n}): they are of one "
-        raise g.refuse(text + "training at several times: keep one row of each, such as the last")
+    said = g.asked.columns.get("last", ())
+    if during := [x for x in chosen if DURING.search(word_of(x)) or x in said]:
+        if tuple(during) != said:
+            n = g.n_of(*during)
+            text = f"rows of each {quoted(strategy)} differ in {quoted(during)} ({n}): they are of "
+            text += "one training at several times: keep one row of each, such as the last"
+            raise g.refuse(text, *[{"last": during}] * (len(during) == 1))
+        rest = [x for x in (*chosen, *g.named("fold")) if x not in during]
+        _keep_last(g, [*dataset, *strategy, *repeat, *rest], during[0])
+        return _tell_apart(g, dataset, strategy, repeat, g.named("fold"), score)
     ways = _assignments(g, dataset, strategy, chosen)
     (first, (own, others)), (second, _) = ways[:2]
     if first >= _CROSSED and second < _FILLED and not steps:

@@ -26,6 +26,7 @@ _KNOWN = {
     )
     for kind in ("strategy", "dataset")
 }
+DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$|stop_val$)")  # of a training
 PARTS = dict.fromkeys(("test", "testing", "holdout", "held-out", "eval", "test_set"), 0)
 PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "development", "cv"), 1)
 PARTS |= {"测试集": 0, "开发集": 1, "验证集": 1, "训练集": 2}

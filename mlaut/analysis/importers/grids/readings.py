@@ -54,6 +54,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         return replace(reading, names={**reading.names, "strategy": "columns", "score": ""})
     _choose_metric_rows(g)
     keys = of_one_dataset(g, keys_of(g))
+    if g.named("last") and not keys.scores:
+        raise g.refuse("a last row of each run needs a table with one score in a row: name `score`")
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
     scored = [g.columns[x] for x in keys.scores or g.columns]
     told = {x.told_unit for x in scored if x.told_unit}

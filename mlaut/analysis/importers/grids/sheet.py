@@ -17,7 +17,7 @@ from mlaut.analysis.importers.grids.names import PARTS, looks_like, part_in, rol
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest, some_of
 
-ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "unused")
+ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "last", "unused")
 ONE = "this dataset"  # its name, where no column has one
 _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
@@ -112,6 +112,7 @@ class Reading:
     words: Mapping[int, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+
 
 _FOLD = re.compile(r"(?:fold|resample|bootstrap)\D?\d+\b.*", re.I).fullmatch  # of R's caret
 
