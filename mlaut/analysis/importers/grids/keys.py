@@ -75,8 +75,8 @@ def keys_of(g: Sheet) -> Keys:
     if not long:
         scores = ()
     elif not scores:
-        left = [x for x in numbers if g.roles[x] == "" and g.n_of(x) > 1]
-        left = [x for x in left if not DURING.search(word_of(x))] or left
+        left = [x for x in numbers if g.roles[x] == ""]
+        left = [x for x in left if g.n_of(x) > 1 and not DURING.search(word_of(x))] or left
         if len(left) != 1:
             what = g.metric or "scores"
             text = f"no column is of {what}; it has {', '.join(g.columns)}"
