@@ -34,7 +34,7 @@ from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.evidence import primary_test
 from mlaut.analysis.deciding.one_decision import decide_one, shown_alone
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
-from mlaut.analysis.deciding.verdict_table import TREATED, Way
+from mlaut.analysis.deciding.verdict_table import TREATED, Caution, Way
 from mlaut.analysis.deciding.verdicts import LIKELY, is_baseline
 from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
@@ -69,6 +69,7 @@ _RACED = (
 
 
 _UNSETTLED = "ConvergenceWarning"
+_OF_CODE = re.compile("FutureWarning|DeprecationWarning|PendingDeprecation").match
 _MAY = "this may change the choice"
 _LONG = 60  # letters of a warning on the first screen; a table has all
 _NAMES = 8  # names on the first screen of those that warned or were tuned
@@ -167,7 +168,7 @@ def study_content(
     state = _without(state, left_out)
     sections = _sections(scored, chosen, race_of(study), one_task=bool(primary))
     sections = tuple(_with_groups(part, study) for part in sections)
-    sections = tuple(replace(part, cautions=_cautions(part, state)) for part in sections)
+    sections = tuple(_with_cautions(part, state) for part in sections)
     if any(run.get("trace_predictions") is True for run in study.runs):
         sections = tuple(_with_budgets(part, study) for part in sections)
     title = title or chosen.title or f"Comparison: {sections[0].title}"
@@ -181,36 +182,51 @@ def _scores(study: StudyStore, metric: Any, names: Sequence[str], tasks: Any) ->
     return Results.from_study(study, score, datasets=own or None)
 
 
-def _cautions(part: Section, state: State) -> tuple[str, ...]:
-    """Return what was run that weakens the answer: fits that warned, and unequal tuning."""
+def _with_cautions(part: Section, state: State) -> Section:
+    """Return a section with what was run that weakens its answer."""
+    cautions, decision = _cautions(part, state), part.decision
+    decided = decision and replace(decision, cautions=cautions)
+    return replace(part, cautions=cautions, decision=decided)
+
+
+def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
+    """Return what was run that weakens the answer: unequal tuning, and fits that warned."""
     race, decision, strategies = part.race, part.decision, state.tables["strategies"]
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
     likely = decision.named(LIKELY) if decision else ()
     near = [name for name in (*best, *likely) if name in strategies.index]  # not in a damaged one
     warned = state.tables.get("warnings", strategies[:0])
-    same: dict[str, list[str]] = {}
-    for name in (name for name in best if name in near):
-        for _, row in warned[warned.index == name][:1].iterrows():
-            fits = f"{row['cells']} of {strategies['done'][name]} fits"
-            same.setdefault(_warned(row["warning"], fits), []).append(name)
-    parts = [f"{listed(names)} {what}" for what, names in same.items()]
-    more = [name for name in dict.fromkeys(warned.index) if name not in best]
-    others = f"; {listed(more, _NAMES)} warned too" if more else ""
-    told = [f"{listed(parts)}{others}: {_MAY}."] if parts else []
+    same: dict[tuple[str, str], list[str]] = {}
+    told, leaders = [], decision.ahead if decision else ()
     tuned = [name for name in near if strategies["candidates"].notna()[name]]
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
     if tuned and plain:
         both = (f"{listed(x, _NAMES)} {'was' if len(x) == 1 else 'were'}" for x in (tuned, plain))
-        told.append(f"{' tuned, but '.join(both)} not: {_MAY}.")
+        text = f"{' tuned, but '.join(both)} not: {_MAY}."
+        equal = f"Tune {listed(plain, _NAMES)} as well, and compare again."
+        told.append(Caution(text, equal, not {*leaders}.isdisjoint(near)))
+    for name in (name for name in best if name in near):
+        for _, row in warned[warned.index == name][:1].iterrows():
+            fits = f"{row['cells']} of {strategies['done'][name]} fits"
+            if not _OF_CODE(row["warning"]):  # that of another version says nothing of the fit
+                same.setdefault(_warned(row["warning"], fits), []).append(name)
+    more = [name for name in dict.fromkeys(warned.index) if name not in best]
+    others = f"; {listed(more, _NAMES)} warned too" if more else ""
+    for (what, way_out), names in same.items():
+        text = f"{listed(names, _NAMES)} {what}{others}: {_MAY}."
+        to_do = f"{way_out.format(listed(names, _NAMES))}, and run again."
+        told.append(Caution(text, to_do, not {*leaders}.isdisjoint(names)))
+        others = ""
     return tuple(told)
 
 
-def _warned(warning: str, fits: str) -> str:
-    """Return what a warning means, and the way out if it is a usual one."""
+def _warned(warning: str, fits: str) -> tuple[str, str]:
+    """Return what a warning means, and a way out with a place for names."""
     kind, _, text = warning.partition(": ")
     if kind == _UNSETTLED:
-        return f"did not converge in {fits} (scale the data or raise max_iter)"
-    return f"warned in {fits} ({shorten(text or kind, _LONG, placeholder=' ...')})"
+        return f"did not converge in {fits}", "Scale the data for {}, or raise max_iter"
+    short = shorten(text or kind, _LONG, placeholder=" ...")
+    return f"warned in {fits} ({short})", "Mend what {} warned of"
 
 
 def _with_groups(part: Section, study: StudyStore) -> Section:

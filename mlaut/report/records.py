@@ -10,6 +10,7 @@ import pandas as pd
 from mlaut.analysis import Comparison, Decision, Results, ResultTable, Robustness
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
+from mlaut.analysis.deciding.verdict_table import Caution
 from mlaut.report.shown import ShownTable, reading
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
@@ -137,8 +138,8 @@ class Section:
         Group of each row of the only dataset, where its table is known and has groups.
     secondary : str, default ""
         Sentence on the metric that decides, in the section of another metric.
-    cautions : tuple of str
-        What was run that weakens the answer: fits that warned, and unequal tuning.
+    cautions : tuple of Caution
+        What was run that weakens the answer; a decision has them too.
     """
 
     title: str
@@ -155,7 +156,7 @@ class Section:
     one: OneComparison | None = None
     groups: Sequence[Any] | None = None
     secondary: str = ""
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -202,7 +203,7 @@ class Section:
         """Sentences of the decision, or else of the section."""
         if (made := self.decision) is None:
             return self.sentences
-        return (made.answer(), *made.caveats(), *self.cautions, *made.remarks())
+        return (made.answer(), *made.caveats(), *made.remarks())
 
     @property
     def findings(self) -> tuple[str, ...]:

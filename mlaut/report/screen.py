@@ -129,7 +129,6 @@ def screen_of(section: Section) -> Screen:
         mind=(
             "Why the doubt" if doubted else "Bear in mind",
             *decision.caveats(),
-            *section.cautions,
         ),
         notes=decision.remarks()[: -len(decision.each) or None],
         alone=tuple(each.cells for each in decision.each),
@@ -149,9 +148,9 @@ def screen_table(
     hatched = "; hatched: missing" * bool(counts["failures"])
     words += [("the bar", f"from the left: won, tied, lost{hatched}")] * ("won" in decision.frame)
     test = decision.chosen.analysis.test
-    together = ", of all pairs together" * (test in FLIPPED and not decision.control)
-    main = f"{TESTS[test].words}{together}"
-    words += [("main test", main)] * bool(decision.named(LIKELY))
+    together = " of all pairs together" * (test in FLIPPED and not decision.control)
+    ruled = f"by {TESTS[test].words}{together}"
+    words += [("ruled out", ruled)] * bool(decision.named(LIKELY))
     words += [("other analyses", _ANALYSES)] * bool(decision.checks)
     n = len(table.columns)
     table = table if decision.sets is not None else _with_scores(table, results)

@@ -340,7 +340,11 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         "most": ": of a source, on most of its datasets" * (decision.n_sources > 0),
         "side": "higher" if decision.scorer.greater_is_better else "lower",
         "k": len(decision.frame),
-        "ran": " of the datasets on which it ran" * ("ran" in decision.frame),
+        "ran": " of the datasets on which it ran"
+        if "ran" in decision.frame
+        else ""
+        if decision.complete
+        else f" over {unit(decision)} on which both have a result",
         "partly": "" if decision.complete else "; blank without all results",
         "chance": "to have the best average rank on more such datasets"
         if decision.sets is None

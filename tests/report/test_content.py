@@ -354,12 +354,15 @@ def test_warnings_of_fits_are_told(tmp_path, draw_only):
     text = as_text(report)
     assert "32 cells warned in fitting: see the table of warnings." in text
     (told,) = report.sections[0].cautions
-    assert told.startswith("middling and poor warned in 16 of 16 fits (")
+    assert told.text.startswith("middling and poor warned in 16 of 16 fits (")
+    assert told.to_do == "Mend what middling and poor warned of, and run again."
+    assert not told.of_leader
     assert content._warned("ConvergenceWarning: lbfgs failed", "3 of 9 fits") == (
-        "did not converge in 3 of 9 fits (scale the data or raise max_iter)"
+        "did not converge in 3 of 9 fits",
+        "Scale the data for {}, or raise max_iter",
     )
     few = "3 tuning folds instead of 5: the rarest class has few rows"
-    assert content._warned(f"TuningWarning: {few}", "1 of 9 fits") == (
+    assert content._warned(f"TuningWarning: {few}", "1 of 9 fits")[0] == (
         f"warned in 1 of 9 fits ({few})"
     )
     table = report.state.tables["warnings"]

@@ -1,11 +1,12 @@
-"""Certainty of a decision in three lines: its plan, other analyses, and more datasets."""
+"""Certainty of a decision in three lines: its plan, other analyses, and what to do next."""
 
 from collections.abc import Sequence
 
-from mlaut.analysis.deciding.verdict_table import MARK, Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
 
+_MOST_STEPS = 3  # of what to do next
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 _SLIM = 0.1  # a smaller chance comes true within five points on each board, a larger one does not
@@ -15,7 +16,10 @@ def planned(table: VerdictTable) -> str:
     """Return a sentence on when the analysis was chosen and what was changed later."""
     chosen = table.chosen
     if chosen.usual(table.scorer):
-        return "No plan was stored before the results: the default test was used."
+        return (
+            "No plan was stored before the results: the default test was used. Take the answer as "
+            "exploratory."
+        )
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
     weaker = "" if chosen.planned else ", which makes the result less sure"
@@ -76,6 +80,25 @@ def _few(names: Sequence[str]) -> str:
     return listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} of the others"
 
 
+def next_steps(table: VerdictTable, outlook: str) -> str:
+    """Return what to do in one to three steps, the most important first, then the outlook."""
+    steps = [caution.to_do for caution in table.cautions]
+    if table.fragile:
+        steps.append(f"Find the missing results: {len(table.fragile)} verdicts ({MARK}) need them.")
+    if table.hint or any(check.how == RELATED and not check.leads for check in table.checks):
+        steps.append("Say which datasets have one source (clusters).")
+    steps += filter(None, [outlook])
+    return " ".join(steps[:_MOST_STEPS] or [_last_step(table)])
+
+
+def _last_step(table: VerdictTable) -> str:
+    """Return what to do where nothing has to be mended."""
+    if len(table.best) > len(table.ahead):
+        return f"To tell the {len(table.best)} that {OPEN} apart, add {unit(table)}."
+    others = unit(table) if table.sets is None else "data"
+    return f"Nothing has to be mended. For {others} of another kind, compare on some of that kind."
+
+
 def prospects(table: VerdictTable) -> str:
     """Return whether more datasets would settle hardly anything, and whether folds help more."""
     n, units = table.n_sources or table.n, unit(table)
@@ -93,7 +116,8 @@ def prospects(table: VerdictTable) -> str:
         return f"More {units} are not needed for these verdicts." if enough else ""
     pair = f"to tell {table.leader} from {seen.rival}"
     slim = seen.chance < _SLIM
-    told = [f"Hardly: with {n} more {units} like these, the chance {pair} is below 10 %."] * slim
+    start = f"More {units} would hardly help: with {n} more like these"
+    told = [f"{start}, the chance {pair} is below 10 %."] * slim
     if seen.folds > 1 / 2:
         told.append(f"More folds or repeats would help most {pair}.")
     elif seen.folds <= 1 / 2 and not slim:  # it may be unknown

@@ -30,7 +30,7 @@ from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.records import NOT_RUN
 
-_ASKED = ("Was it planned?", "Do other analyses agree?", "Would more data settle it?")
+_ASKED = ("Was it planned?", "Do other analyses agree?", "What next?")
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
 _LAST = (
     *("won", "tied", "lost", "difference", "difference low", "difference high", "p", "ratio"),
@@ -65,22 +65,25 @@ class Decision(VerdictTable, Shown):
         return f"{'. '.join(self.said())}."
 
     def caveats(self) -> tuple[str, ...]:
-        """Return what weakens the answer: doubts, what decides, changes, relatives and gaps."""
+        """Return what weakens the answer: doubts, how it was run, what decides, and gaps."""
         doubted = [name for word in verdict.DOUBTED for name in self.named(word)]
         doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
         changed = (
             f"the way to compare was {x}; before, the choice may be another" for x in changes
         )
-        texts = [*doubt, words.order(self), certainty.missing(self), *changed]
+        texts = [words.order(self), certainty.missing(self), *changed]
         texts += [self.hint, with_relatives(self.related, self.checks, doubted)]
         # `certainty.missing` tells in one sentence what all cells that count as last do.
         texts += [x for x in self.gaps if not (self.last and x.endswith(COUNTED_LAST))]
-        return tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in texts if x)
+        told = tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in (*doubt, *texts) if x)
+        own = (caution.text for caution in self.cautions)  # they begin with names
+        return (*told[: len(doubt)], *own, *told[len(doubt) :])
 
     def remarks(self) -> tuple[str, ...]:
         """Return what else helps to choose: reasons, a trade-off, and each dataset for itself."""
         alone = (each.text for each in self.each)
-        return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), *alone)))
+        why = (*headline_reasons(self), words.crossed(self))
+        return tuple(filter(None, (*why, words.trade_off(self), *alone)))
 
     def headline(self) -> tuple[str, ...]:
         """Return the answer, what weakens it, and what else helps to choose."""
@@ -88,12 +91,12 @@ class Decision(VerdictTable, Shown):
 
     def cards(self) -> tuple[tuple[str, str], ...]:
         """Return the questions on how sure the answer is, each with its answer."""
-        lines = (certainty.planned, certainty.agreement, certainty.prospects)
-        asked = zip(_ASKED, lines, strict=True)
-        return tuple((question, text) for question, line in asked if (text := line(self)))
+        then = certainty.next_steps(self, certainty.prospects(self))
+        texts = (certainty.planned(self), certainty.agreement(self), then)
+        return tuple((asked, text) for asked, text in zip(_ASKED, texts, strict=True) if text)
 
     def certainty(self) -> tuple[str, ...]:
-        """Return the answers of `cards`: the plan, other analyses, and more datasets."""
+        """Return the answers of `cards`: the plan, other analyses, and what to do next."""
         return tuple(text for _, text in self.cards())
 
     def details(self) -> tuple[str, ...]:
@@ -265,7 +268,7 @@ def _judged(seen: Decision, case: Case, evidence: Evidence) -> Decision:
 def _unclear(case: Case, evidence: Evidence, leader: str, mixed: pd.Series) -> pd.Series:
     """Return a sentence on each strategy whose claim is not clear, else an empty text."""
     says, worse = evidence.says, f"{'differs from' if case.control else 'is worse than'} {leader}"
-    main = f"by the main test ({TESTS[case.chosen.analysis.test].words})"
+    main = f"by {TESTS[case.chosen.analysis.test].words}"
     claimed, out = says["claimed"], ~says["top"] & (case.control is None)
     alone = "is ruled out as the best among all, though no test of a pair shows it to be worse."
     told = {

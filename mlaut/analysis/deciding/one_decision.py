@@ -43,6 +43,7 @@ from mlaut.analysis.deciding.verdicts import (
     VERDICTS,
     baselines,
     copies_in,
+    is_baseline,
     shown_better,
     surest,
     verdicts_against,
@@ -54,7 +55,7 @@ _FOLDS = 10  # of groups, above which more add little
 _POWER = 0.84  # normal quantile of a power of 0.8
 _MEANINGS = {
     UNDECIDED: "nothing is shown on it",
-    OPEN: "not shown to be worse than another",
+    OPEN: "not shown to be worse than another, however small its chance",
     AVOID: "shown to be worse than another",
 }
 
@@ -163,7 +164,7 @@ class OneDecision(Decision):
     def cards(self) -> tuple[tuple[str, str], ...]:  # noqa: D102 - inherited
         lines = (
             *("" if self.alone else certainty.planned(self), self._method()),
-            *(certainty.agreement(self), self._prospects()),
+            *(certainty.agreement(self), certainty.next_steps(self, self._prospects())),
         )
         return tuple((asked, text) for asked, text in zip(_ASKED, lines, strict=True) if text)
 
@@ -255,7 +256,7 @@ class OneDecision(Decision):
 
 _ASKED = (
     *("Was it planned?", "How was it tested?"),
-    *("Do other analyses agree?", "Would more data settle it?"),
+    *("Do other analyses agree?", "What next?"),
 )
 _GAP = ["difference", "difference low", "difference high"]
 
@@ -357,8 +358,12 @@ def shown_alone(name: str, one: Decision | str) -> Alone:
     text = one.answer().removeprefix(f"{one.where}, ")
     chance = one.frame.get("P(best)", one.frame["failures"] * np.nan)[list(one.ahead)].sum()
     use = words.listed(one.first) + f" (chance {words.probability(chance)})" * bool(chance)
-    near = words.listed([x for x in one.best if x not in one.ahead], MOST_CHOSEN)
-    cells = (name, use, near, words.listed(one.named(AVOID), MOST_CHOSEN))
+    near = [x for x in one.best if x not in one.ahead]
+    even = [x for x in near if is_baseline(x)]
+    open_ = words.listed([x for x in near if x not in even], MOST_CHOSEN)
+    if even:
+        open_ += f"; not even {words.listed(even)} is ruled out, so little is shown"
+    cells = (name, use, open_.removeprefix("; "), words.listed(one.named(AVOID), MOST_CHOSEN))
     return Alone(f"For data like {name}: {text[:1].lower()}{text[1:]}", cells)
 
 

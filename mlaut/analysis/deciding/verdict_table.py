@@ -71,6 +71,14 @@ class Check:
     control: bool = False
 
 
+class Caution(NamedTuple):
+    """What was run that weakens the answer: a sentence, what to do, whether the leader did it."""
+
+    text: str
+    to_do: str
+    of_leader: bool
+
+
 class Alone(NamedTuple):
     """Record of what one of few datasets shows for itself, as a sentence and as cells of a row."""
 
@@ -140,6 +148,8 @@ class VerdictTable:
         What each of few datasets shows for itself.
     gaps : tuple of str
         Phrases on what was left out or filled in for cells without a result.
+    cautions : tuple of Caution
+        Unequal tuning, and fits that warned; the most important first.
     scenario : str
     """
 
@@ -167,6 +177,7 @@ class VerdictTable:
     related: str = ""
     each: tuple[Alone, ...] = ()
     gaps: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
     scenario: str = "(c)"
 
     @property
@@ -183,6 +194,11 @@ class VerdictTable:
     def where(self) -> str:
         """Return what the answer is about."""
         return "On datasets like these"
+
+    @property
+    def provisional(self) -> bool:
+        """Return whether the way in which the leader was run may change the choice."""
+        return any(caution.of_leader for caution in self.cautions)
 
     @property
     def alone(self) -> bool:

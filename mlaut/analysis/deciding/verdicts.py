@@ -16,11 +16,11 @@ from mlaut.analysis.results.results import Results
 USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "may be best", "undecided"
 LIKELY, FAILS, AVOID, BASELINE = "probably worse", "fails", "avoid", "baseline"
 VERDICTS = {
-    USE: "the best, or more likely the best than not",
+    USE: "no other may be best, or its chance to be the best is above 0.5",
     EQUAL: "practically equal to the first",
     OPEN: "not ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "ruled out as the best by the main test, but not every other test agrees",
+    LIKELY: "ruled out as the best, but not every other test agrees",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
     AVOID: "shown to be worse than another by most tests",
     BASELINE: "for comparison only",

@@ -16,7 +16,7 @@ _FAR = 100.0  # times the median size, from which the largest is that of a failu
 SAY_SO = "say so with clusters, which may change the choice: they count as independent"
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
-MARKED = "not shown if missing results are treated in another way"
+MARKED = "this verdict depends on how missing results are treated"
 LETTERS = "strategies that share a letter are not shown to differ"
 NOW = "If you must choose now"
 TWO_LINES = 200  # characters of an answer, as far as names allow
@@ -108,7 +108,7 @@ def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
         on += f" of {table.n} datasets"
         parts.append(f"Avoid {few(failing, '{} others')} for failures on {on}")
     if worse := table.named(verdict.AVOID):
-        text = f"Avoid {few(worse, 'the other {}')}{_how_worse(table, worse) * sized}"
+        text = f"Avoid {few(worse, '{} others')}{_how_worse(table, worse) * sized}"
         if table.fragile:
             some = f"of which {len(table.fragile)} " if len(worse) > 1 else "which "
             depend = "depends" if len(table.fragile) == 1 else "depend"
@@ -154,6 +154,23 @@ def order(table: VerdictTable) -> str:
     return f"the average rank decides; by the average {table.size} the choice would be {ahead[0]}"
 
 
+def crossed(table: VerdictTable) -> str:
+    """Return why a strategy is ruled out that has a better rank than one that may be best."""
+    near = list(table.named(verdict.OPEN))
+    out = [*table.named(verdict.LIKELY), *table.named(verdict.AVOID)]
+    if table.sets is not None or not near or not out:
+        return ""
+    ranks = table.frame["average rank"]
+    name, rival = str(ranks[out].idxmin()), str(ranks[near].idxmax())
+    if number(ranks[name], 3) == number(ranks[rival], 3) or ranks[name] > ranks[rival]:
+        return ""
+    own, theirs = (f"{each} (rank {number(ranks[each], 3)})" for each in (name, rival))
+    return (
+        f"A test counts how steady differences are, not ranks alone: {own} is ruled out, "
+        f"{theirs} {verdict.OPEN}."
+    )
+
+
 def advice(table: VerdictTable) -> str:
     """Return the advice to use what is first by rank, or one of several, if one must."""
     one_of = "one of " * (len(table.first) > 1)
@@ -168,6 +185,8 @@ def _choice(table: VerdictTable, most: int) -> str:
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
     when = table.where if table.named(verdict.USE) and not table.doubt else NOW
+    if table.provisional and when != NOW:
+        when = f"Provisional: {when[:1].lower()}{when[1:]}"
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
         return f"{start} in place of {table.leader}"

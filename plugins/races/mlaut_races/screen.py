@@ -52,7 +52,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
     table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
     best, risk = listed(left), number(100 * race.terms.alpha)
-    n_out = len(known) - len(left)
+    n_out = sum(word == STOPPED for word in frame["verdict"])
     more = (
         f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
         f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse, and "
@@ -75,13 +75,17 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         "How sure is it?": f"The risk that a best one was stopped is at most {risk} %, although "
         "it was checked after each dataset.",
         "What did it cost?": f"{cost}.".replace("cells", "trainings") * bool(cost),
-        "What next?": next_,
+        "What next?": " ".join((*(caution.to_do for caution in section.cautions), next_)),
     }
     related = with_relatives(related_hint(race.datasets))
     return Screen(
         answer=answer,
         more=tuple(filter(None, more)),
-        mind=("Bear in mind", *filter(None, (related,)), *section.cautions),
+        mind=(
+            "Bear in mind",
+            *(caution.text for caution in section.cautions),
+            *filter(None, (related,)),
+        ),
         notes=(),
         cards=tuple((question, text) for question, text in asked.items() if text),
         say=in_words_of(scored),

@@ -20,7 +20,8 @@ from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.outlook import chance_to_tell
 from mlaut.analysis.deciding.terms import chosen_now
-from mlaut.analysis.deciding.verdict_table import Check, Way
+from mlaut.analysis.deciding.verdict_table import Caution, Check, Way
+from mlaut.analysis.deciding.words import crossed
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report
 
@@ -306,7 +307,8 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():
     frame = pd.DataFrame(rng.normal([0.82, 0.8], 0.03, (20, 2)), columns=["A", "B"])
     found = decided(frame.assign(C=0.3))
     assert found.best == ("A", "B")
-    told = "Hardly: with 20 more datasets like these, the chance to tell A from B is below 10 %."
+    told = "More datasets would hardly help: with 20 more like these, the chance "
+    told += "to tell A from B is below 10 %."
     for chance in (0.01, 0.09, 0.11, 0.99):
         seen = replace(found, outlook=found.outlook._replace(chance=chance))
         assert (told in seen.certainty()) == (chance < 0.1)
@@ -357,7 +359,8 @@ def test_more_datasets_are_not_said_to_help_where_they_hardly_do():
     found = of_folds(0.01, 0)
     assert found.outlook.chance < 0.1
     assert found.certainty()[-1] == (
-        "Hardly: with 20 more datasets like these, the chance to tell B from A is below 10 %."
+        "More datasets would hardly help: with 20 more like these, the chance to tell B from A "
+        "is below 10 %."
     )
 
 
@@ -392,6 +395,34 @@ def test_the_same_input_has_the_same_decision():
     one, other = (decided(table(A=0.0, B=0.01, C=0.02)) for _ in range(2))
     assert one.sentence() == other.sentence()
     pd.testing.assert_frame_equal(one.frame, other.frame)
+
+
+def test_how_the_leader_was_run_makes_its_choice_provisional_and_comes_first():
+    found = decided(table(A=0.0, B=0.2))
+    told = Caution("B was not tuned: this may change the choice.", "Tune B as well.", True)
+    warned = replace(found, cautions=(told,))
+    assert warned.answer().startswith("Provisional: on datasets like these, use A. ")
+    assert warned.caveats()[0] == told.text
+    assert warned.cards()[-1][0] == "What next?"
+    assert warned.certainty()[-1].startswith("Tune B as well. More datasets are not needed")
+    of_other = replace(found, cautions=(told._replace(of_leader=False),))
+    assert of_other.answer() == found.answer()
+
+
+def test_what_next_names_a_step_where_nothing_has_to_be_mended():
+    none = replace(decided(table(A=0.0, B=0.001, C=0.2)), outlook=None)
+    assert none.certainty()[-1] == "To tell the 2 that may be best apart, add datasets."
+    fewest = decided(table(n=6, A=0.0, B=0.2))
+    assert fewest.certainty()[-1].startswith("Nothing has to be mended. For datasets of another")
+
+
+def test_a_better_rank_without_a_better_verdict_is_explained():
+    found = decided(table(A=0.0, B=0.001, C=0.2))
+    assert crossed(found) == ""
+    ranks = {"A": 1.2, "B": 2.6, "C": 2.2}
+    swapped = replace(found, frame=found.frame.assign(**{"average rank": pd.Series(ranks)}))
+    assert crossed(swapped) in swapped.remarks()
+    assert crossed(swapped).endswith(": C (rank 2.2) is ruled out, B (rank 2.6) may be best.")
 
 
 def test_show_begins_with_the_decision(capsys):
@@ -591,7 +622,7 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
             {},
             "use A (chance to be the best 0.66). May be best too (chance 0.34): B. "
             "Choosing it costs at most 0.0075 of accuracy. "
-            "Avoid the other 5 (accuracy 0.1 to 0.33 below A).",
+            "Avoid 5 others (accuracy 0.1 to 0.33 below A).",
         ),
         (
             NEAR,
