@@ -84,7 +84,9 @@ def next_steps(table: VerdictTable, outlook: str) -> str:
     """Return what to do in one to three steps, the most important first, then the outlook."""
     steps = [caution.to_do for caution in table.cautions]
     if table.fragile:
-        steps.append(f"Find the missing results: {len(table.fragile)} verdicts ({MARK}) need them.")
+        n = len(table.fragile)
+        which = "1 verdict depends" if n == 1 else f"{n} verdicts depend"
+        steps.append(f"Fill in the missing results: {which} on them ({MARK}).")
     if table.hint or any(check.how == RELATED and not check.leads for check in table.checks):
         steps.append("Say which datasets have one source (clusters).")
     steps += filter(None, [outlook])
@@ -104,11 +106,10 @@ def prospects(table: VerdictTable) -> str:
     n, units = table.n_sources or table.n, unit(table)
     if not table.decided:
         more = table.least - n
-        least = f"{more} more {unit(table, more)}"
+        few = f"{more} more {unit(table, more)}"
         if table.agreed:
-            return f"With {least} a difference can be shown, if all agree with these."
-        few = "is" if more == 1 else "are"
-        return f"At least {least} {few} needed, and perhaps more: none wins on all of these."
+            return f"Add {few}: then a difference can be shown, if all agree with these."
+        return f"Add at least {few}, and perhaps more: none wins on all of these."
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}

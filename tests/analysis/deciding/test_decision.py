@@ -135,12 +135,12 @@ def test_too_few_datasets_decide_nothing():
     )
     assert found.frame.loc["B", ["won", "tied", "lost"]].tolist() == [0, 0, 5]
     assert found.certainty()[1] == (
-        "With 1 more dataset a difference can be shown, if all agree with these."
+        "Add 1 more dataset: then a difference can be shown, if all agree with these."
     )
     mixed = table(n=5, A=0.0, B=0.3)
     mixed.iloc[0] = [0.1, 0.9]
     assert decided(mixed).certainty()[1] == (
-        "At least 1 more dataset is needed, and perhaps more: none wins on all of these."
+        "Add at least 1 more dataset, and perhaps more: none wins on all of these."
     )
     first = "It is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08"
     assert first in ". ".join(decided(mixed).said(300))
