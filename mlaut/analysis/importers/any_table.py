@@ -21,7 +21,7 @@ from mlaut.analysis.importers.grids.forms import (
     grid_of_object,
     grids_of,
 )
-from mlaut.analysis.importers.grids.names import role_of, same_metric
+from mlaut.analysis.importers.grids.names import role_of, same_metric, without_unit
 from mlaut.analysis.importers.grids.readings import asked_of, read_grid
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading
 from mlaut.analysis.importers.reading import in_one_line
@@ -200,7 +200,8 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
 def _names(grid: Grid, metric: str) -> bool:
     """Return whether the heading or a column of a table names a metric."""
     texts = [grid.name, *(str(x) for name in grid.table for x in np.atleast_1d(np.array(name)))]
-    return any(same_metric(measure_in(x) or x, metric) for x in texts if x)
+    bare = [y for x in texts if x for y in (measure_in(x) or x, without_unit(x))]
+    return any(same_metric(x, metric) for x in bare)
 
 
 def _followed(grid: Grid, question: QuestionError) -> QuestionError:

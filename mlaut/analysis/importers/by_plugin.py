@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mlaut.analysis.importers.grids.sheet import QuestionError
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, DataError
 from mlaut.former_names import without_plugin
@@ -41,11 +42,12 @@ def boards_named(path: Path) -> Iterator[None]:
     except (AnalysisError, DataError) as error:
         if not (hint := _of_boards()) or not path.exists():
             raise
-        if path.is_dir():
-            raise type(error)(f"{error}{hint}") from error
-        with path.open(encoding="utf-8", errors="replace") as file:
-            if not _OF_BOARDS.search(file.read(_SEEN)):
-                raise
+        if not path.is_dir():
+            with path.open(encoding="utf-8", errors="replace") as file:
+                if not _OF_BOARDS.search(file.read(_SEEN)):
+                    raise
+        if isinstance(error, QuestionError):  # its commands come last
+            raise QuestionError(f"{error.text}{hint}", error.ways) from error
         raise type(error)(f"{error}{hint}") from error
 
 

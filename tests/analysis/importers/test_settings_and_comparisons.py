@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from small_tables import ALPHA, BETA, LONG, WIDE, is_wide, read, refused
 
+from mlaut.analysis import read_results
+
 RATIO = np.array(ALPHA) / np.array(BETA)
 TEXTS = WIDE.map("{:.2f}".format)
 
@@ -421,3 +423,76 @@ def test_a_share_of_rows_beside_scores_is_no_strategy(tmp_path):
     results = read(tmp_path, WIDE.assign(train_size=[0.8, 0.7] * 3))
     assert results.strategies == tuple(WIDE)
     assert "not used: `train_size`" in results.how_read
+
+
+def _crossed(*names, **more):
+    """Return a table with three rows of each of two labels, and a score of each."""
+    rows = [(a, b) for a in ("first", "second") for b in ("one", "two", "three")]
+    table = pd.DataFrame(rows, columns=list(names))
+    return table.assign(accuracy=[0.91, 0.82, 0.73, 0.64, 0.55, 0.46], **more)
+
+
+@pytest.mark.parametrize(
+    "names", [("model", "sampler"), ("method", "variant"), ("model", "scaler")]
+)
+def test_two_columns_of_settings_are_strategies_of_one_dataset(names, tmp_path):
+    results = read(tmp_path, _crossed(*names), "accuracy")
+    assert (len(results.datasets), len(results.strategies)) == (1, 6)
+    assert "Another reading: `mlaut report " in results.how_read
+
+
+def test_the_mean_of_runs_is_the_score_beside_their_median(tmp_path):
+    table = _crossed("dataset", "model", accuracy_std=0.02)
+    table["accuracy_median"] = table.pop("accuracy")
+    table.insert(2, "accuracy_mean", table["accuracy_median"] + 0.01)
+    results = read(tmp_path, table, "accuracy")
+    assert results.scores.to_numpy().max() == 0.92
+
+
+def test_datasets_called_dev_and_test_are_parts_of_one(tmp_path):
+    table = _crossed("dataset", "model").replace({"first": "dev", "second": "test"})
+    results = read(tmp_path, table, "accuracy")
+    assert (len(results.datasets), len(results.strategies)) == (1, 3)
+    assert results.scores.to_numpy().max() == 0.64
+
+
+@pytest.mark.parametrize("name", ["detected", "is_correct"])
+def test_a_flag_is_the_score_only_if_its_name_says_what_is_right(name, tmp_path):
+    table = _crossed("dataset", "tool")
+    table[name] = table.pop("accuracy") > 0.7
+    if name == "detected":
+        assert "no column is of accuracy" in refused(tmp_path, table, "accuracy")
+    else:
+        assert "`is_correct` as accuracy" in read(tmp_path, table, "accuracy").how_read
+
+
+def test_paths_and_sentences_of_each_row_name_nothing(tmp_path):
+    answers = [f"{x} is a word among the many words of an answer that is long" for x in "abcdef"]
+    results = read(tmp_path, _crossed("pdf_file", "model", answer=answers), "accuracy")
+    assert (len(results.datasets), len(results.strategies)) == (2, 3)
+    table = _crossed("dataset", "kind of it")
+    table.insert(0, "file", [f"runs/{x}.json" for x in "abcdef"])
+    results = read(tmp_path, table, "accuracy")
+    assert (len(results.datasets), len(results.strategies)) == (2, 3)
+
+
+def test_a_column_called_rows_is_told_from_the_word_rows(tmp_path):
+    table = _crossed("rows", "method").replace({"first": 30, "second": 60})
+    told = refused(tmp_path, pd.concat([table, table.assign(accuracy=table["accuracy"] / 2)]))
+    assert "dataset=rows_,strategy=method,repeat=rows" in told
+
+
+def test_settings_that_are_numbers_are_asked_about_in_one_command(tmp_path):
+    table = _crossed("alpha", "beta").replace({"first": 1.5, "second": 2.5})
+    table = table.replace({"one": 0.1, "two": 0.2, "three": 0.3}).assign(f1=0.5, loss=0.1)
+    assert "--columns strategy=alpha+beta" in refused(tmp_path, table, "accuracy")
+
+
+def test_the_one_table_of_several_that_has_the_metric_is_read(tmp_path):
+    path = tmp_path / "two.md"
+    head = "# {}\n\n| model | {} ↑ |\n|-|-|\n| svm | 0.5 |\n| tree | 0.6 |\n\n"
+    path.write_text(head.format("One", "SR%") + head.format("Two", "3D IoU"), encoding="utf-8")
+    for metric, name in (("SR", "One"), ("3D IoU", "Two")):
+        results = read_results(path, metric, greater_is_better=True)
+        assert len(results.strategies) == 2
+        assert f"tables of the file other than '{name}'" in results.how_read

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.names import (
     DURING,
@@ -12,6 +14,7 @@ from mlaut.analysis.importers.grids.names import (
     is_summary,
     role_of,
     same_metric,
+    without_unit,
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Sheet
@@ -20,7 +23,12 @@ from mlaut.errors import AnalysisError
 
 _GROUPS = ("dataset", "benchmark", "dataset_name", "corpus", "suite")
 _MEANS = ("mean", "avg", "average")
+_STATISTIC = re.compile(r"(^|_)(?:mean|avg|average|median|min|max)(?=_|$)")
 _FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets, or of models
+
+
+_PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
+_OWN = 0.8  # share of rows with a text of their own
 
 
 @dataclass
@@ -55,7 +63,7 @@ def keys_of(g: Sheet) -> Keys:
         repeat = shared
     levels = [*repeat, *fold]
     unkeyed = len(rows) == 1 and not g.is_key([*rows, *levels])
-    first = [x for x in texts if x == next(iter(g.columns))]
+    first = [x for x in texts if x == next(iter(g.columns)) and not is_prose(g, x)]
     key = any(g.is_key([x, *levels]) for x in (first if scores else texts))
     role = "dataset" if dataset else "strategy"
     parts = [x for x in texts if role_of(x) == role and unkeyed and g.is_key([*rows, x, *levels])]
@@ -128,6 +136,10 @@ def _named(g: Sheet, role: str) -> list[str]:
     if role == "strategy" and 0 < len(runs) < len(names):  # names of single runs
         g.roles |= dict.fromkeys(runs, "property")
         names = [x for x in names if x not in runs]
+    files = [x for x in names if word_of(x) in _FILES and g.n_of(x) == g.n]
+    if 0 < len(files) < len(names) and word_of(g.metric) in map(word_of, g.columns):  # of each run
+        g.roles |= dict.fromkeys(files, "property")
+        names = [x for x in names if x not in files]
     if len(names) < 2:
         return names
     names = sorted(names, key=lambda x: (-g.n_of(x), list(g.columns).index(x)))
@@ -147,6 +159,13 @@ def _named(g: Sheet, role: str) -> list[str]:
     return [best]
 
 
+def is_prose(g: Sheet, name: str) -> bool:
+    """Return whether a column has sentences, or paths, of which most rows have their own."""
+    if g.n_of(name) <= _OWN * g.n:
+        return False
+    return float(np.mean([bool(_PROSE.match(x)) for x in g.columns[name].labels()])) > _OWN
+
+
 def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     """Return the columns that may have the scores in a table with one score in a row."""
     usual = {x: usual_name(x) for x in numbers if g.roles[x] not in ("spread", "average", "size")}
@@ -154,6 +173,9 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     if wanted:
         if exact := [x for x in numbers if word_of(x) == word_of(wanted)]:
             return exact[:1]
+        bare = [x for x in numbers if word_of(without_unit(x)) == word_of(wanted)]
+        if len(bare) == 1:
+            return bare
         least = ("spread", "average")
         same = [x for x in numbers if g.roles[x] not in least and same_metric(x, wanted)]
         parts = {x: part_of(x) for x in same}
@@ -197,6 +219,9 @@ def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
     plain_ones = [
         x for x in found if re.sub(r"\W|_", "", x.lower()) == re.sub(r"\W|_", "", wanted.lower())
     ]
+    averaged = [x for x in found if {*word_of(x).split("_")} & {*_MEANS}]
+    if len(averaged) == 1 and len({_STATISTIC.sub("", word_of(x)) for x in found}) == 1:
+        plain_ones = averaged  # beside the median of the same runs
     if plain_ones:
         return plain_ones[:1]
     ways: list[dict[str, Any]] = [{"score": x} for x in found[:3]]

@@ -1,5 +1,6 @@
 """The reading of a table with one score in a row."""
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -8,7 +9,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.forms import FILE
-from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
+from mlaut.analysis.importers.grids.keys import Keys, is_prose, sources_by_dataset
 from mlaut.analysis.importers.grids.names import (
     DURING,
     is_summary,
@@ -146,6 +147,7 @@ def _other_key(
     flags = {"true", "false", "yes", "no", ""}
     texts = [x for x in texts if not {y.lower() for y in g.columns[x].labels()} <= flags]
     texts = [x for x in texts if all(g.columns[x].labels())] or texts  # names are in each row
+    texts = [x for x in texts if not is_prose(g, x)] or texts
     like: dict[str, list[str]] = {}  # columns with the same things by other names
     for x in texts:
         twin = next((y for y in like if g.fixes([x], y) and g.fixes([y], x)), x)
@@ -176,12 +178,12 @@ def _other_key(
             ways = [{role: x} for x in (keyed or free)[:3]]
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
+        names = [x for x in g.columns if x in (*strategy, *found)]
+        if strategy and part_by_name(found[0]) == "strategy" and g.is_key([*names, *more]):
+            g.tell_other({"dataset": found})  # both are settings, and nothing names a dataset
+            return [], names
         if strategy and found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found):
-            if part_by_name(found[0]) == "strategy" and g.is_key([*strategy, *found, *more]):
-                g.tell_other({"dataset": found})
-                return [], [*strategy, *found]
             text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
-            names = [x for x in g.columns if x in (*strategy, *found)]
             raise g.refuse(text, {"strategy": names}, {"dataset": found})
         return (dataset, found) if dataset else (found, strategy)
     if len(texts) == 1:
@@ -260,12 +262,15 @@ def _tell_apart(
         "apart (a repeat, a seed, a setting); if they are repeats"
     )
     before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
-    if settings := before or varied:  # which mostly stand in front of their results
+    settings = before or varied
+    if settings:  # which mostly stand in front of their results
         text = text.partition("; no column")[0] + f"; they differ in {some_of(settings)}: if these "
         text += "are settings of strategies, and the rest are repeats"
     known = {"strategy": [*strategy, *settings]} if settings else {}
     known |= {"dataset": dataset} if dataset and settings else {}
-    raise g.refuse(text, {**known, "repeat": "rows"})
+    other = {"dataset": settings, "strategy": strategy, "repeat": "rows"}
+    crossed = not dataset and strategy and len(settings) == 1
+    raise g.refuse(text, {**known, "repeat": "rows"}, *[other] * bool(crossed))
 
 
 def _keep_last(g: Sheet, keys: Names, name: str) -> None:
@@ -286,6 +291,8 @@ def _may_tell(g: Sheet, name: str) -> bool:
     """Return whether a column may tell rows apart: texts and whole numbers, and no scores."""
     column = g.columns[name]
     if g.roles[name] in ("spread", "average", "score") or usual_name(name) is not None:
+        return False
+    if re.search("p_?val", word_of(name)):
         return False
     if g.n_of(name) == g.n:  # the number or the name of a run
         return False

@@ -46,7 +46,7 @@ def part_in(label: str) -> str:
 
 def without_unit(name: str) -> str:
     """Return a name without brackets, a unit, and arrows: ``Time, s`` as ``Time``."""
-    return re.sub(r"\([^()]*\)|\[[^\]]*\]|,\s*[^\s,]{1,4}$|[↑↓:*.]", " ", name).strip()
+    return re.sub(r"\([^()]*\)|\[[^\]]*\]|,\s*[^\s,]{1,4}$|[↑↓:*.%]", " ", name).strip()
 
 
 @lru_cache(maxsize=4096)

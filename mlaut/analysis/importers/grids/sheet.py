@@ -114,6 +114,7 @@ class Reading:
     unused: tuple[str, ...] = ()
 
 
+_RIGHT = re.compile("correct|right|pass|success|solve|hit|match|accura", re.I)  # names of flags
 _FOLD = re.compile(r"(?:fold|resample|bootstrap)\D?\d+\b.*", re.I).fullmatch  # of R's caret
 
 
@@ -145,6 +146,7 @@ class Sheet:
         names = [str(name) or "unnamed" for name in table.columns]
         for n, i in enumerate(empty[1:], 2):
             names[i] = f"unnamed {n}"
+        names = [f"{x}_" if x in ("rows", "columns") else x for x in names]  # words of a user
         counts = Counter(names)
         for i, name in enumerate(names):  # a spread behind each of several measures
             if counts[name] > 1 and i and role_of(name) == "spread":
@@ -223,6 +225,11 @@ class Sheet:
     def _role(self, column: Column) -> str:
         """Return what a column is by its name, if its cells do not contradict it."""
         role, number = role_of(column.name), column.is_number
+        wanted = (self.metric, *self.asked.columns.get("score", ()))
+        if role == "" and usual_name(self.metric) and column.name not in wanted:
+            cells = {str(x).lower() for x in self.table[column.name].dropna().unique()[:3]}
+            if cells and cells <= {"true", "false"} and not _RIGHT.search(column.name):
+                return "flag"  # such as detected: true may be a false alarm
         if role in ("", "size") and not number and all(map(_FOLD, column.labels())):
             return "fold"
         if role == "metric" and not number:  # or a corner that names columns, above strategies
@@ -231,6 +238,10 @@ class Sheet:
             several = len(names) == self.n or len(across) - across.count(None) > 1
             corner = several and 2 * known <= len(names) and self.metric not in names
             return "" if corner else role
+        if role == "dataset" and not number:  # such as dev and test, of one dataset
+            kinds = {PARTS.get(x.lower(), 9) for x in column.labels()}
+            if len(kinds) > 1 and 0 in kinds and max(kinds) < 3:
+                return "part"
         if role in ("strategy", "source", "part", "metric") and number:
             return "size" if word_of(column.name).endswith("_id") else ""
         short = role == "size" and word_of(column.name) in ("id", "index", "no", "p", "n")

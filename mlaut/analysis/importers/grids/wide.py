@@ -167,9 +167,14 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         texts = texts or [first]
     if not texts:
         counted = g.columns[first].numbers.tolist() == list(range(g.n))  # such as trials
+        metric = next((x for x in g.columns if word_of(x) == word_of(g.metric)), first)
+        front = list(g.columns)[: list(g.columns).index(metric)]
+        front = [x for x in front if 1 < g.n_of(x) <= g.n / 2]  # settings in front of their scores
+        crossed = [{"strategy": front}] * (len(front) > 1 and g.is_key(front))
         raise g.refuse(
             "no columns of texts, so it is unclear which has the names of the datasets: call that "
             f"column 'dataset'; it has {some_of(g.columns)}",
+            *crossed,
             *[{"dataset": first}]
             * (len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted),
         )
@@ -294,6 +299,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     if few or (kind == "strategy" and not every):
         g.drop(sizes)
     numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "spread"], "a spread")
+    numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "flag"], "a flag")
     logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
     logs = [x for x in logs if _is_log(g, x, [*rows, *numbers])]
     numbers = g.without(numbers, logs, "a logarithm of another")
