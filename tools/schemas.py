@@ -108,6 +108,25 @@ REPORT_KEYS = {
         )
     ),
 }
+ASKED = {
+    "maybe_question": text(
+        "Where the reading of a table is a question: what is asked. Nothing is decided then: "
+        "sections is empty, and the exit code is 7"
+    ),
+    "maybe_readings": many(
+        one(
+            command=text("Command that reads the table so"),
+            told=text("Its strategies and datasets, and what tells it from the others"),
+            how_read=text("How the table is read then, and what of it is not used"),
+            strategies=many(
+                one(strategy=text()) | {"additionalProperties": True},
+                "Average rank and mean score of each strategy; where results are missing, their "
+                "number. No test",
+            ),
+        ),
+        "With question: each reading that was found",
+    ),
+}
 STATUS_KEYS = {
     "study": STUDY,
     "complete": yes("Whether every cell has predictions"),
@@ -239,6 +258,7 @@ RESULTS: dict[str, Schema] = {
     "study-rename": CHANGES,
     "report": one(
         **REPORT_KEYS,
+        **ASKED,
         maybe_methods=text("With --methods: the paragraph for a paper"),
         maybe_bibtex=text("With --methods: its sources"),
         maybe_files=FILES | {"description": "With --output: the files that were written"},

@@ -27,6 +27,7 @@ _DIRECTION = click.option(
     default=None,
     help="Direction of a table's metric that MLaut does not know.",
 )
+_CHOOSE = "no verdict: run the command of one of the readings that the output lists"
 
 
 @click.command()
@@ -212,7 +213,9 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report results.csv --metric accuracy --set question='control: baseline'
     mlaut report gift-eval/results --contaminated 'drop strategies'
     """
+    from mlaut.analysis import QuestionError
     from mlaut.report import make_report, write_report
+    from mlaut.report.questions import QUESTIONS, question_content
     from mlaut.report.writing import FORMATS, methods_of_report, report_content
 
     database, options = database_and_options(study, dropped=True)
@@ -228,7 +231,15 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
     dropped = {k: x for k, x in dropped.items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
-    result = make_report(database, **options)
+    try:
+        result = make_report(database, **options)
+    except QuestionError as question:
+        if methods or output or style not in QUESTIONS or not question.readings:
+            raise
+        if not as_json():
+            show(QUESTIONS[style](question))
+        show(f"mlaut: error: {question.text}; {_CHOOSE}", err=True)
+        return question_content(question), question.exit_code
     answer = report_content(result) if as_json() else {}  # some of it takes time
     if methods:
         words = methods_of_report(result)

@@ -137,7 +137,7 @@ class ShownTable:
 
     def joined(self, frame: pd.DataFrame) -> ShownTable:
         """Return the table with more columns of numbers, each with its own decimals."""
-        kinds = [TableColumn(str(x), str(x), "", _decimals(frame[x])) for x in frame]
+        kinds = [TableColumn(str(x), str(x), "", decimals_of(frame[x])) for x in frame]
         more = ShownTable.of(frame.loc[[labels[0] for labels, _ in self.rows]], kinds)
         rows = zip(self.rows, more.rows, strict=True)
         both = tuple((labels, (*cells, *own)) for (labels, cells), (_, own) in rows)
@@ -302,7 +302,7 @@ def decision_table(
         hidden.add(mean)  # of other datasets than those of the others
     marks = pd.Series(f" {MARK}", decision.fragile, dtype=object).reindex(order, fill_value="")
     frame["verdict"] += marks
-    decimals = {name: _decimals(frame[name]) for name in frame}
+    decimals = {name: decimals_of(frame[name]) for name in frame}
     decimals["average rank"] = max(decimals.get("average rank") or 0, 1)
     if mean in frame and "difference" in frame:
         most_decimals = max(decimals[mean] or 0, decimals["difference"] or 0)
@@ -376,7 +376,7 @@ def _interval(ends: list[float], places: int) -> str:
     return "" if ends[0] != ends[0] else f"[{ends[0]:.{places}f}, {ends[1]:.{places}f}]"
 
 
-def _decimals(values: pd.Series) -> int | None:
+def decimals_of(values: pd.Series) -> int | None:
     """Return the decimals with which the largest number has three digits; None for texts.
 
     A number above 1,000 times the median has failed: the median has three digits then.
@@ -384,7 +384,7 @@ def _decimals(values: pd.Series) -> int | None:
     Examples
     --------
     >>> columns = [0.912, 0.1], [8.52, 2.0], [15.0, 1.5], [3.0, 2.0], [0.912, 0.1, 2.7e22]
-    >>> [_decimals(pd.Series(column)) for column in columns]
+    >>> [decimals_of(pd.Series(column)) for column in columns]
     [3, 2, 1, 0, 3]
     """
     if not pd.api.types.is_numeric_dtype(values):

@@ -34,7 +34,7 @@ def first_screen(report: Contents, most: int = _SCREEN) -> str:
         Number of lines. Rows of the table are left out where it would have more.
     """
     sections = [section for section in report.sections if not section.secondary]
-    lines = [*_wrapped([report.title, *report.state.warnings])]
+    lines = [*wrapped([report.title, *report.state.warnings])]
     end = ["", "Every table and test: --format full; a page with figures: -o report.html"]
     room = (most - len(lines) - len(end)) // len(sections)
     for section in sections:
@@ -45,12 +45,12 @@ def first_screen(report: Contents, most: int = _SCREEN) -> str:
 
 def _of_section(report: Contents, section: Section, room: int) -> list[str]:
     """Return the lines of one section on the first screen, no more than there is room for."""
-    lines = [*_wrapped(section.headline), *_wrapped([report.studied])]
+    lines = [*wrapped(section.headline), *wrapped([report.studied])]
     decision = section.decision
     if decision is None:
         return lines
-    below = [*_wrapped([reading(decision)]), "", "How sure"]
-    below += _wrapped(decision.certainty())
+    below = [*wrapped([reading(decision)]), "", "How sure"]
+    below += wrapped(decision.certainty())
     n, space = len(decision.frame), room - len(lines) - len(below) - 2  # two blank lines
     table: list[str] = []
     for rows in range(min(n, max(space, _FEWEST)), 0, -1):
@@ -58,7 +58,7 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
         shown = replace(shown, labels=tuple(map(in_words_of(section.results), shown.labels)))
         hidden = decision.frame["verdict"].drop([labels[0] for labels, _ in shown.rows])
         counts = [f"{sum(hidden == word)} {word}" for word in VERDICTS if word in set(hidden)]
-        table = [*_lines_of(shown)]
+        table = [*lines_of(shown)]
         table += [f"... and {len(hidden)} more: {', '.join(counts)}"] * (rows < n)
         if len(table) <= space or rows <= _FEWEST:
             break
@@ -68,26 +68,27 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
 def as_text(report: Contents) -> str:
     """Return the first screen, and below it the sentences, main tables, notes and state."""
     lines = [first_screen(report, MOST_ROWS + _SCREEN), "", str(report.study)]
-    lines += _wrapped(report.state.lines)
+    lines += wrapped(report.state.lines)
     for section in report.sections:
-        title = list(_wrapped([section.title]))
-        lines += ["", *title, "=" * len(title[0]), "", *_wrapped(section.findings)]
+        title = list(wrapped([section.title]))
+        lines += ["", *title, "=" * len(title[0]), "", *wrapped(section.findings)]
         lines += [*_tables(TABLES, section), ""]
-        lines += _wrapped(f"Note: {note}" for note in section.notes)
+        lines += wrapped(f"Note: {note}" for note in section.notes)
     return printable("\n".join([*lines, *_tables(STATE_TABLES, report.state)]))
 
 
-def _wrapped(texts: Iterable[str]) -> Iterator[str]:
+def wrapped(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of texts, no longer than a terminal is wide."""
     for text in texts:
         yield from wrap(printable(text), _WIDTH, break_on_hyphens=False) or [""]
 
 
 def _tables(tables: Iterable[ReportTable], source: Any) -> Iterator[str]:
     for table, shown in shown_in(TEXT, tables, source):
-        yield from ("", f"{table.name}:", *_lines_of(shown))
+        yield from ("", f"{table.name}:", *lines_of(shown))
 
 
-def _lines_of(table: ShownTable) -> Iterator[str]:
+def lines_of(table: ShownTable) -> Iterator[str]:
     """Yield the lines of a table, and the names of the columns for which there is no room."""
     for labels in (_NAMES, _NAMES // 2):
         columns = _columns_of(table, labels // len(table.labels))
@@ -101,7 +102,7 @@ def _lines_of(table: ShownTable) -> Iterator[str]:
     yield from (line.rstrip() for line in lines)
     if more := table.head[fit:]:
         names = f": {', '.join(more)}" if len(more) <= _MORE else ""
-        yield from _wrapped([f"... and {counted(len(more), 'further column')}{names}"])
+        yield from wrapped([f"... and {counted(len(more), 'further column')}{names}"])
     if (n := len(table.rows) - MOST_ROWS) > 0:
         yield f"... and {counted(n, 'further row')}"
 

@@ -32,16 +32,16 @@ def as_markdown(report: Report) -> str:
         texts = (*section.headline, report.studied)
         lines += ["", f"## {marked(section.title)}", *_paragraphs(texts)]
         if section.decision is not None:
-            lines += ["", *_in_markdown(decision_table(section.decision))]
+            lines += ["", *in_markdown(decision_table(section.decision))]
             lines += ["", marked(reading(section.decision))]
             lines += ["", "### How sure", *_paragraphs(section.decision.certainty())]
         lines += ["", "### Findings", *_paragraphs(section.findings)]
         for table, shown in shown_in(TEXT, TABLES, section):
-            lines += ["", f"### {table.name}", "", *_in_markdown(shown)]
+            lines += ["", f"### {table.name}", "", *in_markdown(shown)]
         lines += ["", *(f"- {marked(note)}" for note in section.notes)]
     lines += _paragraphs(report.state.lines)
     for table, shown in shown_in(TEXT, STATE_TABLES, report.state):
-        lines += ["", f"## {table.name}", "", *_in_markdown(shown)]
+        lines += ["", f"## {table.name}", "", *in_markdown(shown)]
     return "\n".join(lines) + "\n"
 
 
@@ -181,7 +181,8 @@ def _shown(name: str, text: str) -> str:
     return text if name.endswith(".html") else printable(text)
 
 
-def _in_markdown(table: ShownTable) -> Iterator[str]:
+def in_markdown(table: ShownTable) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
     rows = [[marked(text) for text in row] for row in (table.head, *table.texts[:MOST_ROWS])]
     aligned = ["---:" if kind == "number" else "---" for _, kind in table.headers]
     for row in (rows[0], aligned, *rows[1:]):

@@ -25,7 +25,7 @@ from mlaut.errors import AnalysisError, StoreError
 from mlaut.report import make_report, write_report
 from mlaut.report.drawing import figures, file_of, pictures
 from mlaut.report.shown import ShownTable
-from mlaut.report.terminal import _lines_of, as_text
+from mlaut.report.terminal import as_text, lines_of
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
 SETS = [f"set_{i}" for i in range(6)]
@@ -320,7 +320,7 @@ def _is_number(text):
 @pytest.mark.parametrize(("n", "told"), [(7, ""), (9, ": column 8"), (40, "")])
 def test_columns_without_room_are_named_and_leave_no_blank_line(n, told):
     frame = pd.DataFrame([[1.0] * n], [("long " * 20).strip()], [f"column {k}" for k in range(n)])
-    lines = [*_lines_of(ShownTable.of(frame))]
+    lines = [*lines_of(ShownTable.of(frame))]
     assert max(map(len, lines)) <= 100
     assert "" not in lines
     assert ("further column" in lines[-1]) == (n > 7)

@@ -22,12 +22,12 @@ from mlaut.analysis.importers.grids.forms import (
     grids_of,
 )
 from mlaut.analysis.importers.grids.names import role_of, same_metric, without_unit
-from mlaut.analysis.importers.grids.readings import asked_of, read_grid
+from mlaut.analysis.importers.grids.readings import answers_to, read_grid
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
-from mlaut.errors import AnalysisError, DataError, nearest
+from mlaut.errors import AnalysisError, DataError, MlautError, nearest
 
 _FOLLOWED = 20_000  # rows of a table up to which the answers to a question are tried
 _CASES = 30  # rows from which a table of no known column may hold cases, and no results
@@ -80,8 +80,10 @@ def read_results(
     Raises
     ------
     AnalysisError
-        The metric is missing, or the table can be read in several ways: the message has the
-        commands that choose.
+        The metric is missing, for example.
+    QuestionError
+        The table can be read in several ways: the message has the commands that choose, and
+        ``readings`` the results of each (`QuestionError` is an `AnalysisError`).
     DataError
         The file cannot be read.
 
@@ -162,15 +164,17 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         return grids[0]
     wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
     readable: dict[int, Reading] = {}
-    why, ways = "", list[Asked]()
+    answers: list[tuple[Asked, Reading]] = []
+    why = ""
     for number, grid in sorted(enumerate(grids, 1), key=lambda x: x[0] not in wanted):
         try:
             reading = read_grid(grid, replace(asked, table=str(number)))
             if len(set(reading.strategy)) > 1:
                 readable[number] = reading
         except AnalysisError as error:
-            found = asked_of(grid, error) if isinstance(error, QuestionError) else []
-            ways = ways or [x for x in found if asked.metric in ("", x.metric)][:2]
+            found = answers_to(grid, error) if isinstance(error, QuestionError) else []
+            found = [x for x in found if asked.metric in ("", x[0].metric)]
+            answers = answers or found[:2]
             why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
     many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
     readable = many if len(many) == 1 else readable  # those of one dataset count after it
@@ -190,11 +194,12 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         f"{i}: {(x.name or 'without heading')[:40]!r} ({len(x.table)} x {x.table.shape[1]})"
         for i, x in enumerate(grids, 1)
     ]
-    ways = [asked.with_columns(table=str(i)) for i in list(readable)[:2]] or ways
+    chooses = [(asked.with_columns(table=str(i)), x) for i, x in list(readable.items())[:2]]
+    answers = chooses or answers
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
     text = f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more})"
     text += "" if readable else f", and none is read at once ({why})"
-    raise QuestionError(text + ": choose one" * bool(ways), ways)
+    raise _asking(text + ": choose one" * bool(answers), answers)
 
 
 def _names(grid: Grid, metric: str) -> bool:
@@ -206,14 +211,37 @@ def _names(grid: Grid, metric: str) -> bool:
 
 def _followed(grid: Grid, question: QuestionError) -> QuestionError:
     """Return a question with answers that read the table; raise the error of an answer if none."""
-    ways = asked_of(grid, question)
-    if question.ways and not ways:
+    answers = answers_to(grid, question)
+    if question.ways and not answers:
         try:
             read_grid(grid, question.ways[0])
         except QuestionError as further:
             if further.text != question.text:
                 return _followed(grid, further)
-    return QuestionError(question.text, ways)
+    return _asking(question.text, answers)
+
+
+def _asking(text: str, answers: Sequence[tuple[Asked, Reading]]) -> QuestionError:
+    """Return a question with its answers, and the results of each unless some have none yet.
+
+    Of answers with the same scores, which only name the strategies in other words, the first stays.
+    Those that leave most cells empty come last.
+    """
+    try:
+        read = [(x, results_of_reading(reading, x.greater)) for x, reading in answers]
+    except (MlautError, ValueError):  # of a metric whose direction is not known, for example
+        return QuestionError(text, [x for x, _ in answers])
+    kinds = {_content(results): (x, results) for x, results in reversed(read)}
+    kept = [x for x in read if kinds[_content(x[1])][0] is x[0]]
+    kept.sort(key=lambda x: bool(x[1].scores.isna().to_numpy().mean() > 1 / 2))
+    return QuestionError(text, [x for x, _ in kept], {x.command(): y for x, y in kept})
+
+
+def _content(results: Results) -> tuple[object, ...]:
+    """Return what results say, whatever the strategies are called and in which order they stand."""
+    scores = results.scores.sort_index()
+    columns = sorted(scores[name].to_numpy().tobytes() for name in scores)
+    return (results.metric.name, *scores.index, *columns)
 
 
 def _may_be_cases(grid: Grid, asked: Asked) -> bool:

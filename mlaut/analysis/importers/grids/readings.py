@@ -66,17 +66,16 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     )
 
 
-def asked_of(grid: Grid, question: QuestionError, depth: int = 3) -> list[Asked]:
-    """Return the answers to a question, each with those to the questions that would follow."""
+def answers_to(grid: Grid, question: QuestionError, depth: int = 3) -> list[tuple[Asked, Reading]]:
+    """Return the answers to a question and those that would follow, each with what it reads."""
     ends = []
     for way in question.ways:
         if {*way.columns.get("score", ())} & {*way.columns.get("unused", ())}:
             continue
         try:
-            read_grid(grid, way)
-            ends.append(way)
+            ends.append((way, read_grid(grid, way)))
         except QuestionError as further:
-            ends += asked_of(grid, further, depth - 1)[:2] if depth else []
+            ends += answers_to(grid, further, depth - 1)[:2] if depth else []
         except AnalysisError:
             continue
     return ends

@@ -14,6 +14,7 @@ from mlaut.analysis.importers.grids.cells import Column, columns_of
 from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import FILE, Grid
 from mlaut.analysis.importers.grids.names import PARTS, looks_like, part_in, role_of, word_of
+from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest, some_of
 
@@ -119,13 +120,26 @@ _FOLD = re.compile(r"(?:fold|resample|bootstrap)\D?\d+\b.*", re.I).fullmatch  # 
 
 
 class QuestionError(AnalysisError):
-    """Error that asks how to read a table, with the words of a user that would answer."""
+    """Error that asks how to read a table, with the words of a user that would answer.
 
-    def __init__(self, text: str, ways: Sequence[Asked] = ()) -> None:
+    Attributes
+    ----------
+    text : str
+        The question, without the commands that answer it.
+    ways : sequence of Asked
+        The answers.
+    readings : mapping of str to Results
+        What each answer reads, by its command (of a table in memory, the call); empty where not
+        all answers have been tried.
+    """
+
+    def __init__(
+        self, text: str, ways: Sequence[Asked] = (), readings: Mapping[str, Results] | None = None
+    ) -> None:
         commands = [way.command() for way in ways]
         shown = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
         super().__init__(text + (f": {shown}" if shown else ""))
-        self.text, self.ways = text, ways
+        self.text, self.ways, self.readings = text, ways, readings or {}
 
 
 class Sheet:

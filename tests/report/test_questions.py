@@ -1,0 +1,156 @@
+"""Tests of the screen of a table whose reading is a question."""
+
+import json
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlaut.analysis import QuestionError, read_results
+from mlaut.cli import main
+from mlaut.errors import AnalysisError
+from mlaut.report import make_report
+from mlaut.report.questions import question_content, question_markdown, question_text
+
+NAMES = ["ada", "bob", "cyd"]
+WIDE = pd.DataFrame(
+    {"u": [0.9, 0.8, 0.7], "v": [0.6, 0.5, 0.4], "w": [0.3, 0.2, 0.6]}, index=NAMES
+).rename_axis("")
+REPEATED = pd.DataFrame(
+    [(d, s, k) for d in ("iris", "wine") for s in ("a", "b") for k in (10, 30, 50)],
+    columns=["dataset", "model", "dim"],
+).assign(accuracy=np.linspace(0.3, 0.9, 12))
+
+
+def asked(tmp_path, table, metric="accuracy", **how):
+    path = tmp_path / "table.csv"
+    table.to_csv(path, **how)
+    with pytest.raises(QuestionError) as raised:
+        read_results(path, metric)
+    return raised.value
+
+
+def test_a_question_has_the_results_of_each_answer(tmp_path):
+    question = asked(tmp_path, WIDE)
+    assert [x.datasets for x in question.readings.values()] == [(*NAMES,), ("u", "v", "w")]
+    for command, results in question.readings.items():
+        assert command in str(question)
+        words = shlex.split(command)
+        chosen = dict([words[words.index("--columns") + 1].split("=")])
+        again = read_results(tmp_path / "table.csv", "accuracy", columns=chosen)
+        assert again.scores.equals(results.scores)
+        assert again.how_read == results.how_read
+
+
+def test_the_screen_shows_what_tells_the_readings_apart_and_no_verdict(tmp_path):
+    question = asked(tmp_path, REPEATED, index=False)
+    text = question_text(question)
+    first, second, third = re.findall(r"^(\d\. .*?)\n   mlaut report", text, re.M | re.S)
+    assert "2 strategies (`model`): a, b; 6 datasets" in first
+    assert "6 strategies (`model` + `dim`): a 10, a 30, a 50 and 3 more" in " ".join(second.split())
+    assert "means of 3 repeats (`dim`)" in " ".join(third.split())
+    assert "means of" not in first + second
+    assert all(f"\n   {command}\n" in text for command in question.readings)
+    assert re.search(r"^b +1 +0.682$", text, re.M)
+    assert text.index("\nb ") < text.index("\na ")
+    for word in ("use", "avoid", "best", "winner", "chance", "significant", " p "):
+        assert not re.search(rf"\b{word}\b", text.partition("Reading 1")[2].replace("not used", ""))
+    assert "no test, no verdict" in text
+
+
+def test_ranks_are_those_of_the_report(tmp_path):
+    question = asked(tmp_path, WIDE)
+    command, results = next(iter(question.readings.items()))
+    rows = question_content(question)["readings"][0]["strategies"]
+    table = make_report(results).sections[0].decision.frame
+    known = table["average rank"]
+    assert {x["strategy"]: x["average rank"] for x in rows} == known.to_dict()
+    assert [x["mean accuracy"] for x in rows] == [*results.scores.mean()[[*known.index]]]
+    assert command == question_content(question)["readings"][0]["command"]
+
+
+def test_where_results_are_missing_there_are_no_ranks(tmp_path):
+    holes = WIDE.copy()
+    holes.loc["ada", "u"] = np.nan
+    text = question_text(asked(tmp_path, holes))
+    assert "Some lack results: those with most come first" in text
+    assert "average" not in text
+    assert re.search(r"^v +3 +0.500\nw +3 .*\nu +2 +0.750$", text, re.M)
+
+
+def test_means_over_several_scales_are_not_shown(tmp_path):
+    far = WIDE.mul([1, 500, 1e5], axis=0)
+    path = tmp_path / "table.csv"
+    far.to_csv(path)
+    with pytest.raises(QuestionError) as raised:
+        read_results(path, "cost", greater_is_better=False)
+    text = question_text(raised.value)
+    assert "so means over datasets do not compare" in " ".join(text.split())
+    assert "mean cost" not in text
+    assert all("--less-is-better" in command for command in raised.value.readings)
+
+
+def test_many_strategies_are_counted(tmp_path):
+    many = pd.concat([WIDE.add_suffix(f"{i}") for i in range(5)], axis=1)
+    text = question_text(asked(tmp_path, many))
+    assert text.endswith("... and 5 strategies more")
+
+
+def test_answers_that_read_the_same_are_one(tmp_path):
+    twice = pd.DataFrame(
+        [(d, s, r) for d in ("iris", "wine") for s in "abc" for r in ("plain", "long")],
+        columns=["subset", "cond", "regime"],
+    ).assign(acc=np.linspace(0.2, 0.8, 12))
+    twice["tech"] = twice["cond"].map({"a": "x", "b": "x", "c": "y"})
+    question = asked(tmp_path, twice, index=False)
+    found = [x.scores for x in question.readings.values()]
+    sizes = [(x.shape, tuple(np.sort(x.to_numpy(), axis=None))) for x in found]
+    assert len(found) > 1
+    assert len({*sizes}) == len(sizes)
+    assert len(question.readings) == len(question.ways) == str(question).count("mlaut report")
+
+
+def test_an_answer_without_results_shows_no_readings(tmp_path):
+    question = asked(tmp_path, WIDE, metric="mine")  # its direction is not known
+    assert len(question.ways) == 2
+    assert not question.readings
+
+
+def test_a_table_in_memory_has_the_calls():
+    with pytest.raises(QuestionError) as raised:
+        read_results(WIDE.reset_index(), "accuracy")
+    call = next(iter(raised.value.readings))
+    assert call.startswith("read_results(table, 'accuracy', columns=")
+
+
+def called(*arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["report", *map(str, arguments)])
+    return left.value.code, *capsys.readouterr()
+
+
+def test_the_command_line_shows_the_screen_and_ends_as_an_error(tmp_path, capsys):
+    question = asked(tmp_path, WIDE)
+    command = [tmp_path / "table.csv", "--metric", "accuracy"]
+    code, out, err = called(*command, capsys=capsys)
+    assert code == AnalysisError.exit_code == 7
+    assert out == question_text(question) + "\n"
+    assert err.count("\n") == 1
+    assert re.match(r"mlaut: error: .* unclear whether rows are datasets .*; no verdict: ", err)
+    code, out, _ = called(*command, "--format", "markdown", capsys=capsys)
+    assert (code, out) == (7, question_markdown(question) + "\n")
+    assert "\n1. 3 strategies" in out
+    code, out, _ = called(*command, "--format", "json", capsys=capsys)
+    assert (code, json.loads(out)) == (7, question_content(question))
+    code, out, err = called(*command, "--json", capsys=capsys)
+    assert (code, json.loads(out)) == (7, question_content(question))
+    assert "no verdict" in err
+
+
+@pytest.mark.parametrize("more", [["-o", "page.html"], ["--methods"], ["--format", "csv"]])
+def test_a_file_a_table_and_methods_are_refused_with_the_commands(more, tmp_path, capsys):
+    question = asked(tmp_path, WIDE)
+    command = [tmp_path / "table.csv", "--metric", "accuracy", *more]
+    assert called(*command, capsys=capsys) == (7, "", f"mlaut: error: {question}\n")
