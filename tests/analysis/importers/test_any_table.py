@@ -310,7 +310,9 @@ def test_a_row_is_named_in_plain_words(tmp_path):
 
 
 def test_scores_that_are_unclear_say_what_to_do(tmp_path):
-    path = saved(tmp_path, LONG.rename(columns={"score": "u"}).assign(q=LONG["score"]), index=False)
+    path = saved(
+        tmp_path, LONG.rename(columns={"score": "u"}).assign(q=LONG["score"] / 2), index=False
+    )
     text = refusal(path)
     assert "which of u, q has the accuracy: name it" in text
     assert text.endswith(f"{path} --metric accuracy --columns score=q")
