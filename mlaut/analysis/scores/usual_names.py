@@ -12,7 +12,7 @@ _PARTS |= {"val": "val", "valid": "val", "validation": "val", "dev": "val", "cv"
 _PARTS |= {"train": "train", "training": "train", "insample": "train"}
 _FILLERS = (
     *("normalized", "mean", "avg", "average", "final", "overall", "median", "score", "best"),
-    *("global", "metric", "metrics"),
+    *("global", "metric", "metrics", "classif", "regr"),
 )
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _GREATER: dict[str, str] = _WORDS["greater"]  # of which more is better

@@ -284,9 +284,10 @@ def test_the_last_row_of_each_run_is_kept_beside_seeds_and_settings(tmp_path):
     assert "needs a table with one score in a row" in refused(tmp_path, wide, columns={"last": "x"})
 
 
-def test_a_setting_that_never_varies_is_no_score(tmp_path):
+@pytest.mark.parametrize("other", [0.1, range(1, 5)])
+def test_what_never_varies_or_counts_rows_is_no_score(other, tmp_path):
     table = crossed(data=["a", "b"], model=["x", "y"]).rename(columns={"accuracy": "objective"})
-    results = read(tmp_path, table.assign(reg=0.1), "loss")
+    results = read(tmp_path, table.assign(nr=other), "loss")
     assert "`objective` as" in results.how_read
 
 

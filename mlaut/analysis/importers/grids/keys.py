@@ -84,7 +84,7 @@ def keys_of(g: Sheet) -> Keys:
         scores = ()
     elif not scores:
         left = [x for x in numbers if g.roles[x] == ""]
-        left = [x for x in left if g.n_of(x) > 1 and not DURING.search(word_of(x))] or left
+        left = [x for x in left if _may_differ(g, x) and not DURING.search(word_of(x))] or left
         if len(left) != 1:
             what = g.metric or "scores"
             text = f"no column is of {what}; it has {', '.join(g.columns)}"
@@ -100,6 +100,12 @@ def keys_of(g: Sheet) -> Keys:
             raise g.refuse(text, *ways)
         scores = (left[0],)
     return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)
+
+
+def _may_differ(g: Sheet, name: str) -> bool:
+    """Return whether a column neither is constant nor counts the rows."""
+    values = g.columns[name].numbers
+    return g.n_of(name) > 1 and not np.array_equal(values - values[0], np.arange(g.n))
 
 
 def _one_of_both(
