@@ -207,7 +207,11 @@ class OneDataset:
         """
         results.complete(strategies=2)
         block = None if results.load_block is None else results.load_block(results.datasets[0])
-        moments = _of_table(results, confidence) if block is None else _of_block(results, block)
+        moments = (
+            _of_table(results, confidence)
+            if block is None
+            else _of_block(results, block, confidence)
+        )
         return cls(results=results, **_ends(results, moments, confidence), **moments)
 
     def chances(self) -> pd.Series:
@@ -523,7 +527,7 @@ def _step(values: np.ndarray) -> float:
     return next(near, 0.0)
 
 
-def _of_block(results: Results, block: Block, confidence: float = 0.95) -> dict[str, Any]:
+def _of_block(results: Results, block: Block, confidence: float) -> dict[str, Any]:
     """Return the fields from the predictions of a study."""
     metric, split = results.metric, block.split
     sample = sample_of(metric, block, pairs=True)

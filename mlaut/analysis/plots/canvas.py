@@ -5,7 +5,7 @@ difference. Values beyond the ends of an axis are stated as numbers at its edges
 """
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -160,9 +160,7 @@ def write_edges(axes: Axes, place: float, texts: tuple[str, str], **how: Any) ->
             write_beside(axes, text, (end, place), side, **how)
 
 
-def beyond(
-    dots: pd.Series, ends: tuple[float, float], shown: Callable[[float], float] = float
-) -> tuple[str, str]:
+def beyond(dots: pd.Series, ends: tuple[float, float]) -> tuple[str, str]:
     """Return the texts at the left and the right edge of a row: its dots beyond the axis.
 
     Parameters
@@ -171,8 +169,6 @@ def beyond(
         Values of the row.
     ends : (float, float)
         Ends of the axis.
-    shown : callable, optional
-        Function that returns a value in the units of the axis.
 
     Returns
     -------
@@ -191,7 +187,7 @@ def beyond(
     texts, median = [], np.median(x) if len(x) else np.nan
     for end, sign in zip(ends, (-1, 1), strict=True):
         far = x[sign * x > sign * end][::sign]  # the nearest first
-        values = [number(float(shown(value)), _DIGITS) for value in (median, *far)]
+        values = [number(float(value), _DIGITS) for value in (median, *far)]
         many = f"{len(far)} dots to {values[-1]}"
         listed = ", ".join(values[1:]) if len(far) <= _LISTED else many
         texts.append(f"median {values[0]}; {listed}" if sign * median > sign * end else listed)

@@ -22,7 +22,7 @@ class Flip(NamedTuple):
     leader: int
 
 
-def smallest_flip(rows: np.ndarray, leader: int | None = None) -> Flip:
+def smallest_flip(rows: np.ndarray) -> Flip:
     """Return the fewest rows without which another strategy leads, exactly.
 
     Parameters
@@ -31,8 +31,6 @@ def smallest_flip(rows: np.ndarray, leader: int | None = None) -> Flip:
         Values whose sum over rows is compared, lower is better: ranks, losses, or shares of wins
         times -1. The row of a source has sums if each dataset counts once, and means if each source
         counts once.
-    leader : int, optional
-        The present leader; default the strategy with the smallest sum.
 
     Notes
     -----
@@ -44,8 +42,7 @@ def smallest_flip(rows: np.ndarray, leader: int | None = None) -> Flip:
     >>> smallest_flip(np.array([[1, 2], [1, 2], [2, 1], [1, 2]]))
     Flip(rows=(0, 1, 3), leader=1)
     """
-    at = int(rows.sum(axis=0).argmin()) if leader is None else leader
-    ahead = rows - rows[:, [at]]
+    ahead = rows - rows[:, [int(rows.sum(axis=0).argmin())]]
     order = np.argsort(-ahead, axis=0, kind="stable")
     left = ahead.sum(axis=0) - np.take_along_axis(ahead, order, axis=0).cumsum(axis=0)
     noise = RELATIVE_NOISE * np.abs(rows).sum(axis=0).max()

@@ -27,7 +27,7 @@ _SECONDS = 5.0  # of a fit; one that takes longer is slow, which is no fault
 _ALL_SECONDS = 20.0  # of all fits
 
 
-def trial_fits(plan: Plan, database: Path, options: RunOptions, seed: int = 0) -> list[str]:
+def trial_fits(plan: Plan, database: Path, options: RunOptions) -> list[str]:
     """Return a line for each strategy that cannot be fitted on some rows of a dataset.
 
     Only strategies with cells to do are tried, in guarded processes, and nothing is stored. A fit
@@ -42,7 +42,7 @@ def trial_fits(plan: Plan, database: Path, options: RunOptions, seed: int = 0) -
     for n_rows in _ROWS:
         tried = {name: _sampled(group, n_rows) for name, group in groups.items()}
         strategies = [strategy for strategy in plan.strategies if strategy.name in tried]
-        batches = make_batches(tried.values(), strategies, database, seed, settings)
+        batches = make_batches(tried.values(), strategies, database, 0, settings)
         engine = make_engine(replace(options, timeout=_SECONDS))
         failed = {}
         with closing(engine.run(batches)) as ended:

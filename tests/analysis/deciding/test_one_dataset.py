@@ -172,6 +172,13 @@ def test_a_hold_out_of_labels_is_compared_by_mcnemar():
     assert "{mcnemar1947}" in found.methods().template
 
 
+def test_intervals_of_predictions_have_the_asked_confidence():
+    wrong = np.random.default_rng(0).random((2, 300)) < 0.3
+    results = Results.from_blocks([block_of(wrong)], "accuracy")
+    narrow, wide = (OneDataset.of(results, level).gaps for level in (0.5, 0.95))
+    assert (wide.high - wide.low > 2 * (narrow.high - narrow.low)).all()
+
+
 def scores_of(n, shifts):
     truth = np.arange(n) % 3 == 0
     z = np.random.default_rng(0).normal(size=(len(shifts), n)) + np.outer(shifts, truth)
