@@ -8,6 +8,7 @@ _CENTRAL = 3.0  # standard deviations: beyond, few sums are below, and counting 
 _FEW = 64  # columns: fewer are counted sooner than the cosines are computed
 _ANGLES = 256  # at a time: 10 MB for the pairs of 100 strategies
 _DEVIATIONS = 9  # the tail beyond so many standard deviations is at most 3e-18 (Hoeffding)
+_NOTHING = -45.0  # logarithm: thousands of such values are below the precision of 1e-15
 _WHOLE = 40  # ranks: up to here the number of ways follows from the precision, and is exact
 
 
@@ -61,6 +62,7 @@ def _central_tails(counts: np.ndarray, away: np.ndarray) -> np.ndarray:
     reach = min(total.max() / 2, _DEVIATIONS * np.sqrt(variance.max()))
     period = int(reach + np.abs(away).max() / 2) + 1
     unit, tails = np.pi / 2 / period, np.full(len(counts), 0.5)
+    rough, (distances, place) = counts.astype(np.float32), np.unique(away - 1, return_inverse=True)
 
     def angles(numbers: np.ndarray) -> np.ndarray:  # less whole circles, to be precise
         return unit * (np.multiply.outer(numbers, odd) % (4 * period))
@@ -68,8 +70,12 @@ def _central_tails(counts: np.ndarray, away: np.ndarray) -> np.ndarray:
     for start in range(1, period + 1, 2 * _ANGLES):  # the angle 0 is left out
         odd = np.arange(start, min(start + 2 * _ANGLES, period + 1), 2)
         cosines = np.cos(angles(size))
-        values = np.exp(counts @ np.log(np.maximum(np.abs(cosines), 1e-300)))
-        values *= (1 - 2 * (counts @ (cosines < 0) % 2)) * np.sin(angles(away - 1))
+        logs = np.log(np.maximum(np.abs(cosines), 1e-300))
+        values = rough @ logs.astype(np.float32)
+        some = values.max(axis=0) > _NOTHING  # at the others, which are most, values are 0
+        odd, cosines = odd[some], cosines[:, some]
+        values = np.exp(counts @ logs[:, some])
+        values *= (1 - 2 * (counts @ (cosines < 0) % 2)) * np.sin(angles(distances))[place]
         values /= np.sin(unit * odd) * period
         values[:, odd == period] /= 2  # the angle pi is there once, all others twice
         tails -= values.sum(axis=1)
