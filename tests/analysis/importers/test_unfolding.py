@@ -1,5 +1,7 @@
 """Tables with a column for each fold, run or seed."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,3 +109,23 @@ def test_what_the_places_in_lists_of_one_key_are_is_asked():
     for role, shape in (("repeat", (1, 2, 3, 1)), ("dataset", (3, 2, 1, 1))):
         columns = {"strategy": "level 1", role: "level 3"}
         assert read_results(lists, "accuracy", columns=columns).cells.shape == shape
+
+
+def test_reports_of_classes_hold_their_averages(tmp_path):
+    def report(score):
+        of_class = {"precision": 0.5, "recall": 0.4, "f1-score": 0.3, "support": 9}
+        average = of_class | {"f1-score": score}
+        return {"0": of_class, "1": of_class, "accuracy": score / 2, "macro avg": average}
+
+    content = {
+        data: {model: report(0.1 * i + 0.2 * j) for i, model in enumerate("xy")}
+        for j, data in enumerate(("one", "two", "three"))
+    }
+    path = tmp_path / "reports.json"
+    path.write_text(json.dumps(content))
+    columns = {"dataset": "level 1", "strategy": "level 2"}
+    results = read_results(path, "f1_macro", columns=columns)
+    assert results.scores.loc["two"].tolist() == pytest.approx([0.2, 0.3])
+    assert "numbers of each class" in results.how_read
+    scores = read_results(path, "accuracy", columns=columns).scores
+    assert scores.loc["two"].tolist() == pytest.approx([0.1, 0.15])

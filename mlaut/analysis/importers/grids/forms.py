@@ -42,6 +42,8 @@ _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
     ".tex": latex_tables,
 }
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
+_AVERAGES = {"macro avg": "f1_macro", "weighted avg": "f1_weighted", "micro avg": "f1_micro"}
+_OF_CLASSES = ("numbers of each class",)
 _METRICS = ("metric", "metrics", "measure", "measures")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
 _TITLES = 2  # lines above a table
@@ -444,11 +446,12 @@ def grid_of_object(content: Any) -> Grid:
     if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
         table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
         return grid_of_frame(table)
+    content, note = _over_classes(content, found := list[Any]()), _OF_CLASSES[: len(found)]
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
-        return Grid("", _tidy(pd.json_normalize(content)))
+        return Grid("", _tidy(pd.json_normalize(content)), left=note)
     leaves = list(_leaves(content, (), listed := set[tuple[str, ...]]()))
     if leaves and all(len(way) == 1 for way, _ in leaves):  # a file of a folder
-        return Grid("", pd.DataFrame([{way[0]: value for way, value in leaves}]))
+        return Grid("", pd.DataFrame([{way[0]: value for way, value in leaves}]), left=note)
     depth = Counter(len(way) for way, _ in leaves).most_common(1)
     if not depth or depth[0][0] < 2:
         raise AnalysisError("no scores of strategies on datasets in it: save them as CSV")
@@ -463,7 +466,21 @@ def grid_of_object(content: Any) -> Grid:
     inner = list(dict.fromkeys(table[levels[1]]))
     if n == 2 and inner == [str(i) for i in range(len(inner))]:  # numbers of rows, of pandas
         return Grid("", _tidy(pd.DataFrame(content)))
-    return Grid("", table, tuple(levels), tuple(left))
+    return Grid("", table, tuple(levels), (*left, *note))
+
+
+def _over_classes(content: Any, found: list[Any]) -> Any:
+    """Return content with each report of classes, as scikit-learn makes it, as its averages."""
+    if isinstance(content, list):
+        return [_over_classes(inner, found) for inner in content]
+    if not isinstance(content, dict):
+        return content
+    if not isinstance(content.get("macro avg"), dict):
+        return {name: _over_classes(inner, found) for name, inner in content.items()}
+    found.append(content)
+    each = {name: content.get(key) for key, name in _AVERAGES.items()}
+    f1 = {x: y["f1-score"] for x, y in each.items() if isinstance(y, dict) and "f1-score" in y}
+    return {name: x for name, x in content.items() if name == "accuracy"} | f1
 
 
 def _leaves(
