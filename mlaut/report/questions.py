@@ -108,8 +108,8 @@ def _ways_out(question: QuestionError) -> str:
 
 def _by_columns(question: QuestionError) -> str:
     """Return the command that reads the table in a way that is none of the answers."""
-    command = replace(question.ways[0], columns={}).command()
-    return f"{command} --columns dataset=COLUMN,strategy=COLUMN,score=COLUMN"
+    bare = replace(question.ways[0], columns={})
+    return bare.with_columns(**dict.fromkeys(("dataset", "strategy", "score"), "COLUMN")).command()
 
 
 def _about_first(question: QuestionError) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,9 @@ from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
 from mlaut.errors import AnalysisError, DataError, MlautError, nearest
+from mlaut.markup import counted
 
+_ALL, _HEADING = "all", "heading"  # tables of a file, and the column with their headings
 _FOLLOWED = 20_000  # rows of a table up to which the answers to a question are tried
 _CASES = 30  # rows from which a table of no known column may hold cases, and no results
 _OF_RESULTS = ("dataset", "strategy", "repeat", "fold", "source")
@@ -73,7 +76,7 @@ def read_results(
         Column, or columns, of each role: ``dataset``, ``strategy``, ``score``, ``repeat``,
         ``fold``, ``source``, ``unused``; of ``last``, as an epoch, each run's last row counts.
         ``"rows"`` and ``"columns"`` say which way a wide table lies, and ``table`` is the number
-        or heading of one of several tables.
+        or heading of one of several tables, or ``"all"``: their headings are then a column.
     trust : bool, default False
         Whether a pickle may be read, which can run code of its maker.
 
@@ -154,6 +157,8 @@ def _asked(
 
 def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
     """Return the only table, or the one that its number or heading names."""
+    if len(grids) > 1 and asked.table == _ALL:
+        return _together(grids, asked)
     if chosen := asked.table:
         named = [x for i, x in enumerate(grids, 1) if chosen == str(i) or chosen == x.name]
         named = named or [x for x in grids if chosen.lower() in x.name.lower()]
@@ -194,12 +199,36 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
         f"{i}: {(x.name or 'without heading')[:40]!r} ({len(x.table)} x {x.table.shape[1]})"
         for i, x in enumerate(grids, 1)
     ]
-    chooses = [(asked.with_columns(table=str(i)), x) for i, x in list(readable.items())[:2]]
+    chooses = _of_all(grids, asked)
+    chooses += [(asked.with_columns(table=str(i)), x) for i, x in list(readable.items())[:2]]
     answers = chooses or answers
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
     text = f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more})"
     text += "" if readable else f", and none is read at once ({why})"
     raise _asking(text + ": choose one" * bool(answers), answers)
+
+
+def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
+    """Return the tables with the columns of most as one, with a column of their headings."""
+    heads = [tuple(map(str, grid.table)) for grid in grids]
+    most = Counter(heads).most_common(1)[0][0]
+    alike = [grid for grid, head in zip(grids, heads, strict=True) if head == most and grid.name]
+    if len(alike) < 2:
+        raise AnalysisError(f"{asked.where}: no two tables with headings have the same columns")
+    tables = [grid.table.assign(**{_HEADING: grid.name}) for grid in alike]
+    n = len(grids) - len(alike)
+    others = [f"{counted(n, 'table')} with other columns"] * (n > 0)
+    left = dict.fromkeys(x for grid in alike for x in grid.left)
+    return Grid("", pd.concat(tables, ignore_index=True), left=(*others, *left))
+
+
+def _of_all(grids: Sequence[Grid], asked: Asked) -> list[tuple[Asked, Reading]]:
+    """Return the answer that takes all tables together, if they can be read so."""
+    all_of = asked.with_columns(table=_ALL)
+    try:
+        return [(all_of, read_grid(_together(grids, all_of), all_of))]
+    except AnalysisError:
+        return []
 
 
 def _names(grid: Grid, metric: str) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from small_tables import ALPHA, BETA, LONG, NAMES, WIDE, is_wide, read, refused
 
 from mlaut.analysis import read_results
+from mlaut.errors import AnalysisError
 from mlaut.report import make_report, write_report
 
 SPREAD = WIDE.map(lambda x: f"{x}±0.01").reset_index()
@@ -378,3 +379,21 @@ def test_a_column_of_ones_is_asked_about(tmp_path):
     asked = refused(tmp_path, WIDE.assign(flag=1).reset_index())
     assert "`flag` may be no strategies (1 throughout)" in asked
     assert "--columns unused=flag" in asked
+
+
+def test_one_table_for_each_dataset_is_read_with_headings_as_datasets(tmp_path):
+    tables = [
+        f"## {data}\n\n| model | accuracy |\n|---|---|\n| x | 0.{i}1 |\n| y | 0.{i}2 |\n"
+        for i, data in enumerate(("iris", "wine", "glass"), 1)
+    ]
+    path = tmp_path / "t.md"
+    path.write_text("\n".join([*tables, "## times\n\n| model | s |\n|---|---|\n| x | 1 |\n"]))
+    with pytest.raises(AnalysisError, match=r"it has 4 tables .*: choose one.*--columns table=all"):
+        read_results(path, "accuracy")
+    results = read_results(path, "accuracy", columns={"table": "all"})
+    assert results.scores.loc["wine"].tolist() == [0.21, 0.22]
+    assert "3 datasets (`heading`)" in results.how_read
+    assert "not used: 1 table with other columns" in results.how_read
+    path.write_text(tables[0] + "\n## b\n\n| model | f1 |\n|---|---|\n| x | 0.1 |\n| y | 0.2 |\n")
+    with pytest.raises(AnalysisError, match="no two tables with headings have the same columns"):
+        read_results(path, "accuracy", columns={"table": "all"})
