@@ -210,9 +210,9 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
 
 def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
     """Return the tables with the columns of most as one, with a column of their headings."""
-    heads = [tuple(map(str, grid.table)) for grid in grids]
+    heads = [tuple(map(str, x.table)) if x.table.columns.nlevels == 1 else () for x in grids]
     most = Counter(heads).most_common(1)[0][0]
-    alike = [grid for grid, head in zip(grids, heads, strict=True) if head == most and grid.name]
+    alike = [x for x, head in zip(grids, heads, strict=True) if head and head == most and x.name]
     if len(alike) < 2:
         raise AnalysisError(f"{asked.where}: no two tables with headings have the same columns")
     tables = [grid.table.assign(**{_HEADING: grid.name}) for grid in alike]
