@@ -373,7 +373,8 @@ def _assignments(
     """Return the ways to add columns to both keys, each with the share of its cells with a row.
 
     Columns beyond three go together. What fills most of its cells comes first; the datasets take
-    what fills as many.
+    what fills as many. Without datasets, crossed numbers may be their conditions first, and texts
+    settings.
     """
     rows = g.n_of(*dataset, *strategy, *chosen)
     sizes = range(len(chosen), -1, -1) if len(chosen) <= _APART else (len(chosen), 0)
@@ -381,7 +382,11 @@ def _assignments(
     for part in (c for size in sizes for c in combinations(chosen, size)):
         both = [*dataset, *part], [*strategy, *(x for x in chosen if x not in part)]
         ways.append((rows / (g.n_of(*both[0]) * g.n_of(*both[1])), both))
-    ways = sorted(ways, key=lambda way: -way[0] if dataset else (way[0] < _CROSSED, len(way[1][0])))
+    sign = -1 if all(g.columns[x].is_number for x in chosen) else 1
+    if dataset:
+        ways.sort(key=lambda way: -way[0])
+    else:
+        ways.sort(key=lambda way: (way[0] < _CROSSED, sign * len(way[1][0])))
     least = ways[0][0] * _FILLED
     return [way for i, way in enumerate(ways) if i < 2 or way[0] >= least]
 
