@@ -226,7 +226,7 @@ def _warned(warning: str, fits: str) -> tuple[str, str]:
     if kind == _UNSETTLED:
         return f"did not converge in {fits}", "Scale the data for {}, or raise max_iter"
     short = shorten(text or kind, _LONG, placeholder=" ...")
-    return f"warned in {fits} ({short})", "Mend what {} warned of"
+    return f"warned in {fits} ({short})", "Look into the warnings of {}"
 
 
 def _with_groups(part: Section, study: StudyStore) -> Section:

@@ -355,7 +355,7 @@ def test_warnings_of_fits_are_told(tmp_path, draw_only):
     assert "32 cells warned in fitting: see the table of warnings." in text
     (told,) = report.sections[0].cautions
     assert told.text.startswith("middling and poor warned in 16 of 16 fits (")
-    assert told.to_do == "Mend what middling and poor warned of, and run again."
+    assert told.to_do == "Look into the warnings of middling and poor, and run again."
     assert not told.of_leader
     assert content._warned("ConvergenceWarning: lbfgs failed", "3 of 9 fits") == (
         "did not converge in 3 of 9 fits",
