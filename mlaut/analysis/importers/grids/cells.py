@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,12 @@ class Column:
         """The numbers of a column of numbers."""
         assert self.values is not None
         return self.values
+
+    @cached_property
+    def coded(self) -> tuple[np.ndarray, list[str]]:
+        """Each cell's place among the different labels, and these in their order."""
+        codes, each = pd.factorize(self.labels())
+        return codes, each.tolist()
 
     def labels(self) -> np.ndarray:
         """Return the cells as names: whole numbers without a point."""

@@ -54,9 +54,10 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         if key:
             label = g.label(key)
             methods = ("mean", "median") if what == "strategy" else ()  # as predictions
-            summary = np.array([is_summary(str(x)) and str(x) not in methods for x in label])
-            empty = np.array([not str(x) for x in label])
-            out = sorted({str(x) for x in label[summary]})
+            codes, own = pd.factorize(label)
+            over = np.array([is_summary(str(x)) and str(x) not in methods for x in own])
+            summary, empty = over[codes], np.array([not str(x) for x in own])[codes]
+            out = sorted(map(str, own[over]))
             if out and (~summary).any():
                 g.keep(~summary, f"rows {', '.join(f'`{x}`' for x in out)} (by name no {what})")
                 empty = empty[~summary]
@@ -145,8 +146,8 @@ def _other_key(
     texts = [x for x in g.named("", "source") if not g.columns[x].is_number and x not in known]
     texts = [x for x in g.columns if x in texts and not (known and g.fixes(known, x))]
     flags = {"true", "false", "yes", "no", ""}
-    texts = [x for x in texts if not {y.lower() for y in g.columns[x].labels()} <= flags]
-    texts = [x for x in texts if all(g.columns[x].labels())] or texts  # names are in each row
+    texts = [x for x in texts if not {y.lower() for y in g.columns[x].coded[1]} <= flags]
+    texts = [x for x in texts if all(g.columns[x].coded[1])] or texts  # names are in each row
     texts = [x for x in texts if not is_prose(g, x)] or texts
     like: dict[str, list[str]] = {}  # columns with the same things by other names
     for x in texts:
@@ -207,7 +208,7 @@ def _other_key(
     for x, y in ((one, two), (two, one)):
         if g.n_of(x) > _SPARSE * g.n and g.n < _FULL * g.n_of(x) * g.n_of(y):
             raise g.refuse(f"each `{x}` {_ALONE}")
-    own = {x: [[*dict.fromkeys(g.columns[y].labels())] for y in like[x]] for x in pairs[0]}
+    own = {x: [g.columns[y].coded[1] for y in like[x]] for x in pairs[0]}
     liked = {x: next(filter(None, map(likes, names)), "") for x, names in own.items()}
     by_name = not any(liked.values())
     liked = {x: part_by_name(x) for x in own} if by_name else liked
@@ -283,7 +284,7 @@ def _keep_last(g: Sheet, keys: Names, name: str) -> None:
 
 def doubled_rows(g: Sheet, names: Sequence[str]) -> np.ndarray:
     """Return which rows repeat an earlier one in some columns."""
-    codes = [pd.factorize(g.columns[name].labels())[0] for name in names]
+    codes = [g.columns[name].coded[0] for name in names]
     return np.asarray(pd.MultiIndex.from_arrays(codes).duplicated())
 
 

@@ -98,7 +98,7 @@ def _drop_index(g: Sheet) -> None:
         chosen = any(name in names for names in g.asked.columns.values())
         if g.roles[name] == "metric" or chosen:
             continue
-        if not column.is_number and len(set(column.labels())) == 1:
+        if not column.is_number and len(column.coded[1]) == 1:
             label = column.labels()[0]
             if g.roles[name] in ("dataset", "strategy") and label:
                 continue
@@ -133,7 +133,8 @@ def _check_single(g: Sheet) -> None:
 def _choose_part(g: Sheet) -> None:
     """Keep the rows of the test part where rows are of parts of the data."""
     for name in g.named("part"):
-        labels = np.array([part_in(x) for x in g.columns[name].labels()])
+        codes, names = g.columns[name].coded
+        labels = np.array([part_in(x) for x in names])[codes]
         kinds = sorted({x for x in labels if x}, key=lambda x: PARTS[x])
         if len(kinds) > 1 and PARTS[kinds[0]] == PARTS[kinds[1]]:
             continue

@@ -200,7 +200,7 @@ class Sheet:
                     self.roles[name] = ""
             self.roles |= {name: role for name in chosen if name in self.columns}
         for name in grid.unnamed:  # a level of nested names may have those of metrics
-            labels = list(dict.fromkeys(self.columns[name].labels().tolist()))
+            labels = self.columns[name].coded[1]
             usual = [x for x in labels if usual_name(x) is not None]
             if usual and all(x in usual or role_of(x) in ("size", "spread") for x in labels):
                 self.roles[name] = "metric"
@@ -244,16 +244,16 @@ class Sheet:
             cells = {str(x).lower() for x in self.table[column.name].dropna().unique()[:3]}
             if cells and cells <= {"true", "false"} and not _RIGHT.search(column.name):
                 return "flag"  # such as detected: true may be a false alarm
-        if role in ("", "size") and not number and all(map(_FOLD, column.labels())):
+        if role in ("", "size") and not number and all(map(_FOLD, column.coded[1])):
             return "fold"
         if role == "metric" and not number:  # or a corner that names columns, above strategies
-            names, across = {*column.labels()}, [usual_name(x) for x in self.columns]
+            names, across = {*column.coded[1]}, [usual_name(x) for x in self.columns]
             known = sum(usual_name(x) is not None for x in names)
             several = len(names) == self.n or len(across) - across.count(None) > 1
             corner = several and 2 * known <= len(names) and self.metric not in names
             return "" if corner else role
         if role == "dataset" and not number:  # such as dev and test, of one dataset
-            kinds = {PARTS.get(x.lower(), 9) for x in column.labels()}
+            kinds = {PARTS.get(x.lower(), 9) for x in column.coded[1]}
             if len(kinds) > 1 and 0 in kinds and max(kinds) < 3:
                 return "part"
         if role in ("strategy", "source", "part", "metric") and number:
@@ -262,13 +262,13 @@ class Sheet:
         if number and (short or role in ("dataset", "repeat", "fold")):
             return role if (np.nan_to_num(column.numbers % 1) == 0).all() else ""
         if role in ("dataset", "strategy") and not number:
-            names = {x.lower() for x in column.labels()} - {"", "-"}
+            names = {x.lower() for x in column.coded[1]} - {"", "-"}
             link = len(names) == 1 and names < {*word_of(column.name).split("_")}
             return "size" if link else role
-        if role == "part" and not {*map(part_in, column.labels())} <= {*PARTS, ""}:
+        if role == "part" and not {*map(part_in, column.coded[1])} <= {*PARTS, ""}:
             role = {"subset": "dataset", "split": "fold"}.get(word_of(column.name), "")
         texts = role == "fold" and not column.is_number
-        if texts and {*map(part_in, column.labels())} <= {*PARTS, ""}:
+        if texts and {*map(part_in, column.coded[1])} <= {*PARTS, ""}:
             return "part"
         return role
 
@@ -322,7 +322,7 @@ class Sheet:
             return np.full(self.n, ONE, dtype=object)
         if len(parts) == 1:
             return parts[0]
-        codes = [pd.factorize(part)[0] for part in parts]
+        codes = [self.columns[name].coded[0] for name in names]
         _, first, back = np.unique(
             np.column_stack(codes), axis=0, return_index=True, return_inverse=True
         )
@@ -331,12 +331,12 @@ class Sheet:
 
     def is_key(self, names: Sequence[str]) -> bool:
         """Return whether some columns together tell all rows apart."""
-        codes = [pd.factorize(self.columns[name].labels())[0] for name in names]
+        codes = [self.columns[name].coded[0] for name in names]
         return not pd.MultiIndex.from_arrays(codes).duplicated().any() if codes else self.n == 1
 
     def n_of(self, *names: str) -> int:
         """Return how many different labels some columns have together."""
-        codes = [pd.factorize(self.columns[name].labels())[0] for name in names]
+        codes = [self.columns[name].coded[0] for name in names]
         return len(pd.MultiIndex.from_arrays(codes).unique()) if codes else 1
 
     def fixes(self, finer: Sequence[str], coarser: str) -> bool:
