@@ -72,7 +72,7 @@ class Check:
 
 
 class Caution(NamedTuple):
-    """What was run that weakens the answer: a sentence, what to do, whether the leader did it."""
+    """Record of what weakens the answer: a sentence, what to do, whether the leader is in it."""
 
     text: str
     to_do: str

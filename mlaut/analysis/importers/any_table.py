@@ -215,9 +215,10 @@ def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
     alike = [x for x, head in zip(grids, heads, strict=True) if head and head == most and x.name]
     if len(alike) < 2:
         raise AnalysisError(f"{asked.where}: no two tables with headings have the same columns")
-    tables = [grid.table.assign(**{_HEADING: grid.name}) for grid in alike]
+    column = _HEADING if _HEADING not in most else f"{_HEADING} of the table"
+    tables = [grid.table.assign(**{column: grid.name}) for grid in alike]
     n = len(grids) - len(alike)
-    others = [f"{counted(n, 'table')} with other columns"] * (n > 0)
+    others = [f"{counted(n, 'table')} with other columns or no heading"] * (n > 0)
     left = dict.fromkeys(x for grid in alike for x in grid.left)
     return Grid("", pd.concat(tables, ignore_index=True), left=(*others, *left))
 
@@ -260,9 +261,10 @@ def _asking(text: str, answers: Sequence[tuple[Asked, Reading]]) -> QuestionErro
         read = [(x, results_of_reading(reading, x.greater)) for x, reading in answers]
     except (MlautError, ValueError):  # of a metric whose direction is not known, for example
         return QuestionError(text, [x for x, _ in answers])
-    kinds = {_content(results): (x, results) for x, results in reversed(read)}
-    kept = [x for x in read if kinds[_content(x[1])][0] is x[0]]
-    kept.sort(key=lambda x: bool(x[1].scores.isna().to_numpy().mean() > 1 / 2))
+    first: dict[tuple[object, ...], tuple[Asked, Results]] = {}
+    for answer in read:
+        first.setdefault(_content(answer[1]), answer)
+    kept = sorted(first.values(), key=lambda x: bool(x[1].scores.isna().to_numpy().mean() > 1 / 2))
     return QuestionError(text, [x for x, _ in kept], {x.command(): y for x, y in kept})
 
 

@@ -393,7 +393,11 @@ def test_one_table_for_each_dataset_is_read_with_headings_as_datasets(tmp_path):
     results = read_results(path, "accuracy", columns={"table": "all"})
     assert results.scores.loc["wine"].tolist() == [0.21, 0.22]
     assert "3 datasets (`heading`)" in results.how_read
-    assert "not used: 1 table with other columns" in results.how_read
+    assert "not used: 1 table with other columns or no heading" in results.how_read
+    path.write_text("\n".join(tables).replace("| model |", "| heading |"))
+    columns = {"table": "all", "strategy": "heading"}
+    results = read_results(path, "accuracy", columns=columns)
+    assert "(`heading of the table`)" in results.how_read
     path.write_text(tables[0] + "\n## b\n\n| model | f1 |\n|---|---|\n| x | 0.1 |\n| y | 0.2 |\n")
     with pytest.raises(AnalysisError, match="no two tables with headings have the same columns"):
         read_results(path, "accuracy", columns={"table": "all"})

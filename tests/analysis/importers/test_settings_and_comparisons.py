@@ -282,6 +282,8 @@ def test_the_last_row_of_each_run_is_kept_beside_seeds_and_settings(tmp_path):
     assert results.scores.to_numpy().ravel().tolist() == pytest.approx(late.tolist())
     wide = pd.DataFrame({"data": ["a", "b"], "x": [0.1, 0.2], "y": [0.3, 0.1]})
     assert "needs a table with one score in a row" in refused(tmp_path, wide, columns={"last": "x"})
+    table["step"] = "late"
+    assert "`step` has texts" in refused(tmp_path, table, columns={"last": "step"})
 
 
 @pytest.mark.parametrize("other", [0.1, range(1, 5)])

@@ -54,6 +54,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         return replace(reading, names={**reading.names, "strategy": "columns", "score": ""})
     _choose_metric_rows(g)
     keys = of_one_dataset(g, keys_of(g))
+    if texts := [x for x in g.named("last") if not g.columns[x].is_number]:
+        raise g.refuse(f"`{texts[0]}` has texts, so no row is the last by it: name a number")
     if g.named("last") and not keys.scores:
         raise g.refuse("a last row of each run needs a table with one score in a row: name `score`")
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
