@@ -34,16 +34,19 @@ test: $(VENV)/tested  ## the tests, without the long ones, on all cores
 test-all: $(VENV)/tested  ## all tests
 	$(BIN)/python -m pytest
 
-PLUGINS = boards dask races sharing slurm
+# Slurm first: with -j2 its tests, which mostly wait for its clock, run beside the others.
+PLUGINS = slurm boards dask races sharing
 
 $(VENV)/plugins: $(VENV)/tested $(PLUGINS:%=plugins/%/pyproject.toml)
 	$(BIN)/python -m pip install $(PIP_FLAGS) $(PLUGINS:%=-e plugins/%)
 	touch $@
 
 # The tests of MLaut pass with and without the plug-ins.
-test-plugins: $(VENV)/plugins  ## the tests of the plug-ins, with the long ones
-	for plugin in $(PLUGINS); do (cd plugins/$$plugin && \
-	  $(abspath $(BIN))/python -m pytest -n auto --dist worksteal) || exit 1; done
+test-plugins: $(PLUGINS:%=test-plugin-%)  ## the tests of the plug-ins, with the long ones
+
+.PHONY: $(PLUGINS:%=test-plugin-%)
+$(PLUGINS:%=test-plugin-%): test-plugin-%: $(VENV)/plugins
+	cd plugins/$* && $(abspath $(BIN))/python -m pytest -n auto --dist worksteal
 
 coverage: $(VENV)/tested  ## the share of code lines that the tests run, into CONTRIBUTING.md
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[coverage]'
