@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 _OF_PLUGINS = {
-    "boards": ("paired_items", "same_results", "skill_table", "treat_contaminated"),
+    "boards": (
+        *("paired_items", "same_results", "skill_table", "treat_contaminated"),
+        *("read_openml_evaluations", "read_openml_runs", "read_sktime"),
+    ),
     "races": ("Race", "StudyRace", "drawn_order", "race", "race_plot"),
 }
 IN_PLUGINS = {name: plugin for plugin, names in _OF_PLUGINS.items() for name in names}

@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 import mlaut.analysis.plots
 from mlaut import Study, plugins
-from mlaut.analysis import read_results
+from mlaut.analysis import read_predictions, read_results
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.cli import cli, main
-from mlaut.errors import AnalysisError, MlautError, PluginWarning, StudyError
+from mlaut.errors import AnalysisError, DataError, MlautError, PluginWarning, StudyError
 from mlaut.estimators import REGISTRY, Registry
 from mlaut.estimators.catalogue.registry import _with_plugins
 from mlaut.experiments import RunOptions, run_study
@@ -182,6 +182,32 @@ def test_a_file_of_a_board_names_the_plugin_that_is_missing(name, text, tmp_path
     with pytest.raises(AnalysisError) as other:
         read_results(tmp_path / "mine.csv", "crps")
     assert "plug-in" not in str(other.value)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "run_id,task_id,data_name,function,value,flow_name",
+        "validation_id,model_id,accuracy_score_fold_0_test",
+    ],
+)
+def test_a_table_of_a_program_names_the_plugin_that_is_missing(columns, tmp_path, monkeypatch):
+    monkeypatch.setattr("mlaut.analysis.importers.by_plugin.found", lambda _: {})
+    (tmp_path / "theirs.csv").write_text(f"{columns}\n{','.join('1' * (columns.count(',') + 1))}\n")
+    with pytest.raises(MlautError, match="are read by the plug-in mlaut-boards: 'pip install"):
+        read_results(tmp_path / "theirs.csv", "accuracy")
+
+
+def test_predictions_are_a_table_or_name_the_plugin_that_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlaut.analysis.importers.foreign.found", lambda _: {})
+    (tmp_path / "a.xlsx").write_text("")
+    (tmp_path / "a.csv").write_text("")
+    with pytest.raises(MlautError, match="neither a table"):
+        read_predictions(tmp_path / "a.xlsx", {})
+    with pytest.raises(DataError, match="cannot be read as CSV"):
+        read_predictions(tmp_path / "a.csv", {})
+    with pytest.raises(MlautError, match="are read by the plug-in mlaut-boards: 'pip install"):
+        read_predictions(tmp_path, {})
 
 
 def test_a_name_that_a_plugin_has_is_imported_from_mlaut_or_names_the_plugin(monkeypatch):

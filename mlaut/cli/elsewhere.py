@@ -81,9 +81,10 @@ def import_(study: Path, sources: Sequence[Path], strategy: str, source: str, **
     They become a strategy that is marked as foreign. SOURCES are tables (CSV, TSV, parquet) with
     one row for each test row of each fold: dataset, repeat, fold, row (from 0, in the dataset),
     prediction, and where they are known truth, confidence.LABEL for each class, fitting_seconds and
-    predicting_seconds. Or they are files of other programs: predictions.arff or a folder of OpenML
-    runs, and folders of predictions of the AutoML benchmark, TabArena or sktime. The rows and the
-    truth are compared with those of the study, and nothing is stored if they differ.
+    predicting_seconds. Or, with the plug-in mlaut-boards, they are files of other programs:
+    predictions.arff or a folder of OpenML runs, and folders of predictions of the AutoML benchmark,
+    TabArena or sktime. The rows and the truth are compared with those of the study, and nothing is
+    stored if they differ.
 
     \b
     mlaut import study.h5 ranger.csv --strategy ranger --source "ranger 0.16, R 4.3"

@@ -1,8 +1,8 @@
 """Finder of plug-ins, which are installed packages with entry points of MLaut.
 
-The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.engines``, ``mlaut.queues``,
-``mlaut.strategies``, ``mlaut.sharers`` and ``mlaut.races``, whose only entry is that of MLaut's own
-plug-in.
+The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.tables``, ``mlaut.predictions``,
+``mlaut.engines``, ``mlaut.queues``, ``mlaut.strategies``, ``mlaut.sharers`` and ``mlaut.races``,
+whose only entry is that of MLaut's own plug-in.
 """
 
 import warnings

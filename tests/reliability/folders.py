@@ -1,4 +1,4 @@
-"""Bundles, and folders of other programs, which ``fuzz.py`` damages."""
+"""Bundles, and folders of other programs, which ``fuzz.py`` damages; these need mlaut-boards."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import mlaut
-from mlaut.analysis.importers import read_openml_runs, read_sktime
 from mlaut.bundles import open_bundle, publish_study, verify_bundle
 from mlaut.bundles.opening import study_of
 from mlaut.files_io import StudyStore, merge_studies
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "analysis" / "importers"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "plugins" / "boards" / "tests"))
 
 # --------------------------------------------------------------------- bundles
 
@@ -66,7 +65,7 @@ def study_in(bundle: Path) -> Path:
 
 def make_predictions(folder: Path, program: str, names: Iterable[str] = ("pets", "prices")) -> None:
     """Write the predictions of some datasets as another program does."""
-    import test_foreign as forms
+    import test_predictions_of_programs as forms
 
     theirs = folder / "theirs"
     for name in names:
@@ -87,7 +86,7 @@ def make_predictions(folder: Path, program: str, names: Iterable[str] = ("pets",
 
 def imported(theirs: Path, program: str) -> None:
     """Import what another program predicted; what is stored must be values that can be."""
-    import test_foreign as forms
+    import test_predictions_of_programs as forms
 
     study = StudyStore(theirs.parent / "study.h5")
     forms.save_datasets(study)
@@ -107,9 +106,9 @@ def imported(theirs: Path, program: str) -> None:
             assert not (np.isinf(seconds) | (seconds < 0)).any()
 
 
-def scored(theirs: Path, read: Callable[..., object]) -> None:
-    """Score what another program predicted."""
-    str(read(theirs, "accuracy"))
+def scored(theirs: Path, read: str) -> None:
+    """Score what another program predicted, with a reader of the plug-in mlaut-boards."""
+    str(getattr(mlaut.analysis, read)(theirs, "accuracy"))
 
 
 PROGRAMS = ("OpenML", "TabArena", "AutoML benchmark", "sktime")
@@ -123,11 +122,11 @@ READERS = {
     },
     "OpenML runs": (
         partial(make_predictions, program="OpenML", names=["pets"]),
-        partial(scored, read=read_openml_runs),
+        partial(scored, read="read_openml_runs"),
     ),
     "sktime results": (
         partial(make_predictions, program="sktime", names=["pets"]),
-        partial(scored, read=read_sktime),
+        partial(scored, read="read_sktime"),
     ),
 }
 """How each folder is made, and how it is read."""

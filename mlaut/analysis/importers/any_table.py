@@ -12,8 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers import automlbenchmark, openml, sktime_results, tabarena
-from mlaut.analysis.importers.by_plugin import boards_named, read_by_plugin
+from mlaut.analysis.importers import automlbenchmark, tabarena
+from mlaut.analysis.importers.by_plugin import (
+    boards_named,
+    check_program,
+    read_by_plugin,
+    tables_of_plugins,
+)
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import (
@@ -37,8 +42,6 @@ _CASES = 30  # rows from which a table of no known column may hold cases, and no
 _OF_RESULTS = ("dataset", "strategy", "repeat", "fold", "source")
 _READERS: dict[tuple[str, ...], Callable[..., Results]] = {
     automlbenchmark.FORMAT.required: automlbenchmark.read_automlbenchmark,
-    openml.EVALUATIONS.required: openml.read_openml_evaluations,
-    sktime_results.BENCHMARK.required: sktime_results.read_sktime,
     tabarena.FORMAT.required: tabarena.read_tabarena,
 }
 
@@ -132,7 +135,9 @@ def _of_file(path: Path, asked: Asked, greater_is_better: bool | None, trust: bo
     if str(path) != "-" and not path.exists():
         raise DataError(f"{path}: no such file; check the path")
     grid = _one_of(grids_of(path, trust), asked)
-    for required, read in _READERS.items():
+    if path.is_file() and not asked.columns:
+        check_program(path, set(grid.table))
+    for required, read in {**_READERS, **tables_of_plugins()}.items():
         if set(required) <= set(grid.table) and path.is_file() and not asked.columns:
             given: dict[str, Any] = {"metric": asked.metric} if asked.metric else {}
             if greater_is_better is not None:

@@ -1,7 +1,7 @@
 """Results that plug-ins read: files and folders in forms of their own."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,11 @@ _OF_BOARDS = re.compile(
     r"trained_on_this_dataset|learner_id|eval_metrics/|evaluation_results|lower_is_better|doc_id|"
     r"evaluation_name|main_score|resolved|^\W*(Resamples|folds|Estimators)\b"
 )
+# Columns of tables of programs, which read as any table would be something else.
+_OF_PROGRAMS = {
+    "OpenML": {"run_id", "task_id", "data_name", "function", "value"},
+    "sktime": {"validation_id", "model_id"},
+}
 _SEEN = 4096  # bytes in which such a word is looked for
 
 
@@ -32,6 +37,19 @@ def read_by_plugin(
         if results is not None:
             return results
     return None
+
+
+def tables_of_plugins() -> dict[tuple[str, ...], Callable[..., Results]]:
+    """Return the readers of tables that plug-ins offer, by the columns of their tables."""
+    return {k: read for tables in found("tables").values() for k, read in tables.items()}
+
+
+def check_program(path: Path, columns: Set[Hashable]) -> None:
+    """Raise `AnalysisError` if a table is of a program whose reader is in a missing plug-in."""
+    for program, known in _OF_PROGRAMS.items():
+        if known <= columns and "boards" not in found("tables"):
+            missing = without_plugin(f"tables of {program} are read by", "boards")
+            raise AnalysisError(f"{path}: {missing}; or say by columns what its columns are")
 
 
 @contextmanager

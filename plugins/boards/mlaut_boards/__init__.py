@@ -1,8 +1,8 @@
 """Boards: repositories of entries that are fitted again and tested before they are listed.
 
-A plug-in of MLaut. It also has the forms of public leaderboards, places among published strategies,
-new records of boards that grow, exports to boards, skill scores, and whether a rerun has the same
-scores.
+A plug-in of MLaut. It also has the forms of public leaderboards, results and predictions of OpenML,
+sktime and other programs, places among published strategies, new records of boards that grow,
+exports to boards, skill scores, and whether a rerun has the same scores.
 """
 
 from importlib import import_module
@@ -10,6 +10,9 @@ from typing import Any
 
 _ROOMS = {
     "paired_items": "skill",
+    "read_openml_evaluations": "programs",
+    "read_openml_runs": "programs",
+    "read_sktime": "programs",
     "same_results": "rerun",
     "skill_table": "skill",
     "treat_contaminated": "contamination",

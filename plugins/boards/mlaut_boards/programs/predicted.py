@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut.data import infer_task
 from mlaut.errors import AnalysisError
-from mlaut.files_io.tables.datasets import infer_task
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Block, Split, Status
 
 MOST = 10**9  # rows in all repeats; larger numbers are identifiers, not positions

@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.importers.predictions import Predicted, blocks_of
-from mlaut.analysis.importers.reading import Format, in_one_line
-from mlaut.analysis.results.results import Results
+from mlaut.analysis import Results
 from mlaut.errors import AnalysisError, nearest, some_of
-from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
+from mlaut.plugins import MOST_JSON, Format, in_one_line, read_text, strict_json
+from mlaut_boards.programs.predicted import Predicted, blocks_of
 
 WHAT = "file of sktime.benchmarking"
 FORMS = (

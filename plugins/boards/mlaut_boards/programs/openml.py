@@ -11,12 +11,19 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers.predictions import Predicted, blocks_of
-from mlaut.analysis.importers.reading import Format, choose, in_one_line, last_counts
-from mlaut.analysis.results.results import Results
+from mlaut.analysis import Results
+from mlaut.data import read_table
 from mlaut.errors import AnalysisError
-from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text, strict_json
-from mlaut.files_io.tables.tables import read_table
+from mlaut.plugins import (
+    MOST_JSON,
+    Format,
+    choose,
+    in_one_line,
+    last_counts,
+    read_text,
+    strict_json,
+)
+from mlaut_boards.programs.predicted import Predicted, blocks_of
 
 EVALUATIONS = Format(
     kind="list of OpenML evaluations",
