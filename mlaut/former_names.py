@@ -10,7 +10,11 @@ _OF_PLUGINS = {
         *("paired_items", "same_results", "skill_table", "treat_contaminated"),
         *("read_openml_evaluations", "read_openml_runs", "read_sktime"),
     ),
-    "races": ("Race", "StudyRace", "drawn_order", "race", "race_plot"),
+    "races": (
+        *("Race", "StudyRace", "drawn_order", "race", "race_plot"),
+        *("dataset_sd", "datasets_needed", "datasets_needed_for_ranks", "pilot_design"),
+        *("power_of_test", "resolution", "smallest_difference"),
+    ),
 }
 IN_PLUGINS = {name: plugin for plugin, names in _OF_PLUGINS.items() for name in names}
 """Names of the analysis that MLaut's own plug-ins have; they are still imported from MLaut."""

@@ -1,7 +1,7 @@
 """Statistics of a study, or of any table of losses: estimates, tests, effect sizes, figures.
 
 Most analyses need only the names listed here. All others are in rooms: `methods` (Lacoste's
-methods, folds of one dataset, ratings, planning, explaining, ...), `plots`, `scores`, `importers`,
+methods, folds of one dataset, ratings, explaining, ...), `plots`, `scores`, `importers`,
 `pairwise`; they can be imported from here, too.
 """
 
@@ -9,7 +9,7 @@ from mlaut.lazy import attach
 
 ROOMS = (
     *("importers", "methods.aggregates", "methods.bayes", "methods.cross_validation"),
-    *("methods.frequentist", "methods.lacoste", "methods.planning", "methods.tuning"),
+    *("methods.frequentist", "methods.lacoste", "methods.tuning"),
     *("pairwise", "plots", "results", "scores"),
 )
 

@@ -33,7 +33,6 @@ from mlaut.analysis.methods.frequentist.portmanteau import friedman_test as frie
 from mlaut.analysis.methods.frequentist.ranks import average_ranks as average_ranks
 from mlaut.analysis.methods.frequentist.ranks import nemenyi_test as nemenyi_test
 from mlaut.analysis.methods.frequentist.ranks import rank_table as rank_table
-from mlaut.analysis.methods.planning.power import datasets_needed as datasets_needed
 from mlaut.analysis.methods.ratings.elo import elo_ratings as elo_ratings
 from mlaut.analysis.methods.tuning.budgets import budget_use as budget_use
 from mlaut.analysis.methods.tuning.budgets import score_against_budget as score_against_budget

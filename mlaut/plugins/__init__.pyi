@@ -41,12 +41,16 @@ from mlaut.analysis.common.arguments import the_results as the_results
 from mlaut.analysis.common.display import SMALLEST_P as SMALLEST_P
 from mlaut.analysis.common.display import number as number
 from mlaut.analysis.common.numerics import RELATIVE_NOISE as RELATIVE_NOISE
+from mlaut.analysis.common.numerics import range_ppf as range_ppf
 from mlaut.analysis.common.numerics import ranked as ranked
+from mlaut.analysis.common.numerics import signed_rank_ppf as signed_rank_ppf
+from mlaut.analysis.methods.cross_validation.repeated_cv import noise_of_folds as noise_of_folds
 from mlaut.analysis.pairwise.corrections import adjust as adjust
 from mlaut.analysis.results.given import check_sources as check_sources
 from mlaut.analysis.results.given import of_results as of_results
 from mlaut.analysis.results.given import takes_sources as takes_sources
 from mlaut.analysis.results.scales import ranks_of as ranks_of
+from mlaut.analysis.pairwise.effects import cohens_d as cohens_d
 from mlaut.analysis.pairwise.effects import mean_difference as mean_difference
 from mlaut.analysis.pairwise.pairs import Pairs as Pairs
 from mlaut.analysis.pairwise.pairs import paired_losses as paired_losses

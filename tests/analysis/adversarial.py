@@ -39,7 +39,7 @@ TREATMENTS = [name for name in analysis.TREATMENTS if name != "raise"]
 # Methods that take long: of so many tables only one is tried, and none of more strategies.
 RARE = {
     "box_plot": (10, 200), "critical_difference_diagram": (10, 200),
-    "hierarchical_test": (50, 200), "pilot_design": (25, 5),
+    "hierarchical_test": (50, 200),
     "under_treatments": (4, 10),
 }  # fmt: skip
 

@@ -44,7 +44,6 @@ OF_RESULTS = {
     "multi_comparison": {},
     "nemenyi_test": {},
     "performance_profile": {},
-    "pilot_design": {},
     "poisson_binomial_test": {},
     "post_hoc_test": {},
     "probability_of_best": {"n_samples": 200},

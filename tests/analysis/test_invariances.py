@@ -52,7 +52,6 @@ CASES = {
     "multi_comparison": Case(units=False, others=True),
     "nemenyi_test": Case(),
     "performance_profile": Case(),
-    "pilot_design": Case(units=False, order=False),
     "post_hoc_test": Case(),
     "probability_of_best": Case({"n_samples": 4000}, near={"": 0.06, "low": 1.0, "high": 1.0}),
     "quade_test": Case(units=False),

@@ -27,7 +27,7 @@ from scipy.special import ndtr
 
 import mlaut.analysis as ma
 from mlaut.analysis import pairwise
-from mlaut.analysis.methods import bayes, cross_validation, frequentist, planning
+from mlaut.analysis.methods import bayes, cross_validation, frequentist
 from mlaut.analysis.methods.lacoste.pair_probabilities import poisson_binomial_pairs
 from mlaut.errors import AnalysisError
 
@@ -416,8 +416,17 @@ def read(
         "kappa": kappa,
         "contested": contested_pairs(results, verdicts, rope),
         "on_each_dataset": on_each_dataset(results, rope),
-        "planning": planning.pilot_design(results).frame.rename_axis(["strategy", "against"]),
+        **_planned(results),
     }
+
+
+def _planned(results: ma.Results) -> dict[str, pd.DataFrame]:
+    """Return the table of the datasets that are needed; none without the plug-in mlaut-races."""
+    try:
+        from mlaut_races import pilot_design
+    except ImportError:
+        return {}
+    return {"planning": pilot_design(results).frame.rename_axis(["strategy", "against"])}
 
 
 def save(tables: dict[str, pd.DataFrame], drawn: dict[str, Figure], folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlaut.analysis.methods.planning.power import noise_of_folds
+from mlaut.analysis.methods.cross_validation.repeated_cv import noise_of_folds
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 

@@ -5,9 +5,6 @@ Their public names can be imported from here, too.
 
 from mlaut.lazy import attach
 
-_ROOMS = (
-    *("aggregates", "bayes", "cross_validation", "frequentist"),
-    *("lacoste", "planning", "tuning"),
-)
+_ROOMS = ("aggregates", "bayes", "cross_validation", "frequentist", "lacoste", "tuning")
 
 __getattr__, __dir__, __all__ = attach(__name__, rooms=_ROOMS)

@@ -1,9 +1,10 @@
-"""Races: studies that end themselves, with evidence that is valid whenever one looks.
+"""How much is enough: races, which end themselves, and the planning of studies.
 
 A plug-in of MLaut, which finds this module in the group ``mlaut.races``, and runs with it the
 studies whose study file has a section ``[race]``.
 """
 
+from importlib import import_module
 from typing import Any
 
 from mlaut_races.race import Race, drawn_order, race
@@ -18,19 +19,35 @@ __all__ = [
     "RaceTerms",
     "StudyRace",
     "check_unrelated",
+    "dataset_sd",
+    "datasets_needed",
+    "datasets_needed_for_ranks",
     "drawn_order",
     "forecast_race",
     "make_race",
+    "pilot_design",
+    "power_of_test",
     "race",
     "race_plot",
+    "resolution",
     "run_race",
+    "smallest_difference",
 ]
+
+_ROOMS = {
+    "dataset_sd": "planning",
+    "datasets_needed": "planning",
+    "datasets_needed_for_ranks": "planning",
+    "pilot_design": "planning",
+    "power_of_test": "planning",
+    "race_plot": "drawing",
+    "resolution": "planning",
+    "smallest_difference": "planning",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Return `race_plot`, which imports matplotlib, when it is first asked for."""
-    if name != "race_plot":
+    """Return a function, imported when it is first asked for: figures import matplotlib."""
+    if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from mlaut_races.drawing import race_plot
-
-    return race_plot
+    return getattr(import_module(f"mlaut_races.{_ROOMS[name]}"), name)

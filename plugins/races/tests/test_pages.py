@@ -11,7 +11,9 @@ PLUGIN = Path(__file__).parents[1]
 OF_MLAUT = PLUGIN.parents[1] / "tests" / "acceptance"
 DOCS = runpy.run_path(str(OF_MLAUT / "test_docs.py"))
 NOTEBOOKS = runpy.run_path(str(OF_MLAUT / "test_notebooks.py"))
-NOTEBOOK = PLUGIN / "examples" / "when_is_it_enough.ipynb"
+EXAMPLES = pytest.mark.parametrize(
+    "notebook", sorted(PLUGIN.glob("examples/*.ipynb")), ids=lambda path: path.stem
+)
 
 
 def test_the_example_of_the_page_runs(tmp_path):
@@ -21,10 +23,12 @@ def test_the_example_of_the_page_runs(tmp_path):
     assert told.returncode == 0, told.stderr
 
 
-def test_the_notebook_is_kept_clean():
-    NOTEBOOKS["test_a_notebook_is_kept_clean"](NOTEBOOK)
+@EXAMPLES
+def test_a_notebook_is_kept_clean(notebook):
+    NOTEBOOKS["test_a_notebook_is_kept_clean"](notebook)
 
 
 @pytest.mark.slow
-def test_the_notebook_runs(tmp_path):
-    NOTEBOOKS["test_a_notebook_runs"](NOTEBOOK, tmp_path)
+@EXAMPLES
+def test_a_notebook_runs(notebook, tmp_path):
+    NOTEBOOKS["test_a_notebook_runs"](notebook, tmp_path)

@@ -437,3 +437,25 @@ def _table(
 ) -> ResultTable:
     frame = pd.DataFrame(interval._asdict(), index=index)
     return results.table(name, frame, _SOURCE, scenario="(b)", as_scores=as_scores, notes=[_NOTE])
+
+
+def noise_of_folds(
+    results: Results, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the standard deviation over folds, and the variance it adds to a dataset's mean.
+
+    Both are averaged over datasets. They are NaN and 0 without folds.
+    """
+    unknown = np.full(len(first), np.nan), np.zeros(len(first))
+    if (results.expected.sum(axis=(1, 2)) < 3).any():
+        return unknown
+    squares, noise = [], []
+    for place in range(len(results.datasets)):
+        losses = fold_table(results.cell_losses[place], results, place)
+        x = (losses[first] - losses[second]).reshape(len(first), -1)
+        folds, ratio = losses.shape[-2], train_ratio_of(results, place)
+        if folds < 2 and ratio is None:
+            return unknown
+        squares.append(x.var(axis=1, ddof=1))
+        noise.append(squares[-1] * (1 / x.shape[1] + (ratio or 1 / (folds - 1))))
+    return np.sqrt(np.mean(squares, axis=0)), np.mean(noise, axis=0)

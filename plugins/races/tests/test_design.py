@@ -1,9 +1,9 @@
+"""Plans of studies: from numbers, from a pilot, for ranks."""
+
 import numpy as np
 import pandas as pd
 import pytest
-
-from mlaut.analysis.methods.frequentist.ranks import critical_difference
-from mlaut.analysis.methods.planning.power import (
+from mlaut_races.planning import (
     dataset_sd,
     datasets_needed,
     datasets_needed_for_ranks,
@@ -11,6 +11,8 @@ from mlaut.analysis.methods.planning.power import (
     resolution,
     smallest_difference,
 )
+
+from mlaut.analysis.methods.frequentist.ranks import critical_difference
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, MissingCellsError
 
@@ -76,6 +78,32 @@ def test_datasets_for_ranks_invert_the_critical_difference(k, n):
 def test_bad_input_is_named(call, message):
     with pytest.raises(AnalysisError, match=message):
         call()
+
+
+def test_a_plan_does_not_depend_on_units_or_on_the_order_of_strategies():
+    pilot = _pilot(n=30).losses
+    plan = pilot_design(Results.from_table(pilot, greater_is_better=False)).frame
+    other = Results.from_table(1000 * pilot[["C", "B", "A"]], greater_is_better=False)
+    turned = pilot_design(other).frame
+    columns = [name for name in plan if name.startswith(("needed", "at "))]
+    assert turned.loc[("B", "A"), columns].equals(plan.loc[("A", "B"), columns])
+    assert turned.loc[("B", "A"), "sd"] == pytest.approx(1000 * plan.loc[("A", "B"), "sd"])
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        (lambda x: pilot_design(_pilot(n=5), power=x), "nonsense"),
+        (lambda x: pilot_design(_pilot(n=5), alpha=x), 95),
+        (lambda x: smallest_difference(9, 1.0, power=x), None),
+        (lambda x: datasets_needed_for_ranks(4, 1.0, alpha=x), -1),
+        (lambda x: resolution([10], [5], 0.1, 0.1, power=x), np.nan),
+    ],
+)
+def test_a_share_that_is_none_is_refused_in_one_line(call, value):
+    with pytest.raises(AnalysisError) as error:
+        call(value)
+    assert "\n" not in str(error.value)
 
 
 def test_missing_cells_are_not_filled_in_silently():

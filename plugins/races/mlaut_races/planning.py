@@ -11,15 +11,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import Share, checked
-from mlaut.analysis.common.display import number
-from mlaut.analysis.common.numerics import range_ppf, signed_rank_ppf
-from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.methods.cross_validation.repeated_cv import fold_table, train_ratio_of
-from mlaut.analysis.pairwise.effects import cohens_d
-from mlaut.analysis.pairwise.pairs import paired_losses
-from mlaut.analysis.results.results import Results
+from mlaut.analysis import Results, ResultTable
 from mlaut.errors import AnalysisError
+from mlaut.plugins import (
+    Share,
+    checked,
+    cohens_d,
+    noise_of_folds,
+    number,
+    paired_losses,
+    range_ppf,
+    signed_rank_ppf,
+)
 
 _MOST_DATASETS = 1_000_000  # where the search for the number of datasets stops
 _SIMULATED_UP_TO = 100  # datasets; with more, the signed rank test uses the normal approximation
@@ -420,28 +423,6 @@ def _needed(effect: float, test: str, power: float, alpha: float) -> float:
         return float(datasets_needed(abs(effect), 1.0, test, power, alpha))
     except AnalysisError:
         return np.inf
-
-
-def noise_of_folds(
-    results: Results, first: np.ndarray, second: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the standard deviation over folds, and the variance it adds to a dataset's mean.
-
-    Both are averaged over datasets. They are NaN and 0 without folds.
-    """
-    unknown = np.full(len(first), np.nan), np.zeros(len(first))
-    if (results.expected.sum(axis=(1, 2)) < 3).any():
-        return unknown
-    squares, noise = [], []
-    for place in range(len(results.datasets)):
-        losses = fold_table(results.cell_losses[place], results, place)
-        x = (losses[first] - losses[second]).reshape(len(first), -1)
-        folds, ratio = losses.shape[-2], train_ratio_of(results, place)
-        if folds < 2 and ratio is None:
-            return unknown
-        squares.append(x.var(axis=1, ddof=1))
-        noise.append(squares[-1] * (1 / x.shape[1] + (ratio or 1 / (folds - 1))))
-    return np.sqrt(np.mean(squares, axis=0)), np.mean(noise, axis=0)
 
 
 @checked

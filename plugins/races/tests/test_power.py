@@ -1,9 +1,8 @@
+"""The power of tests over datasets, and what follows from it."""
+
 import numpy as np
 import pytest
-from scipy import stats
-
-from mlaut.analysis.common.numerics import signed_rank_ppf, tie_free_cdf
-from mlaut.analysis.methods.planning.power import (
+from mlaut_races.planning import (
     POWER_TESTS,
     _normal_power,
     dataset_sd,
@@ -11,6 +10,9 @@ from mlaut.analysis.methods.planning.power import (
     power_of_test,
     smallest_difference,
 )
+from scipy import stats
+
+from mlaut.analysis.common.numerics import signed_rank_ppf, tie_free_cdf
 from mlaut.errors import AnalysisError
 
 
