@@ -14,6 +14,7 @@ _OF_PLUGINS = {
         *("Race", "StudyRace", "drawn_order", "race", "race_plot"),
         *("dataset_sd", "datasets_needed", "datasets_needed_for_ranks", "pilot_design"),
         *("power_of_test", "resolution", "smallest_difference"),
+        *("budget_plot", "results_at_budget", "score_against_budget"),
     ),
 }
 IN_PLUGINS = {name: plugin for plugin, names in _OF_PLUGINS.items() for name in names}

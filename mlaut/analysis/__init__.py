@@ -9,7 +9,7 @@ from mlaut.lazy import attach
 
 ROOMS = (
     *("importers", "methods.aggregates", "methods.bayes", "methods.cross_validation"),
-    *("methods.frequentist", "methods.lacoste", "methods.tuning"),
+    *("methods.frequentist", "methods.lacoste"),
     *("pairwise", "plots", "results", "scores"),
 )
 

@@ -34,9 +34,8 @@ from mlaut.analysis.methods.frequentist.ranks import average_ranks as average_ra
 from mlaut.analysis.methods.frequentist.ranks import nemenyi_test as nemenyi_test
 from mlaut.analysis.methods.frequentist.ranks import rank_table as rank_table
 from mlaut.analysis.methods.ratings.elo import elo_ratings as elo_ratings
-from mlaut.analysis.methods.tuning.budgets import budget_use as budget_use
-from mlaut.analysis.methods.tuning.budgets import score_against_budget as score_against_budget
-from mlaut.analysis.methods.tuning.budgets import search_traces as search_traces
+from mlaut.analysis.results.search_traces import budget_use as budget_use
+from mlaut.analysis.results.search_traces import search_traces as search_traces
 from mlaut.analysis.pairwise.corrections import CORRECTIONS as CORRECTIONS
 from mlaut.analysis.pairwise.corrections import adjust_pairs as adjust_pairs
 from mlaut.analysis.pairwise.decisions import decide as decide

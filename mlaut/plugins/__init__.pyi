@@ -49,6 +49,7 @@ from mlaut.analysis.pairwise.corrections import adjust as adjust
 from mlaut.analysis.results.given import check_sources as check_sources
 from mlaut.analysis.results.given import of_results as of_results
 from mlaut.analysis.results.given import takes_sources as takes_sources
+from mlaut.analysis.results.study_results import open_study as open_study
 from mlaut.analysis.results.scales import ranks_of as ranks_of
 from mlaut.analysis.pairwise.effects import cohens_d as cohens_d
 from mlaut.analysis.pairwise.effects import mean_difference as mean_difference
@@ -74,8 +75,10 @@ from mlaut.analysis.plots.canvas import FONT as FONT
 from mlaut.analysis.plots.canvas import GREY as GREY
 from mlaut.analysis.plots.canvas import ORANGE as ORANGE
 from mlaut.analysis.plots.canvas import canvas as canvas
+from mlaut.analysis.plots.canvas import log_scale as log_scale
 from mlaut.analysis.plots.canvas import row_size as row_size
 from mlaut.analysis.plots.canvas import style as style
+from mlaut.analysis.plots.look import PALETTE as PALETTE
 from mlaut.analysis.plots.look import PLAIN as PLAIN
 from mlaut.analysis.plots.pair_plots import name_points as name_points
 

@@ -80,8 +80,24 @@ def race_of(study: Any) -> Any:
     """Return the race of a study; None if it is none, and, with a warning, without the plug-in."""
     if study.race is None:
         return None
-    if "races" in found("races"):
-        return found("races")["races"].StudyRace.of(study)
-    missing = without_plugin(f"{study.path}: how its race stands is told by", "races")
-    warnings.warn(missing, PluginWarning, stacklevel=2)
-    return None
+    races = _races_or_warning(f"{study.path}: how its race stands is told by")
+    return races and races.StudyRace.of(study)
+
+
+def scores_by_budget(study: Any) -> Any:
+    """Return the function of scores against the budget of tuning; None if no run traced them.
+
+    Without the plug-in it is None too, with a warning.
+    """
+    if not any(run.get("trace_predictions") is True for run in study.runs):
+        return None
+    races = _races_or_warning(f"{study.path}: scores against the budget of tuning are told by")
+    return races and races.score_against_budget
+
+
+def _races_or_warning(what: str) -> Any:
+    """Return the plug-in of races; None, with a warning, if it is missing."""
+    races = found("races").get("races")
+    if races is None:
+        warnings.warn(without_plugin(what, "races"), PluginWarning, stacklevel=3)
+    return races

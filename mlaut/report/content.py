@@ -1,7 +1,7 @@
 """Content of a report: tables and sentences, independent of the format that shows them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,6 @@ from mlaut.analysis import (
     Robustness,
     compare,
     mean_estimates,
-    score_against_budget,
     treat_missing,
     under_treatments,
 )
@@ -44,7 +43,7 @@ from mlaut.analysis.results.study_results import sources_of
 from mlaut.errors import AnalysisError, MlautError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import counted
-from mlaut.plugins.finding import race_of
+from mlaut.plugins.finding import race_of, scores_by_budget
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents
 from mlaut.report.records import Made, Section
@@ -169,8 +168,8 @@ def study_content(
     sections = _sections(scored, chosen, race_of(study), one_task=bool(primary))
     sections = tuple(_with_groups(part, study) for part in sections)
     sections = tuple(_with_cautions(part, state) for part in sections)
-    if any(run.get("trace_predictions") is True for run in study.runs):
-        sections = tuple(_with_budgets(part, study) for part in sections)
+    if score := scores_by_budget(study):
+        sections = tuple(_with_budgets(part, partial(score, study)) for part in sections)
     title = title or chosen.title or f"Comparison: {sections[0].title}"
     return Report(study.path, title, state, sections, study)
 
@@ -243,10 +242,10 @@ def _with_groups(part: Section, study: StudyStore) -> Section:
     return part
 
 
-def _with_budgets(part: Section, study: StudyStore) -> Section:
+def _with_budgets(part: Section, score: Callable[..., Any]) -> Section:
     """Return a section with the scores against the budget of tuning, where a strategy tunes."""
     try:
-        budgets = score_against_budget(study, part.scored.metric, datasets=part.scored.datasets)
+        budgets = score(part.scored.metric, datasets=part.scored.datasets)
     except AnalysisError:
         return part
     budgets = budgets[budgets.index.get_level_values(0).isin(part.scored.strategies)]

@@ -28,11 +28,12 @@ from mlaut.analysis import (
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.deciding.strips import Strips
 from mlaut.analysis.estimates.behind import calibration_table
-from mlaut.analysis.plots import budget_plot, multi_comparison_matrix
+from mlaut.analysis.plots import multi_comparison_matrix
 from mlaut.analysis.plots.decision_plot import MARKS
 from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
+from mlaut.former_names import of_plugin
 from mlaut.markup import counted, printable
 from mlaut.report.records import Section
 from mlaut.report.tables import BUDGETS, CONFUSION, WHERE, leader_of
@@ -368,7 +369,7 @@ def _budgets(section: Section) -> _Made | None:
         f"known.{_best(ends)}"
     )
     alternative = f"{caption} At the end: {_list(ends)}."
-    return budget_plot(section.budgets, look=_BEST), caption, alternative
+    return of_plugin("budget_plot")(section.budgets, look=_BEST), caption, alternative
 
 
 FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mlaut.analysis import Results, budget_use, score_against_budget
+from mlaut.analysis import Results, budget_use, score_against_budget  # of mlaut-races
 from mlaut.errors import MlautError
 from mlaut.report import make_report
 

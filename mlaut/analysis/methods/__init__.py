@@ -5,6 +5,6 @@ Their public names can be imported from here, too.
 
 from mlaut.lazy import attach
 
-_ROOMS = ("aggregates", "bayes", "cross_validation", "frequentist", "lacoste", "tuning")
+_ROOMS = ("aggregates", "bayes", "cross_validation", "frequentist", "lacoste")
 
 __getattr__, __dir__, __all__ = attach(__name__, rooms=_ROOMS)

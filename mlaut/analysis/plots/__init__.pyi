@@ -1,6 +1,5 @@
 """Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
-from mlaut.analysis.plots.level_plots import budget_plot as budget_plot
 from mlaut.analysis.plots.overview_plots import rank_plot as rank_plot
 from mlaut.analysis.plots.pair_plots import multi_comparison_matrix as multi_comparison_matrix
 from mlaut.analysis.plots.pair_plots import pareto_front as pareto_front

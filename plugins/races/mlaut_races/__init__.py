@@ -1,4 +1,4 @@
-"""How much is enough: races, which end themselves, and the planning of studies.
+"""How much is enough: races, which end themselves; plans of studies; budgets of tuning.
 
 A plug-in of MLaut, which finds this module in the group ``mlaut.races``, and runs with it the
 studies whose study file has a section ``[race]``.
@@ -18,6 +18,7 @@ __all__ = [
     "RaceForecast",
     "RaceTerms",
     "StudyRace",
+    "budget_plot",
     "check_unrelated",
     "dataset_sd",
     "datasets_needed",
@@ -30,11 +31,14 @@ __all__ = [
     "race",
     "race_plot",
     "resolution",
+    "results_at_budget",
     "run_race",
+    "score_against_budget",
     "smallest_difference",
 ]
 
 _ROOMS = {
+    "budget_plot": "budgets",
     "dataset_sd": "planning",
     "datasets_needed": "planning",
     "datasets_needed_for_ranks": "planning",
@@ -42,6 +46,8 @@ _ROOMS = {
     "power_of_test": "planning",
     "race_plot": "drawing",
     "resolution": "planning",
+    "results_at_budget": "budgets",
+    "score_against_budget": "budgets",
     "smallest_difference": "planning",
 }
 

@@ -1,18 +1,20 @@
-"""Scores against the budget of tuning, and whether budgets were kept."""
+"""Scores against the budget of tuning, also in reports."""
 
 import numpy as np
 import pytest
+from mlaut_races import results_at_budget, score_against_budget
+from mlaut_races.budgets import _sizes
 from sklearn.metrics import accuracy_score
 
 from mlaut import Study
-from mlaut.analysis import budget_use, score_against_budget, search_traces
-from mlaut.analysis.methods.tuning import results_at_budget
-from mlaut.analysis.methods.tuning.budgets import _kept, _sizes
+from mlaut.analysis import search_traces
 from mlaut.errors import AnalysisError
 from mlaut.estimators import as_strategies
 from mlaut.files_io import FilesIO
 from mlaut.files_io import StudyStore as Store
 from mlaut.records import Trace
+from mlaut.report import drawing
+from mlaut.report.terminal import as_text
 
 NAMES = ["K_Neighbours", "LogisticRegression", "GaussianNaiveBayes"]
 
@@ -94,43 +96,24 @@ def test_without_stored_predictions_the_outer_score_is_unknown(tmp_path):
     assert table.loc[[n for n in (1, 2, 4, 8) if n < chosen], "outer score"].isna().all()
 
 
+def test_the_report_shows_scores_by_budget(study, tmp_path, monkeypatch):
+    drawn = {name: drawing.FIGURES[name] for name in ("decision", "budgets")}
+    monkeypatch.setattr(drawing, "FIGURES", drawn)
+    report = study.report(tmp_path / "report")
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "How much tuning is enough" in page
+    assert "Score against the budget of tuning" in page
+    assert "score against budget:" in as_text(report)
+    (table,) = (tmp_path / "report").rglob("*score*against*budget*.csv")
+    assert table.read_text().startswith("strategy,candidates,evaluations,seconds")
+
+
 def test_a_study_without_searches_says_so(tmp_path):
     study = Study(tmp_path / "study.h5")
     study.add_datasets("starter/iris")
     study.run("GaussianNaiveBayes", engine="inline", verbose=0)
     with pytest.raises(AnalysisError, match="no trace of a search"):
         score_against_budget(study.path, "accuracy")
-    assert budget_use(study.path).empty
-
-
-def test_where_a_budget_was_not_kept_is_said(study):
-    table = budget_use(study.path)
-    assert table["kept"].to_dict() == {
-        "K_Neighbours": "yes",
-        "LogisticRegression": "less: no more candidates",
-    }
-    assert table["candidates"].to_dict() == {"K_Neighbours": 20, "LogisticRegression": 13}
-    assert set(table["search"]) == {"random"}
-
-
-@pytest.mark.parametrize(
-    ("allowed", "spent", "kept"),
-    [
-        ({}, [{}], "no budget"),
-        ({"evaluations": 20.0}, [{"evaluations": 20.0}, {"evaluations": 12.0}], "yes"),
-        ({"evaluations": 20.0}, [{"evaluations": 13.0}], "less: no more candidates"),
-        ({"cpu": 1.0}, [{"cpu": 1.3, "wall": 9.0}, {"cpu": 0.9}], "1 of 2 cells used more"),
-        ({"wall": 1.0}, [{"cpu": 0.2, "wall": 1.05}], "yes"),
-        ({"cpu": 9.0}, [{"cpu": 0.5}], "less: no more candidates"),
-    ],
-)
-def test_words_on_a_budget(allowed, spent, kept):
-    one = np.ones(1)
-    traces = [
-        Trace("random", ({},), one[:, None], one, one, one, allowed=allowed, spent=used)
-        for used in spent
-    ]
-    assert _kept(traces)[1] == kept
 
 
 def test_one_cell_with_many_candidates_does_not_stretch_the_table():

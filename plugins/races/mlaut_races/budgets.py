@@ -1,17 +1,30 @@
-"""Traces of searches, and scores against the budget of tuning, which show how much is enough."""
+"""Scores against the budget of tuning, which show how much is enough, and their figure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from mlaut.analysis.common.arguments import positions
-from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.study_results import open_study
+from mlaut.analysis import Look, Results
+from mlaut.analysis import metric as find_metric
 from mlaut.errors import AnalysisError
+from mlaut.plugins import (
+    FONT,
+    PALETTE,
+    PLAIN,
+    Size,
+    canvas,
+    checked,
+    log_scale,
+    open_study,
+    shown,
+    style,
+)
 from mlaut.records import Block, Status, Trace
 
 Cells = Mapping[tuple[str, int, int], Trace]
@@ -77,14 +90,15 @@ def score_against_budget(
     -------
     DataFrame
         One row for each strategy and number of candidates, which are the index. ``evaluations`` and
-        ``seconds`` (of CPU time, but see `search_traces`) are the mean cost of these candidates.
-        ``inner score`` is the mean score on the tuning folds of the candidate that would have been
-        chosen; greater is better, and the upward bias grows with the budget. ``honest score`` is
-        the score of the whole search without the bias (bootstrap bias corrected cross-validation,
-        see `mlaut.sharing.GridSearchCV`); NaN if it is not valid for a cell. ``outer score`` is the
-        metric on the test rows; NaN if predictions of smaller budgets were not stored
-        (``trace_predictions``). ``standard error`` is that of the outer score over datasets, and
-        ``datasets`` is their number. A strategy has no row for larger budgets than its search.
+        ``seconds`` (of CPU time, but see `mlaut.analysis.search_traces`) are the mean cost of these
+        candidates. ``inner score`` is the mean score on the tuning folds of the candidate that
+        would have been chosen; greater is better, and the upward bias grows with the budget.
+        ``honest score`` is the score of the whole search without the bias (bootstrap bias corrected
+        cross-validation, see `mlaut.sharing.GridSearchCV`); NaN if it is not valid for a cell.
+        ``outer score`` is the metric on the test rows; NaN if predictions of smaller budgets were
+        not stored (``trace_predictions``). ``standard error`` is that of the outer score over
+        datasets, and ``datasets`` is their number. A strategy has no row for larger budgets than
+        its search.
 
     Raises
     ------
@@ -180,54 +194,6 @@ def results_at_budget(
     return _results(stored, metric, traces, n, datasets, strategies)
 
 
-def budget_use(study: Any) -> pd.DataFrame:
-    """Return how much of its search budget each strategy used, and whether the budget was kept.
-
-    Parameters
-    ----------
-    study : Study, FilesIO, or path-like
-
-    Returns
-    -------
-    DataFrame
-        One row for each strategy that tuned and each of its searches. The columns are ``search``,
-        ``budget`` (empty for none), ``cells``, and means over cells: ``candidates`` (scored on one
-        fold or more; those of halving count once for each part), ``evaluations`` and ``seconds``
-        (of CPU time; of wall time if scikit-learn itself did the search). ``most`` is the largest
-        use of a cell in the unit of the budget, and ``kept`` is ``"yes"`` or the kind of excess.
-    """
-    rows: dict[tuple[str, str, str], list[Trace]] = {}
-    for _, cells in open_study(study).traces():
-        for (strategy, _, _), trace in cells.items():
-            rows.setdefault((strategy, trace.search, trace.budget), []).append(trace)
-    uses = []
-    for (strategy, search, budget), traces in sorted(rows.items()):
-        used = [_EarlyChoice.of(trace, len(trace.params)) for trace in traces]
-        candidates = [np.isfinite(trace.scores).any(axis=1).sum() for trace in traces]
-        spent = [[use.evaluations for use in used], [use.seconds for use in used]]
-        means = [np.mean(numbers) for numbers in (candidates, *spent)]
-        uses.append((strategy, search, budget, len(traces), *means, *_kept(traces)))
-    columns = ["strategy", "search", "budget", "cells", "candidates", "evaluations", "seconds"]
-    return pd.DataFrame(uses, columns=[*columns, "most", "kept"]).set_index("strategy")
-
-
-_SLACK = 1.1  # a search ends with the fit that runs when its budget ends
-
-
-def _kept(traces: Sequence[Trace]) -> tuple[float, str]:
-    """Return the largest use of a budget by a cell, and a text on whether the budget was kept."""
-    unit, amount = next(iter(traces[0].allowed.items()), ("", np.nan))
-    used = np.array([trace.spent.get(unit, np.nan) for trace in traces])
-    most = float(used.max())
-    if not unit:
-        return most, "no budget"
-    over = int((used > amount * _SLACK).sum())
-    if over:
-        return most, f"{over} of {len(used)} cells used more"
-    spare = unit == "evaluations"  # which a search does not begin if it would exceed the budget
-    return most, "less: no more candidates" if most < amount / _SLACK - spare else "yes"
-
-
 def _traces(
     study: Any, strategies: Iterable[str] | None, datasets: Iterable[str] | None
 ) -> dict[str, Cells]:
@@ -269,8 +235,6 @@ def _results(
 
 
 def _of_one_task(blocks: Iterable[Block], metric: Any) -> Iterator[Block]:
-    from mlaut.analysis.scores.metric_names import metric as find_metric
-
     task = find_metric(metric).task
     return (block for block in blocks if task in (None, block.task))
 
@@ -329,67 +293,92 @@ def _row(
 _COSTS = ("evaluations", "seconds", "score")
 
 
-def search_traces(
-    study: Any, *, strategies: Iterable[str] | None = None, datasets: Iterable[str] | None = None
-) -> pd.DataFrame:
-    """Return every candidate of every search of a study, in order.
+# ------------------------------------------------------------------- the figure
+
+_AXES = {
+    "evaluations": "evaluations in tuning (candidates on all rows)",
+    "candidates": "candidates in tuning",
+    "seconds": "CPU seconds of tuning",
+}
+_NEEDED = ("evaluations", "seconds", "inner score", "outer score")
+
+
+@checked
+def budget_plot(
+    budgets: pd.DataFrame,
+    *,
+    x: str = "evaluations",
+    ax: Axes | None = None,
+    figsize: Size | None = None,
+    look: Look = PLAIN,
+) -> Figure:
+    """Draw the score of each strategy against the budget of its tuning.
 
     Parameters
     ----------
-    study : Study, FilesIO, or path-like
-    strategies, datasets : iterable of str, optional
-        Names to include; default all.
+    budgets : DataFrame
+        Result of `score_against_budget`.
+    x : {"evaluations", "candidates", "seconds"}, default "evaluations"
+        Unit of the budget.
+    ax, figsize, look : optional
+        Axes, inches, names and colours: see `mlaut.analysis.Look`.
 
     Returns
     -------
-    DataFrame
-        One row for each candidate, in the order in which a smaller budget would take them: the
-        order of the search, or for a grid a random order of each cell. The columns are ``dataset``,
-        ``strategy``, ``repeat`` and ``fold``; ``candidate``, its number from 1; ``search``;
-        ``params`` (dict); ``score``, the mean inner score (greater is better; NaN unless all folds
-        were scored); ``fold scores`` (list); ``seconds``, the CPU time that it added to the search
-        (wall time if scikit-learn itself did the search; see ``clock``); and ``share``, the share
-        of the training rows that it was fitted on. Cells of an older MLaut have no trace.
+    Figure
+        One line for each strategy, with its outer scores if they are known. If only the whole
+        search has an outer score, a dashed line shows the inner score, which is biased upwards. The
+        horizontal axis is logarithmic.
+
+    Raises
+    ------
+    AnalysisError
+        The table is of another kind, or ``x`` is not a unit.
 
     Examples
     --------
-    >>> from mlaut import Study
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> study = Study(folder.name + "/study.h5")
-    >>> _ = study.add_datasets("starter/iris")
-    >>> _ = study.run("K_Neighbours", engine="inline", verbose=0)
-    >>> table = search_traces(study.path)
-    >>> len(table), sorted(table["params"][0])
-    (60, ['n_neighbors', 'p'])
-    >>> folder.cleanup()
+    >>> index = pd.MultiIndex.from_product([["SVC"], [1, 2, 4]])
+    >>> columns = ["evaluations", "seconds", "inner score", "outer score"]
+    >>> rows = [[1, 0.1, 0.8, 0.7], [2, 0.2, 0.9, 0.8], [4, 0.4, 0.95, 0.8]]
+    >>> figure = budget_plot(pd.DataFrame(rows, index, columns))
+    >>> figure.axes[0].get_ylabel()
+    'outer score'
     """
-    stored = open_study(study)
-    names = list(stored.datasets)
-    chosen = [names[i] for i in positions("dataset", datasets, names)]
-    known = [entry.name for entry in stored.strategies]
-    wanted = {known[i] for i in positions("strategy", strategies, known)}
-    parts = [
-        pd.DataFrame(
-            {
-                "dataset": dataset,
-                "strategy": strategy,
-                "repeat": repeat,
-                "fold": fold,
-                "candidate": np.arange(1, len(trace.params) + 1),
-                "search": trace.search,
-                "params": list(trace.params),
-                "score": trace.means,
-                "fold scores": trace.scores.tolist(),
-                "seconds": trace.seconds.astype(float),
-                "clock": trace.clock,
-                "share": trace.shares.astype(float),
-            }
+    if x not in _AXES:
+        raise AnalysisError(f"x = {shown(x)} is no unit of a budget; use {', '.join(_AXES)}")
+    if not isinstance(budgets, pd.DataFrame) or budgets.empty or {*_NEEDED} - {*budgets.columns}:
+        raise AnalysisError("budgets: not what score_against_budget returned; pass its result")
+    of_index = pd.Series(budgets.index.get_level_values(-1), index=budgets.index, dtype=float)
+    used = of_index if x == "candidates" else budgets[x]
+    names = list(dict.fromkeys(budgets.index.get_level_values(0)))
+    drawn = look.shown(_best_first(budgets, names))
+    look = look.apart(drawn)
+    figure, axes = canvas(ax, figsize, (7.5, 4.5), names=look.labels(drawn))
+    kinds = set()
+    for place, name in enumerate(drawn):
+        rows = budgets.loc[[name]]
+        outer = bool(rows["outer score"].iloc[:-1].notna().any()) or len(rows) == 1
+        kind = "outer score" if outer else "inner score"
+        kinds.add(kind)
+        axes.plot(
+            used.loc[[name]].to_numpy(dtype=float),
+            rows[kind].to_numpy(dtype=float),
+            "o-" if outer else "o--",
+            color=look.colour(name, PALETTE[place % len(PALETTE)]),
+            markersize=4,
+            linewidth=1.4,
+            label=look.label(name),
         )
-        for dataset, cells in stored.traces(chosen)
-        for (strategy, repeat, fold), trace in sorted(cells.items())
-        if strategy in wanted
-    ]
-    columns = ["dataset", "strategy", "repeat", "fold", "candidate", "search", "params", "score"]
-    empty = pd.DataFrame(columns=[*columns, "fold scores", "seconds", "clock", "share"])
-    return pd.concat(parts, ignore_index=True) if parts else empty
+    known = used[used > 0]
+    style(axes, _AXES[x], " or ".join(sorted(kinds, reverse=True)))
+    log_scale(axes, float(np.max(known) / np.min(known)) if len(known) else 1.0)
+    look.finish(axes, drawn, "")
+    axes.legend(fontsize=FONT, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return figure
+
+
+def _best_first(table: pd.DataFrame, names: list[str]) -> list[str]:
+    """Return the strategies in the order in which their lines end, the highest first."""
+    last = table.groupby(level=0, sort=False).last()
+    ends = last["outer score"].fillna(last["inner score"])
+    return sorted(names, key=lambda name: -float(ends[name]))

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_races import budget_plot
 
 from mlaut.analysis import Look
-from mlaut.analysis.plots import budget_plot
 from mlaut.errors import AnalysisError
 
 
