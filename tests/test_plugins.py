@@ -22,7 +22,7 @@ from mlaut.errors import AnalysisError, DataError, MlautError, PluginWarning, St
 from mlaut.estimators import REGISTRY, Registry
 from mlaut.estimators.catalogue.registry import _with_plugins
 from mlaut.experiments import RunOptions, run_study
-from mlaut.experiments.engines.engine import ENGINES
+from mlaut.experiments.options import ENGINES
 from mlaut.files_io import StudyStore
 from mlaut.plugins import finding
 from mlaut.records import Cell, Outcome, Status

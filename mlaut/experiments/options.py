@@ -11,6 +11,15 @@ from typing import Any, Self, TypedDict, TypeVar
 
 from mlaut.errors import StudyError, refuse_unknown
 
+ENGINES = {
+    "local": ("mlaut.experiments.engines.engine:LocalEngine", "in processes of this machine"),
+    "inline": (
+        "mlaut.experiments.engines.engine:InlineEngine",
+        "in this process, one cell after the other",
+    ),
+}
+"""Class and meaning of each engine with a name; plug-ins add more."""
+
 TUNING = ("search", "budget", "trace_predictions")
 """Options of a run that a study file has in its section ``[tuning]``."""
 
@@ -151,6 +160,15 @@ class RunOptions:
     def engine_name(self) -> str:
         """Name of the engine, for the record of the run."""
         return self.engine if isinstance(self.engine, str) else type(self.engine).__name__
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether cells run on other machines, whose cores and memory are not those of this one."""
+        from mlaut.plugins.finding import found
+
+        named = isinstance(self.engine, str)
+        kind = found("engines").get(self.engine) if named else self.engine
+        return getattr(kind, "elsewhere", False) is True
 
     def record(self) -> dict[str, Any]:
         """Return the options that a study stores of a run; the engine by its name."""

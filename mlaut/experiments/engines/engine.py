@@ -15,7 +15,7 @@ import cloudpickle
 
 from mlaut.errors import StudyError, nearest
 from mlaut.experiments.cells.memory import parse_seconds
-from mlaut.experiments.options import RunOptions
+from mlaut.experiments.options import ENGINES, RunOptions
 from mlaut.experiments.workers.allotted import allotted_cores
 from mlaut.experiments.workers.batches import Batch, BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
@@ -27,13 +27,6 @@ from mlaut.records import Outcome
 
 Outcomes = Generator[list[Outcome], None, None]
 E = TypeVar("E")
-
-_HERE = "mlaut.experiments.engines"
-ENGINES = {
-    "local": (f"{_HERE}.engine:LocalEngine", "in processes of this machine"),
-    "inline": (f"{_HERE}.engine:InlineEngine", "in this process, one cell after the other"),
-}
-"""Class and meaning of each engine with a name; plug-ins add more."""
 
 
 class Engine(Protocol):
@@ -56,6 +49,8 @@ class Engine(Protocol):
       run is killed, they end by themselves.
     - Cells have what a batch brings of the session of the run: the settings of libraries (set by
       `workers.worker.prepare`) and, before a strategy is unpickled, its ``sys.path``.
+    - If its cells run on other machines, whose cores and memory are not those of this one, it has
+      an attribute ``elsewhere`` that is true.
     - It keeps the limits of the run, or refuses them in `of`, because the study records them.
     - It runs one cell at a time in a process. A cell sets what the whole process has: the state of
       the global random numbers, the limits of memory and of threads, the warnings. Threads of one

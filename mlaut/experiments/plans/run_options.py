@@ -66,7 +66,7 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
     from mlaut.estimators.libraries.session import session_settings
 
     memory = limits.parse_memory(options.memory) or _memory_of_job(options)
-    if options.engine != "dask":
+    if not options.elsewhere:
         if memory is not None:
             limits.check_memory_can_be_limited()
         if isinstance(limits.parse_seconds(options.timeout), limits.CpuSeconds):
@@ -85,7 +85,7 @@ def cell_options(options: RunOptions, study: Path) -> CellOptions:
 def _memory_of_job(options: RunOptions) -> int | None:
     """Return the memory limit of a cell that names none: what its job leaves it, if it has one."""
     allotted = allotted_memory()
-    if allotted is None or options.engine == "dask" or not limits.memory_can_be_limited():
+    if allotted is None or options.elsewhere or not limits.memory_can_be_limited():
         return None
     return allotted[0] - min(allotted[0] // 4, _OF_THE_RUN)
 
@@ -95,7 +95,7 @@ def beyond_the_job(options: RunOptions, n_workers: int) -> list[str]:
 
     Where the run has no limit of memory, the line says which one cells get.
     """
-    if options.engine == "dask":
+    if options.elsewhere:
         return []
     lines, cores, allotted = [], allotted_cores(), allotted_memory()
     if cores and n_workers * options.threads > cores:

@@ -21,7 +21,7 @@ import mlaut
 from mlaut.errors import MlautError
 from mlaut.estimators.libraries.library import LIBRARIES
 from mlaut.experiments.cells.memory import parse_seconds
-from mlaut.experiments.options import RunOptions
+from mlaut.experiments.options import ENGINES, RunOptions
 from mlaut.experiments.plans.ledger import count_cells
 from mlaut.experiments.runs.summary import RunSummary
 from mlaut.files_io import FilesIO, StudyStore
@@ -113,7 +113,7 @@ def _is_unusual(options: Mapping[str, Any]) -> bool:
     except MlautError:
         return True
     valid = all(type(options.get(key, 1)) in (int, type(None)) for key in ("n_jobs", "threads"))
-    local = options.get("engine", "local") in ("local", "inline")
+    local = options.get("engine", "local") in ENGINES
     inline = options.get("engine") == "inline" and options.get("timeout") is not None
     return not (chosen <= _NEEDLESS and valid and local) or inline
 

@@ -87,6 +87,7 @@ class DaskEngine:
         No scheduler is named.
     """
 
+    elsewhere = True
     timeout: float | None = None
     threads: int = 1
     n_jobs: int | None = None  # cells at a time; None: one per thread of the workers

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import fields, replace
+from types import SimpleNamespace
 from typing import get_type_hints
 
 import pytest
@@ -103,5 +104,5 @@ def test_a_limit_that_this_system_cannot_enforce_is_refused_before_the_run(tmp_p
     with pytest.raises(StudyError, match=r"^timeout: this system does not show the CPU time of a"):
         cell_options(RunOptions(timeout="10m cpu"), tmp_path / "study.h5")
     # the workers of a cluster are other machines, which judge for themselves
-    on_cluster = replace(limited, engine="dask")
+    on_cluster = replace(limited, engine=SimpleNamespace(elsewhere=True))
     assert cell_options(on_cluster, tmp_path / "study.h5").memory == 10**9

@@ -1,5 +1,7 @@
 """What a job or a container may use decides the limits of a run that names none."""
 
+from types import SimpleNamespace
+
 import pytest
 from learners import Random
 
@@ -76,7 +78,9 @@ def test_a_cell_without_a_limit_gets_what_its_job_leaves_it(monkeypatch, tmp_pat
     ]
     assert cell_options(RunOptions(memory="1GiB"), tmp_path).memory == GIB
     assert beyond_the_job(RunOptions(memory="1GiB"), 2) == []
-    assert beyond_the_job(RunOptions(engine="dask"), 4) == []  # its workers have their own
+    cluster = RunOptions(engine=SimpleNamespace(elsewhere=True))  # its workers have their own
+    assert beyond_the_job(cluster, 4) == []
+    assert cell_options(cluster, tmp_path).memory is None
     monkeypatch.setenv("SLURM_MEM_PER_NODE", "65536")
     assert cell_options(RunOptions(), tmp_path).memory == 63 * GIB
 
