@@ -176,6 +176,7 @@ from mlaut.sharing.interface import CannotShareError as CannotShareError
 from mlaut.sharing.interface import Fold as Fold
 from mlaut.sharing.interface import Shared as Shared
 from mlaut.sharing.interface import Sharer as Sharer
+from mlaut.sharing.interface import draws_anew as draws_anew
 from mlaut.sharing.private import _safe_indexing as _safe_indexing
 from mlaut.sharing.private import take as take
 

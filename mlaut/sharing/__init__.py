@@ -1,8 +1,8 @@
 """Exact grid search that shares work between candidates; it needs no study.
 
-`GridSearchCV` replaces scikit-learn's class. Leading steps of a pipeline are fitted once a fold.
-What else candidates share, families know, which are subclasses of `interface.Sharer` in plug-ins:
-mlaut-sharing has those of scikit-learn. Only `private` uses private names of scikit-learn.
+`GridSearchCV` replaces scikit-learn's class. What candidates share, families know, which are
+subclasses of `interface.Sharer` in plug-ins: mlaut-sharing has those of scikit-learn, and
+pipelines. Only `private` uses private names of scikit-learn.
 """
 
 from mlaut.sharing.private import SharingWarning

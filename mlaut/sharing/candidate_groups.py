@@ -10,14 +10,12 @@ from typing import Any
 
 from mlaut.plugins.finding import found
 from mlaut.sharing.interface import Candidate, Sharer
-from mlaut.sharing.pipelines import Pipelines
 
 
 @cache
 def families() -> tuple[Sharer, ...]:
-    """Return the families that share: those of plug-ins, and pipelines around them or any other."""
-    estimators = tuple(chain.from_iterable(found("sharers").values()))
-    return (*estimators, Pipelines(estimators))
+    """Return the families that share, which plug-ins have."""
+    return tuple(chain.from_iterable(found("sharers").values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +40,9 @@ def groups_of(
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import PolynomialFeatures
-    >>> pipeline = make_pipeline(PolynomialFeatures(), GaussianNB())
-    >>> grid = [
-    ...     {"polynomialfeatures__degree": degree, "gaussiannb__var_smoothing": least}
-    ...     for least in (1e-9, 1e-6, 1e-3)
-    ...     for degree in (1, 2)
-    ... ]
-    >>> [[c.index for c in group.candidates] for group in groups_of(pipeline, grid)]
-    [[0, 2, 4], [1, 3, 5]]
+    >>> grid = [{"var_smoothing": least} for least in (1e-9, 1e-6)]
+    >>> [[c.index for c in group.candidates] for group in groups_of(GaussianNB(), grid)]
+    [[0], [1]]
     """
     groups: dict[Hashable, tuple[Sharer | None, list[Candidate]]] = {}
     numbers = range(len(points)) if indices is None else indices

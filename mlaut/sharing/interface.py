@@ -156,3 +156,14 @@ class Sharer(ABC):
     @abstractmethod
     def models(self, candidates: list[Candidate], fold: Fold) -> Iterator[Shared]:
         """Yield a model for each candidate that can be shared; all candidates have one key."""
+
+
+def draws_anew(estimator: Any, params: Any) -> bool:
+    """Return whether fits of an estimator may differ because these parameters have no seed."""
+    if not hasattr(estimator, "get_params"):
+        return False
+    settings = {**estimator.get_params(), **params}
+    return any(
+        value is None and name.rpartition("__")[2] == "random_state"
+        for name, value in settings.items()
+    )

@@ -16,7 +16,7 @@ from sklearn.utils import indexable
 from mlaut.errors import StrategyError
 from mlaut.identity.digests import digest
 from mlaut.sharing.candidate_groups import Group, groups_of
-from mlaut.sharing.pipelines import draws_anew
+from mlaut.sharing.interface import draws_anew
 from mlaut.sharing.private import (
     SEARCH,
     _insert_error_scores,

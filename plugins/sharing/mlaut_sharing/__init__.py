@@ -1,4 +1,4 @@
-"""Families of scikit-learn's estimators whose candidates share work, one module for each."""
+"""Families of scikit-learn's estimators, and pipelines, whose candidates share work."""
 
 from mlaut.plugins import Sharer
 from mlaut_sharing.boosting import Boosted
@@ -7,6 +7,7 @@ from mlaut_sharing.forests import Bags, Forests
 from mlaut_sharing.kernels import GaussianMachines
 from mlaut_sharing.linear import LarsPaths, Lassos, Passives, Ridges
 from mlaut_sharing.neighbours import Neighbours
+from mlaut_sharing.pipelines import Pipelines
 from mlaut_sharing.trees import Trees
 
 FAMILIES: tuple[Sharer, ...] = (
@@ -21,4 +22,5 @@ FAMILIES: tuple[Sharer, ...] = (
     Lassos(),
     LarsPaths(),
     Passives(),
+    Pipelines(),
 )

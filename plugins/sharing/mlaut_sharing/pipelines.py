@@ -2,24 +2,23 @@
 
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from mlaut.sharing.interface import Candidate, Fold, Shared, Sharer
+from mlaut.plugins import Candidate, Fold, Shared, Sharer, draws_anew, found
 
 
 class Pipelines(Sharer):
-    """Sharer among candidates with the same leading steps.
+    """Sharer among candidates with the same leading steps; all families share the last one."""
 
-    Parameters
-    ----------
-    families : tuple of Sharer
-        Sharers for the last step.
-    """
-
-    def __init__(self, families: tuple[Sharer, ...]) -> None:
-        self._families = (*families, _Alone())
+    @cached_property
+    def _families(self) -> tuple[Sharer, ...]:
+        """Families of all plug-ins, which are known when the first search begins."""
+        every = chain.from_iterable(found("sharers").values())
+        return (*(family for family in every if not isinstance(family, Pipelines)), _Alone())
 
     def key(self, candidate: Candidate) -> Hashable | None:
         """Return the parameters of the leading steps, and the key of the last step."""
@@ -76,17 +75,6 @@ class _Alone(Sharer):
             fold.check_time()
             fitted = candidate.estimator().fit(fold.X_train, fold.y_train)
             yield Shared((candidate.index,), fitted, fold)
-
-
-def draws_anew(estimator: Any, params: Any) -> bool:
-    """Return whether fits of an estimator may differ because these parameters have no seed."""
-    if not hasattr(estimator, "get_params"):
-        return False
-    settings = {**estimator.get_params(), **params}
-    return any(
-        value is None and name.rpartition("__")[2] == "random_state"
-        for name, value in settings.items()
-    )
 
 
 def _split(candidate: Candidate) -> tuple[dict[str, Any], dict[str, Any]]:
