@@ -18,7 +18,6 @@ from mlaut.analysis.importers.reading import Format as Format
 from mlaut.analysis.importers.reading import choose as choose
 from mlaut.analysis.importers.reading import in_one_line as in_one_line
 from mlaut.analysis.importers.reading import last_counts as last_counts
-from mlaut.analysis.importers.json_files import objects as objects
 from mlaut.files_io.tables.tables import stem_of as stem_of
 from mlaut.files_io.kinds import Kind as Kind
 from mlaut.files_io.kinds import kind_of as kind_of

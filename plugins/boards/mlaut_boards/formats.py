@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,15 @@ from mlaut.data import read_table
 from mlaut.errors import AnalysisError, DataError
 from mlaut.markup import counted
 from mlaut.plugins import (
+    MOST_JSON,
     Format,
     TableMetric,
+    check_plain,
     choose,
     in_one_line,
-    objects,
+    read_text,
     stem_of,
+    strict_json,
 )
 from mlaut_boards.contamination import with_contaminated
 
@@ -58,6 +61,19 @@ class BoardForm(Format):
     greater_is_better: bool | None = None
     source: str = ""
     absent: float = np.nan
+
+
+def objects(path: Path) -> Iterator[Any]:
+    """Yield the object of a JSON file, or the objects of a file with one object in each line."""
+    try:
+        if path.suffix != ".jsonl":
+            yield strict_json(read_text(path, MOST_JSON))
+            return
+        check_plain(path)
+        with path.open(encoding="utf-8") as file:
+            yield from (strict_json(line) for line in file if line.strip())
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
 
 
 # ------------------------------------------------------------------ one function a board

@@ -9,7 +9,7 @@ from mlaut.analysis.common.arguments import Share, one_of
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import ranked, snap, student_quantile
 from mlaut.analysis.common.result_types import Estimate, TestResult
-from mlaut.analysis.methods.frequentist.ranks import rank_differences
+from mlaut.analysis.methods.frequentist.ranks import rank_differences, standard_error
 from mlaut.analysis.pairwise.effects import Effect
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.pairwise.runner import PairStatistics, odd, pair_test
@@ -259,8 +259,7 @@ def post_hoc_test(results: Results, *, confidence: Share = 0.95) -> PairStatisti
 
     of = paired_losses(results)
     n, k = of.ranks.shape
-    mean, error = of.ranks.mean(axis=0), np.sqrt(k * (k + 1) / (6 * n))
-    difference = mean[of.pairs.first] - mean[of.pairs.second]
+    difference, error = rank_differences(of), standard_error(k, n)
     z = difference / error
     half = ndtri(0.5 + confidence / 2) * error
     effect = Effect.around(difference, half, "normal").within(k - 1)

@@ -136,7 +136,7 @@ def critical_difference(
         q = range_ppf(alpha, n_strategies) / np.sqrt(2)
     else:
         q = -float(ndtri(alpha / (2 * (n_strategies - 1))))
-    return float(q * _standard_error(n_strategies, n_datasets))
+    return float(q * standard_error(n_strategies, n_datasets))
 
 
 def _difference_note(k: int, n: int, alpha: float | None, confidence: float, test: str) -> str:
@@ -146,7 +146,7 @@ def _difference_note(k: int, n: int, alpha: float | None, confidence: float, tes
     return f"critical difference {cd:.6g} at level {level:.4g}"
 
 
-def _standard_error(k: int, n: int) -> float:
+def standard_error(k: int, n: int) -> float:
     """Return the standard error of a difference of average ranks without ties."""
     return float(np.sqrt(k * (k + 1) / (6 * n)))
 
@@ -202,7 +202,7 @@ def nemenyi_test(
     of = paired_losses(results)
     n, k = of.ranks.shape
     difference, cd = rank_differences(of), critical_difference(k, n, alpha=1 - confidence)
-    z = difference / _standard_error(k, n)
+    z = difference / standard_error(k, n)
     p = range_sf(np.abs(z) * np.sqrt(2), k)
     few = (_LEAST_NOTE,) if (p < _LEAST).any() else ()
     return PairStatistics(
@@ -260,7 +260,7 @@ def bonferroni_dunn_test(
     others = others[np.argsort(mean[others], kind="stable")]
     away = mean[others] - mean[at]
     cd = critical_difference(k, n, alpha=1 - confidence, test="bonferroni-dunn")
-    z = away / _standard_error(k, n)
+    z = away / standard_error(k, n)
     p = np.clip(2 * ndtr(-np.abs(z)), SMALLEST_P, 1.0)
     columns = {
         "average_rank": mean[others],
