@@ -182,12 +182,14 @@ def test_listing_imports_neither_scikit_learn_nor_keras_and_loading_every_class_
     assert run.stdout.split() == ["[]", "False"]
 
 
-def test_all_is_what_can_be_run_and_a_warning_names_the_rest():
+def test_all_is_what_can_be_run_and_a_warning_names_the_rest(monkeypatch):
     here, gone = REGISTRY["SVC"], replace(REGISTRY["GaussianNaiveBayes"], package="no-such-package")
-    registry = Registry([here, gone])
+    for module in ("registry", "strategies"):
+        known = Registry([here, gone])
+        monkeypatch.setattr(f"mlaut.estimators.catalogue.{module}.REGISTRY", known)
     told = "left out of 'all': 'GaussianNaiveBayes', since no-such-package is not installed here"
     for make in (instantiate_default_estimators, as_strategies):
         with pytest.warns(UnusableWarning, match=told):
-            assert [s.name for s in make("all", registry=registry)] == ["SVC"]
-    (named,) = as_strategies("GaussianNaiveBayes", registry=registry)  # a run will refuse it
+            assert [s.name for s in make("all")] == ["SVC"]
+    (named,) = as_strategies("GaussianNaiveBayes")  # a run will refuse it
     assert named.name == "GaussianNaiveBayes"

@@ -12,7 +12,6 @@ from mlaut.estimators import (
     Generic_Estimator,
     MlautEstimator,
     Registry,
-    Strategy,
     as_strategies,
     instantiate_default_estimators,
 )
@@ -107,25 +106,10 @@ def test_what_cannot_be_a_strategy_is_refused(given, message):
         as_strategies(given)
 
 
-def test_names_are_looked_up_where_told():
-    registry = Registry(
-        [
-            Strategy(
-                "Mine",
-                class_name="SVC",
-                estimator_family="Mine",
-                tasks="Classification",
-                cls=SVC_mlaut,
-            )
-        ]
-    )
-    assert [s.name for s in as_strategies("Mine", registry=registry)] == ["SVC"]
-
-
 def test_a_strategy_of_ones_own_is_registered_by_its_metadata():
     registry = Registry()
     assert registry.register(K_Neighbours) is K_Neighbours
-    assert as_strategies("Cluster", registry=registry)[0].name == "K_Neighbours"
+    assert registry.search("Cluster")[0].name == "K_Neighbours"
     with pytest.raises(StrategyError, match="'K_Neighbours' is registered already"):
         registry.register(K_Neighbours)
 

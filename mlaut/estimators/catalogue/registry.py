@@ -223,8 +223,6 @@ def instantiate_default_estimators(
     estimators: str | Iterable[str] = (ALL,),
     verbose: int = 0,
     n_jobs: int | None = 1,
-    *,
-    registry: Registry | None = None,
     **parameters: Any,
 ) -> list[MlautEstimator]:
     """Return new strategies of MLaut, with their default tuning grids.
@@ -238,8 +236,6 @@ def instantiate_default_estimators(
         Verbosity of the tuning searches.
     n_jobs : int or None, default 1
         Number of tuning fits in parallel; -1 uses all cores.
-    registry : Registry, optional
-        Registry to search; by default `REGISTRY`, which has the strategies of MLaut.
     **parameters
         Parameters of `MlautEstimator` for every strategy: ``random_state=0``, ``cv=3``, ...
 
@@ -263,7 +259,7 @@ def instantiate_default_estimators(
     grid = parameters.get("param_grid")
     if isinstance(grid, str) and grid not in (DEFAULT, PAPER):
         raise StrategyError(f"no param_grid is called {grid!r}; give default, paper or a mapping")
-    specs = (REGISTRY if registry is None else registry).can_run(*words)
+    specs = REGISTRY.can_run(*words)
     return [spec.make(word, verbose=verbose, n_jobs=n_jobs, **parameters) for spec, word in specs]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.base import clone
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.catalogue.registry import REGISTRY, Registry
+from mlaut.estimators.catalogue.registry import REGISTRY
 from mlaut.estimators.looking import has, looked_at
 from mlaut.estimators.strategy.generic_estimator import Generic_Estimator
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
@@ -14,7 +14,7 @@ from mlaut.estimators.strategy.wrappers import wrapped, wrapper_of
 from mlaut.records import check_name
 
 
-def as_strategies(obj: Any, *, registry: Registry | None = None) -> tuple[MlautEstimator, ...]:
+def as_strategies(obj: Any) -> tuple[MlautEstimator, ...]:
     """Return strategies from names, classes, estimators, pipelines, or any collection of these.
 
     Parameters
@@ -27,8 +27,6 @@ def as_strategies(obj: Any, *, registry: Registry | None = None) -> tuple[MlautE
         - a list, or any iterable, of all of these.
 
         A strategy that several words match is returned once. The input is not changed.
-    registry : Registry, optional
-        Registry in which names are looked up; by default the one of MLaut.
 
     Returns
     -------
@@ -51,9 +49,8 @@ def as_strategies(obj: Any, *, registry: Registry | None = None) -> tuple[MlautE
     mlaut.errors.StrategyError: two strategies are called 'LinearSVC': LinearSVC(C=1) and \
 LinearSVC(C=9); give them names: {'LinearSVC 1': ..., 'LinearSVC 2': ...}
     """
-    registry = REGISTRY if registry is None else registry
     taken: dict[str, tuple[MlautEstimator, Any]] = {}
-    for strategy, source in _each(obj, registry):
+    for strategy, source in _each(obj):
         check_name(strategy.name)
         if strategy.name in taken and isinstance(source, str) and taken[strategy.name][1] == source:
             if not strategy.chosen_by:
@@ -111,20 +108,20 @@ def _named_twice(name: str, first: Any, second: Any) -> StrategyError:
     )
 
 
-def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
+def _each(obj: Any) -> Iterator[tuple[MlautEstimator, Any]]:
     """Yield each strategy with its source: the object, or the registered name for a word."""
     if isinstance(obj, str) and (parts := wrapper_of(obj)):
         kind, inner = parts
-        for around in wrapped((strategy for strategy, _ in _each(inner, registry)), kind):
+        for around in wrapped((strategy for strategy, _ in _each(inner)), kind):
             yield around, around.name
     elif isinstance(obj, str):
-        for spec, word in registry.can_run(obj):
+        for spec, word in REGISTRY.can_run(obj):
             yield spec.make(word), spec.name
     elif isinstance(obj, Mapping):
         for name, value in obj.items():
-            yield _named(name, value, registry), value
+            yield _named(name, value), value
     elif _is_pair(obj):
-        yield _named(obj[0], obj[1], registry), obj[1]
+        yield _named(*obj), obj[1]
     elif has(type(obj), "fit") or has(obj, "fit") or not isinstance(obj, Iterable):
         own = issubclass(type(obj), MlautEstimator) and has(obj, "name")
         with looked_at(obj.name if own else type(obj).__name__):
@@ -132,7 +129,7 @@ def _each(obj: Any, registry: Registry) -> Iterator[tuple[MlautEstimator, Any]]:
         yield one, obj
     else:
         for item in obj:
-            yield from _each(item, registry)
+            yield from _each(item)
 
 
 def _is_pair(obj: Any) -> bool:
@@ -145,9 +142,9 @@ def _is_pair(obj: Any) -> bool:
     )
 
 
-def _named(name: Any, value: Any, registry: Registry) -> MlautEstimator:
+def _named(name: Any, value: Any) -> MlautEstimator:
     with looked_at(str(name)):
-        strategies = [strategy for strategy, _ in _each(value, registry)]
+        strategies = [strategy for strategy, _ in _each(value)]
     if len(strategies) != 1:
         raise StrategyError(
             f"the name {name!r} is given to {len(strategies)} strategies; give each its own"

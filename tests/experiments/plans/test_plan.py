@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut import Data, Generic_Estimator, Orchestrator
 from mlaut.data import from_frame
 from mlaut.errors import OptionalPackageError, StrategyError, StudyError
-from mlaut.estimators import REGISTRY, Registry, as_strategies
+from mlaut.estimators import as_strategies
 from mlaut.estimators.catalogue import registry
 from mlaut.experiments.cells.cell_input import cell_seed
 from mlaut.experiments.plans.entries import changed_parameters, strategy_entries
@@ -173,7 +173,7 @@ def test_strategies_run_on_datasets_of_their_task():
 
 
 def test_words_for_many_give_what_fits_the_task_of_the_data():
-    everything = as_strategies(["all"], registry=Registry(REGISTRY.search(package="scikit-learn")))
+    everything = as_strategies(["scikit-learn"])
     suited = applicable([entry("c")], everything)["c"]
     assert "SVC" in suited
     assert "Lacoste_SVM" in suited
