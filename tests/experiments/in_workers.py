@@ -22,3 +22,7 @@ def run(batch, timeout=None, n_workers=1):
 
 def words(outcomes):
     return [outcome.status.word for outcome in outcomes]
+
+
+def predictions(outcomes):
+    return [o.predictions.tobytes() for o in sorted(outcomes, key=lambda o: o.cell)]
