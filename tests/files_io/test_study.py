@@ -11,7 +11,6 @@ import zlib
 
 import h5py
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,14 +19,12 @@ from studies import assert_same_block, broken_off, entry, outcome, strategy
 
 from mlaut.analysis import Results
 from mlaut.errors import StoreError, StudyError, StudyLockedError
-from mlaut.files_io import FilesIO, StrategyEntry, StudyStore
+from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.outcomes.traces import pack_trace
 from mlaut.files_io.safe_files import seal
-from mlaut.files_io.safe_files.hdf5 import accept_changes, change_h5, rewrite_h5
-from mlaut.files_io.safe_files.texts import put_json, put_labels
+from mlaut.files_io.safe_files.hdf5 import accept_changes, rewrite_h5
 from mlaut.files_io.studies import study_layout
-from mlaut.files_io.studies.study_layout import arrays_of, damage_explained
-from mlaut.identity.digests import digest
+from mlaut.files_io.studies.study_layout import arrays_of
 from mlaut.records import REGRESSION, Status, Trace
 
 
@@ -560,180 +557,3 @@ def test_a_split_of_other_rows_is_refused_although_its_scheme_is_the_same(study,
     split = dataclasses.replace(known.split, folds=1 - known.split.folds, **more)
     with pytest.raises(StudyError, match=rf"otherwise \(kfold\(2\), {change}\); keep the stored"):
         study.save_splits([dataclasses.replace(known, split=split)])
-
-
-# ------------------------------------------------------------------- other names
-
-
-def filled(study):
-    with study.writing({"seed": 1}) as writer:
-        for name in ("tree", "svc"):
-            writer.write(*(outcome(study.load_split("iris"), name, fold=f) for f in range(2)))
-        writer.write(outcome(study.load_split("cpu"), "svc"))
-    terms = {"question": "control: svc", "missing": "svc", "losses": ["mse"]}
-    study.store_analysis({"analysis": terms})
-    study.store_analysis({"analysis": "of an earlier version"})
-    return study.block("iris"), study.details("iris")
-
-
-def test_renamed_and_removed_names_keep_every_other_outcome(study):
-    before, details = filled(study)
-    counts = study.restructure({"iris": "Iris", "cpu": None}, {"svc": "SVC", "tree": None})
-    assert counts == {"iris": 4, "cpu": 1, "svc": 3, "tree": 2}
-    assert study.datasets == ("Iris",)
-    assert [one.name for one in study.strategies] == ["SVC"]
-    assert study.strategies[0].metadata["named"] == ["svc"]
-    assert study.load_split("Iris").named == ("iris",)
-    after = study.block("Iris")
-    np.testing.assert_array_equal(after.predictions, before.predictions[1:])
-    np.testing.assert_array_equal(after.probabilities, before.probabilities[1:])
-    expected = [{**one, "strategy": "SVC", "dataset": "Iris"} for one in details[2:]]
-    assert study.details("Iris") == expected
-    first, second = study.analyses
-    assert first["analysis"] == {"question": "control: SVC", "missing": "SVC", "losses": ["mse"]}
-    assert second["analysis"] == "of an earlier version"
-    assert FilesIO(study.path).names_changed("strategy") == {"svc": "SVC", "tree": None}
-    assert [run["seed"] for run in study.runs] == [1]
-
-
-@pytest.mark.parametrize(
-    ("given", "counts"),
-    [
-        (({"cpu": "CPU"}, {}), {"cpu": 1}),
-        (({}, {"tree": None}), {"tree": 2}),
-        (({"iris": None}, {"svc": "SVC"}), {"iris": 4, "svc": 3}),
-    ],
-)
-def test_outcomes_are_counted_of_what_gets_another_name(study, given, counts):
-    filled(study)
-    assert study.restructure(*given) == counts
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (({"irsi": "x"}, {}), "no dataset 'irsi'; did you mean 'iris'"),
-        (({}, {"qqq": "x"}), "no strategy 'qqq'; it has tree, svc"),
-        (({"iris": "cpu"}, {}), "dataset 'cpu' exists; use another name"),
-        (({}, {"tree": "svc"}), "strategy 'svc' exists; use another name"),
-    ],
-)
-def test_a_name_that_is_not_there_or_not_free_changes_nothing(study, given, message):
-    before = study.path.read_bytes()
-    with pytest.raises(StudyError, match=message):
-        study.restructure(*given)
-    assert study.path.read_bytes() == before
-
-
-def test_a_race_keeps_its_strategies_and_datasets(study):
-    study.store_analysis({"race": {"losses": 1}})
-    with pytest.raises(StudyError, match="a race decides by all of its strategies and datasets"):
-        study.restructure({"iris": None})
-    assert study.datasets == ("cpu", "iris")
-
-
-def test_a_copy_has_the_study_alone_and_the_same_bytes_each_time(study, tmp_path):
-    before, details = filled(study)
-    FilesIO(study.path, "a").save_pandas_dataset(
-        pd.DataFrame({"a": [1.0, 2.0], "y": ["n", "y"]}),
-        metadata={"class_name": "y", "dataset_name": "private"},
-    )
-
-    def plain(record):
-        return {key: value for key, value in record.items() if key != "seed"}
-
-    copies = [study.copy_to(tmp_path / f"{k}.h5", plain) for k in range(2)]
-    assert copies[0].path.read_bytes() == copies[1].path.read_bytes()
-    assert_same_block(copies[0].block("iris"), before)
-    assert copies[0].details("iris") == details
-    assert [sorted(run) for run in copies[0].runs] == [["id"]]
-    assert (copies[0].id, FilesIO(copies[0].path).list_datasets()) == (study.id, ([], []))
-
-
-def test_a_file_of_datasets_without_a_study_is_compacted_too(tmp_path):
-    io = FilesIO(tmp_path / "input.h5", "a")
-    frame = pd.DataFrame({"a": np.random.default_rng(0).random(9000), "y": ["n", "y"] * 4500})
-    for name in ("a", "b"):
-        io.save_pandas_dataset(frame, metadata={"class_name": "y", "dataset_name": name})
-    with change_h5(io.path) as file:
-        del file["a"]
-    before, after = StudyStore(io.path).compact()
-    assert after < before == 2 * after or after < 0.7 * before
-    assert io.list_datasets()[0] == ["b"]
-    assert io.load_dataset("b").frame.equals(frame)
-
-
-# ----------------------------------------------------------- weights, and files of other versions
-
-
-def test_weights_of_rows_are_kept_and_checked(tmp_path):
-    weights = np.array([1, 2, 0.5, 0, 1, 1])
-    study = StudyStore(tmp_path / "study.h5")
-    study.save_splits([dataclasses.replace(entry("iris"), weights=weights)])
-    study.allocate([strategy("tree")])
-    assert study.load_split("iris").weights.tolist() == weights.tolist()
-    assert study.block("iris").weights.tolist() == weights.tolist()
-    for wrong in (-weights, np.full(6, np.inf), weights[:5], weights.astype("f4")):
-        with rewrite_h5(study.path) as file:
-            del file["splits/iris/weights"]
-            file["splits/iris/weights"] = wrong
-        with pytest.raises(StoreError, match="the split of dataset 'iris' contradicts itself"):
-            study.load_split("iris")
-
-
-def test_a_strategy_of_a_version_with_other_modules_is_the_same_today(study):
-    identity = {"class": "mlaut.estimators.strategy.wrappers.Balanced", "C": [1]}
-    study.allocate([StrategyEntry("old", digest(identity), identity)])
-    today = {"class": "mlaut.estimators.Balanced", "C": [1]}
-    assert study.strategies[-1] == StrategyEntry("old", digest(today), today)
-    study.allocate([StrategyEntry("old", digest(today), today)])
-    assert [one.name for one in study.strategies] == ["tree", "svc", "old"]
-
-
-def test_a_regression_without_stored_classes_has_none(study):
-    with rewrite_h5(study.path) as file:
-        del file["splits/cpu/classes"]
-    assert study.load_split("cpu").classes == ()
-
-
-@pytest.mark.parametrize("call", [StudyStore.compact, lambda s: s.copy_to("copy.h5", dict)])
-def test_a_dataset_that_has_lost_its_arrays_is_damage(study, call, monkeypatch):
-    monkeypatch.chdir(study.path.parent)
-    with rewrite_h5(study.path) as file:
-        del file["experiments/predictions/cpu"]
-    with pytest.raises(StoreError, match=r"study\.h5: damaged where a study was expected .*'cpu'"):
-        call(study)
-    assert list(study.path.parent.iterdir()) == [study.path]
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("experiments/strategies/name", [1, 2], "a strategy has no name, fingerprint, identity"),
-        ("experiments/strategies/metadata", ["[]", "[]"], "a strategy has no name, fingerprint"),
-        ("experiments/predictions/iris/strategies", [1, 2], "a strategy of /.*/iris has no name"),
-    ],
-)
-def test_strategies_with_values_of_other_types_are_damage(study, name, value, message):
-    with rewrite_h5(study.path) as file:
-        group, _, key = name.rpartition("/")
-        del file[name]
-        put_labels(file[group], key, value)
-    with pytest.raises(StoreError, match=f"damaged where a study was expected .*{message}"):
-        _ = study.strategies, study.block("iris")
-
-
-@pytest.mark.parametrize("wrong", [{"seed": "1"}, {"versions": []}, {"input": 3}, {"id": 3}])
-def test_a_run_with_values_of_other_types_is_damage(study, wrong):
-    with rewrite_h5(study.path) as file:
-        put_json(file, "experiments/runs", [{"id": "a", **wrong}])
-    with pytest.raises(StoreError, match="the record of a run has a value of another type"):
-        _ = study.runs
-
-
-def test_an_error_of_the_system_in_the_midst_of_reading_is_no_damage(study):
-    with (
-        pytest.raises(StoreError, match=r"study\.h5: too many files are open while reading; raise"),
-        damage_explained(study.path),
-    ):
-        raise RuntimeError(f"Can't read data (errno = {errno.EMFILE}, error message = 'Too many')")
