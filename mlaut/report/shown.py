@@ -200,7 +200,7 @@ def in_words_of(results: Results) -> Callable[[str], str]:
     def one(found: re.Match[str]) -> str:
         return (word.capitalize() if found[1] == "S" else word) + "s" * (found[2] == "ies")
 
-    return lambda text: re.sub(r"\b([Ss])trateg(y|ies)\b", one, text)
+    return lambda text: re.sub(r"\b([Ss])trateg(y|ies)\b(?!=)", one, text)  # `=`: a command
 
 
 def decision_groups(decision: VerdictTable) -> list[tuple[str, list[str], bool]]:

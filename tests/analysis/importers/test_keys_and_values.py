@@ -73,9 +73,25 @@ def test_names_of_single_runs_name_no_strategies(tmp_path):
 
 def test_settings_that_differ_among_repeated_rows_are_in_the_command(tmp_path):
     table = runs(dataset=SETS[:2], model=["a", "b"], rate=[0.1, 0.2], again=[0, 1, 2])
-    asked = refused(tmp_path, table.drop(columns="again"), "score_x", greater_is_better=True)
+    table = table.drop(columns="again")
+    asked = refused(tmp_path, table[:-1], "score_x", greater_is_better=True)
     assert "they differ in rate: if these are settings" in asked
     assert asked.endswith("strategy=model+rate,dataset=dataset,repeat=rows --greater-is-better")
+    results = read(tmp_path, table, "score_x", greater_is_better=True)  # as many of each
+    assert "Read: 4 datasets (`dataset` + `rate`) of 2 sources (`dataset`)" in results.how_read
+    assert "; means of 3 repeats (`row`)" in results.how_read
+    assert "strategy=model+rate,repeat=rows --greater-is-better`" in results.how_read
+
+
+def test_as_many_rows_of_each_cell_are_repeats_beside_what_was_measured(tmp_path):
+    table = runs(dataset=SETS[:2], model=["a", "b"], again=[0, 1, 2]).drop(columns="again")
+    table["memory_mb"] = np.arange(100.5, 112.5)
+    training = table.assign(score_x=np.nan, task="training")
+    table = pd.concat([table.assign(task="inference"), training], ignore_index=True)
+    results = read(tmp_path, table, "score_x", greater_is_better=True)
+    assert (len(results.datasets), results.strategies) == (2, ("a", "b"))
+    assert "means of 3 repeats (`row`)" in results.how_read
+    assert "not used: 12 rows without `score_x`" in results.how_read
 
 
 def test_the_seed_of_each_row_does_not_hide_its_settings(tmp_path):

@@ -228,6 +228,7 @@ def test_settings_go_to_the_key_whose_cells_they_fill(tmp_path):
     assert ways == [
         "dataset=dataset+clf,strategy=method+by",
         "dataset=dataset,strategy=method+clf+by",
+        "dataset=dataset+clf+by,strategy=method",
     ]
 
 
@@ -257,6 +258,7 @@ def test_names_of_columns_tell_conditions_of_datasets_from_settings(column, valu
 
 def test_amounts_are_of_problems_where_scores_differ_more_by_them_than_by_strategies(tmp_path):
     table = crossed(problem=["x", "y"], algorithm=["a", "b"], size=[10, 20, 40])
+    table = table[(table["algorithm"] == "b") | (table["size"] < 40)]  # not crossed
     assert "differ in `size`: are the strategies" in refused(tmp_path, table)
     table["nodes"] = table["size"] ** 2 + (table["algorithm"] == "a")
     table = table.drop(columns="accuracy")
@@ -324,9 +326,12 @@ def test_a_difference_of_metrics_is_no_strategy(tmp_path):
 
 def test_numbers_of_repeated_strategies_are_settings_beside_the_metric(tmp_path):
     table = crossed(method=["a", "b"], drop=[0.0, 0.5, 0.9]).assign(loss=0.5, n_seeds=3)
-    asked = refused(tmp_path, table)
-    assert "rows repeat `method`, and differ in `drop`" in asked
-    assert "--columns dataset=drop,strategy=method" in asked
+    results = read(tmp_path, table)
+    assert (results.datasets, results.strategies) == (("0", "0.5", "0.9"), ("a", "b"))
+    assert "--columns strategy=method+drop`" in results.how_read
+    counted = refused(tmp_path, table.assign(drop=[1, 2, 3] * 2))  # they may be repeats
+    assert "rows repeat `method`, and differ in `drop`" in counted
+    assert "--columns dataset=drop,strategy=method" in counted
 
 
 def test_cases_with_their_labels_are_no_results(tmp_path):

@@ -28,6 +28,7 @@ _FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets,
 
 
 _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
+_FEWEST = 2  # sources
 _OWN = 0.8  # share of rows with a text of their own
 
 
@@ -236,22 +237,28 @@ def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
     raise g.refuse(f"several columns are of {wanted}", *ways)
 
 
-def sources_by_dataset(g: Sheet, dataset: list[str]) -> dict[str, str]:
-    """Return the source of each dataset, if a column of texts names sources."""
+def sources_by_dataset(g: Sheet, dataset: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the source of each dataset, and the columns that name it.
+
+    A column of texts has sources; or the datasets are those of a column at several conditions.
+    """
     names = [x for x in g.named("source") if not g.columns[x].is_number or x == g.asked.clusters]
     names = [x for x in names if x not in dataset][:1]
     if not names:
-        return {}
-    label, source = g.label(dataset), g.columns[names[0]].labels()
+        own = [x for x in dataset if role_of(x) == "dataset"]
+        names = own if _FEWEST <= g.n_of(*own) < g.n_of(*dataset) else []
+    if not names:
+        return {}, []
+    label, source = g.label(dataset), g.label(names)
     chosen = bool(g.asked.clusters or g.asked.columns.get("source"))
     of: dict[str, str] = {}
     for name, where in zip(label.tolist(), source.tolist(), strict=True):
         if not where or of.setdefault(name, where) != where:
             if not chosen:
                 g.roles[names[0]] = ""
-                return {}
+                return {}, []
             raise AnalysisError(
                 f"dataset {name!r} has {'two' if where else 'no'} sources in the column "
                 f"{names[0]!r}: each needs one"
             )
-    return of
+    return of, names

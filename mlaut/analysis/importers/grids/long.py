@@ -32,9 +32,11 @@ _FOLDER = (
 _FULL = 0.5  # share of the cells with a row, from which a column without a name is of datasets
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
+_RUNS = 3  # rows of each cell, as many of all, from which they are repeats
 _APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
 _ALONE = "has hardly more than one row, so nothing can be compared"
 UNNAMED = "no column names it"
+_FLAGS = {"true", "false", "yes", "no", ""}
 
 
 def read_long(g: Sheet, keys: Keys) -> Reading:
@@ -85,14 +87,13 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     for x in repeat[::-1]:  # numbers that were measured, such as iterations
         rest = [y for y in repeat if y != x]
         repeat = rest if rest and g.is_key([*dataset, *strategy, *rest, *fold]) else repeat
-    sources = sources_by_dataset(g, dataset) if dataset else {}
-    used = {*dataset, *strategy, *repeat, *fold, score, *g.named("source")[:1] * bool(sources)}
+    sources, source = sources_by_dataset(g, dataset)
+    used = {*dataset, *strategy, *repeat, *fold, score, *source}
     spread, paired = column.spreads, g.spreads_of([score])
     alone = [x for x in g.columns if word_of(x) in WORDS["spreads"][:12] and x not in used]
     if spread is None and len(alone) == 1 and g.columns[alone[0]].is_number:
         spread, paired = g.columns[alone[0]].numbers, quoted(alone)
         used |= {*alone}
-    source = g.named("source")[:1] if sources else []
     each = {"dataset": dataset, "strategy": strategy, "score": [score], "repeat": repeat}
     each |= {"fold": fold, "source": source}
     names = {part: quoted(x) for part, x in each.items()} | {"spread": paired}
@@ -126,10 +127,16 @@ def _score(g: Sheet, keys: Keys) -> str:
 
 
 def _of_this_metric(g: Sheet, keys: Keys, has: np.ndarray) -> np.ndarray:
-    """Return which rows count: all of the datasets that have any score."""
+    """Return which rows count: those with a score, and others of datasets that have any.
+
+    Where each cell has a score, an empty row is of another metric, as that of a training.
+    """
     if has.all() or not keys.dataset:
         return has
     label = g.label(keys.dataset)
+    cell = g.label([*keys.dataset, *keys.strategy])
+    if keys.strategy and not set(cell) - set(cell[has]):
+        return has
     scored = set(label[has])
     return np.array([x in scored for x in label])
 
@@ -145,8 +152,7 @@ def _other_key(
         return [], strategy
     texts = [x for x in g.named("", "source") if not g.columns[x].is_number and x not in known]
     texts = [x for x in g.columns if x in texts and not (known and g.fixes(known, x))]
-    flags = {"true", "false", "yes", "no", ""}
-    texts = [x for x in texts if not {y.lower() for y in g.columns[x].coded[1]} <= flags]
+    texts = [x for x in texts if not {y.lower() for y in g.columns[x].coded[1]} <= _FLAGS]
     texts = [x for x in texts if all(g.columns[x].coded[1])] or texts  # names are in each row
     texts = [x for x in texts if not is_prose(g, x)] or texts
     like: dict[str, list[str]] = {}  # columns with the same things by other names
@@ -180,9 +186,14 @@ def _other_key(
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
         names = [x for x in g.columns if x in (*strategy, *found)]
-        if strategy and part_by_name(found[0]) == "strategy" and g.is_key([*names, *more]):
-            g.tell_other({"dataset": found})  # both are settings, and nothing names a dataset
-            return [], names
+        if strategy and part_by_name(found[0]) == "strategy":
+            if not g.is_key([*names, *more]) and role_of(found[0]) == "strategy":
+                text = f"{quoted(names, ' and ')} may both name strategies, or one the datasets"
+                ways = [{"dataset": [x], "strategy": [y]} for x, y in (names, names[::-1])]
+                raise g.refuse(text, *ways, {"strategy": names})
+            if g.is_key([*names, *more]):
+                g.tell_other({"dataset": found})  # both are settings, and nothing names a dataset
+                return [], names
         if strategy and found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found):
             text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
             raise g.refuse(text, {"strategy": names}, {"dataset": found})
@@ -243,6 +254,7 @@ def _tell_apart(
     for size in (1, 2, 3):
         found = [c for c in combinations(others[:12], size) if g.is_key([*keys, *c])]
         if found:
+            found.sort(key=lambda c: not _is_crossed(g, dataset, strategy, c))
             return _as_part(g, dataset, strategy, repeat, score, found)
     doubled = doubled_rows(g, keys)
     same = doubled_rows(g, [*keys, score])
@@ -254,24 +266,35 @@ def _tell_apart(
         return strategy, dataset, repeat
     others = [x for x in g.columns if x not in (*keys, score) and not g.fixes(keys, x)]
     others = [x for x in others if g.n_of(x) <= g.n / 2 and usual_name(x) is None]
-    if others and g.is_key([*keys, *others]):  # many settings
+    if others and g.is_key([*keys, *others]):  # many settings, without what follows from them
+        for x in others[::-1]:
+            rest = [y for y in others if y != x]
+            others = rest if g.is_key([*keys, *rest]) else others
         return _as_part(g, dataset, strategy, repeat, score, [tuple(others)])
+    before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
+    settings = [x for x in before or varied if not _is_measured(g, dataset, strategy, x)]
+    crossed = bool(settings) and _is_crossed(g, dataset, strategy, settings)
+    if crossed or (dataset and strategy and not settings):
+        sizes = np.bincount(pd.factorize(g.label([*keys, *settings]))[0])
+        if sizes.min() == sizes.max() >= _RUNS:
+            other = {"dataset": dataset, "strategy": [*strategy, *settings], "repeat": "rows"}
+            g.tell_other(*[{k: x for k, x in other.items() if x}] * crossed)
+            dataset = [*dataset, *settings]
+            return strategy, dataset, g.number_rows([*dataset, *strategy])
     at = np.flatnonzero(doubled)[0]
     first = ", ".join(str(g.label([x])[at]) for x in keys)
     text = (
         f"{counted(int(doubled.sum()), 'repeated row')}, the first: {first}; no column tells them "
         "apart (a repeat, a seed, a setting); if they are repeats"
     )
-    before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
-    settings = before or varied
     if settings:  # which mostly stand in front of their results
         text = text.partition("; no column")[0] + f"; they differ in {some_of(settings)}: if these "
         text += "are settings of strategies, and the rest are repeats"
     known = {"strategy": [*strategy, *settings]} if settings else {}
     known |= {"dataset": dataset} if dataset and settings else {}
     other = {"dataset": settings, "strategy": strategy, "repeat": "rows"}
-    crossed = not dataset and strategy and len(settings) == 1
-    raise g.refuse(text, {**known, "repeat": "rows"}, *[other] * bool(crossed))
+    alone = not dataset and strategy and len(settings) == 1
+    raise g.refuse(text, {**known, "repeat": "rows"}, *[other] * bool(alone))
 
 
 def _keep_last(g: Sheet, keys: Names, name: str) -> None:
@@ -347,11 +370,14 @@ def _as_part(
     if first >= _CROSSED and second < _FILLED and not steps:
         return others, own, repeat
     kinds = {x: _kind(g, x, dataset, strategy, score) for x in chosen}
+    if _is_crossed(g, dataset, strategy, chosen):  # strategies are compared at the same values
+        kinds = {x: kind or "dataset" for x, kind in kinds.items()}
     named = [
         (own, others)
         for _, (own, others) in ways
         if all(x in (own if kinds[x] == "dataset" else others) for x in chosen)
     ]
+    steps &= not _is_crossed(g, dataset, strategy, chosen)
     if named and all(kinds.values()) and not steps:
         g.tell_other(*(_told(way) for _, way in ways if way != named[0]))
         return named[0][1], named[0][0], repeat
@@ -366,6 +392,33 @@ def _as_part(
     told = [_told(way) for _, way in ways[:_MOST_WAYS]]
     told += [{**known, "strategy": strategy, "repeat": [*repeat, *chosen]}] * (len(chosen) == 1)
     raise g.refuse(text, *told)
+
+
+def _is_crossed(g: Sheet, dataset: Names, strategy: Names, chosen: Sequence[str]) -> bool:
+    """Return whether several strategies have a row at nearly each value of columns, as designed.
+
+    Numbers 0, 1, 2, ..., and flags may be of repeats or of strategies all the same.
+    """
+    if not strategy or g.n_of(*strategy) < 2 or any(_counts(g, x) for x in chosen):
+        return False
+    conditions = [*dataset, *chosen]
+    cells = g.n_of(*conditions) * g.n_of(*strategy)
+    return g.n_of(*conditions, *strategy) >= _CROSSED * cells
+
+
+def _is_measured(g: Sheet, dataset: Names, strategy: Names, name: str) -> bool:
+    """Return whether a column has numbers that differ by row, as no setting or condition does."""
+    if not g.columns[name].is_number or g.n_of(name) > g.n / 2:
+        return g.columns[name].is_number
+    told = part_by_name(name) or _counts(g, name)
+    return not told and not _is_crossed(g, dataset, strategy, [name])
+
+
+def _counts(g: Sheet, name: str) -> bool:
+    """Return whether a column is constant, a flag, or numbers its values 0, 1, ... or 1, 2, ..."""
+    names = {x.lower() for x in g.columns[name].coded[1]}
+    n = len(names)
+    return n < 2 or names <= _FLAGS or any(names == {*map(str, range(i, n + i))} for i in (0, 1))
 
 
 def _assignments(
@@ -389,7 +442,8 @@ def _assignments(
     else:
         ways.sort(key=lambda way: (way[0] < _CROSSED, sign * len(way[1][0])))
     least = ways[0][0] * _FILLED
-    return [way for i, way in enumerate(ways) if i < 2 or way[0] >= least]
+    own = [way for i, way in enumerate(ways) if i < 2 or way[0] >= least]
+    return own + [way for way in ways if way not in own and way[1][1] == strategy]
 
 
 def _told(way: tuple[Names, Names]) -> dict[str, Names]:

@@ -60,8 +60,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     repeat, fold = list(keys.repeat), list(keys.fold)
     if g.asked.columns.get("repeat") == ("rows",):
         repeat = g.number_rows(rows)
-    sources = sources_by_dataset(g, rows) if kind == "dataset" and rows else {}
-    source = g.named("source")[:1] if sources else []
+    sources, source = sources_by_dataset(g, rows if kind == "dataset" else [])
     others = {*rows, *repeat, *fold, *source}
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
     columns = [x for x in g.columns if x not in others]
