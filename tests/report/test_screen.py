@@ -347,3 +347,14 @@ def test_one_verdict_of_all_rows_is_no_column(tmp_path, draw_only):
     page = file.read_text(encoding="utf-8")
     assert 'class="pill' not in page
     assert "undecided" not in dict(screen_of(few.sections[0]).words)
+
+
+def test_the_command_of_another_reading_keeps_the_words_of_its_options(tmp_path):
+    table = pd.DataFrame(
+        [(d, m, k) for d in "abcd" for m in ("x", "y") for k in (0.1, 0.5)],
+        columns=["dataset", "model", "share"],
+    )
+    table.assign(accuracy=np.linspace(0.3, 0.9, 16)).to_csv(tmp_path / "scores.csv", index=False)
+    screen = " ".join(str(make_report(tmp_path / "scores.csv", "accuracy")).split())
+    assert "2 models (`model`)" in screen
+    assert "--columns dataset=dataset,strategy=model+share`." in screen

@@ -155,3 +155,10 @@ def test_the_name_of_each_run_is_no_repeat_of_a_method(tmp_path):
         table[name] = RNG.uniform(0.2, 0.8, 6).round(3)
     results = read(tmp_path, table)
     assert results.strategies == tuple(table.run_id)
+
+
+def test_two_words_for_strategies_are_asked_about_where_a_number_is_between_them(tmp_path):
+    table = runs(variant=["p", "q"], N=[1, 4, 16], method=["a", "b", "c"])
+    asked = refused(tmp_path, table, "score_x", greater_is_better=True)
+    assert "`variant` and `method` may both name strategies, or one the datasets" in asked
+    assert "--columns dataset=variant,strategy=method --greater-is-better" in asked

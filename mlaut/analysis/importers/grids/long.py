@@ -189,8 +189,9 @@ def _other_key(
         if strategy and part_by_name(found[0]) == "strategy":
             if not g.is_key([*names, *more]) and role_of(found[0]) == "strategy":
                 text = f"{quoted(names, ' and ')} may both name strategies, or one the datasets"
-                ways = [{"dataset": [x], "strategy": [y]} for x, y in (names, names[::-1])]
-                raise g.refuse(text, *ways, {"strategy": names})
+                sides = ((found, strategy), (strategy, found))
+                swapped = ({"dataset": x, "strategy": y} for x, y in sides)
+                raise g.refuse(text, *swapped, {"strategy": names})
             if g.is_key([*names, *more]):
                 g.tell_other({"dataset": found})  # both are settings, and nothing names a dataset
                 return [], names
