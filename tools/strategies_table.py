@@ -60,7 +60,7 @@ def row(strategy: Any) -> str:
         f"`{about['name']}`",
         ", ".join(about["estimator_family"]),
         f"`{about['wraps'].partition('(')[0]}`",
-        preparation(strategy.preprocessing),
+        preparation(strategy.preprocessing) + ", target scaled" * strategy.normalize_labels,
         str(about["n_candidates"]),
         grid or "none",
         ", ".join(f"{n:,} iterations" for n in about["stops_after"].values()) or "its end",
