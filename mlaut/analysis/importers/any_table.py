@@ -5,6 +5,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,9 @@ from mlaut.analysis.importers.grids.forms import (
     grid_of_object,
     grids_of,
 )
-from mlaut.analysis.importers.grids.names import role_of, same_metric, without_unit
+from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, without_unit
 from mlaut.analysis.importers.grids.readings import answers_to, read_grid
+from mlaut.analysis.importers.grids.several import is_other, joined, tells_datasets
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
@@ -135,6 +137,8 @@ def _of_file(path: Path, asked: Asked, greater_is_better: bool | None, trust: bo
     if str(path) != "-" and not path.exists():
         raise DataError(f"{path}: no such file; check the path")
     grid = _one_of(grids_of(path, trust), asked)
+    if isinstance(grid, Reading):
+        return _results(grid, asked, greater_is_better)
     if path.is_file() and not asked.columns:
         check_program(path, set(grid.table))
     for required, read in {**_READERS, **tables_of_plugins()}.items():
@@ -160,57 +164,78 @@ def _asked(
     return Asked(where, metric or "", each, clusters, str(columns.get("table", "")))
 
 
-def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid:
-    """Return the only table, or the one that its number or heading names."""
-    if len(grids) > 1 and asked.table == _ALL:
-        return _together(grids, asked)
-    if chosen := asked.table:
+def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
+    """Return the only table, the one that its number or heading names, or what several say."""
+    if (chosen := asked.table) and chosen != _ALL:
         named = [x for i, x in enumerate(grids, 1) if chosen == str(i) or chosen == x.name]
         named = named or [x for x in grids if chosen.lower() in x.name.lower()]
         if len(named) != 1:
             raise AnalysisError(f"{asked.where}: {len(named)} tables are called {chosen!r}")
         return named[0]
-    if len(grids) == 1:
+    if len(grids) == 1 and not chosen:
         return grids[0]
     wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
-    readable: dict[int, Reading] = {}
-    answers: list[tuple[Asked, Reading]] = []
-    why = ""
-    for number, grid in sorted(enumerate(grids, 1), key=lambda x: x[0] not in wanted):
-        try:
-            reading = read_grid(grid, replace(asked, table=str(number)))
-            if len(set(reading.strategy)) > 1:
-                readable[number] = reading
-        except AnalysisError as error:
-            found = answers_to(grid, error) if isinstance(error, QuestionError) else []
-            found = [x for x in found if asked.metric in ("", x[0].metric)]
-            answers = answers or found[:2]
-            why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
+    readable, answers, why = _tried(grids, asked, wanted)
+    if chosen:
+        return _of_all(grids, readable, asked)
     many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
-    readable = many if len(many) == 1 else readable  # those of one dataset count after it
-    alike = [n for n in readable if n in wanted]
-    ones = alike or ([] if wanted else list(readable))
-    names = [list(map(str, grid.table)) for grid in grids]
-    single = [n for n in ones if n not in many]  # of one dataset, as others may be for their own
-    alone = [names.count(names[n - 1]) for n in ones] == [1] and not (single and len(wanted) > 1)
-    alone = alone or len(wanted) == 1
-    if len(ones) == 1 and alone:  # no luck of one of several sheets of one form
-        number = ones[0]
+    told = many if len(many) == 1 else readable  # those of one dataset count after it
+    ones = {n: x for n, x in told.items() if n in wanted}
+    if not wanted & {*answers, *readable}:
+        ones = told
+    heads = [grids[n - 1].name for n in ones]
+    if tells_datasets(heads, asked.metric) and (together := joined(ones, heads)):
+        return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
+    others = [[*map(str, x.table)] for x in grids if not _other_measure(x, asked.metric)]
+    for number in ones if len(ones) == 1 else ():
         grid = grids[number - 1]
-        this = f"{grid.name!r}" if grid.name else f"number {number}"
-        others = f"tables of the file other than {this} ({len(grids) - 1})"
-        return Grid(grid.name, grid.table, grid.unnamed, (*grid.left, others))
+        single = number not in many and len(wanted) > 1  # as others may be for their own
+        alone = others.count([*map(str, grid.table)]) == 1 and not single
+        if alone or wanted == {number}:  # no luck of one of several sheets of one form
+            this = f"{grid.name!r}" if grid.name else f"number {number}"
+            left = f"tables of the file other than {this} ({len(grids) - 1})"
+            return Grid(grid.name, grid.table, grid.unnamed, (*grid.left, left))
+    last = {n for n in readable if is_summary(grids[n - 1].name)}
+    largest = sorted(readable, key=lambda n: (n in last, -len(readable[n].score)))
+    shown = [n for n in largest if n in wanted][:2] + [n for n in largest if n not in wanted]
+    chooses = [(asked.with_columns(table=str(n)), readable[n]) for n in shown[:3]]
+    with suppress(AnalysisError):
+        chooses.insert(0, (words := asked.with_columns(table=_ALL), _of_all(grids, ones, words)))
+    text = _listed(grids, asked) + ("" if readable else f", and none is read at once ({why})")
+    answered = chooses or next(iter(answers.values()), [])
+    raise _asking(text + ": choose one" * bool(answered), answered)
+
+
+def _listed(grids: Sequence[Grid], asked: Asked) -> str:
     kinds = [
         f"{i}: {(x.name or 'without heading')[:40]!r} ({len(x.table)} x {x.table.shape[1]})"
         for i, x in enumerate(grids, 1)
     ]
-    chooses = _of_all(grids, asked)
-    chooses += [(asked.with_columns(table=str(i)), x) for i, x in list(readable.items())[:2]]
-    answers = chooses or answers
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
-    text = f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more})"
-    text += "" if readable else f", and none is read at once ({why})"
-    raise _asking(text + ": choose one" * bool(answers), answers)
+    return f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more})"
+
+
+def _tried(
+    grids: Sequence[Grid], asked: Asked, wanted: set[int]
+) -> tuple[dict[int, Reading], dict[int, list[tuple[Asked, Reading]]], str]:
+    """Return what each table reads by its number, the answers to questions on others, and one."""
+    readable: dict[int, Reading] = {}
+    answers: dict[int, list[tuple[Asked, Reading]]] = {}
+    why = ""
+    for number, grid in sorted(enumerate(grids, 1), key=lambda x: x[0] not in wanted):
+        if number not in wanted and (other := _other_measure(grid, asked.metric)):
+            why = why or f"{grid.name!r} is of {other}"
+            continue
+        try:
+            reading = read_grid(grid, replace(asked, table=str(number)))
+            if len({*reading.strategy}) > 1:
+                readable[number] = reading
+        except AnalysisError as error:
+            found = answers_to(grid, error) if isinstance(error, QuestionError) else []
+            if found := [x for x in found if asked.metric in ("", x[0].metric)]:
+                answers[number] = found[:2]
+            why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
+    return readable, answers, why or "each has one strategy"
 
 
 def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
@@ -228,18 +253,43 @@ def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
     return Grid("", pd.concat(tables, ignore_index=True), left=(*others, *left))
 
 
-def _of_all(grids: Sequence[Grid], asked: Asked) -> list[tuple[Asked, Reading]]:
-    """Return the answer that takes all tables together, if they can be read so."""
-    all_of = asked.with_columns(table=_ALL)
-    try:
-        return [(all_of, read_grid(_together(grids, all_of), all_of))]
-    except AnalysisError:
-        return []
+def _of_all(grids: Sequence[Grid], readable: Mapping[int, Reading], asked: Asked) -> Reading:
+    """Return what all tables say: those of the same strategies, or those of the same columns."""
+    if together := joined(readable, [grids[n - 1].name for n in readable]):
+        return _left_out(together, len(grids) - len(readable), asked, next(iter(readable)))
+    reading = read_grid(_together(grids, asked), asked)
+    if any(x.startswith(f"`{_HEADING}") for x in reading.unused):
+        raise AnalysisError(f"{asked.where}: the headings of its tables tell no rows apart")
+    return reading
+
+
+def _other_measure(grid: Grid, metric: str) -> str:
+    """Return the last word of a heading, if it is that of another measure."""
+    last = re.split(r"[\s,(]+", grid.name.rstrip(") "))[-1]
+    return last if metric and is_other(last, metric) else ""
+
+
+def _left_out(reading: Reading, n: int, asked: Asked, first: int) -> Reading:
+    """Return a reading of several tables that tells how many others there are, and another one."""
+    others = [f"{counted(n, 'other table')} of the file"] * (n > 0)
+    other = f"One table alone: `{asked.with_columns(table=str(first)).command()}`"
+    names = {**reading.names, "other": other * (asked.table != _ALL)}
+    return replace(reading, names=names, unused=(*others, *reading.unused))
 
 
 def _names(grid: Grid, metric: str) -> bool:
-    """Return whether the heading or a column of a table names a metric."""
-    texts = [grid.name, *(str(x) for name in grid.table for x in np.atleast_1d(np.array(name)))]
+    """Return whether the heading, a column or a cell of those of metrics names a metric."""
+    heading = re.split(r"[\s(),:_-]+", grid.name)
+    columns = [str(x) for name in grid.table for x in np.atleast_1d(np.array(name))]
+    rows = [
+        grid.table[x] for x in columns if grid.table.columns.nlevels == 1 and role_of(x) == "metric"
+    ]
+    texts = [
+        grid.name,
+        *heading,
+        *columns,
+        *(x for cells in rows for x in map(str, cells.unique())),
+    ]
     bare = [y for x in texts if x for y in (measure_in(x) or x, without_unit(x))]
     return any(same_metric(x, metric) for x in bare)
 
@@ -289,7 +339,7 @@ def _may_be_cases(grid: Grid, asked: Asked) -> bool:
 
 
 def _read(grid: Grid, asked: Asked, greater_is_better: bool | None) -> Results:
-    """Return the results of a grid; an error about their values names the file."""
+    """Return the results of a grid."""
     try:
         reading = read_grid(grid, asked)
     except QuestionError as question:
@@ -298,6 +348,11 @@ def _read(grid: Grid, asked: Asked, greater_is_better: bool | None) -> Results:
             raise told from None
         init = f"mlaut init {shlex.quote(asked.where)}"
         raise AnalysisError(f"{told}; or if rows are cases to learn from: {init}") from None
+    return _results(reading, asked, greater_is_better)
+
+
+def _results(reading: Reading, asked: Asked, greater_is_better: bool | None) -> Results:
+    """Return the results of a reading; an error about their values names the file."""
     try:
         return results_of_reading(reading, greater_is_better)
     except AnalysisError as error:

@@ -266,7 +266,7 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
                 f"or the name of a metric{nearest(which, (*metric_names(), *GREATER, *LESS))}"
             ) from error
-        return TableMetric(which, greater_is_better, known=_usual_metric(which, greater_is_better))
+        return TableMetric(which, greater_is_better, known=usual_metric(which, greater_is_better))
     if greater_is_better is None:
         return known
     if known.greater_is_better != greater_is_better:
@@ -279,7 +279,7 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
     return TableMetric(name, bool(greater_is_better), known=None if other_units else known)
 
 
-def _usual_metric(name: str, greater_is_better: bool) -> MLautScore | None:
+def usual_metric(name: str, greater_is_better: bool) -> MLautScore | None:
     """Return the metric that others call so, with its range; None if there is none."""
     usual = usual_name(name)
     try:  # what is called an error may be any

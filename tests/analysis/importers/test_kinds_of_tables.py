@@ -388,16 +388,17 @@ def test_one_table_for_each_dataset_is_read_with_headings_as_datasets(tmp_path):
     ]
     path = tmp_path / "t.md"
     path.write_text("\n".join([*tables, "## times\n\n| model | s |\n|---|---|\n| x | 1 |\n"]))
-    with pytest.raises(AnalysisError, match=r"it has 4 tables .*: choose one.*--columns table=all"):
-        read_results(path, "accuracy")
-    results = read_results(path, "accuracy", columns={"table": "all"})
-    assert results.scores.loc["wine"].tolist() == [0.21, 0.22]
-    assert "3 datasets (`heading`)" in results.how_read
-    assert "not used: 1 table with other columns or no heading" in results.how_read
-    path.write_text("\n".join(tables).replace("| model |", "| heading |"))
-    columns = {"table": "all", "strategy": "heading"}
+    for columns, other in (({}, " One table alone: `mlaut report"), ({"table": "all"}, "")):
+        results = read_results(path, "accuracy", columns=columns)
+        assert results.scores.loc["wine"].tolist() == [0.21, 0.22]
+        assert "3 datasets (headings of 3 tables)" in results.how_read
+        assert f"not used: 1 other table of the file.{other}" in results.how_read
+    models = [f"## {x}\n\n|heading|accuracy|\n|-|-|\n|iris|0.{x}1|\n|wine|0.{x}2|\n" for x in "12"]
+    path.write_text("\n".join(models))
+    columns = {"table": "all", "dataset": "heading", "strategy": "heading of the table"}
     results = read_results(path, "accuracy", columns=columns)
-    assert "(`heading of the table`)" in results.how_read
+    assert results.scores.loc["wine"].to_dict() == {"1": 0.12, "2": 0.22}
+    assert "2 strategies (`heading of the table`)" in results.how_read
     path.write_text(tables[0] + "\n## b\n\n| model | f1 |\n|---|---|\n| x | 0.1 |\n| y | 0.2 |\n")
     with pytest.raises(AnalysisError, match="no two tables with headings have the same columns"):
         read_results(path, "accuracy", columns={"table": "all"})

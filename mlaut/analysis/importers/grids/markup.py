@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
@@ -24,22 +25,30 @@ _HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*(.+)|\\(?:sub)*section\*?\{([^}]*)\})
 
 
 def markdown_tables(text: str) -> Iterator[tuple[str, Rows]]:
-    """Yield the heading and the rows of each table with bars in a text of Markdown."""
+    """Yield the heading and the rows of each table with bars in a text of Markdown.
+
+    The line above a table is its heading where several stand under one.
+    """
     lines, heading, at = re.sub(r"(?s)<!--.*?-->", "", text).splitlines(), "", 0
+    above, found = "", list[tuple[str, str, Rows]]()
     while at < len(lines):
         line = lines[at]
         titled = len(line) < _TITLE and re.fullmatch(r"\*\*[^|]*\*\*:?|\w[^|]*:", line.strip())
         if line.lstrip().startswith("#") or titled:
-            heading = line.strip("# *:").strip()
+            heading, above = line.strip("# *:").strip(), ""
+        elif line.strip() and "|" not in line:
+            above = line.strip() if len(line) < _TITLE and re.match(r"\s*\w", line) else ""
         below = lines[at + 1] if at + 1 < len(lines) else ""
         if "|" in line and "|" in below and "-" in below and _RULE.fullmatch(below):
             end = at + 2
             while end < len(lines) and "|" in lines[end]:
                 end += 1
             rows = (line, *(row for row in lines[at + 2 : end] if not _RULE.fullmatch(row)))
-            yield heading, [_bars(row) for row in rows]
-            at = end
+            found.append((heading, above, [_bars(row) for row in rows]))
+            at, above = end, ""
         at += 1
+    times = Counter(heading for heading, _, _ in found)
+    yield from ((above if times[x] > 1 and above else x, rows) for x, above, rows in found)
 
 
 def _bars(line: str) -> list[str]:
@@ -113,6 +122,7 @@ def _bordered(lines: list[str]) -> Rows:
 
 def latex_tables(text: str) -> Iterator[tuple[str, Rows]]:
     """Yield the caption and the rows of each tabular in a text of LaTeX."""
+    text = re.sub(r"(?<=\d)%(?=\s*(?:&|\\\\))", r"\\%", text)  # in a table that no LaTeX wrote
     text = re.sub(r"(?<!\\)%.*", "", text)
     if "\\begin{" not in text:  # a file with the rows alone, for an \\input
         text = re.sub(r"(?m)^[\s|]*[lcr][\s|lcr]*$", "", text)  # its columns

@@ -73,7 +73,7 @@ def role_of(name: str) -> str:
     ends = [x for x in singular if x not in _ENDS] if len(tokens) > 1 else singular
     plural = [x for x in tokens if x not in _ENDS]
     candidates = (word, *("_".join(x) for x in (singular, ends, plural)), "".join(ends))
-    counts = (tokens[0] in _FIRST and len(tokens) > 1) or _COUNTED.match(shown)
+    counts = _counts_something(tokens) or _COUNTED.match(shown)
     ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:12], "standard_deviation"}
     spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd")
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
@@ -140,7 +140,13 @@ def is_summary(name: str) -> bool:
 def is_size(name: str) -> bool:
     """Return whether a whole name, and not its last word only, is that of a size or a time."""
     word = word_of(without_unit(name.replace("#", " "))).strip("_")
-    return word in WORDS["sizes"] or word.split("_")[0] in _FIRST or bool(_COUNTED.match(name))
+    counts = _COUNTED.match(name) or word in _FIRST or _counts_something(word.split("_"))
+    return word in WORDS["sizes"] or bool(counts)
+
+
+def _counts_something(tokens: list[str]) -> bool:
+    """Return whether words begin as n_rows, and not as the arrow from n to c."""
+    return len(tokens) > 1 and tokens[0] in _FIRST and tokens[1].isascii()
 
 
 def looks_like(names: list[str], kind: str) -> float:

@@ -123,9 +123,16 @@ def _check_single(g: Sheet) -> None:
     odd = {
         x: c.strange[min(c.strange)] for x, c in g.columns.items() if not c.is_number and c.strange
     }
+    if commas := {name: cell for name, cell in odd.items() if _COMMA.fullmatch(cell)}:
+        name, cell = next(iter(commas.items()))
+        raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
+    own = [
+        x for x, c in g.columns.items() if c.is_number and same_metric(without_unit(x), g.metric)
+    ]
+    if own and not any(g.metric.lower() in name.lower() for name in odd):
+        g.drop(odd, "several numbers in a cell")
+        return
     for name, cell in odd.items():
-        if _COMMA.fullmatch(cell):
-            raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
         rest = any(x.is_number for x in [*g.columns.values()][1:])  # the first names rows
         ways = [{"unused": [*odd]}] if rest else []
         end = "" if rest else ", and no other column has any: keep one number in each cell"

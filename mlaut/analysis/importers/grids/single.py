@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
 from mlaut.analysis.importers.grids.names import (
@@ -17,11 +18,13 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Asked, Sheet, likes, quoted
+from mlaut.analysis.results.tables import usual_metric
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
 
 OF_MODELS = re.compile(r"param|flop|\bg?macs\b", re.I)  # sizes that no dataset has
-_NOTHING = "so its rows are of one strategy and there is nothing to compare: give a table for each"
+_CLASSES = {"precision", "recall", "support"}  # columns of a report of classes
+_NOTHING = "so there is nothing to compare: give a table for each"
 
 
 def may_score(g: Sheet, name: str) -> bool:
@@ -62,13 +65,22 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     """Return the keys of a table whose numbers are metrics of one dataset; others as they are."""
     named = {*keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*named, "unnamed")]
+    if {word_of(x) for x in numbers} >= _CLASSES and not keys.strategy:
+        text = f"its rows are classes, as {quoted(sorted(_CLASSES), ', ')} show, of one model"
+        raise g.refuse(f"{text}, {_NOTHING} model")
     if keys.scores or keys.dataset or g.asked.columns.get("score"):
         return keys
+    if numbers and not role_of(g.metric) and all(g.roles[x] == "size" for x in numbers):
+        text = f"its only numbers ({quoted(numbers, ', ')}) are sizes or times"
+        raise g.refuse(f"{text}, and no {g.metric or 'scores'}")
     scores = scores_of(g, numbers)
     if keys.strategy and scores and g.roles[scores[0]] == "score" and word_of(scores[0]) != "score":
         return replace(keys, scores=tuple(scores), single=True)  # of AutoGluon, its `score_test`
+    measured = [x for x in numbers if same_metric(measure_in(x) or without_unit(x), g.metric)]
     own = [x for x in scores if same_metric(without_unit(x), g.metric)]
     others = [x for x in numbers if x not in own and may_score(g, x) and g.n_of(x) > 1]
+    if len(measured) == 1 and _beside_others(g, measured[0], others):
+        scores, others = measured, []
     if not scores or (others and len(scores) <= max(1, len(others))):
         return keys
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] != "source"]
@@ -83,6 +95,15 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if not strategies_in(g, rows, said=bool(keys.strategy)):
         return replace(keys, dataset=tuple(rows))
     return replace(keys, strategy=tuple(rows), scores=tuple(scores), single=True)
+
+
+def _beside_others(g: Sheet, name: str, others: Sequence[str]) -> bool:
+    """Return whether a column is of a share, and another has scores below 0, as no share has."""
+    others = [x for x in others if x != name]
+    usual = usual_metric(g.metric, greater_is_better=True)
+    share = usual is not None and usual.bounds == (0, 1) and g.roles[name] == ""
+    below = any(np.nanmin(g.columns[x].numbers) < 0 for x in others)
+    return share and below and likes(others) != "dataset"
 
 
 def strategies_in(g: Sheet, rows: Sequence[str], said: bool = False) -> bool:

@@ -1,0 +1,66 @@
+"""Several tables of a file that compare the same strategies, each on datasets of its own."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mlaut.analysis.importers.grids.cells import WORDS
+from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
+from mlaut.analysis.importers.grids.sheet import Reading
+from mlaut.analysis.scores.usual_names import usual_name
+
+
+def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading | None:
+    """Return readings of tables that compare the same strategies as one; None for any others.
+
+    Headings name the datasets of tables of one, and tell apart those of the same name in others,
+    which are of one source.
+    """
+    each = [*readings.values()]
+    plain = all(x.repeat is None and x.fold is None and not x.sources for x in each)
+    sets = sorted(({*x.strategy} for x in each), key=len)
+    same = all(len(sets[-1] & x) >= max(2, len(sets[-1]) / 2) for x in sets)
+    if len(each) < 2 or not plain or not same or len({x.metric for x in each}) > 1:
+        return None
+    rows = {(*x.dataset, *x.strategy, x.score.tobytes()) for x in each}
+    names = [name for x in each for name in {*x.dataset}]
+    twins = len({*names}) < len(names)
+    alone = twins and len(names) == len(each)
+    if len(rows) < len(each) or (twins and (not all(headings) or len({*headings}) < len(headings))):
+        return None
+    before = np.concatenate([x.dataset for x in each])
+    above = np.repeat(np.array(headings, dtype=object), [len(x.dataset) for x in each])
+    datasets = above if alone else above + ": " + before if twins else before
+    starts = np.cumsum([0, *(len(x.score) for x in each)])
+    words = {at + row: w for at, x in zip(starts, each, strict=False) for row, w in x.words.items()}
+    spreads = [np.full(len(x.score), np.nan) if x.spread is None else x.spread for x in each]
+    said = "headings" if alone else each[0].names["dataset"] + ", with their headings" * twins
+    scored = " or ".join(dict.fromkeys(x.names["score"] for x in each))
+    told = {"dataset": f"{said} of {len(each)} tables", "source": "names in each", "score": scored}
+    return replace(
+        each[0],
+        dataset=datasets,
+        strategy=np.concatenate([x.strategy for x in each]),
+        score=np.concatenate([x.score for x in each]),
+        spread=None if all(x.spread is None for x in each) else np.concatenate(spreads),
+        words=words,
+        names={**each[0].names, **told},
+        sources=dict(zip(datasets, before, strict=True)) if twins and not alone else {},
+        unused=tuple(dict.fromkeys(y for x in each for y in x.unused)),
+    )
+
+
+def tells_datasets(headings: Sequence[str], metric: str) -> bool:
+    """Return whether headings may name datasets: no parts of data, other measures or summaries."""
+    each = [re.findall(r"[\w@-]+", x.lower()) for x in headings]
+    parts = {frozenset(PARTS[x] for x in words if x in PARTS) for words in each}
+    others = [x for words in each for x in words if is_other(x, metric)]
+    return len(parts) <= 1 and not others and not any(map(is_summary, headings))
+
+
+def is_other(word: str, metric: str) -> bool:
+    """Return whether a word is that of a measure other than a metric."""
+    known = usual_name(word) or word.lower() in WORDS["measures"]
+    return bool(known) and not same_metric(word, metric)

@@ -1,0 +1,134 @@
+"""Several tables of a file: read together, or one of them, or asked about."""
+
+import pytest
+
+from mlaut.analysis.importers.any_table import read_results
+from mlaut.errors import AnalysisError
+
+
+def markdown(*tables):
+    """Return Markdown with a heading, a line of text and rows of cells for each table."""
+    parts = []
+    for heading, text, head, *rows in tables:
+        lines = [f"## {heading}", "", text, "", head, "|".join("-" * (head.count("|") + 1)), *rows]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def read(tmp_path, *tables, metric="accuracy", **how):
+    path = tmp_path / "t.md"
+    path.write_text(markdown(*tables), encoding="utf-8")
+    return read_results(path, metric, **how)
+
+
+def asked(tmp_path, *tables, **how):
+    with pytest.raises(AnalysisError) as caught:
+        read(tmp_path, *tables, **how)
+    return str(caught.value)
+
+
+SMALL = ("model|iris|wine", "svm|0.9±0.01|0.8", "knn|0.7|OOM")
+LARGE = ("model|iris|wine", "svm|0.6|0.5", "knn|0.4|0.3")
+
+
+def test_tables_of_the_same_strategies_are_read_together_with_sources(tmp_path):
+    results = read(tmp_path, ("Little noise", "", *SMALL), ("Much noise", "", *LARGE))
+    assert results.datasets == (
+        *("Little noise: iris", "Little noise: wine", "Much noise: iris", "Much noise: wine"),
+    )
+    assert results.scores.loc["Much noise: iris"].to_dict() == {"svm": 0.6, "knn": 0.4}
+    assert "columns, with their headings of 2 tables) of 2 sources (names in each)" in (
+        results.how_read
+    )
+    assert "failed: 1 'oom'" in results.how_read
+    assert "One table alone: `mlaut report" in results.how_read
+    assert results.spreads is not None
+
+
+def test_tables_of_other_datasets_need_no_headings(tmp_path):
+    other = (LARGE[0].replace("iris", "glass").replace("wine", "yeast"), *LARGE[1:])
+    results = read(tmp_path, ("", "", *SMALL), ("", "", *other))
+    assert results.datasets == ("iris", "wine", "glass", "yeast")
+    assert results.n_sources == 4
+
+
+def test_the_line_above_a_table_names_it_where_headings_repeat(tmp_path):
+    rows = ("model|accuracy", "svm|0.9", "knn|0.8"), ("model|accuracy", "svm|0.7", "knn|0.6")
+    each = (("Results", f"dataset: {x}", *y) for x, y in zip(("Ants", "Bees"), rows, strict=True))
+    results = read(tmp_path, *each)
+    assert results.datasets == ("dataset: Ants", "dataset: Bees")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("Test", "", *SMALL), ("Validation", "", *LARGE)),  # parts of the data
+        (("Everything", "", *SMALL), ("Averages", "", *LARGE)),
+        (("Few", "", *SMALL), ("Few, f1 and more", "", *LARGE)),  # another measure
+        (("One", "", *SMALL), ("Two", "", *SMALL)),  # the same numbers
+        (("One", "", *SMALL), ("One", "", *LARGE)),  # what are they of?
+        (("One", "", *SMALL), ("Two", "", LARGE[0], "mlp|0.5|0.4", "gbm|0.3|0.2")),
+    ],
+)
+def test_tables_that_may_not_belong_together_are_asked_about(first, second, tmp_path):
+    text = asked(tmp_path, first, second)
+    assert "it has 2 tables" in text
+    assert "--columns table=1" in text
+
+
+def test_a_table_of_times_is_of_no_other_metric(tmp_path):
+    results = read(tmp_path, ("All", "", *SMALL), ("Training, seconds", "", *LARGE))
+    assert results.datasets == ("iris", "wine")
+    assert "tables of the file other than 'All' (1)" in results.how_read
+
+
+def test_the_table_whose_rows_name_the_metric_counts(tmp_path):
+    head = ("data|Metric|svm|knn", "iris|Error|0.1|0.2", "wine|Error|0.3|0.4", "cars|RMSE|5|6")
+    results = read(tmp_path, ("Quality", "", *head), ("More", "", *LARGE), metric="error")
+    assert results.datasets == ("iris", "wine")
+
+
+def test_another_table_is_read_where_that_of_the_metric_compares_nothing(tmp_path):
+    one = ("Ours", "", "language|F1|recall", "fr|0.9|0.8", "de|0.7|0.6")
+    results = read(tmp_path, one, ("Systems", "", *LARGE), metric="f1")
+    assert "tables of the file other than 'Systems' (1)" in results.how_read
+
+
+def test_numbers_of_another_measure_do_not_make_a_column_of_shares_a_dataset(tmp_path):
+    table = ("Ours", "", "Model|Tuned Acc|LEEP", "net|82.5|-4.3", "vgg|80.5|-4.2", "mine|81|-1.5")
+    results = read(tmp_path, table)
+    assert (results.scores.shape, results.scores.loc[results.datasets[0], "net"]) == ((1, 3), 0.825)
+    assert "not used: `LEEP`" in results.how_read
+
+
+def test_cells_of_several_numbers_beside_the_metric_are_left_out(tmp_path):
+    head = "model|accuracy|NLL/ECE", "svm|0.9|1.5 / 0.1", "knn|0.8|1.4 / 0.2"
+    results = read(tmp_path, ("All", "", *head))
+    assert "`NLL/ECE` (several numbers in a cell)" in results.how_read
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            ("Emotion|precision|recall|f1|support", "sad|0.9|0.8|0.85|10", "shy|0.8|0.7|0.75|9"),
+            "its rows are classes, as `precision`, `recall`, `support` show, of one model",
+        ),
+        (("Model|# params|FLOPs", "a|125M|4G", "b|355M|9G"), "are sizes or times, and no f1"),
+    ],
+)
+def test_what_has_no_scores_of_strategies_is_refused(rows, text, tmp_path):
+    assert text in asked(tmp_path, ("One", "", *rows), metric="f1")
+
+
+def test_shares_of_a_table_that_no_latex_wrote_are_no_comments(tmp_path):
+    path = tmp_path / "t.tex"
+    body = "model & iris & wine \\\\\nsvm & 91.5% & 80% \\\\\nknn & 70% & 60.5% \\\\ % the last\n"
+    path.write_text("\\begin{tabular}{lll}\n" + body + "\\end{tabular}\n", encoding="utf-8")
+    results = read_results(path, "accuracy")
+    assert results.scores.loc["wine"].to_dict() == {"svm": 0.8, "knn": 0.605}
+
+
+def test_arrows_behind_a_letter_are_no_count(tmp_path):
+    results = read(tmp_path, ("All", "", "method|N → C|N → S", "a|0.2|0.3", "b|0.1|0.4"))
+    assert results.datasets == ("N → C", "N → S")
