@@ -81,7 +81,7 @@ def read_results(
         Column, or columns, of each role: ``dataset``, ``strategy``, ``score``, ``repeat``,
         ``fold``, ``source``, ``unused``; of ``last``, as an epoch, each run's last row counts.
         ``"rows"`` and ``"columns"`` say which way a wide table lies, and ``table`` is the number
-        or heading of one of several tables, or ``"all"``: their headings are then a column.
+        or heading of one of several tables, or ``"all"``.
     trust : bool, default False
         Whether a pickle may be read, which can run code of its maker.
 
