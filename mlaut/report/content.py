@@ -68,7 +68,8 @@ _RACED = (
 
 
 _UNSETTLED = "ConvergenceWarning"
-_OF_CODE = re.compile("FutureWarning|DeprecationWarning|PendingDeprecation").match
+# Of another version of a library, or of fewer folds of tuning where a class is rare.
+_HARMLESS = re.compile("FutureWarning|DeprecationWarning|PendingDeprecation|TuningWarning").match
 _MAY = "this may change the choice"
 _LONG = 60  # letters of a warning on the first screen; a table has all
 _NAMES = 8  # names on the first screen of those that warned or were tuned
@@ -197,9 +198,9 @@ def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
     warned = state.tables.get("warnings", strategies[:0])
     same: dict[tuple[str, str], list[str]] = {}
     told, leaders = [], decision.ahead if decision else ()
-    tuned = [name for name in near if strategies["candidates"].notna()[name]]
+    tuned = list(map(str, strategies.index[strategies["candidates"].notna()]))
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
-    if tuned and plain:
+    if plain and not {*tuned}.isdisjoint(near):
         both = (f"{listed(x, _NAMES)} {'was' if len(x) == 1 else 'were'}" for x in (tuned, plain))
         text = f"{' tuned, but '.join(both)} not: {_MAY}."
         equal = f"Tune {listed(plain, _NAMES)} as well, and compare again."
@@ -207,7 +208,7 @@ def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
     for name in (name for name in best if name in near):
         for _, row in warned[warned.index == name][:1].iterrows():
             fits = f"{row['cells']} of {strategies['done'][name]} fits"
-            if not _OF_CODE(row["warning"]):  # that of another version says nothing of the fit
+            if not _HARMLESS(row["warning"]):
                 same.setdefault(_warned(row["warning"], fits), []).append(name)
     more = [name for name in dict.fromkeys(warned.index) if name not in best]
     others = f"; {listed(more, _NAMES)} warned too" if more else ""

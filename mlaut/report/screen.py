@@ -10,7 +10,7 @@ from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
-from mlaut.analysis.deciding.verdicts import LIKELY, is_baseline
+from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, is_baseline
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
 from mlaut.report.shown import (
@@ -77,8 +77,8 @@ class Screen:
         The axis of the dots.
     first : str
         The strategy against which the others are counted, empty if there is none.
-    words : tuple of (str, str)
-        Words of the screen and marks of the strips, each with its meaning; verdicts come first.
+    verdicts, words : tuple of (str, str)
+        The verdicts; other words of the screen and marks of the strips; each with its meaning.
     alone : tuple of (str, str, str, str)
         What each of few datasets shows for itself: its name, what to use, what may be best too and
         what to avoid.
@@ -96,6 +96,7 @@ class Screen:
     groups: tuple[Group, ...]
     strips: Strips
     first: str
+    verdicts: tuple[tuple[str, str], ...]
     words: tuple[tuple[str, str], ...]
     cards: tuple[tuple[str, str], ...]
     say: Callable[[str], str]
@@ -121,7 +122,7 @@ def screen_of(section: Section) -> Screen:
     """Return the first screen of a section with a decision."""
     decision, results = section.decision, section.results
     assert decision is not None
-    answer, *more = decision.said(_LETTERS)
+    answer, *more = decision.said(_LETTERS, others=False)
     doubted = bool(decision.leader and decision.doubt)
     return Screen(
         answer=f"{answer}.",
@@ -143,14 +144,15 @@ def screen_table(
 ) -> dict[str, Any]:
     """Return the parts of a screen that its table has: columns, rows, strips and legend."""
     strips, table = Strips.of(decision, results), decision_table(decision, strips=True)
-    words = [*legend(table, verdicts), *strips.legend("upright line")]
+    told, words = legend(table, verdicts)
+    words += strips.legend("upright line")
     counts = decision.frame.reindex(columns=["won", "failures"]).fillna(0).sum()
     hatched = "; hatched: missing" * bool(counts["failures"])
     words += [("the bar", f"from the left: won, tied, lost{hatched}")] * ("won" in decision.frame)
     test = decision.chosen.analysis.test
     together = " of all pairs together" * (test in FLIPPED and not decision.control)
-    ruled = f"by {TESTS[test].words}{together}"
-    words += [("ruled out", ruled)] * bool(decision.named(LIKELY))
+    ruled = f"{TESTS[test].words}{together}"
+    words += [("main test", ruled)] * bool({OPEN, LIKELY} & {*decision.frame["verdict"]})
     words += [("other analyses", _ANALYSES)] * bool(decision.checks)
     n = len(table.columns)
     table = table if decision.sets is not None else _with_scores(table, results)
@@ -172,6 +174,7 @@ def screen_table(
         ),
         "strips": strips,
         "first": decision.first[0] if "won" in decision.frame else "",
+        "verdicts": tuple(told),
         "words": tuple(words),
     }
 

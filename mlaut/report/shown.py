@@ -12,6 +12,7 @@ import pandas as pd
 
 from mlaut.analysis import Decision
 from mlaut.analysis.common.display import SMALLEST_P, number
+from mlaut.analysis.deciding.strips import MANY
 from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, CONSIDERED, EQUAL, OPEN, USE, VERDICTS
 from mlaut.analysis.deciding.words import probability, sizes, unit
@@ -23,7 +24,6 @@ _LONG = 30  # characters; a cell with a longer text has the kind "long"
 _MANY = 8  # columns; the headers of a wider table of numbers are vertical
 _NUMBERS, _TRUTHS = (int, float, np.number), (bool, np.bool_)  # unions of types would be slow
 COST = "costs at most"
-FEW = 15  # strategies that stand in one group; of more, each verdict is a group
 _OPEN = 10  # rows of a group of the best, half of another; the others are folded
 _BELOW = ("groups", "ranks", "reason", "datasets")  # not on the first screen
 
@@ -210,7 +210,7 @@ def decision_groups(decision: VerdictTable) -> list[tuple[str, list[str], bool]]
     to be avoided is folded, and so is the rest of a long group.
     """
     verdicts = decision.frame["verdict"]
-    if len(verdicts) <= FEW or decision.alone:
+    if len(verdicts) <= MANY or decision.alone:
         return [("", list(verdicts.index), False)]
     groups = []
     for word in dict.fromkeys([*VERDICTS, *verdicts]):
@@ -230,7 +230,7 @@ COLUMNS = (
     TableColumn(
         "average rank",
         "rank",
-        title="the average place among {k}, 1 is best; it gives the order, tests give the verdicts",
+        title="the average place among {k}; 1 is best",
     ),
     TableColumn("mean {metric}", "{metric}", title="the average; {side} is better{partly}"),
     TableColumn("low", "interval", title="the {sure} interval of the {metric}"),
@@ -356,19 +356,21 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         yield replace(x, key=key, header=header, title=title)
 
 
-def legend(table: ShownTable, verdicts: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the words of the table of a decision, each with its meaning: the verdicts first.
+def legend(
+    table: ShownTable, verdicts: Mapping[str, str]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the verdicts and the columns of the table of a decision, each with its meaning.
 
     One verdict of all rows has no meaning.
     """
     told = list(verdicts.items()) if len(verdicts) > 1 else []
-    return [*told, *((x.header, x.title) for x in table.columns if x.title)]
+    return told, [(x.header, x.title) for x in table.columns if x.title]
 
 
 def reading(decision: Decision, *, below: bool = False) -> str:
     """Return the legend of the table of a decision as sentences."""
     pairs = legend(decision_table(decision, below=below), decision.meanings())
-    return " ".join(f"{word[:1].upper()}{word[1:]}: {meaning}." for word, meaning in pairs)
+    return " ".join(f"{word[:1].upper()}{word[1:]}: {text}." for x in pairs for word, text in x)
 
 
 def _interval(ends: list[float], places: int) -> str:

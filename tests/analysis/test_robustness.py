@@ -42,7 +42,8 @@ def test_conclusions_that_flip_are_named(fragile):
     assert found.n_missing == 6
     assert found.sentence() == (
         "Sign test under 5 treatments of 6 missing cells: "
-        "2 of 3 conclusions flip at level 0.05: A - B; B - C."
+        "2 of 3 conclusions flip at level 0.05 (1 of them only in the best or the worst case): "
+        "A - B; B - C."
     )
     assert found.to_frame()["flips"].tolist() == [True, False, True]
 

@@ -246,7 +246,7 @@ def test_the_glossary_has_the_words_of_the_first_screen():
     screen = screen_of(report.sections[0])
     headers = {x.header for x in screen.columns} - {"accuracy"}
     assert headers == {"rank", "difference", "costs at most", "chance"}
-    said = {"other analyses", "ruled out", "verdict", "strategy"}
+    said = {"other analyses", "main test", "verdict", "strategy"}
     assert {*VERDICTS, *headers, *said, "ratio", "won/tied/lost", "band"} <= terms
 
 

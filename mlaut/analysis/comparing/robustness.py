@@ -1,7 +1,7 @@
 """Conclusions of a comparison under several treatments of missing cells."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -72,7 +72,10 @@ class Robustness(Shown):
             " - ".join(key) if isinstance(key, tuple) else str(key) for key in flips.index[:10]
         )
         count = f"{len(flips)} of {counted(n, 'conclusion')} flip at level {self.alpha:g}"
-        return f"{self.title()}: {count}: {which}."
+        bounds = self.frame.filter(regex="^best for").columns
+        only = len(flips) - len(replace(self, frame=self.frame.drop(columns=bounds)).flips)
+        extreme = f" ({only} of them only in the best or the worst case)" * (only > 0)
+        return f"{self.title()}: {count}{extreme}: {which}."
 
 
 @checked

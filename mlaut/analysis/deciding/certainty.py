@@ -49,14 +49,12 @@ def _agree(table: VerdictTable) -> str:
     if found:
         k = sum(bool(check.without) for check in table.checks)
         shows = f"{k} of {others} show{'s' * (k == 1)}" if n > 1 else f"{others} shows"
-        texts.append(f"{shows} {found} to be worse")
+        texts.append(f"{shows} {_few(found)} to be worse")
     elif unsure and best:
         kept = f"the {best} that {OPEN}" if best > 1 else f"{table.leader} as the best"
         texts.append(f"{f'{others} keeps' if n == 1 else 'all keep'} {kept}")
     if unsure:
-        k = sum(bool(check.also) for check in table.checks)
-        who = "some do not" if k > 1 else "one does not" if n > 1 else "it does not"
-        texts.append(f"{who} confirm {unsure} as {'different' if table.control else 'worse'}")
+        texts.append(_unconfirmed(table, unsure))
     texts = texts or [
         f"{x.how.words}, {differs(x, table.leader, _MOST_OTHER)}"
         for x in table.checks
@@ -69,11 +67,20 @@ def _agree(table: VerdictTable) -> str:
     return f"{start}: {'; '.join(texts)}."
 
 
-def _names(table: VerdictTable, kept: str) -> str:
-    """Return the strategies on which a check differs, or how many they are."""
+def _unconfirmed(table: VerdictTable, unsure: Sequence[str]) -> str:
+    """Return how many of the other analyses confirm a verdict that some do not."""
+    n, worse = len(table.checks), "different" if table.control else "worse"
+    if n == 1 or len(unsure) > _MOST_OTHER:
+        return f"{'it does' if n == 1 else 'some do'} not confirm {_few(unsure)} as {worse}"
+    kept = {name: sum(name not in check.also for check in table.checks) for name in unsure}
+    told = [f"{name} by {k or 'none'} of {n}" for name, k in kept.items()]
+    return f"confirmed as {worse}: {listed(told)}"
+
+
+def _names(table: VerdictTable, kept: str) -> list[str]:
+    """Return the strategies on which a check differs."""
     differ = {name for check in table.checks for name in getattr(check, kept)}
-    names = [name for name in map(str, table.frame.index) if name in differ]
-    return _few(names)
+    return [name for name in map(str, table.frame.index) if name in differ]
 
 
 def _few(names: Sequence[str]) -> str:
@@ -86,10 +93,12 @@ def next_steps(table: VerdictTable, outlook: str) -> str:
     if table.fragile:
         n = len(table.fragile)
         which = "1 verdict depends" if n == 1 else f"{n} verdicts depend"
-        steps.append(f"Fill in the missing results: {which} on them ({MARK}).")
+        steps.append(f"Fill in the missing results, if you can: {which} on them ({MARK}).")
     if table.hint or any(check.how == RELATED and not check.leads for check in table.checks):
         steps.append("Say which datasets have one source (clusters).")
     steps += filter(None, [outlook])
+    if table.fragile and not outlook and len(table.best) > len(table.ahead):
+        steps.append(f"Try those that {OPEN} on your own data.")
     return " ".join(steps[:_MOST_STEPS] or [_last_step(table)])
 
 
@@ -140,11 +149,15 @@ def _treated(table: VerdictTable, check: Check) -> str:
     if differs(check, leader) == "the same":
         return f"{how}, the verdicts are the same"
     choice = f"{leader} {'may still be best' if check.leads else 'is shown to be worse'}"
+    names = [x for x in table.fragile if x in (*check.also, *check.than)]
+    if len(names) > _MOST_OTHER:
+        n, few = len(table.named(AVOID)), len(check.faint)
+        held = f"of the {n} to avoid, {n - len(names) - few} are still shown to be worse"
+        faint = f", and for {few} these datasets are too few" * (few > 0)
+        return f"{how}, {choice}; {held}, {len(names)} ({MARK}) are not{faint}"
     parts = []
-    if names := [x for x in table.fragile if x in (*check.also, *check.than)]:
-        few = len(names) <= _MOST_OTHER
-        who = listed(names) if few else f"{len(names)} of the {len(table.named(AVOID))} to avoid"
-        parts.append(f"{who} ({MARK}) {be(names)} not shown to be worse than {leader}")
+    if names:
+        parts.append(f"{listed(names)} ({MARK}) {be(names)} not shown to be worse than {leader}")
     if check.faint:
         parts.append(f"these datasets are too few to show {_few(check.faint)} to be worse")
     return f"{how}, {choice}{', but ' * bool(parts)}{', and '.join(parts)}"

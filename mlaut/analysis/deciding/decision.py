@@ -56,9 +56,9 @@ class Decision(VerdictTable, Shown):
         """Return one row for each strategy, unrounded."""
         return self.frame.copy()
 
-    def said(self, letters: int = words.TWO_LINES) -> list[str]:
+    def said(self, letters: int = words.TWO_LINES, others: bool = True) -> list[str]:
         """Return the answer in sentences without full stops, the first of which is the headline."""
-        return words.said(self, letters)
+        return words.said(self, letters, others)
 
     def answer(self) -> str:
         """Return the answer as one text: what to use, what may be best, and what to avoid."""

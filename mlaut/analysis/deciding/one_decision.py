@@ -114,9 +114,9 @@ class OneDecision(Decision):
         """Return what the answer is about."""
         return f"On {self.dataset}" if self.one.of_runs else f"For new data like {self.dataset}"
 
-    def said(self, letters: int = words.TWO_LINES) -> list[str]:  # noqa: D102 - inherited
+    def said(self, letters: int = words.TWO_LINES, others: bool = True) -> list[str]:  # noqa: D102
         if self.decided:
-            return words.said(self, letters)
+            return words.said(self, letters, others)
         nothing = f"Nothing can be shown on {self.dataset}: {self.one.problem}"
         return self._order() if self.alone else [nothing, words.advice(self)]
 
@@ -145,14 +145,14 @@ class OneDecision(Decision):
             return "Other runs, other rows and other datasets may have another order."
         if self.one.of_runs:
             return (
-                "This is about more repeats on the same rows, such as other seeds; it says nothing "
-                "about other rows and other datasets."
+                "This holds for more repeats on the same rows, such as other seeds, not for other "
+                "rows and other datasets."
             )
         what = {
-            "(b)": "training again on data like this",
+            "(b)": "models that are trained again on data like this",
             "(a)": "these fitted models on new data like this",
         }[self.scenario]
-        return f"This is about {what}; it says nothing about other datasets."
+        return f"This holds for {what}, not for other datasets."
 
     @property
     def sets(self) -> pd.DataFrame:
@@ -216,7 +216,7 @@ class OneDecision(Decision):
         if z * least <= gap and (not grouped or one.n_sets < _FOLDS):
             scheme = "'group_kfold(10)'" if grouped else "'repeated_kfold(10, 10)'"
             return f"More {which}, such as {scheme}, may tell {pair}."
-        return f"More {which} would hardly tell {pair}; new rows may."
+        return f"More {which} would hardly tell {pair}; more rows may."
 
     def _way_out(self) -> str:
         if self.alone:
@@ -362,7 +362,7 @@ def shown_alone(name: str, one: Decision | str) -> Alone:
     even = [x for x in near if is_baseline(x)]
     open_ = words.listed([x for x in near if x not in even], MOST_CHOSEN)
     if even:
-        open_ += f"; not even {words.listed(even)} is ruled out, so little is shown"
+        open_ += f"; even {words.listed(even)}, so this shows little"
     cells = (name, use, open_.removeprefix("; "), words.listed(one.named(AVOID), MOST_CHOSEN))
     return Alone(f"For data like {name}: {text[:1].lower()}{text[1:]}", cells)
 

@@ -14,13 +14,15 @@ import pandas as pd
 from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.margins import gaps, own_scores
 from mlaut.analysis.deciding.verdict_table import VerdictTable
-from mlaut.analysis.deciding.verdicts import BASELINE
+from mlaut.analysis.deciding.verdicts import AVOID, BASELINE
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.results.results import Results
 
 FEWEST_FOR_BANDS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
 MOST_DOTS = 60  # of a row; of more, only those outside the middle nine tenths are drawn
 MOST_NAMED = 3  # datasets whose dots have letters
+
+MANY = 15  # strategies; of more, each verdict is a group
 
 _MOST = 0.75  # share of the dots of a row that its reach holds
 _REACH = 3.0  # times the typical reach: on a longer axis the middle half of a row is a speck
@@ -85,7 +87,8 @@ class Strips:
             marks = values.mean()
         values, marks = values[list(frame.index)], marks.reindex(frame.index).astype(float)
         bare = cls(kind, values, marks, reference, up, (0.0, 1.0), metric.name)
-        others = frame.index[(frame["verdict"] != BASELINE) & (frame.index != reference)]
+        far = (BASELINE, AVOID) if len(frame) > MANY else (BASELINE,)  # in a folded group
+        others = frame.index[~frame["verdict"].isin(far) & (frame.index != reference)]
         return bare._fitted(values, others if len(others) else frame.index)
 
     @classmethod
@@ -246,7 +249,7 @@ class Strips:
         parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
         if beside and n > MOST_DOTS:
             parts = [("thin line", "the middle 90 % of the datasets")]
-            parts += [("dots", f"the datasets beyond it, each {what}")]
+            parts += [("dots", f"the other datasets, each {what}")]
         mean = "geometric mean" if self.kind == "ratio" else "average"
         parts += [(mark, f"the {mean}, as in the table")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)

@@ -58,34 +58,37 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def said(table: VerdictTable, letters: int = TWO_LINES) -> list[str]:
+def said(table: VerdictTable, letters: int = TWO_LINES, others: bool = True) -> list[str]:
     """Return what to do, by one rule: which to use, which may be as good at what cost, and others.
 
     The answer does not change if a poor strategy or a copy of a strategy is added. If the leader
     is in doubt, it begins with "If you must choose now". Fewer names keep it within ``letters``.
+    Without ``others`` it leaves to a table what is worse.
     """
     if not table.decided:
         return _too_few(table, letters)
     if not table.leader:
         none = "No choice is safe: each strategy is shown to be worse than another"
         return [none, advice(table)]
-    texts = [_said(table, most, sized) for most, sized in _FORMS]
+    pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
+    asked = [pairs] * (table.chosen.analysis.question == "all pairs")
+    texts = [_best(table, *form) + _worse(table, *form) * others + asked for form in _FORMS]
     return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
 
-def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
-    """Return the parts of the answer, each with so many names, and with sizes or without."""
+def _few(names: Sequence[str], most: int, rest: str) -> str:
+    return listed(names) if len(names) <= most else f"{len(names)} {rest}"
 
-    def few(names: Sequence[str], rest: str = "{}") -> str:
-        return listed(names) if len(names) <= most else rest.format(len(names))
 
+def _best(table: VerdictTable, most: int, sized: bool) -> list[str]:
+    """Return which to use, and which may be as good, with so many names, and sizes or none."""
     parts, used = [_choice(table, most)], table.named(verdict.USE)
     near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
     most_cost = max(table.bounds.get(name, 0.0) for name in near) if near and sized else 0.0
     even = [name for name in near if verdict.is_baseline(name)]
     every = f"ruled out, not even {listed(even)}"
     if near and not used:
-        who = few(_described(table, [*table.first, *near]), "{} strategies")
+        who = _few(_described(table, [*table.first, *near]), most, "strategies")
         open_ = f"none is {every}" if even else f"{who} {verdict.OPEN}"
         parts.insert(0, f"No clear winner: {open_}")
     if equal := _described(table, table.named(verdict.EQUAL)):
@@ -95,27 +98,31 @@ def _said(table: VerdictTable, most: int, sized: bool) -> list[str]:
         rest = table.frame.get("P(best)", table.frame["failures"] * np.nan)[near].sum(skipna=False)
         together = " together" * (len(near) > 1)
         chance = f" (chance {probability(rest)}{together})" * bool(rest == rest)
-        others = f"May be best too{chance}: {few(_described(table, near), '{} others')}"
+        others = f"May be best too{chance}: {_few(_described(table, near), most, 'others')}"
         parts.append(f"No other is {every}" if even else others)
     if most_cost:
         several = ("one of them", "another of these") if len(near) > 1 else ("it", "the other")
-        cost = f"costs at most {_range(most_cost)} of {table.metric}"
+        cost = f"costs at most {_range(most_cost)} of mean {table.metric}"
         parts.append(f"Choosing {several[not used]} {cost}")
+    return parts
+
+
+def _worse(table: VerdictTable, most: int, sized: bool) -> list[str]:
+    """Return which are worse, with so many names, and with sizes or without."""
     doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
-    parts += [f"{word.capitalize()}: {few(names, '{} others')}" for word, names in doubted]
+    parts = [f"{word.capitalize()}: {_few(names, most, 'others')}" for word, names in doubted]
     if failing := table.named(verdict.FAILS):
         on = f"{'up to ' * (len(failing) > 1)}{table.frame['failures'][[*failing]].max()}"
         on += f" of {table.n} datasets"
-        parts.append(f"Avoid {few(failing, '{} others')} for failures on {on}")
+        parts.append(f"Avoid {_few(failing, most, 'others')} for failures on {on}")
     if worse := table.named(verdict.AVOID):
-        text = f"Avoid {few(worse, '{} others')}{_how_worse(table, worse) * sized}"
+        text = f"Avoid {_few(worse, most, 'others')}{_how_worse(table, worse) * sized}"
         if table.fragile:
             some = f"of which {len(table.fragile)} " if len(worse) > 1 else "which "
             depend = "depends" if len(table.fragile) == 1 else "depend"
             text += f", {some}{depend} on how missing results are treated ({MARK})"
         parts.append(text)
-    pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
-    return parts + [pairs] * (table.chosen.analysis.question == "all pairs")
+    return parts
 
 
 def _too_few(table: VerdictTable, letters: int) -> list[str]:
@@ -125,16 +132,15 @@ def _too_few(table: VerdictTable, letters: int) -> list[str]:
     start, end = f"{few}. {advice(table)}", "Other datasets may have another order"
     if len(table.first) > 1:
         return [start, f"{listed(table.first)} are first together", end]
-    name, ahead = table.first[0], _ahead(table)
+    name, ahead = table.first[0], _ahead(table)  # `order` tells how far these are ahead
     every = "both" if n == 2 else f"all {n}"
     where = f"by average rank, and on {table.n_first} of {n} {unit(table)}"
     where = f"on {every} {unit(table)}" if table.n_first == n else where
     others = [x for x in map(str, table.frame.index.drop(name)) if x not in ahead]
-    rest = others[0] if len(others) == 1 and not ahead else "the others"
-    groups = ((listed(ahead, MOST_CHOSEN), ahead), (rest, others))
-    told = [f"{who}: {size}" for who, own in groups if (size := sizes(table, own))]
-    first = f"It is first {where}"
-    texts = [[start, f"{first} ({'; '.join(told)})" if told else first, end], [start, first, end]]
+    but = f" but {listed(ahead, MOST_CHOSEN)}" if ahead else ""
+    rest = others[0] if len(others) == 1 and not ahead else f"the others{but}"
+    size, first = sizes(table, others), f"It is first {where}"
+    texts = [[start, f"{first} ({rest}: {size})" if size else first, end], [start, first, end]]
     return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
 
@@ -151,7 +157,18 @@ def order(table: VerdictTable) -> str:
     """Return what decides the order, where averages suggest another one; else an empty text."""
     if table.control or not (ahead := _ahead(table)):
         return ""
-    return f"the average rank decides; by the average {table.size} the choice would be {ahead[0]}"
+    name, first, ratio = ahead[0], table.first[0], table.size == "ratio"
+    side = "above" if table.scorer.greater_is_better else "below"
+    size = _range(abs(table.frame[table.size][name]))
+    how = sizes(table, [name]) if ratio else f"{table.metric} {size} {side} {first}"
+    won, tied, lost, failed = (
+        int(table.frame[key][name]) for key in ("won", "tied", "lost", "failures")
+    )
+    but = f", but it is worse on {lost} of {won + tied + lost}" if lost > won else ""
+    if table.last and failed and not but:
+        gaps = "its missing result counts" if failed == 1 else f"its {failed} missing results count"
+        but = f", but {gaps} as last place"
+    return f"by the average {table.size} {name} would be first ({how}){but}: the rank decides"
 
 
 def crossed(table: VerdictTable) -> str:
@@ -165,10 +182,7 @@ def crossed(table: VerdictTable) -> str:
     if number(ranks[name], 3) == number(ranks[rival], 3) or ranks[name] > ranks[rival]:
         return ""
     own, theirs = (f"{each} (rank {number(ranks[each], 3)})" for each in (name, rival))
-    return (
-        f"A test counts how steady differences are, not ranks alone: {own} is ruled out, "
-        f"{theirs} {verdict.OPEN}."
-    )
+    return f"{own} is ruled out and {theirs} is not, because {name} loses more steadily."
 
 
 def advice(table: VerdictTable) -> str:

@@ -18,10 +18,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
   }));
 }
 
+// A link into a folded part opens it.
+const unfold = () => {
+  const part = document.getElementById(location.hash.slice(1))?.closest("details");
+  if (part) part.open = true;
+};
+addEventListener("hashchange", unfold);
+unfold();
+
 // Paper cannot be unfolded: the folded parts are printed, and folded again afterwards.
 let unfolded = [];
 addEventListener("beforeprint", () => {
-  unfolded = [...document.querySelectorAll("details.part:not([open], #explore)")];
+  unfolded = [...document.querySelectorAll("details:is(.part, .key):not([open], #explore)")];
   unfolded.forEach((part) => { part.open = true; });
 });
 addEventListener("afterprint", () => unfolded.forEach((part) => { part.open = false; }));

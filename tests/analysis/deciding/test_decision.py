@@ -48,7 +48,7 @@ def test_the_verdicts_are_those_of_the_corrected_test():
     assert found.best == ("A", "B")
     assert found.answer() == (
         "On datasets like these, use A (chance to be the best 0.66). May be best too "
-        "(chance 0.34): B. Choosing it costs at most 0.0075 of accuracy. "
+        "(chance 0.34): B. Choosing it costs at most 0.0075 of mean accuracy. "
         "Avoid C and D (accuracy 0.1 to 0.3 below A)."
     )
     likely = probability_of_best(Results.from_table(frame, metric="accuracy")).frame["P(best)"]
@@ -72,7 +72,7 @@ def test_the_verdicts_are_those_of_the_corrected_test():
         (
             {"A": 0.0, "B": 0.0},
             "No clear winner: A and B may be best. If you must choose now, use A (chance to be the "
-            "best 0.50). Choosing the other costs at most 0.0055 of accuracy.",
+            "best 0.50). Choosing the other costs at most 0.0055 of mean accuracy.",
         ),
     ],
 )
@@ -178,7 +178,7 @@ def test_other_tests_and_metrics_say_how_sure():
     assert differs(by["metric mcc"], "A") == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[1].startswith(
-        "No: 1 of 4 other analyses shows A to be worse; one does not confirm C as worse."
+        "No: 1 of 4 other analyses shows A to be worse; confirmed as worse: C by 3 of 4."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
     assert found.answer().startswith("If you must choose now, use A (chance to be the best 0.66).")
@@ -194,7 +194,7 @@ def test_answers_that_differ_are_told_in_words():
         ((same, same), "Yes: both other analyses agree.", "On datasets like these"),
         (
             (*checks, same),
-            "Partly: all keep the 2 that may be best; some do not confirm C as worse.",
+            "Partly: all keep the 2 that may be best; confirmed as worse: C by 1 of 5.",
             "On datasets like these",
         ),
         (
@@ -283,8 +283,9 @@ def test_where_averages_have_another_order_the_choice_by_them_is_named():
     frame.loc[:2, "A"] -= 0.6
     found = decided(frame)
     assert found.first == ("A",)
-    assert "The average rank decides; by the average difference the choice would be B." in (
-        found.headline()
+    assert found.headline()[1] == (
+        "By the average difference B would be first (accuracy 0.04 above A), but it is worse on 17 "
+        "of 20: the rank decides."
     )
 
 
@@ -422,7 +423,8 @@ def test_a_better_rank_without_a_better_verdict_is_explained():
     ranks = {"A": 1.2, "B": 2.6, "C": 2.2}
     swapped = replace(found, frame=found.frame.assign(**{"average rank": pd.Series(ranks)}))
     assert crossed(swapped) in swapped.remarks()
-    assert crossed(swapped).endswith(": C (rank 2.2) is ruled out, B (rank 2.6) may be best.")
+    told = "C (rank 2.2) is ruled out and B (rank 2.6) is not, because C loses more steadily."
+    assert crossed(swapped) == told
 
 
 def test_show_begins_with_the_decision(capsys):
@@ -608,7 +610,7 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
             NEAR,
             {},
             "use A (chance to be the best 0.66). May be best too (chance 0.34): B. "
-            "Choosing it costs at most 0.0075 of accuracy. "
+            "Choosing it costs at most 0.0075 of mean accuracy. "
             "Avoid C and D (accuracy 0.1 to 0.3 below A).",
         ),
         (
@@ -621,7 +623,7 @@ NEAR = {"A": 0.0, "B": 0.002, "C": 0.1, "D": 0.3}
             {**NEAR, "E": 0.31, "F": 0.32, "G": 0.33},
             {},
             "use A (chance to be the best 0.66). May be best too (chance 0.34): B. "
-            "Choosing it costs at most 0.0075 of accuracy. "
+            "Choosing it costs at most 0.0075 of mean accuracy. "
             "Avoid 5 others (accuracy 0.1 to 0.33 below A).",
         ),
         (
@@ -701,7 +703,7 @@ def test_a_dummy_changes_nothing_for_the_others(k):
     if k == 20:
         assert plain.answer() == (
             "No clear winner: 20 strategies may be best. If you must choose now, use s18 (chance "
-            "to be the best 0.08). Choosing another of these costs at most 0.028 of accuracy."
+            "to be the best 0.08). Choosing another of these costs at most 0.028 of mean accuracy."
         )
         assert plain.named("may be best") == tuple(plain.frame.index)
 

@@ -88,7 +88,7 @@ def test_a_decision_on_folds_is_in_scenario_b_and_says_what_it_is_about():
     assert "Avoid C (misclassification 0.2" in decision.answer()
     text = decision.sentence()
     assert (
-        "This is about training again on data like this; it says nothing about other datasets."
+        "This holds for models that are trained again on data like this, not for other datasets."
         in text
     )
     assert "all 3 pairs together. The risk" in text

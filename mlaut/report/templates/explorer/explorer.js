@@ -238,12 +238,15 @@ class Explorer {
       i, name: view.datasets[table.datasets[i]], a: score(first, i), b: score(second, i),
       ahead: Math.sign(table.losses[i][second.at] - table.losses[i][first.at]),
     }));
-    for (const pair of pairs) pair.gap = view.ratios ? pair.a / pair.b : pair.ahead === 0 ? 0 : pair.a - pair.b;
-    const count = (sign) => pairs.filter((pair) => pair.ahead === sign).length;
-    const words = ["worse", "equal", "better"];
+    for (const pair of pairs) {
+      if (Number.isNaN(pair.a + pair.b)) pair.ahead = NaN;
+      pair.gap = view.ratios ? pair.a / pair.b : pair.ahead === 0 ? 0 : pair.a - pair.b;
+    }
+    const count = (sign) => pairs.filter((pair) => Object.is(pair.ahead, sign) || pair.ahead === sign).length;
+    const words = ["worse", "equal", "better"], missing = count(NaN) ? ` On ${count(NaN)} a result is missing.` : "";
     this.panel.replaceChildren(
       element("p", { class: "controls" }, pick("first", first, "Compare "), pick("second", second, " with ")),
-      element("p", { class: "lead" }, `${first.name} is better on ${count(1)}, equal on ${count(0)} and worse on ${count(-1)} of ${table.n} datasets.`),
+      element("p", { class: "lead" }, `${first.name} is better on ${count(1)}, equal on ${count(0)} and worse on ${count(-1)} of ${table.n} datasets.${missing}`),
       element("div", { class: "pair" }, scatter({
         points: pairs.map((pair) => ({ x: pair.b, y: pair.a, id: table.datasets[pair.i], strong: pair.ahead < 0,
           text: `${pair.name}: ${first.name} ${shown(pair.a)}, ${second.name} ${shown(pair.b)}` })),
@@ -257,7 +260,7 @@ class Explorer {
           { name: "dataset", label: true, value: (pair) => pair.name, cell: (pair) => this.opens(table.datasets[pair.i]) },
           { name: first.name, value: (pair) => pair.a }, { name: second.name, value: (pair) => pair.b },
           { name: view.ratios ? "ratio" : "difference", value: (pair) => pair.gap, down: true },
-          { name: `${first.name} is`, value: (pair) => words[pair.ahead + 1] },
+          { name: `${first.name} is`, value: (pair) => words[pair.ahead + 1] ?? "missing" },
         ],
       })));
   }
