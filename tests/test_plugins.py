@@ -123,7 +123,7 @@ def test_strategies_have_names_and_one_that_is_taken_is_left_out(install):
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_is_described(name):
     assert repr(name).replace("'", '"') in RunOptions.__doc__
-    kind = pkgutil.resolve_name(ENGINES[name][0])
+    kind = pkgutil.resolve_name(ENGINES[name])
     assert callable(kind.run)
 
 

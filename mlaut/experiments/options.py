@@ -12,13 +12,10 @@ from typing import Any, Self, TypedDict, TypeVar
 from mlaut.errors import StudyError, refuse_unknown
 
 ENGINES = {
-    "local": ("mlaut.experiments.engines.engine:LocalEngine", "in processes of this machine"),
-    "inline": (
-        "mlaut.experiments.engines.engine:InlineEngine",
-        "in this process, one cell after the other",
-    ),
+    "local": "mlaut.experiments.engines.engine:LocalEngine",
+    "inline": "mlaut.experiments.engines.engine:InlineEngine",
 }
-"""Class and meaning of each engine with a name; plug-ins add more."""
+"""Class of each engine with a name; plug-ins add more."""
 
 TUNING = ("search", "budget", "trace_predictions")
 """Options of a run that a study file has in its section ``[tuning]``."""

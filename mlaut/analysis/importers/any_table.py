@@ -141,12 +141,12 @@ def _of_file(path: Path, asked: Asked, greater_is_better: bool | None, trust: bo
         return _results(grid, asked, greater_is_better)
     if path.is_file() and not asked.columns:
         check_program(path, set(grid.table))
-    for required, read in {**_READERS, **tables_of_plugins()}.items():
-        if set(required) <= set(grid.table) and path.is_file() and not asked.columns:
-            given: dict[str, Any] = {"metric": asked.metric} if asked.metric else {}
-            if greater_is_better is not None:
-                given["greater_is_better"] = greater_is_better
-            return _with_sources(read(path, **given), grid.table, required, asked.clusters)
+        for required, read in (_READERS | tables_of_plugins()).items():
+            if set(required) <= set(grid.table):
+                given: dict[str, Any] = {"metric": asked.metric} if asked.metric else {}
+                if greater_is_better is not None:
+                    given["greater_is_better"] = greater_is_better
+                return _with_sources(read(path, **given), grid.table, required, asked.clusters)
     return _read(grid, asked, greater_is_better)
 
 

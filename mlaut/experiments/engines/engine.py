@@ -121,7 +121,7 @@ def engine_called(name: str) -> Any:
         There is none, or its plug-in is not installed.
     """
     if name in ENGINES:
-        return pkgutil.resolve_name(ENGINES[name][0])
+        return pkgutil.resolve_name(ENGINES[name])
     if name in (added := found("engines")):
         return added[name]
     if name == "dask":
