@@ -20,7 +20,10 @@ WAYS_OUT = {
     "mlaut2019/tables.py": "name study.h5 and trained.h5",
 }
 
-PLUG_IN = {"race35/tables.py": "'pip install ./plugins/races'"}
+PLUG_IN = {
+    "race35/tables.py": "'pip install ./plugins/races'",
+    "today2026/tables.py": "'pip install ./plugins/races'",
+}
 """What a script says where its plug-in is not installed."""
 
 
