@@ -1,5 +1,7 @@
 """Tables of runs and of two levels: what names rows, what is a score, and what is neither."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,10 +50,14 @@ def test_the_mean_of_a_metric_is_it_and_no_maximum_is_a_spread(tmp_path):
     assert read(tmp_path, table, "rmse").spreads is None
 
 
-def test_columns_with_the_metric_in_their_names_are_offered(tmp_path):
+def test_columns_with_the_metric_in_their_names_are_read_beside_others(tmp_path):
     table = pd.DataFrame({"corpus": SETS, "share": np.arange(8) % 3 + 1})
     for name in ("base_miou", "aux_miou", "base_pixels"):
         table[name] = RNG.uniform(40, 60, 8).round(2)
+    results = read(tmp_path, table, "miou", greater_is_better=True)
+    assert (results.datasets, results.strategies) == ((*SETS,), ("base_miou", "aux_miou"))
+    assert "`base_pixels` (not of miou)" in results.how_read
+    table = table.rename(columns={"base_pixels": "base_miou__max"})  # of base_miou
     asked = refused(tmp_path, table, "miou", greater_is_better=True)
     assert asked.endswith("--columns score=base_miou+aux_miou --greater-is-better")
 
@@ -162,3 +168,69 @@ def test_two_words_for_strategies_are_asked_about_where_a_number_is_between_them
     asked = refused(tmp_path, table, "score_x", greater_is_better=True)
     assert "`variant` and `method` may both name strategies, or one the datasets" in asked
     assert "--columns dataset=variant,strategy=method --greater-is-better" in asked
+
+
+def test_lists_in_cells_name_no_datasets(tmp_path):
+    table = runs(method=["a", "b"], share=[0.0, 0.1, 0.3], seed=[0, 1, 2])
+    table.insert(2, "bad", [f"[{', '.join('123'[: int(10 * x)])}]" for x in table["share"]])
+    results = read(tmp_path, table, "score_x", greater_is_better=True)
+    assert results.datasets == ("0", "0.1", "0.3")
+    assert "not used: `bad`" in results.how_read
+
+
+def test_an_average_over_classes_is_of_the_metric(tmp_path):
+    table = runs(dataset=SETS, model=["a", "b"]).rename(columns={"score_x": "f1_macro"})
+    table["auroc_macro"], table["val_precision_weighted"] = table["f1_macro"], 0.5
+    assert "`f1_macro` as it stands" in read(tmp_path, table, "f1").how_read
+    shown = read(tmp_path, table.assign(precision_micro=0.4), "precision").how_read
+    assert "`precision_micro` as precision" in shown  # of the test part
+    asked = refused(tmp_path, table.assign(f1_weighted=table["f1_macro"] / 2), "f1")
+    assert re.findall(r"--metric (\w+)", asked) == ["f1_macro", "f1_weighted"]
+    both = {"score": ["f1_macro", "auroc_macro"], "dataset": "dataset", "strategy": "model"}
+    asked = refused(tmp_path, table, "f1", columns=both)
+    assert "--columns score=f1_macro,dataset=dataset,strategy=model" in asked
+
+
+def test_ways_to_split_are_conditions_and_no_folds(tmp_path):
+    table = runs(dataset=SETS[:2], model=["a", "b"], split=["random", "time"])
+    results = read(tmp_path, table, "score_x", greater_is_better=True)
+    assert (len(results.datasets), results.strategies) == (4, ("a", "b"))
+    numbered = table.assign(split=["split 1", "split 2"] * 4)
+    results = read(tmp_path, numbered, "score_x", greater_is_better=True)
+    assert "means of 2 folds (`split`)" in results.how_read
+
+
+def test_calls_are_strategies_and_files_with_data_are_datasets(tmp_path):
+    options = ["depth=none", "deep=True", "SVC()", "Ridge(alpha=1)"]
+    table = pd.DataFrame({"what": options, "accuracy": [0.5, 0.6, 0.7, 0.8]})
+    assert len(read(tmp_path, table).strategies) == 4
+    table = pd.DataFrame({"name": [f"bayes_{i}.arff" for i in range(3)]})
+    table["u"], table["v"] = [0.5, 0.6, 0.7], [0.6, 0.5, 0.4]
+    assert read(tmp_path, table).strategies == ("u", "v")
+
+
+def test_texts_without_a_number_are_left_out_beside_the_metric(tmp_path):
+    table = pd.DataFrame(
+        {"id": range(4), "path": ["1.5,-2.5,0.5", "2.5,3.5,-4", "1.5,2,4", "2.5,4,4.5"]}
+    )
+    table["old_dice"], table["new_dice"] = [0.5, 0.6, 0.7, 0.4], [0.6, 0.7, 0.5, 0.8]
+    how = {"greater_is_better": True, "columns": {"strategy": "columns"}}
+    results = read(tmp_path, table, "dice", **how)
+    assert len(results.strategies) == 2
+    assert "`path` (several numbers in a cell)" in results.how_read
+
+
+def test_a_list_of_rows_beside_a_summary_is_the_table_of_json():
+    rows = [{"tool": x, "data": y, "accuracy": 0.5} for x in "ab" for y in "cd"]
+    results = read_results({"summary": {"mean": 0.5}, "rows": rows}, "accuracy")
+    assert (results.datasets, results.strategies) == (("c", "d"), ("a", "b"))
+    assert "not used: `summary`" in results.how_read
+
+
+def test_a_difference_of_two_columns_may_lack_a_row(tmp_path):
+    table = pd.DataFrame({"dataset": SETS, "a_acc": RNG.uniform(0.5, 0.9, 8).round(4)})
+    table["b_acc"] = RNG.uniform(0.5, 0.9, 8).round(4)
+    table["a_acc - b_acc"] = (table["a_acc"] - table["b_acc"]).where(table.index > 0)
+    results = read(tmp_path, table, "accuracy")
+    assert len(results.strategies) == 2
+    assert "`a_acc - b_acc` (a ratio or a difference of two others)" in results.how_read

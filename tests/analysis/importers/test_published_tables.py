@@ -61,7 +61,7 @@ def wide(names, *rows):
                 ["b", "7s", 0.5, 0.4],
             ),
             "f1",
-            "are metrics of one dataset",
+            "several columns are of f1",
         ),
         (
             wide(
@@ -97,9 +97,9 @@ def test_what_is_of_one_dataset_or_strategy_is_told_and_no_command_goes_astray(
 def test_ends_of_names_tell_measures_that_are_not_known(tmp_path):
     names = ["Model", "EC Fmax", "GO Fmax", "Eth3d Zeta", "CASF Zeta"]
     table = wide(names, ["a", 0.8, 0.4, 70.5, 80.5], ["b", 0.7, 0.5, 71.5, 81.5])
-    asked = refused(tmp_path, table, "fmax", name="t.md", greater_is_better=True)
-    assert "only `EC Fmax`, `GO Fmax` have fmax in their names" in asked
-    assert asked.endswith("--columns 'score=EC Fmax+GO Fmax' --greater-is-better")
+    results = read(tmp_path, table, "fmax", name="t.md", greater_is_better=True)
+    assert results.datasets == ("EC Fmax", "GO Fmax")
+    assert "not used: `Eth3d Zeta` (not of fmax), `CASF Zeta` (not of fmax)" in results.how_read
 
 
 def test_names_of_rows_with_metrics_are_tasks_and_metrics(tmp_path):

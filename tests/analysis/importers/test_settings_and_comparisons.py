@@ -313,8 +313,8 @@ def test_a_measure_in_names_beside_sizes_chooses_columns(tmp_path):
     table = WIDE.set_axis(["alpha colours", "beta colours"], axis=1)
     table.insert(0, "edges", range(5, 11))
     table.insert(2, "alpha span", [2.5, 3.5, 1.5, 2.25, 7.5, 3.5])
-    asked = refused(tmp_path, table, "colours", greater_is_better=False)
-    assert "--columns 'score=alpha colours+beta colours'" in asked
+    results = read(tmp_path, table, "colours", greater_is_better=False)
+    assert results.strategies == ("alpha colours", "beta colours")
 
 
 def test_a_difference_of_metrics_is_no_strategy(tmp_path):
@@ -357,8 +357,8 @@ def test_no_column_of_fractions_is_offered_as_the_names_of_datasets(tmp_path):
 def test_a_mean_is_not_taken_for_the_median_beside_it(tmp_path):
     others = WIDE.add_suffix("_median_latency").assign(edges=range(5, 11))
     table = WIDE.add_suffix("_avg_latency").join(2 * others)
-    asked = refused(tmp_path, table, "avg_latency", greater_is_better=False)
-    assert "--columns score=alpha_avg_latency+beta_avg_latency" in asked
+    results = read(tmp_path, table, "avg_latency", greater_is_better=False)
+    assert results.strategies == ("alpha_avg_latency", "beta_avg_latency")
 
 
 def test_values_in_names_of_columns_are_no_names(tmp_path):

@@ -447,6 +447,12 @@ def grid_of_object(content: Any) -> Grid:
         table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
         return grid_of_frame(table)
     content, note = _over_classes(content, found := list[Any]()), _OF_CLASSES[: len(found)]
+    named = (
+        [x for x, inner in content.items() if _named_rows(inner)] if type(content) is dict else []
+    )
+    if len(named) == 1:  # beside a summary and settings, for example
+        note = (*note, *(f"`{x}`" for x in content if x != named[0]))
+        content = content[named[0]]
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
         return Grid("", _tidy(pd.json_normalize(content)), left=note)
     leaves = list(_leaves(content, (), listed := set[tuple[str, ...]]()))
@@ -467,6 +473,14 @@ def grid_of_object(content: Any) -> Grid:
     if n == 2 and inner == [str(i) for i in range(len(inner))]:  # numbers of rows, of pandas
         return Grid("", _tidy(pd.DataFrame(content)))
     return Grid("", table, tuple(levels), (*left, *note))
+
+
+def _named_rows(content: Any) -> bool:
+    """Return whether content is a list of rows, each of which has a name beside its numbers."""
+    rows = content if isinstance(content, list) else []
+    return len(rows) > 1 and all(
+        isinstance(row, dict) and any(isinstance(x, str) for x in row.values()) for row in rows
+    )
 
 
 def _over_classes(content: Any, found: list[Any]) -> Any:

@@ -24,6 +24,7 @@ from mlaut.errors import AnalysisError
 _GROUPS = ("dataset", "benchmark", "dataset_name", "corpus", "suite")
 _MEANS = ("mean", "avg", "average")
 _STATISTIC = re.compile(r"(^|_)(?:mean|avg|average|median|min|max)(?=_|$)")
+_OVER_CLASSES = re.compile(r"(?:^|_)(?:macro|micro|weighted)(?=_|$)")  # as f1_macro
 _FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets, or of models
 
 
@@ -189,6 +190,9 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         for part in ("test", "", "val", "train"):
             if found := [x for x in same if parts[x] == part]:
                 return _one_of(g, found, wanted)
+        own = [x for x in numbers if g.roles[x] not in least and _is_averaged(x, wanted)]
+        if own := own if usual_name(wanted) else []:
+            return _averaged(g, own, wanted)
     general = [x for x in numbers if g.roles[x] == "score"]
     general = sorted(general, key=lambda x: max(PARTS.get(y, 0) for y in word_of(x).split("_")))
     nested = [x for x in numbers if wanted and same_metric(x.rpartition(".")[2], wanted)]
@@ -218,6 +222,23 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     if len(known) > 1 and not general:
         return known
     return general[:1]
+
+
+def _is_averaged(name: str, wanted: str) -> bool:
+    """Return whether a name is that of a metric as an average over classes, such as macro."""
+    bare = _OVER_CLASSES.sub("_", word_of(name)).strip("_")
+    return bare != word_of(name) and same_metric(bare, wanted)
+
+
+def _averaged(g: Sheet, own: list[str], wanted: str) -> list[str]:
+    """Return the column of a metric as an average over classes; ask which, if there are several."""
+    parts = {x: part_of(_OVER_CLASSES.sub("_", word_of(x)).strip("_")) for x in own}
+    own = [x for x in own if parts[x] in ("test", "")] or own
+    if len(own) > 1:
+        raise g.refuse(f"several columns are of {wanted}", *({"metric": x} for x in own[:3]))
+    usual = usual_name(own[0])
+    g.metric = usual.metric if usual else wanted
+    return own
 
 
 def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:

@@ -112,7 +112,8 @@ def _score(g: Sheet, keys: Keys) -> str:
     if len(keys.scores) > 1:
         few = keys.scores[:_MOST_OPTIONS]
         text = f"it has several metrics ({', '.join(keys.scores)}), so say which one"
-        raise g.refuse(text, *({"metric": x} for x in few[:3]))
+        role = "score" if g.asked.columns.get("score") else "metric"
+        raise g.refuse(text, *({role: x} for x in few[:3]))
     score = keys.scores[0]
     if score not in g.columns:
         raise g.refuse(f"no column {score!r}")
@@ -153,6 +154,7 @@ def _other_key(
     texts = [x for x in g.named("", "source") if not g.columns[x].is_number and x not in known]
     texts = [x for x in g.columns if x in texts and not (known and g.fixes(known, x))]
     texts = [x for x in texts if not {y.lower() for y in g.columns[x].coded[1]} <= _FLAGS]
+    texts = [x for x in texts if not (known and _has_lists(g, x))]
     texts = [x for x in texts if all(g.columns[x].coded[1])] or texts  # names are in each row
     texts = [x for x in texts if not is_prose(g, x)] or texts
     like: dict[str, list[str]] = {}  # columns with the same things by other names
@@ -251,7 +253,9 @@ def _tell_apart(
     if g.is_key(keys):
         return strategy, dataset, repeat
     aliases = [x for x in g.columns if g.roles[x] in ("alias", "strategy") and x not in strategy]
-    others = sorted(others, key=lambda x: (x not in aliases, g.columns[x].is_number))
+    others = sorted(
+        others, key=lambda x: (x not in aliases, _has_lists(g, x), g.columns[x].is_number)
+    )
     for size in (1, 2, 3):
         found = [c for c in combinations(others[:12], size) if g.is_key([*keys, *c])]
         if found:
@@ -310,6 +314,11 @@ def doubled_rows(g: Sheet, names: Sequence[str]) -> np.ndarray:
     """Return which rows repeat an earlier one in some columns."""
     codes = [g.columns[name].coded[0] for name in names]
     return np.asarray(pd.MultiIndex.from_arrays(codes).duplicated())
+
+
+def _has_lists(g: Sheet, name: str) -> bool:
+    """Return whether cells are lists or dictionaries, which are no names."""
+    return all(x[:1] in ("[", "{") for x in g.columns[name].coded[1])
 
 
 def _may_tell(g: Sheet, name: str) -> bool:

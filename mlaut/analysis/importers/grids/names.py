@@ -26,6 +26,8 @@ _KNOWN = {
     )
     for kind in ("strategy", "dataset")
 }
+_CALL = re.compile(r"\w\((?:.*=.*)?\)$|=(?:true|false|none)\b")  # settings of a program
+_FILE = re.compile(r"\.(?:arff|csv|tsv|txt|dat|mat|mtx|npz|parquet|libsvm)$")  # with data
 DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$|stop_val$)")  # of a training
 PARTS = dict.fromkeys(("test", "testing", "holdout", "held-out", "eval", "test_set"), 0)
 PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "development", "cv"), 1)
@@ -157,7 +159,12 @@ def looks_like(names: list[str], kind: str) -> float:
     >>> looks_like(["XGBoost", "my net"], "strategy"), looks_like(["XGBoost"], "dataset")
     (0.5, 0.0)
     """
-    hits = sum(bool(_KNOWN[kind].search(name.lower())) for name in names)
+    own, form = _KNOWN[kind], {"strategy": _CALL, "dataset": _FILE}[kind]
+    other = {"strategy": _FILE, "dataset": _CALL}[kind]
+    hits = sum(
+        bool(form.search(x) or (own.search(x) and not other.search(x)))
+        for x in (name.strip().lower() for name in names)
+    )
     return hits / max(len(names), 1)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlaut.analysis.importers.grids.cells import Column
+from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
@@ -126,9 +127,8 @@ def _check_single(g: Sheet) -> None:
     if commas := {name: cell for name, cell in odd.items() if _COMMA.fullmatch(cell)}:
         name, cell = next(iter(commas.items()))
         raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
-    own = [
-        x for x, c in g.columns.items() if c.is_number and same_metric(without_unit(x), g.metric)
-    ]
+    numbers = [x for x in g.columns if g.columns[x].is_number]
+    own = [x for x in numbers if same_metric(measure_in(x) or without_unit(x), g.metric)]
     if own and not any(g.metric.lower() in name.lower() for name in odd):
         g.drop(odd, "several numbers in a cell")
         return

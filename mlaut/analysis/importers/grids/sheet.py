@@ -270,6 +270,8 @@ class Sheet:
         texts = role == "fold" and not column.is_number
         if texts and {*map(part_in, column.coded[1])} <= {*PARTS, ""}:
             return "part"
+        if texts and not any(re.search(r"\d", x) for x in column.coded[1]):
+            return ""  # as random and time, of which a split is no repeat
         return role
 
     def named(self, *roles: str) -> list[str]:

@@ -348,8 +348,9 @@ def _is_derived(g: Sheet, name: str, numbers: Sequence[str], steps: Sequence[flo
     ``steps`` are the units of the last printed digit of the columns.
     """
     own, at = g.columns[name].numbers, numbers.index(name)
-    before = [g.columns[x].numbers for x in numbers[: min(at, _COMPARED)]]
-    if len(own) < 4 or np.isnan(own).any() or np.ptp(own) == 0:
+    has = ~np.isnan(own)
+    own, before = own[has], [g.columns[x].numbers[has] for x in numbers[: min(at, _COMPARED)]]
+    if len(own) < 4 or np.ptp(own) == 0:
         return False
     pairs = [*permutations(before, 2)]
     digits = np.array([max(x) for x in permutations(steps[: len(before)], 2)])
@@ -531,9 +532,13 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     if found is None and g.levels is not None and len(inner) > 1:  # with columns beside them
         g.drop([x for x in columns if x not in inner], f"not of {g.metric}")
         return list(inner), {x: part[0] for x, part in inner.items()}
-    if found is None and 1 < len(own) < len(short):
-        text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
-        raise g.refuse(text, {"score": own})
+    rest = [x for x in columns if x not in own]
+    if found is None and rest and len(own) > 1:
+        if any(x.startswith(y) for x in rest for y in own):  # as its least and its most
+            text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
+            raise g.refuse(text, {"score": own})
+        g.drop(rest, f"not of {g.metric}")
+        return own, {}
     if found is None:
         return columns, {name: x for x, name in short.items()}
     if isinstance(found, str):
