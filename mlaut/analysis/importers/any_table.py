@@ -39,6 +39,7 @@ from mlaut.errors import AnalysisError, DataError, MlautError, nearest
 from mlaut.markup import counted
 
 _ALL, _HEADING = "all", "heading"  # tables of a file, and the column with their headings
+_ANSWERS = 4  # shown of a question which of several tables counts
 _FOLLOWED = 20_000  # rows of a table up to which the answers to a question are tried
 _CASES = 30  # rows from which a table of no known column may hold cases, and no results
 _OF_RESULTS = ("dataset", "strategy", "repeat", "fold", "source")
@@ -187,7 +188,7 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     if tells_datasets(heads, asked.metric) and (together := joined(ones, heads)):
         return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
     others = [[*map(str, x.table)] for x in grids if not _other_measure(x, asked.metric)]
-    for number in ones if len(ones) == 1 else ():
+    for number in ones if len(ones) == 1 and not wanted & {*answers} else ():
         grid = grids[number - 1]
         single = number not in many and len(wanted) > 1  # as others may be for their own
         alone = others.count([*map(str, grid.table)]) == 1 and not single
@@ -202,7 +203,7 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     with suppress(AnalysisError):
         chooses.insert(0, (words := asked.with_columns(table=_ALL), _of_all(grids, ones, words)))
     text = _listed(grids, asked) + ("" if readable else f", and none is read at once ({why})")
-    answered = chooses or next(iter(answers.values()), [])
+    answered = [*chooses, *(x for found in answers.values() for x in found)][:_ANSWERS]
     raise _asking(text + ": choose one" * bool(answered), answered)
 
 

@@ -132,3 +132,56 @@ def test_shares_of_a_table_that_no_latex_wrote_are_no_comments(tmp_path):
 def test_arrows_behind_a_letter_are_no_count(tmp_path):
     results = read(tmp_path, ("All", "", "method|N → C|N → S", "a|0.2|0.3", "b|0.1|0.4"))
     assert results.datasets == ("N → C", "N → S")
+
+
+def test_answers_of_tables_that_ask_are_shown_beside_those_that_are_read(tmp_path):
+    asks = ("Results", "", "Model|B16|L16", "ImageNet|0.9|0.8", "CIFAR|0.7|0.6")
+    text = asked(
+        tmp_path, ("Needs", "", "Model|B16|L16", "chips|0.1|0.2", "days|0.3|0.1"), asks, asks
+    )
+    assert "--columns table=1" in text
+    assert "--columns table=2," in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (("||svm|knn", "size|#rows|5|6", "size|#columns|3|2"), "are counts, no scores"),
+        (("|de|en|fr", "de|0|2|3", "en|4|0|2", "fr|1|2|0"), "it compares them in pairs"),
+    ],
+)
+def test_tables_of_counts_or_pairs_are_refused(rows, text, tmp_path):
+    assert text in asked(tmp_path, ("One", "", *rows))
+
+
+def test_a_text_of_paragraphs_has_a_table_in_each(tmp_path):
+    path = tmp_path / "run.log"
+    parts = [
+        f"It began at 9\n\n-- Noise {n} --\nmodel  iris  wine\nsvm  0.{n}  0.8\nknn  0.7  0.{n}\n"
+        for n in "12"
+    ]
+    path.write_text("\n\n".join(parts), encoding="utf-8")
+    results = read_results(path, "accuracy")
+    assert results.datasets[:2] == ("Noise 1: iris", "Noise 1: wine")
+    lines = [f"Fold {n}:\nxgboost: 0.{n}\nridge = 0.5" for n in "12"]
+    path.write_text("\n\n".join(["Scores", *lines]), encoding="utf-8")
+    assert read_results(path, "accuracy").scores["xgboost"].tolist() == [0.1, 0.2]
+    path.write_text("nothing at all\n\nto see", encoding="utf-8")
+    with pytest.raises(AnalysisError, match="no table in it"):
+        read_results(path, "accuracy")
+
+
+def test_headings_of_markdown_name_tables_of_html(tmp_path):
+    row = "<tr><td>{}<td>{}".format
+    tables = [
+        f"## {name}\n\n<table>{row('model', 'acc')}{row('svm', x)}{row('knn', '0.5')}</table>\n"
+        for name, x in (("Ants", "0.9"), ("Bees", "0.8"))
+    ]
+    (tmp_path / "t.md").write_text("\n".join(tables), encoding="utf-8")
+    assert read_results(tmp_path / "t.md", "acc").datasets == ("Ants", "Bees")
+
+
+def test_one_of_several_tables_of_the_metric_does_not_count_while_another_asks(tmp_path):
+    asks = ("More", "", "Model|B16|L16|accuracy", "ImageNet|0.9|0.8|0.5", "CIFAR|0.7|0.6|0.4")
+    reads = ("Few", "", "model|accuracy", "svm|0.9", "knn|0.8")
+    assert "--columns table=2" in asked(tmp_path, asks, reads)

@@ -46,6 +46,8 @@ _AVERAGES = {"macro avg": "f1_macro", "weighted avg": "f1_weighted", "micro avg"
 _OF_CLASSES = ("numbers of each class",)
 _METRICS = ("metric", "metrics", "measure", "measures")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
+_PAIR = re.compile(r"\s*(.*\S)\s*[:=]\s+([+-]?\d[^\s:=]*)\s*")  # of a name and a number
+_LOGS = ("", ".log", ".out", ".rout")  # what programs print
 _TITLES = 2  # lines above a table
 FILE = "file"  # column with the names of the files of a folder
 
@@ -102,7 +104,7 @@ def grids_of(path: Path, trust: bool = False) -> list[Grid]:
         return [_of_json(_text_of(path), path)]
     if suffix == NOTEBOOK:
         return _of_text(_outputs(_text_of(path)), str(path))
-    if suffix in (*_MARKUP, *TEXTS):
+    if suffix in (*_MARKUP, *TEXTS, *_LOGS):
         return _of_text(_text_of(path), str(path), _MARKUP.get(suffix))
     return [_of_delimited(path)]
 
@@ -136,7 +138,7 @@ def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
     if reader is not None and not grids:  # a page of Markdown may have tables of HTML
         grids = _framed_all(found for read in every for found in read(text))
     if reader is None and not grids:
-        grids = _framed_all([("", _separated(text))])
+        grids = _framed_all([("", _separated(text))]) or _framed_all(_paragraphs(text))
     if not grids:
         raise AnalysisError(f"{where}: no table in it: save the table as CSV")
     return grids
@@ -166,6 +168,25 @@ def _separated(text: str) -> Rows:
         if rows and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
             return rows
     return []
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, Rows]]:
+    """Yield the title and the rows of each paragraph of a text that is a table, as programs print.
+
+    Its title is the line above it, in the same paragraph or in one of its own.
+    """
+    above = ""
+    for block in re.split(r"\n\s*\n", text):
+        lines = block.strip("\n").splitlines()
+        for n in (0, 1):
+            title, rows = lines[:n], _separated("\n".join(lines[n:]))
+            pairs = [*map(_PAIR.fullmatch, lines[n:])]
+            if len(pairs) > 1 and all(pairs):  # such as "svm: 0.9" in each line
+                rows = [["", "score"], *([x[1], x[2]] for x in pairs if x)]
+            if len(rows) > 1 and len(rows[0]) > 1 and any(map(_is_score, rows[1][1:])):
+                yield (title[0] if title else above).strip(" -=#:*"), rows
+                break
+        above = lines[-1] if len(lines) == 1 else ""
 
 
 def _with_corner(rows: Rows) -> Rows:

@@ -201,6 +201,8 @@ class _Html(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
+        if not self.open and (titles := re.findall(r"(?m)^#+ +(.+?)[ #]*$", data)):  # of Markdown
+            self.heading = titles[-1]
 
     def _close(self) -> None:
         """Put the cell that is open into its row, after those that span from rows above."""

@@ -70,6 +70,9 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
         raise g.refuse(f"{text}, {_NOTHING} model")
     if keys.scores or keys.dataset or g.asked.columns.get("score"):
         return keys
+    if not g.asked.chosen and _is_of_pairs(g, numbers):
+        text = "its rows and columns have the same names, and its diagonal one value"
+        raise g.refuse(f"{text}: it compares them in pairs, and no strategies on datasets")
     if numbers and not role_of(g.metric) and all(g.roles[x] == "size" for x in numbers):
         text = f"its only numbers ({quoted(numbers, ', ')}) are sizes or times"
         raise g.refuse(f"{text}, and no {g.metric or 'scores'}")
@@ -95,6 +98,15 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if not strategies_in(g, rows, said=bool(keys.strategy)):
         return replace(keys, dataset=tuple(rows))
     return replace(keys, strategy=tuple(rows), scores=tuple(scores), single=True)
+
+
+def _is_of_pairs(g: Sheet, numbers: Sequence[str]) -> bool:
+    """Return whether rows and columns have the same names, and the diagonal has one value."""
+    first = g.columns[next(iter(g.columns))].labels().tolist()
+    if len(numbers) < 3 or sorted(map(str, first)) != sorted(numbers):
+        return False
+    both = [g.columns[x].numbers[first.index(x)] for x in numbers if not is_summary(x)]
+    return len({*np.nan_to_num(both)}) == 1
 
 
 def _beside_others(g: Sheet, name: str, others: Sequence[str]) -> bool:
@@ -131,6 +143,11 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     if g.columns[first].is_number or g.levels is not None:
         return None
     labels = [x for x in g.columns[first].labels().tolist() if x]
+    for x in [x for x in g.columns if not g.columns[x].is_number]:
+        if all(re.match(r"#(?!\d)", y) for y in g.columns[x].labels()):
+            raise g.refuse(
+                f"its rows ({', '.join(g.columns[x].labels()[:6])}) are counts, no scores"
+            )
     marked = grid.table.iloc[:, 0].astype(str).str.contains("[↑↓]").sum()
     known = max(sum(usual_name(x) is not None for x in labels), marked)
     texts = [x for x in g.columns if not g.columns[x].is_number and role_of(x)]
