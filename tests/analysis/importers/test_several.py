@@ -1,5 +1,7 @@
 """Several tables of a file: read together, or one of them, or asked about."""
 
+from itertools import product
+
 import pytest
 
 from mlaut.analysis.importers.any_table import read_results
@@ -182,6 +184,7 @@ def test_headings_of_markdown_name_tables_of_html(tmp_path):
 
 
 def test_one_of_several_tables_of_the_metric_does_not_count_while_another_asks(tmp_path):
-    asks = ("More", "", "Model|B16|L16|accuracy", "ImageNet|0.9|0.8|0.5", "CIFAR|0.7|0.6|0.4")
-    reads = ("Few", "", "model|accuracy", "svm|0.9", "knn|0.8")
+    asks = ("More", "", "Model|Img/sec|Imagenet accuracy", "B16|100.5|90.5%", "L16|50|80%")
+    rows = [f"{x}|{y}|0.{i}" for i, (x, y) in enumerate(product(("a", "b"), ("svm", "knn")), 5)]
+    reads = ("Few", "", "dataset|model|accuracy", *rows)
     assert "--columns table=2" in asked(tmp_path, asks, reads)
