@@ -279,7 +279,7 @@ TABLES = (
         "summary",
         _summary,
         (PAGE, TEXT, LATEX),
-        "Scores and training times, best first",
+        "Scores and training times",
         heading="Summary",
     ),
     ReportTable(
