@@ -13,8 +13,10 @@ _SLIM = 0.1  # a smaller chance comes true within five points on each board, a l
 
 
 def planned(table: VerdictTable) -> str:
-    """Return a sentence on when the analysis was chosen and what was changed later."""
+    """Return a sentence on when the analysis was chosen; empty where nothing was analysed."""
     chosen = table.chosen
+    if table.alone:
+        return ""
     if chosen.usual(table.scorer):
         return (
             "No plan was stored before the results: the default test was used. Take the answer as "

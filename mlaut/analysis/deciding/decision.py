@@ -30,7 +30,10 @@ from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.records import NOT_RUN
 
-_ASKED = ("Was it planned?", "Do other analyses agree?", "What next?")
+_ASKED = (
+    *("Was it planned?", "How was it tested?"),
+    *("Do other analyses agree?", "What next?"),
+)
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
 _LAST = (
     *("won", "tied", "lost", "difference", "difference low", "difference high", "p", "ratio"),
@@ -91,9 +94,17 @@ class Decision(VerdictTable, Shown):
 
     def cards(self) -> tuple[tuple[str, str], ...]:
         """Return the questions on how sure the answer is, each with its answer."""
-        then = certainty.next_steps(self, certainty.prospects(self))
-        texts = (certainty.planned(self), certainty.agreement(self), then)
+        then = certainty.next_steps(self, self._prospects())
+        texts = (certainty.planned(self), self._method(), certainty.agreement(self), then)
         return tuple((asked, text) for asked, text in zip(_ASKED, texts, strict=True) if text)
+
+    def _method(self) -> str:
+        """Return how it was tested, where no usual way is a matter of course."""
+        return ""
+
+    def _prospects(self) -> str:
+        """Return what more data would settle."""
+        return certainty.prospects(self)
 
     def certainty(self) -> tuple[str, ...]:
         """Return the answers of `cards`: the plan, other analyses, and what to do next."""

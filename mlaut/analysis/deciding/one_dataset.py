@@ -7,7 +7,6 @@ scenario (a), by McNemar's test for losses of 0 and 1, by DeLong's for AUC, and 
 its rows.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -55,6 +54,7 @@ JOINT, _HOLM = "joint", "holm"
 _DRAWS = 20_000  # of the errors of all strategies together
 ALONE = "there is one score of each strategy, so nothing tells how much of a difference is chance"
 _FEW = "a class has {n} test rows, and a test needs {least}; test more rows"
+_NOT_YET = Interval(*[np.full(0, np.nan)] * 4)
 _TIME = "{problem}; so the order of the means is all that it shows"
 NULLS = {
     PAIRED: "the expected difference over further repeats on these rows is 0",
@@ -128,25 +128,25 @@ class OneDataset:
     ----------
     results : Results
         Complete results on the dataset.
-    test : str
-        Key in `MAIN_TESTS`; empty if none is valid.
-    problem : str
-        Why no test is valid; empty if one is.
     scheme : str
         The split.
-    scenario : str
     losses, errors : ndarray, shape (K,)
         Losses of the strategies, and their standard errors by the main test.
+    gaps : Interval of ndarray, shape (P,)
+        Differences of the losses of each pair, the first minus the second.
     ends : Interval of ndarray, shape (K,)
         Intervals of the scores, in the metric's own direction.
     notes : tuple of str, length K
         Notes on these intervals.
+    scenario : str
+    test : str
+        Key in `MAIN_TESTS`; empty if none is valid.
+    problem : str
+        Why no test is valid; empty if one is.
     estimand : str
         What the intervals are of, in words.
-    gaps : Interval of ndarray, shape (P,)
-        Differences of the losses of each pair, the first minus the second.
-    df : float or ndarray, shape (P,)
-        Degrees of freedom of their standard errors.
+    df, own_df : float or ndarray, shape (P,) and (K,)
+        Degrees of freedom of the standard errors of the differences, and of the losses.
     n_rows, n_sets, n_repeats : int
         Numbers of tested rows, of test sets, and of repeats.
     ratio : float
@@ -154,21 +154,22 @@ class OneDataset:
     """
 
     results: Results
-    test: str
-    problem: str
     scheme: str
-    scenario: str
     losses: np.ndarray
     errors: np.ndarray
-    ends: Interval
-    notes: tuple[str, ...]
-    estimand: str
     gaps: Interval
-    df: float | np.ndarray
-    n_rows: int
-    n_sets: int
-    n_repeats: int
-    ratio: float
+    ends: Interval = _NOT_YET
+    notes: tuple[str, ...] = ()
+    scenario: str = "(b)"
+    test: str = ""
+    problem: str = ""
+    estimand: str = ""
+    df: float | np.ndarray = np.nan
+    own_df: float | np.ndarray = np.nan
+    n_rows: int = 0
+    n_sets: int = 1
+    n_repeats: int = 1
+    ratio: float = np.nan
 
     @property
     def of_runs(self) -> bool:
@@ -195,7 +196,7 @@ class OneDataset:
         return Pairs.of(self.results.strategies)
 
     @classmethod
-    def of(cls, results: Results, confidence: float = 0.95) -> Self:
+    def of(cls, results: Results, confidence: float = 0.95) -> "OneDataset":
         """Return the numbers of the only dataset of complete results.
 
         Raises
@@ -207,12 +208,42 @@ class OneDataset:
         """
         results.complete(strategies=2)
         block = None if results.load_block is None else results.load_block(results.datasets[0])
-        moments = (
-            _of_table(results, confidence)
-            if block is None
-            else _of_block(results, block, confidence)
+        if block is None:
+            return _of_scores(results, confidence)._with_ends(confidence)
+        return _of_block(results, block, confidence)._with_ends(confidence)
+
+    def tested(
+        self, test: str, errors: np.ndarray, gaps: Interval, df: Any, own_df: Any = None
+    ) -> Self:
+        """Return the numbers with errors by a test; differences of rounding noise are 0."""
+        pairs, losses = self.pairs, np.abs(self.losses)
+        size = np.maximum(losses[pairs.first], losses[pairs.second])
+        same = (snap(gaps.value, size) == 0) & (gaps.standard_error <= RELATIVE_NOISE * size)
+        gaps = Interval(*(np.where(same, 0.0, part) for part in gaps))
+        own_df = df if own_df is None else own_df
+        return replace(self, test=test, errors=errors, gaps=gaps, df=df, own_df=own_df)
+
+    def _with_ends(self, confidence: float) -> Self:
+        """Return the numbers with the intervals of `error_intervals`, or of the main test."""
+        results, none = self.results, np.isnan(self.errors)
+        value = turned(Interval(*[self.losses] * 4), results, True).value
+        if results.load_block is not None and self.test != DRAWN:
+            table = error_intervals(results, confidence=confidence, as_scores=True)
+            frame = table.frame.droplevel("dataset")
+            own, error, low, high = (frame[name].to_numpy() for name in Interval._fields)
+            ends = Interval(value, error, np.fmin(low, own), np.fmax(high, own))
+            ends = Interval(value, *(np.where(np.isnan(low), np.nan, x) for x in ends[1:]))
+            estimand = next((x for x in table.notes if x.partition(" (")[0] in METHODS), "")
+            return replace(self, ends=ends, notes=tuple(frame["note"]), estimand=estimand)
+        worth, bounds = (
+            1 / (1 / self.n_sets + np.nan_to_num(self.ratio)),
+            results.metric.loss_bounds,
         )
-        return cls(results=results, **_ends(results, moments, confidence), **moments)
+        of_mean = (self.losses, self.errors, "bounded", self.own_df, confidence, bounds, worth)
+        low, high = (np.where(none, np.nan, end) for end in mean_ends(*of_mean))
+        unknown = f"no interval: {self.problem or 'the scores do not say how they vary'}"
+        ends = turned(Interval(self.losses, self.errors, low, high), results, True)
+        return replace(self, ends=ends, notes=tuple(unknown if x else "" for x in none))
 
     def chances(self) -> pd.Series:
         """Return the probability that each strategy is the best, by the posterior of the losses.
@@ -317,26 +348,27 @@ class OneDataset:
             "mean difference high": square(gaps.high, -gaps.low),
         }
         effects = {"mean difference": MAIN_TESTS[self.test].words}
+        null = NULLS.get(self.test) or NULLS[self.scenario]
+        return self._compared(name, source, tables, null, effects=effects, statistic_name="t")
+
+    def _compared(
+        self, name: str, source: str, tables: dict[str, pd.DataFrame], null: str, **about: Any
+    ) -> Pairwise:
+        scenario = about.pop("scenario", self.scenario)
+        by_rows, df = scenario == "(a)", np.atleast_1d(self.df)
         return Pairwise(
             name=name,
             source=source,
             tables=tables,
-            effects=effects,
-            null=NULLS.get(self.test) or NULLS[self.scenario],
-            statistic_name="t",
-            **self._about(),
+            null=null,
+            strategies=self.results.strategies,
+            metric=self.results.metric.loss_name,
+            scenario=scenario,
+            df=float(df[0]) if len(df) == 1 else tuple(df.tolist()),
+            n=self.n_rows if by_rows else self.n_sets,
+            unit="test rows" if by_rows else "repeats" if self.of_runs else "test sets",
+            **about,
         )
-
-    def _about(self) -> dict[str, Any]:
-        by_rows, df = self.scenario == "(a)", np.atleast_1d(self.df)
-        return {
-            "strategies": self.results.strategies,
-            "metric": self.results.metric.loss_name,
-            "scenario": self.scenario,
-            "df": float(df[0]) if len(df) == 1 else tuple(df.tolist()),
-            "n": self.n_rows if by_rows else self.n_sets,
-            "unit": "test rows" if by_rows else "repeats" if self.of_runs else "test sets",
-        }
 
     def _region(self, rope: float) -> Pairwise:
         """Return the probabilities of the posterior: better, within the region, worse."""
@@ -348,37 +380,24 @@ class OneDataset:
         equal = np.clip(1 - first - second, 0.0, 1.0)
         if not rope:
             first, equal, second = first + equal / 2, 0 * equal, second + equal / 2
-        square = self.pairs.square
+        square, folds = self.pairs.square, self.scenario == "(b)"
+        name = "Bayesian correlated t-test" if folds else "posterior of the means"
         tables = {"P(row better)": square(first, second), EQUIVALENT: square(equal, equal)}
-        return Pairwise(
-            name="Bayesian correlated t-test"
-            if self.scenario == "(b)"
-            else "posterior of the means",
-            source="Corani & Benavoli 2015",
-            tables=tables,
-            null=f"none is tested: is one better by more than {rope:g}?",
-            **self._about(),
-        )
+        null = f"none is tested: is one better by more than {rope:g}?"
+        return self._compared(name, "Corani & Benavoli 2015", tables, null)
 
     def _lacoste(self) -> dict[str, Pairwise]:
         """Return the probability of Lacoste et al. that the first model is better, if it is known.
 
         It is that of the tested models: it does not count that strategies are trained again.
         """
-        p = lacoste_probabilities(self.results)
-        if p is None:
+        if (p := lacoste_probabilities(self.results)) is None:
             return {}
-        about = self._about() | {"scenario": "(a)", "n": self.n_rows, "unit": "test rows"}
-        labels = list(self.results.strategies)
-        return {
-            LACOSTE: Pairwise(
-                name="Probability of the better model",
-                source="Lacoste et al. 2012, Theorem 4.1",
-                tables={"P(row better)": pd.DataFrame(p, labels, labels)},
-                null="none is tested: which fitted model is better on this source?",
-                **about,
-            )
-        }
+        labels, source = list(self.results.strategies), "Lacoste et al. 2012, Theorem 4.1"
+        tables = {"P(row better)": pd.DataFrame(p, labels, labels)}
+        null = "none is tested: which fitted model is better on this source?"
+        name = "Probability of the better model"
+        return {LACOSTE: self._compared(name, source, tables, null, scenario="(a)")}
 
     def table(self) -> ResultTable:
         """Return the scores of the strategies with their intervals."""
@@ -436,89 +455,81 @@ def _without_single(results: Results) -> Results:
     return replace(results.select(strategies=kept), gaps=(*results.gaps, *texts))
 
 
-def _moments(
-    results: Results,
-    test: str,
-    losses: np.ndarray,
-    errors: np.ndarray,
-    gaps: Interval,
-    df: float | np.ndarray,
-    **about: Any,
-) -> dict[str, Any]:
-    """Return the fields of `OneDataset` by name; differences of rounding noise are 0."""
+def _bare(results: Results, losses: np.ndarray, **about: Any) -> OneDataset:
+    """Return the losses, of which nothing tells how they vary."""
     pairs = Pairs.of(results.strategies)
-    size = np.maximum(np.abs(losses[pairs.first]), np.abs(losses[pairs.second]))
-    same = (snap(gaps.value, size) == 0) & (gaps.standard_error <= RELATIVE_NOISE * size)
-    gaps = Interval(*(np.where(same, 0.0, part) for part in gaps))
-    known = {"test": test, "losses": losses, "errors": errors, "gaps": gaps, "df": df}
-    return {"problem": "", "ratio": np.nan, "n_repeats": 1, "n_sets": 1, **known, **about}
-
-
-def _undecided(results: Results, losses: np.ndarray, problem: str, **about: Any) -> dict[str, Any]:
-    """Return the fields where no test is valid."""
-    pairs, none = Pairs.of(results.strategies), np.full_like(losses, np.nan)
     value = losses[pairs.first] - losses[pairs.second]
     gaps = Interval(value, *np.full((3, len(value)), np.nan))
-    return {**_moments(results, "", losses, none, gaps, np.nan, **about), "problem": problem}
+    errors = np.full(len(losses), np.nan)
+    return OneDataset(results=results, losses=losses, errors=errors, gaps=gaps, **about)
 
 
-def _of_table(results: Results, confidence: float) -> dict[str, Any]:
-    """Return the fields from scores of folds, whose predictions are not known."""
+def _bounded(
+    results: Results, value: np.ndarray, error: np.ndarray, df: Any, confidence: float, worth: Any
+) -> Interval:
+    """Return the intervals of differences, within the range of the metric."""
+    span = results.metric.span
+    ends = mean_ends(value, error, "bounded", df, confidence, (-span, span), worth)
+    return Interval(value, error, *ends)
+
+
+def _of_scores(results: Results, confidence: float) -> OneDataset:
+    """Return the numbers from scores of folds, whose predictions are not known."""
     cells = fold_table(results.cell_losses[0], results, 0)
-    ratio, (folds, repeats) = train_ratio_of(results, 0), cells.shape[-2:]
-    n_test = 0 if results.n_test is None else int(results.n_test[0].sum() / repeats)
-    about = {"scheme": f"{repeats} x {folds} folds", "n_rows": n_test, "scenario": "(b)"}
-    losses = cells.mean(axis=(1, 2))
-    if folds < 2 and ratio is None and (repeats > 1 or results.runs is not None):
-        return _of_repeats(results, losses, cells[:, 0], confidence)
-    if folds * repeats < 2:
-        return _undecided(results, losses, ALONE, **about)
-    ratio = 1 / (folds - 1) if ratio is None else ratio
-    flat, pairs = cells.reshape(len(cells), -1), Pairs.of(results.strategies)
+    known, (folds, repeats) = train_ratio_of(results, 0), cells.shape[-2:]
+    if folds < 2 and known is None and (repeats > 1 or results.runs is not None):
+        return _of_repeats(results, confidence)
+    n_rows = 0 if results.n_test is None else int(results.n_test[0].sum() / repeats)
+    scheme, n = f"{repeats} x {folds} folds", folds * repeats
+    bare = _bare(results, cells.mean(axis=(1, 2)), scheme=scheme, n_rows=n_rows)
+    if n < 2:
+        return replace(bare, problem=ALONE)
+    ratio = 1 / (folds - 1) if known is None else known
+    flat, pairs = cells.reshape(len(cells), n), bare.pairs
     errors, worth = corrected_error(flat, ratio)
     apart = flat[pairs.first] - flat[pairs.second]
     value, error = apart.mean(axis=1), corrected_error(apart, ratio)[0]
-    df, span = flat.shape[1] - 1, results.metric.span
-    ends = mean_ends(value, error, "bounded", df, confidence, (-span, span), worth)
-    about |= {"n_sets": flat.shape[1], "n_repeats": repeats, "ratio": ratio}
-    return _moments(results, FOLDS, losses, errors, Interval(value, error, *ends), df, **about)
+    gaps = _bounded(results, value, error, n - 1, confidence, worth)
+    tested = bare.tested(FOLDS, errors, gaps, n - 1)
+    return replace(tested, n_sets=n, n_repeats=repeats, ratio=ratio)
 
 
-def _of_repeats(
-    results: Results, losses: np.ndarray, cells: np.ndarray, confidence: float
-) -> dict[str, Any]:
-    """Return the fields from repeats on the same rows: claims are about more repeats on these.
+def _of_repeats(results: Results, confidence: float) -> OneDataset:
+    """Return the numbers from repeats on the same rows: claims are about more repeats on these.
 
     Repeats of one number have the same seed or split and are paired. Those of `Results.runs` are
     not: their numbers say nothing, or strategies have different ones.
     """
-    pairs, paired = Pairs.of(results.strategies), results.runs is None
-    if results.runs is not None:
-        cells = results.metric.loss(results.runs[0, :, :, 0])
-        losses = np.nanmean(cells, axis=1)
+    runs = None if results.runs is None else results.metric.loss(results.runs[0, :, :, 0])
+    cells = fold_table(results.cell_losses[0], results, 0)[:, 0] if runs is None else runs
     own = [x[~np.isnan(x)] for x in cells]
     n = np.array([len(x) for x in own])
     sizes = str(n[0]) if len({*n}) == 1 else f"{n.min()} to {n.max()}"
-    about = {"scheme": f"{sizes} repeats of each strategy", "scenario": "(b)", "n_rows": 0}
-    about |= {"n_sets": int(n.min()), "n_repeats": int(n.max()), "ratio": 0.0}
+    bare = _bare(
+        results,
+        np.nanmean(cells, axis=1),
+        scheme=f"{sizes} repeats of each strategy",
+        n_sets=int(n.min()),
+        n_repeats=int(n.max()),
+        ratio=0.0,
+    )
     if n.min() < 2:
         few = f"{results.strategies[n.argmin()]} has one repeat, so nothing tells its chance"
-        return _undecided(results, losses, few, **about)
+        return replace(bare, problem=few)
     rounded = _step(np.concatenate(own)) ** 2 / 12  # the least variance of rounded numbers
-    errors = np.array([corrected_error(x, 0.0, rounded)[0] for x in own])
-    value, ends_of = losses[pairs.first] - losses[pairs.second], n - 1.0
-    if paired:
-        apart, df = cells[pairs.first] - cells[pairs.second], ends_of[:1]
-        error = corrected_error(apart, 0.0, 2 * rounded)[0]
+    errors, freedom = np.array([corrected_error(x, 0.0, rounded)[0] for x in own]), n - 1.0
+    first, second = bare.pairs.first, bare.pairs.second
+    if runs is None:
+        error, df = corrected_error(cells[first] - cells[second], 0.0, 2 * rounded)[0], freedom[:1]
     else:
-        both = [(errors[at], ends_of[at]) for at in (pairs.first, pairs.second)]
-        error = np.hypot(both[0][0], both[1][0])
-        df = freedom_of_sum(np.array([x for x, _ in both]), np.column_stack([x for _, x in both]))
-    span, worth = results.metric.span, np.minimum(n[pairs.first], n[pairs.second])
-    ends = mean_ends(value, error, "bounded", df, confidence, (-span, span), worth)
-    about |= {"own_df": ends_of}
-    gaps, test = Interval(value, error, *ends), PAIRED if paired else WELCH
-    return _moments(results, test, losses, errors, gaps, df, **about)
+        error = np.hypot(errors[first], errors[second])
+        df = freedom_of_sum(
+            np.array([errors[first], errors[second]]),
+            np.column_stack([freedom[first], freedom[second]]),
+        )
+    worth = np.minimum(n[first], n[second])
+    gaps = _bounded(results, bare.gaps.value, error, df, confidence, worth)
+    return bare.tested(PAIRED if runs is None else WELCH, errors, gaps, df, freedom)
 
 
 def _step(values: np.ndarray) -> float:
@@ -527,78 +538,48 @@ def _step(values: np.ndarray) -> float:
     return next(near, 0.0)
 
 
-def _of_block(results: Results, block: Block, confidence: float) -> dict[str, Any]:
-    """Return the fields from the predictions of a study."""
+def _of_block(results: Results, block: Block, confidence: float) -> OneDataset:
+    """Return the numbers from the predictions of a study."""
     metric, split = results.metric, block.split
-    sample = sample_of(metric, block, pairs=True)
+    every = sample_of(metric, block, pairs=True)
     rows = [block.strategies.index(name) for name in results.strategies]
-    points = None if sample.points is None else sample.points[rows]
-    sample = replace(sample, cells=sample.cells[rows], points=points)
-    tested = np.array(split.test_sizes) > 0
-    losses = np.nanmean(np.where(tested, sample.cells, np.nan), axis=(1, 2))
-    about: dict[str, Any] = {"scheme": split.scheme, "scenario": "(b)"}
-    about |= {"n_rows": int((split.folds >= 0).any(axis=0).sum()), "n_repeats": split.n_repeats}
-    about["n_sets"] = int(tested.sum())
-    hold_out = kind_of(split) == "hold-out"
-    if hold_out:
-        about["scenario"] = "(a)"
-        if points is None:
-            return _drawn(results, block, losses, about, confidence)
-    elif about["n_sets"] > 1:
-        about["ratio"] = float((sample.n_test / sample.n_train)[tested].mean())
+    points = None if every.points is None else every.points[rows]
+    sample = replace(every, cells=every.cells[rows], points=points)
+    filled, hold_out = np.array(split.test_sizes) > 0, kind_of(split) == "hold-out"
+    folds = filled.sum() > 1 and not hold_out
+    bare = _bare(
+        results,
+        np.nanmean(np.where(filled, sample.cells, np.nan), axis=(1, 2)),
+        scheme=split.scheme,
+        scenario="(a)" if hold_out else "(b)",
+        n_rows=int((split.folds >= 0).any(axis=0).sum()),
+        n_sets=int(filled.sum()),
+        n_repeats=split.n_repeats,
+        ratio=float((sample.n_test / sample.n_train)[filled].mean()) if folds else np.nan,
+    )
+    if hold_out and points is None:
+        return _drawn(bare, block, confidence)
     try:
         gaps, method = interval_of(metric, sample.of_pairs, None, confidence, pairs=True)
     except AnalysisError as error:
-        return _undecided(results, losses, _TIME.format(problem=error), **about)
+        return replace(bare, problem=_TIME.format(problem=error))
     if sample.fewest < FEWEST_OF_CLASS:
-        few = _FEW.format(n=sample.fewest, least=FEWEST_OF_CLASS)
-        return _undecided(results, losses, few, **about)
+        return replace(bare, problem=_FEW.format(n=sample.fewest, least=FEWEST_OF_CLASS))
     errors = interval_of(metric, sample, method.name, confidence, pairs=True)[0].standard_error
-    zero_one = hold_out and sample.zero_one
-    test = MCNEMAR if zero_one else DELONG if sample.classes is not None else ROWS
-    test = test if hold_out else FOLDS
-    return _moments(results, test, losses, errors, gaps, sample.df(method), **about)
+    of_rows = MCNEMAR if sample.zero_one else DELONG if sample.classes is not None else ROWS
+    return bare.tested(of_rows if hold_out else FOLDS, errors, gaps, sample.df(method))
 
 
-def _drawn(
-    results: Results, block: Block, losses: np.ndarray, about: Mapping[str, Any], confidence: float
-) -> dict[str, Any]:
-    """Return the fields of an aggregate on one test set, from draws of its rows."""
+def _drawn(bare: OneDataset, block: Block, confidence: float) -> OneDataset:
+    """Return the numbers of an aggregate on one test set, from draws of its rows."""
     if block.weights is not None:
-        return _undecided(results, losses, "its rows have weights; use folds", **about)
-    draws, pairs = draws_of_dataset(results, 0, 0), Pairs.of(results.strategies)
+        return replace(bare, problem="its rows have weights; use folds")
     counts = np.unique(block.truth[block.split.folds[0] >= 0], return_counts=True)[1]
     one_class = block.classes and not block.targets
     fewest = int(counts.min()) if one_class else len(block.truth)
     if fewest < FEWEST_OF_CLASS:
-        few = _FEW.format(n=fewest, least=FEWEST_OF_CLASS)
-        return _undecided(results, losses, few, **about)
-    apart = draws[:, pairs.first] - draws[:, pairs.second]
-    value = losses[pairs.first] - losses[pairs.second]
-    error, df, span = np.nanstd(apart, axis=0, ddof=1), fewest - 1, results.metric.span
-    ends = mean_ends(value, error, "bounded", df, confidence, (-span, span), fewest)
-    errors = np.nanstd(draws, axis=0, ddof=1)
-    return _moments(results, DRAWN, losses, errors, Interval(value, error, *ends), df, **about)
-
-
-def _ends(results: Results, moments: dict[str, Any], confidence: float) -> dict[str, Any]:
-    """Return the intervals of the scores: those of `error_intervals`, or from the main test."""
-    losses, errors = moments["losses"], moments["errors"]
-    worth = 1 / (1 / moments["n_sets"] + np.nan_to_num(moments["ratio"]))
-    bounds = results.metric.loss_bounds
-    df = moments.pop("own_df", moments["df"])
-    low, high = mean_ends(losses, errors, "bounded", df, confidence, bounds, worth)
-    low, high = (np.where(np.isnan(errors), np.nan, end) for end in (low, high))
-    value = turned(Interval(losses, errors, low, high), results, True)
-    unknown = f"no interval: {moments['problem'] or 'the scores do not say how they vary'}"
-    notes, estimand = tuple(unknown if x else "" for x in np.isnan(errors)), ""
-    if results.load_block is not None and moments["test"] != DRAWN:
-        table = error_intervals(results, confidence=confidence, as_scores=True)
-        frame = table.frame.droplevel("dataset")
-        error, low, high = (frame[name].to_numpy() for name in Interval._fields[1:])
-        value = Interval(value.value, error, np.fmin(low, value.value), np.fmax(high, value.value))
-        value = Interval(*(np.where(np.isnan(low), np.nan, x) for x in value))
-        value = value._replace(value=turned(Interval(losses, *[losses] * 3), results, True).value)
-        notes = tuple(frame["note"])
-        estimand = next((x for x in table.notes if x.partition(" (")[0] in METHODS), "")
-    return {"ends": value, "notes": notes, "estimand": estimand}
+        return replace(bare, problem=_FEW.format(n=fewest, least=FEWEST_OF_CLASS))
+    draws, pairs = draws_of_dataset(bare.results, 0, 0), bare.pairs
+    error = np.nanstd(draws[:, pairs.first] - draws[:, pairs.second], axis=0, ddof=1)
+    gaps = _bounded(bare.results, bare.gaps.value, error, fewest - 1, confidence, fewest)
+    return bare.tested(DRAWN, np.nanstd(draws, axis=0, ddof=1), gaps, fewest - 1)

@@ -12,7 +12,9 @@ import pandas as pd
 
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.common.result_types import Pairwise
-from mlaut.analysis.deciding import certainty, words
+from mlaut.analysis.deciding import one_dataset as of_one
+from mlaut.analysis.deciding import verdicts as verdict
+from mlaut.analysis.deciding import words
 from mlaut.analysis.deciding.decision import (
     LIKELIEST,
     Decision,
@@ -23,40 +25,18 @@ from mlaut.analysis.deciding.decision import (
     with_groups,
 )
 from mlaut.analysis.deciding.evidence import resolved
-from mlaut.analysis.deciding.one_dataset import (
-    ALONE,
-    JOINT,
-    LACOSTE,
-    MAIN_TESTS,
-    NULLS,
-    REGION,
-    OneDataset,
-)
+from mlaut.analysis.deciding.one_dataset import JOINT, MAIN_TESTS, OneDataset
 from mlaut.analysis.deciding.terms import Chosen, control_of
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Alone, Way
-from mlaut.analysis.deciding.verdicts import (
-    AVOID,
-    EQUAL,
-    OPEN,
-    UNDECIDED,
-    USE,
-    VERDICTS,
-    baselines,
-    copies_in,
-    is_baseline,
-    shown_better,
-    surest,
-    verdicts_against,
-)
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.results.results import Results
 
 _FOLDS = 10  # of groups, above which more add little
 _POWER = 0.84  # normal quantile of a power of 0.8
 _MEANINGS = {
-    UNDECIDED: "nothing is shown on it",
-    OPEN: "not shown to be worse than another, however small its chance",
-    AVOID: "shown to be worse than another",
+    verdict.UNDECIDED: "nothing is shown on it",
+    verdict.OPEN: "not shown to be worse than another, however small its chance",
+    verdict.AVOID: "shown to be worse than another",
 }
 
 
@@ -123,7 +103,7 @@ class OneDecision(Decision):
     @property
     def alone(self) -> bool:
         """Return whether there is one score of each strategy, which shows an order and no more."""
-        return self.one.problem == ALONE
+        return self.one.problem == of_one.ALONE
 
     def _order(self) -> list[str]:
         """Return who is first, and by how much before the second, of one score of each."""
@@ -134,7 +114,7 @@ class OneDecision(Decision):
         if len(rest := scores.index[len(self.first) :]):
             gap = number(abs(scores.iloc[0] - scores[rest[0]]), 4)
             text += f", {gap} before {rest[0]}"
-        return [text, f"There {ALONE.removeprefix('there ')}"]
+        return [text, f"There {of_one.ALONE.removeprefix('there ')}"]
 
     def remarks(self) -> tuple[str, ...]:  # noqa: D102 - inherited
         return (*super().remarks(), self._about())
@@ -160,13 +140,6 @@ class OneDecision(Decision):
         table = pd.DataFrame(self.one.repeated.T, columns=list(self.one.results.strategies))
         paired = len(table) > 1 and self.one.results.runs is None
         return table if paired else table.iloc[:0]
-
-    def cards(self) -> tuple[tuple[str, str], ...]:  # noqa: D102 - inherited
-        lines = (
-            *("" if self.alone else certainty.planned(self), self._method()),
-            *(certainty.agreement(self), certainty.next_steps(self, self._prospects())),
-        )
-        return tuple((asked, text) for asked, text in zip(_ASKED, lines, strict=True) if text)
 
     def _method(self) -> str:
         if not self.decided:
@@ -234,7 +207,7 @@ class OneDecision(Decision):
         if self.alone:
             return ()
         about = self.one.estimand and f" The intervals: {self.one.estimand}."
-        about += f" Null hypothesis: {NULLS[self.one.test]}." if self.one.of_runs else ""
+        about += f" Null hypothesis: {of_one.NULLS[self.one.test]}." if self.one.of_runs else ""
         by = self.corrected_by
         how = "for all pairs jointly" if by == "jointly" else f"with {by} correction"
         how = f", {how}" * (self.correction != "none")
@@ -250,14 +223,10 @@ class OneDecision(Decision):
         return (*([f"groups: {words.LETTERS}"] if self.decided else ()), *own)
 
     def meanings(self) -> dict[str, str]:  # noqa: D102 - inherited
-        known = {} if self.alone else {**VERDICTS, **_MEANINGS}
+        known = {} if self.alone else {**verdict.VERDICTS, **_MEANINGS}
         return {word: text for word, text in known.items() if self.named(word)}
 
 
-_ASKED = (
-    *("Was it planned?", "How was it tested?"),
-    *("Do other analyses agree?", "What next?"),
-)
 _GAP = ["difference", "difference low", "difference high"]
 
 
@@ -290,65 +259,86 @@ def decide_one(
     best; the leader has the best mean of them. It is to be used if no other may be the best, or if
     its probability to be the best is above one half, as printed.
     """
-    results = one.results
-    names, chosen = list(results.strategies), resolved(chosen, results)
-    analysis = chosen.analysis
-    place = control_of(analysis.question, names)
+    results, names = one.results, list(one.results.strategies)
     known = (scored or results).select(strategies=names, datasets=results.datasets)
-    frame, sets = _frame(one, known), results.cell_losses[0].reshape(len(names), -1).T
+    draft = _draft(one, known, resolved(chosen, results), correction)
+    if one.problem:
+        return draft
+    main, analysis = next(iter(tests.values())), draft.chosen.analysis
+    place = control_of(analysis.question, names)
+    control = None if place is None else names[place]
+    better = verdict.shown_better(main, names, analysis.alpha, control)
+    led = _judged(draft, tests, better, control)
+    judged = replace(led, time_shares=time_shares(known, led.leader))
+    fitted = [key for key in tests if key != of_one.LACOSTE][1:]  # that is of tested models alone
+    fitted = fitted if analysis.rope or not one.of_runs else []  # its test with another name
+    others = {Way(f"by the {tests[key].name.partition(',')[0]}"): tests[key] for key in fitted}
+    return replace(judged, checks=checks(judged, names, others, better))
+
+
+def _draft(one: OneDataset, known: Results, chosen: Chosen, correction: str) -> OneDecision:
+    """Return the decision with what needs no test."""
+    results, k = one.results, len(one.results.strategies)
+    frame, sets = _frame(one, known), results.cell_losses[0].reshape(k, -1).T
+    control = chosen.analysis.question.startswith("control")
     draft = OneDecision(
         chosen=chosen,
         scorer=results.metric,
         frame=in_order(frame),
         leader="",
-        first=tuple(frame.index[frame["average rank"] == frame["average rank"].min()]),
+        first=verdict.leading(frame["average rank"], frame["average rank"]),
         n=1,
         least=1,
-        n_pairs=len(names) - 1 if place is not None else len(names) * (len(names) - 1) // 2,
+        n_pairs=k - 1 if control else k * (k - 1) // 2,
         gaps=results.gaps,
         scenario=one.scenario,
         one=one,
         correction=correction,
-        copies=copies_in(sets, names) if len(sets) > 1 else (),  # on one, they may be by chance
+        # on one test set, they may be copies by chance
+        copies=verdict.copies_in(sets, results.strategies) if len(sets) > 1 else (),
         by_mean=results.strategies,
     )
-    if one.problem:
-        means = draft.frame[f"mean {results.metric.name}"]
-        apart = {"difference": means - means.iloc[0]} if draft.alone else {}
-        return replace(draft, frame=draft.frame.assign(**apart))
-    control = None if place is None else names[place]
-    main = next(iter(tests.values()))
-    better = shown_better(main, names, analysis.alpha, control)
-    top, chances = np.asarray(~better.any(axis=0)), one.chances()
-    alone = frame["average rank"][names].where(top, np.inf)
-    first = list(alone.index[alone == alone.min()]) if control is None else [control]
+    means = frame[f"mean {results.metric.name}"]
+    apart = {"difference": means - means.iloc[0]} if draft.alone else {}
+    return replace(draft, frame=draft.frame.assign(**apart))
+
+
+def _judged(
+    draft: OneDecision,
+    tests: Mapping[str, Pairwise],
+    better: np.ndarray,
+    control: str | None,
+) -> OneDecision:
+    """Return the decision with its leader, a verdict on each strategy, and the numbers behind."""
+    one, analysis, main = draft.one, draft.chosen.analysis, next(iter(tests.values()))
+    names, chances = list(one.results.strategies), one.chances()
+    top = np.asarray(~better.any(axis=0))
+    ranks = draft.frame["average rank"][names].where(top, np.inf)
+    first = verdict.leading(ranks, ranks) if control is None else (control,)
+    found = np.where(top, verdict.OPEN, verdict.AVOID)
+    if control is not None:
+        found = verdict.verdicts_against(better, names.index(control))
+    verdicts = pd.Series(found, names, dtype=object)
     if control is None:
-        verdicts = baselines(pd.Series(np.where(top, OPEN, AVOID), names, dtype=object))
-        likely = round(chances[first].sum(), 2) > LIKELIEST
-        verdicts[first] = USE if top.sum() == len(first) or likely else OPEN
-    else:
-        verdicts = pd.Series(verdicts_against(better, names.index(control)), names)
-    if analysis.rope and REGION in tests:
-        p = tests[REGION].table(EQUIVALENT)[first[0]][names].to_numpy(copy=True)
-        p[[names.index(name) for name in first]] = np.nan
-        verdicts[surest(p, np.ones(len(names), dtype=bool), analysis.alpha)] = EQUAL
-    frame = with_groups(frame, main, analysis.alpha).assign(verdict=verdicts)
+        verdicts = verdict.baselines(verdicts)
+        use = top.sum() == len(first) or round(chances[[*first]].sum(), 2) > LIKELIEST
+        verdicts[[*first]] = verdict.USE if use else verdict.OPEN
+    if analysis.rope and of_one.REGION in tests:
+        p = tests[of_one.REGION].table(EQUIVALENT)[first[0]][names]
+        others = p.where(~p.index.isin(first)).to_numpy()
+        verdicts[verdict.surest(others, analysis.alpha)] = verdict.EQUAL
+    frame = with_groups(draft.frame, main, analysis.alpha).assign(verdict=verdicts)
     frame = frame if one.of_runs else frame.assign(**{"P(best)": chances})
     frame = frame.join(_gaps_from(main, one, names.index(first[0])))
-    open_ = [name for name in frame.index if verdicts[name] in (OPEN, EQUAL) and name not in first]
-    draft = replace(
+    near = frame.index[frame["verdict"].isin((verdict.OPEN, verdict.EQUAL))]
+    return replace(
         draft,
         frame=in_order(frame),
         leader=first[0],
-        first=tuple(first),
+        first=first,
         n_shown=int(better.sum()),
-        rivals=tuple(open_),
-        time_shares=time_shares(known, first[0]),
+        rivals=tuple(name for name in near if name not in first),
     )
-    fitted = [key for key in tests if key != LACOSTE][1:]  # that one is of the tested models alone
-    fitted = fitted if analysis.rope or not one.of_runs else []  # its test with another name
-    others = {Way(f"by the {tests[key].name.partition(',')[0]}"): tests[key] for key in fitted}
-    return replace(draft, checks=checks(draft, names, others, better))
 
 
 def shown_alone(name: str, one: Decision | str) -> Alone:
@@ -359,23 +349,24 @@ def shown_alone(name: str, one: Decision | str) -> Alone:
     chance = one.frame.get("P(best)", one.frame["failures"] * np.nan)[list(one.ahead)].sum()
     use = words.listed(one.first) + f" (chance {words.probability(chance)})" * bool(chance)
     near = [x for x in one.best if x not in one.ahead]
-    even = [x for x in near if is_baseline(x)]
+    even = [x for x in near if verdict.is_baseline(x)]
     open_ = words.listed([x for x in near if x not in even], MOST_CHOSEN)
     if even:
         open_ += f"; even {words.listed(even)}, so this shows little"
-    cells = (name, use, open_.removeprefix("; "), words.listed(one.named(AVOID), MOST_CHOSEN))
+    avoid = words.listed(one.named(verdict.AVOID), MOST_CHOSEN)
+    cells = (name, use, open_.removeprefix("; "), avoid)
     return Alone(f"For data like {name}: {text[:1].lower()}{text[1:]}", cells)
 
 
 def _frame(one: OneDataset, known: Results) -> pd.DataFrame:
     """Return the columns of the table that need no test, the best mean first."""
     ranks = pd.Series(one.losses, list(one.results.strategies)).round(12).rank(method="min")
-    frame = pd.DataFrame({"verdict": UNDECIDED, "average rank": ranks})
+    frame = pd.DataFrame({"verdict": verdict.UNDECIDED, "average rank": ranks})
     frame[f"mean {one.results.metric.name}"] = one.ends.value
     frame["low"], frame["high"] = one.ends.low, one.ends.high
     if one.of_runs:
         frame["spread"] = np.nanstd(one.repeated, axis=1, ddof=1)
-    return with_cells(frame, known).sort_values("average rank", kind="stable")
+    return with_cells(frame, known).sort_values(["average rank", "strategy"])
 
 
 def _gaps_from(main: Pairwise, one: OneDataset, leader: int) -> pd.DataFrame:

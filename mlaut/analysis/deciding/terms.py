@@ -1,10 +1,11 @@
 """Terms of an analysis, which are checked, stored before the first result, and read again.
 
 Every change is stored with its time and the number of results that were known at that time, so
-that each later report can name the change.
+that each later report can name the change. A new term is a field of `Analysis` with its default,
+which says how it is stored, read and named; a term that has more than one kind of value that is not
+possible has its check here, and one that says what is compared, and not how, is in `_COMPARED`.
 """
 
-import dataclasses
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.errors import AnalysisError, StudyError, nearest
 from mlaut.files_io import SplitEntry, StudyStore
+from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 
 # R2 has no unit. Errors in the units of each target cannot be averaged over datasets.
@@ -30,6 +32,7 @@ QUESTIONS = {
     "control: NAME": "which strategies differ from the strategy NAME",
     "all pairs": "which of two strategies is better, for all pairs",
 }
+_COMPARED = ("secondary", "missing", "clusters", "least")  # terms that leave the way as it is
 _CONTROL = "control:"
 _NOW = "chosen after the scores were known"
 _BEFORE = "before the first result"
@@ -130,9 +133,9 @@ def check_targets(metrics: Iterable[str], entries: Iterable[SplitEntry]) -> None
 
 def _check_numbers(analysis: Analysis, *_: Any) -> None:
     share("alpha", analysis.alpha)
-    for name in ("rope", "least"):
-        if not 0 <= getattr(analysis, name) < math.inf:
-            raise AnalysisError(f"{name} = {getattr(analysis, name)} is not a number of 0 or more")
+    for name, value in vars(analysis).items():
+        if isinstance(vars(Analysis).get(name), int | float) and not 0 <= value < math.inf:
+            raise AnalysisError(f"{name} = {value} is not a number of 0 or more")
 
 
 def _check_words(analysis: Analysis, strategies: Sequence[str], _: Collection[str]) -> None:
@@ -182,8 +185,8 @@ class Chosen:
         """Return whether no analysis was stored and no term of the default one was changed."""
         own, test = self.analysis, default_test(metric)
         test = "sign" if test == "trinomial" and own.test == "sign" else test  # that of sources
-        free = {name: getattr(own, name) for name in ("secondary", "missing", "clusters", "least")}
-        return self.when == _NOW and own == Analysis(metric=metric.name, test=test, **free)
+        compared = {name: getattr(own, name) for name in _COMPARED}
+        return self.when == _NOW and own == Analysis(metric=metric.name, test=test, **compared)
 
     @classmethod
     def of(cls, study: StudyStore) -> Self | None:
@@ -200,8 +203,8 @@ class Chosen:
         titles = [record.title for record in stored if record.title]
         if (race := study.race) is not None:
             kind = race.get("kind")  # an earlier version did not store the test
-            terms = {**vars(Analysis()), "secondary": [], "test": "t" if kind == "mean" else kind}
-            record = {"analysis": terms | race, "title": "", "chosen": "", "results": 0}
+            terms = {"test": "t" if kind == "mean" else kind} | race
+            record = {"analysis": terms, "title": "", "chosen": "", "results": 0}
             stored = [replace(_StoredTerms.read(record, study.path), when="with the race")]
         if not stored:
             return None
@@ -277,10 +280,12 @@ def _is_one(before: Analysis, after: Analysis) -> bool:
 
 
 def _text(value: Any) -> str:
+    if value is None or value == {}:
+        return "none"
+    if isinstance(value, Mapping):
+        return f"{counted(len({*value.values()}), 'source')} of {counted(len(value), 'dataset')}"
     value = value.name if isinstance(value, MLautScore) else value
-    if isinstance(value, Mapping) and value:
-        return f"{len(set(value.values()))} sources of {len(value)} datasets"
-    return ("the default" if value in ("", 0, {}) else str(value)) if value is not None else "none"
+    return "0" if value == 0 else str(value) or "the default"
 
 
 def _has_default_test(analysis: Analysis) -> bool:
@@ -329,35 +334,38 @@ def store_analysis(
     AnalysisError
         A term is not possible.
     """
-    tasks = set(tasks)
-    before = next(iter([_StoredTerms.read(term, study.path) for term in study.analyses][-1:]), None)
-    if before is not None:
-        title = title or before.title
-        analysis = before.analysis if keep else analysis
-    for metric in (analysis.metric, *analysis.secondary):
+    tasks, last = set(tasks), [_StoredTerms.read(x, study.path) for x in study.analyses[-1:]]
+    before = last[0] if last else None
+    wanted = before.analysis if before and keep else analysis
+    named = title or (before.title if before else "")
+    for metric in (wanted.metric, *wanted.secondary):
         if not isinstance(metric, str):
             raise AnalysisError(
                 f"{shown(metric)} has no name by which a study could find it again: store the name "
                 "of a metric, and give yours to results, compare and report"
             )
-    if not analysis.metric and len(tasks) == 1:
-        analysis = replace(analysis, metric=DEFAULT_METRICS[min(tasks)])
-    if not analysis.clusters:
-        kept = clusters or {}
-        if before and before.analysis.clusters != kept and _results(study):
-            kept = before.analysis.clusters
-        analysis = replace(analysis, clusters=kept)
-    check_analysis(analysis, strategies, tasks)
-    check_targets((analysis.metric, *analysis.secondary), study.load_splits().values())
-    if not analysis.test and analysis.metric:
-        analysis = replace(analysis, test=default_test(find_metric(analysis.metric)))
-    if before is None or (before.analysis, before.title) != (analysis, title):
+    usual = DEFAULT_METRICS[min(tasks)] if len(tasks) == 1 else ""
+    own = clusters or {}
+    if before and before.analysis.clusters != own and _results(study):
+        own = before.analysis.clusters
+    filled = replace(wanted, metric=wanted.metric or usual, clusters=wanted.clusters or own)
+    check_analysis(filled, strategies, tasks)
+    check_targets((filled.metric, *filled.secondary), study.load_splits().values())
+    if not filled.test and filled.metric:
+        filled = replace(filled, test=default_test(find_metric(filled.metric)))
+    if before is None or (before.analysis, before.title) != (filled, named):
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        terms = {**vars(analysis), "secondary": list(analysis.secondary)}
-        terms["clusters"] = dict(analysis.clusters)
-        about = {"title": title, "chosen": now, "results": _results(study)}
-        study.store_analysis({"analysis": terms, **about})
-    return analysis
+        about = {"title": named, "chosen": now, "results": _results(study)}
+        study.store_analysis({"analysis": _plain(filled), **about})
+    return filled
+
+
+def _plain(analysis: Analysis) -> dict[str, Any]:
+    """Return the terms as a record has them: lists for tuples, and dicts for mappings."""
+    return {
+        name: list(x) if isinstance(x, tuple) else dict(x) if isinstance(x, Mapping) else x
+        for name, x in vars(analysis).items()
+    }
 
 
 def _results(study: StudyStore) -> int:
@@ -377,18 +385,19 @@ class _StoredTerms:
 
     @classmethod
     def read(cls, record: Mapping[str, Any], place: object) -> Self:
-        """Return the record from plain values, which may be damaged or made by anyone."""
-        terms = record["analysis"]
-        kinds: dict[str, Any] = {"secondary": list, "least": int, "clusters": dict}
-        # A term that came later needs its default here: studies of before were stored without it.
-        terms = {"clusters": {}, **terms} if isinstance(terms, dict) else terms
-        kinds |= dict.fromkeys(("alpha", "rope"), (int, float))
+        """Return the record from plain values, which may be damaged or made by anyone.
+
+        A term that studies of before do not have, because it came later, has its default.
+        """
+        terms, usual = record["analysis"], _plain(Analysis())
+        known = usual | terms if isinstance(terms, dict) else {}
         values: dict[str, Any] = {}
-        for field in dataclasses.fields(Analysis):
-            value = terms.get(field.name) if isinstance(terms, dict) else None
-            if not isinstance(value, kinds.get(field.name, str)) or isinstance(value, bool):
-                raise StudyError(f"{place}: the stored analysis has no valid {field.name!r}")
-            values[field.name] = tuple(map(str, value)) if isinstance(value, list) else value
+        for name, default in usual.items():
+            value, kind = known.get(name), type(default)
+            kinds = (int, float) if kind is float else kind
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise StudyError(f"{place}: the stored analysis has no valid {name!r}")
+            values[name] = tuple(map(str, value)) if isinstance(value, list) else value
         title, when, results = (record.get(key) for key in ("title", "chosen", "results"))
         if not (isinstance(title, str) and isinstance(when, str) and isinstance(results, int)):
             raise StudyError(f"{place}: the stored analysis has no valid title, time or results")

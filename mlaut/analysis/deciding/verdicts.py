@@ -78,7 +78,7 @@ def shown_better(
     """
     chosen = _asked(names, control)
     if "p_value" not in pairs.tables:
-        return surest(_table(pairs, _ROW_BETTER, names), chosen, alpha)
+        return surest(np.where(chosen, _table(pairs, _ROW_BETTER, names), np.nan), alpha)
     p = _table(pairs, "p_value", names)
     if control is not None and "p (unadjusted)" in pairs.tables:
         place = list(names).index(control)
@@ -109,9 +109,7 @@ def shown_equal(results: Results, leader: str, rope: float, alpha: float) -> np.
     """
     losses, at = paired_losses(results).losses, results.strategies.index(leader)
     p = signed_rank_probabilities(losses - losses[:, [at]], rope)[0][:, 1]
-    p[at] = np.nan
-    equal: np.ndarray = surest(p, np.ones(len(p), dtype=bool), alpha)
-    return equal
+    return surest(np.where(np.arange(len(p)) == at, np.nan, p), alpha)
 
 
 def _asked(names: Sequence[str], control: str | None) -> np.ndarray:
@@ -123,9 +121,12 @@ def _asked(names: Sequence[str], control: str | None) -> np.ndarray:
     return pairs
 
 
-def surest(p: np.ndarray, pairs: np.ndarray, alpha: float) -> np.ndarray:
-    """Return the most probable claims, so many that at most alpha are expected to be false."""
-    places = np.argwhere(pairs & ~np.isnan(p))
+def surest(p: np.ndarray, alpha: float) -> np.ndarray:
+    """Return the most probable claims, so many that at most alpha are expected to be false.
+
+    A probability that is NaN is of no claim.
+    """
+    places = np.argwhere(~np.isnan(p))
     sure = p[tuple(places.T)]
     order = np.argsort(-sure, kind="stable")
     claimed = np.zeros(p.shape, dtype=bool)

@@ -8,6 +8,7 @@ from mlaut.analysis.deciding.terms import (
     Chosen,
     check_analysis,
     chosen_now,
+    differences,
     fewest_datasets,
     store_analysis,
 )
@@ -160,3 +161,23 @@ def test_a_default_that_is_not_written_out_is_no_change():
     signs = Chosen(Analysis(metric="accuracy", test="sign"), "chosen before")
     (change,) = signs.read_with(test="").changes
     assert change.endswith("test from sign to signed rank")
+
+
+def test_a_term_is_stored_and_read_by_its_default_alone(study):
+    terms = {"rope": 1, "least": 9, "secondary": ("mcc",), "clusters": {"d": "ecg"}}
+    store_analysis(study, analysis=Analysis(**terms), **KNOWN)
+    (record,) = study.analyses
+    assert record["analysis"] | {"secondary": ["mcc"]} == record["analysis"]
+    assert Chosen.of(study).analysis == Analysis("best", "accuracy", test="signed rank", **terms)
+    del record["analysis"]["clusters"]  # studies of before this term came do not have it
+    study.store_analysis({**record, "id": "older"})
+    assert Chosen.of(study).analysis.clusters == {}
+
+
+def test_changed_terms_are_named_with_their_values():
+    after = Analysis(rope=0.02, least=12, clusters={"a": "x", "b": "x"}, test="t")
+    assert differences(Analysis(), after) == (
+        "test from the default to t, rope from 0 to 0.02, least from 0 to 12, clusters from none "
+        "to 1 source of 2 datasets"
+    )
+    assert differences(after, after) == ""
