@@ -61,7 +61,7 @@ def said(decision: Decision) -> dict[str, list[str]]:
     answer = re.sub(
         r" \([^()]*\)|: choosing .*?(?=\. [A-Zs\d]|$)", "", decision.answer().rstrip(".")
     )
-    answer = re.sub(r"\. \d+ of \d+ pairs are shown to differ$", "", answer)
+    answer = re.sub(r"\. \d+ of \d+ pairs are shown to differ(, one against one)?$", "", answer)
     answer = re.sub(r"\. (?:If you must choose now, use|Choosing) .*?(?=\. [A-Zs\d]|$)", "", answer)
     found: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
     chosen = decision.named("use")

@@ -94,7 +94,7 @@ MAIN_TESTS = {
         "DeLong et al. 1988",
     ),
     PAIRED: MainTest(
-        "the t-test of repeats, paired by their numbers,",
+        "the t-test of repeats that are paired by their numbers",
         "a t-test of repeats, paired by their numbers,",
         "the t-test of repeats, paired by their numbers {student1908}",
         "Student 1908",

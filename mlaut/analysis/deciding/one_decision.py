@@ -223,8 +223,9 @@ class OneDecision(Decision):
         return (*([f"groups: {words.LETTERS}"] if self.decided else ()), *own)
 
     def meanings(self) -> dict[str, str]:  # noqa: D102 - inherited
-        known = {} if self.alone else {**verdict.VERDICTS, **_MEANINGS}
-        return {word: text for word, text in known.items() if self.named(word)}
+        own = {} if self.control and self.decided else _MEANINGS
+        told = {word: text for word, text in own.items() if self.named(word)}
+        return {} if self.alone else words.meanings(self) | told
 
 
 _GAP = ["difference", "difference low", "difference high"]

@@ -71,6 +71,7 @@ def said(table: VerdictTable, letters: int = TWO_LINES, others: bool = True) -> 
         none = "No choice is safe: each strategy is shown to be worse than another"
         return [none, advice(table)]
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
+    pairs += ", one against one" * bool(table.named(verdict.LIKELY))  # ruled out by all together
     asked = [pairs] * (table.chosen.analysis.question == "all pairs")
     texts = [_best(table, *form) + _worse(table, *form) * others + asked for form in _FORMS]
     return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
@@ -383,6 +384,8 @@ def meanings(table: VerdictTable) -> dict[str, str]:
         known[verdict.USE] = "clearly better than the control"
         known[verdict.UNDECIDED] = "not clearly shown to differ from the control"
         known[verdict.EQUAL] = "practically equal to the control"
+        known[verdict.AVOID] = "shown to be worse than the control"
+        known[verdict.BASELINE] = "the control, with which the others are compared"
     own = {word: text for word, text in known.items() if table.named(word)}
     return own | ({MARK: MARKED} if table.fragile else {})
 

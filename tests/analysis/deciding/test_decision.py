@@ -118,6 +118,20 @@ def test_all_pairs_are_counted():
     assert found.answer().endswith(" 3 of 3 pairs are shown to differ.")
 
 
+def test_a_strategy_that_all_pairs_together_rule_out_does_not_contradict_the_number_of_pairs():
+    scores = np.random.default_rng(9).normal(0.8, 0.03, (24, 14)) - 0.002 * np.arange(14)
+    found = decided(pd.DataFrame(scores).add_prefix("m"), question="all pairs")
+    assert found.named("probably worse")
+    assert found.n_shown < len(found.named("probably worse"))
+    assert found.answer().endswith(" pairs are shown to differ, one against one.")
+
+
+def test_the_words_of_a_control_are_about_it():
+    meanings = decided(table(A=0.0, B=0.2, C=0.01), question="control: A").meanings()
+    assert meanings["baseline"] == "the control, with which the others are compared"
+    assert meanings["avoid"] == "shown to be worse than the control"
+
+
 def test_practically_equal_is_said_of_what_is_within_the_region():
     found = decided(table(A=0.0, B=0.004, C=0.3), rope=0.03)
     assert found.named("as good") == ("B",)
