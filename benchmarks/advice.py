@@ -1,6 +1,8 @@
 """Judge the advice of decisions: on the other half of real boards, and where the truth is known.
 
-    python benchmarks/advice.py boards|levels|decisions|forecasts|tables SECONDS OUTPUT.csv [FOLDER]
+    python benchmarks/advice.py WHAT SECONDS OUTPUT.csv [FOLDER]
+
+WHAT is one of boards, levels, decisions, chances, forecasts and tables.
 
 `boards` draws eight strategies and a part of the datasets of a board, and judges on all other
 datasets what is claimed and chosen, beside autorank, Nemenyi's test (scikit-posthocs), Wilcoxon's
@@ -8,6 +10,7 @@ with Holm's correction, and baycomp (`pip install autorank baycomp scikit-postho
 published benchmarks that come with MLaut, and tables of FOLDER (an optional column ``source``).
 `levels` and `decisions` simulate strategies with equal means (skewed ones of unequal spread differ
 in ranks), and `forecasts` the first two of strategies that differ or not, and those of boards.
+`chances` compares what P(best) says with what is the best on the rest of a board, or in truth.
 `tables` looks for a change of the verdicts by a permutation, float32, percent and a copy, with
 sources in half of the tables and a region in a third. All turns have seeds of their own: the
 numbers of studies in the output say what was run.
@@ -24,7 +27,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from referee import ALPHA, Tally, until
+from referee import ALPHA, Tally, rows_of, truths, until
 from scipy.special import ndtr
 from scipy.stats import beta, rankdata, ttest_1samp, wilcoxon
 from scipy.stats import t as student
@@ -32,6 +35,7 @@ from scipy.stats import t as student
 from mlaut.analysis import Results, compare, published
 from mlaut.analysis.deciding.outlook import chance_to_tell
 from mlaut.analysis.pairwise.corrections import adjust
+from mlaut.analysis.sources.chances import chances
 from mlaut.analysis.sources.flips import joint_test
 
 PUBLISHED = ("delgado2014", "wainer2023", "mlaut2018", "garcia2008", "benavoli2017")
@@ -244,7 +248,7 @@ def _judge_verdicts(
             regret = (ranks[chosen] - ranks.min()) / 100
             tally.add("MLaut", size, **{f"regret of the first of several by {rule}": regret})
     for name, chance in frame["P(best)"].items():
-        low = next(edge for edge in (0.8, 0.6, 0.4, 0.2, 0.05, 0) if chance >= edge)
+        low = next(edge for edge in EDGES if chance >= edge)
         best = names.index(name) == int(ranks.argmin())
         tally.add("P(best)", f"from {low:g}", said=chance, right=best)
 
@@ -324,6 +328,47 @@ def judge_decisions(seconds: float, _: Path | None) -> Tally:
                 "one is advised": bool(decision.named("use")),
             },
         )
+    return tally
+
+
+# ------------------------------------------------------------------------------- chances
+
+APART = (
+    *("normal 0.5", "normal 1", "normal 1.5", "normal 3", "normal 5"),
+    *("half-normal + bad", "skewed", "near two groups", "near one star"),
+)
+EDGES = (0.8, 0.6, 0.4, 0.2, 0.05, 0)
+
+
+def judge_chances(seconds: float, folder: Path | None) -> Tally:
+    """Compare P(best) with what is the best on the rest of boards, and where the truth is known."""
+    tally, every = Tally(), list(boards(folder).items())
+    for turn in until(seconds):
+        rng, at = np.random.default_rng([49, turn]), turn // 2
+        if turn % 2:
+            where, (losses, source) = every[at % len(every)]
+            size = "half" if source is not None else list(SHARES)[at // len(every) % len(SHARES)]
+            drawn = parts(rng, losses, source, size)
+            if drawn is None:
+                continue
+            seen, rest, own, theirs = drawn
+            ranks = pd.DataFrame(rankdata(seen, axis=1))
+            rows = (ranks if own is None else ranks.groupby(own).mean()).to_numpy()
+            kind, truth = "boards", average(rest, theirs)
+        else:
+            where, k, n = APART[at % len(APART)], int(rng.choice([3, 5, 8, 12])), (8, 12, 20, 40)
+            error = (2 / n[at % len(n)]) ** 0.5
+            truth = truths(rng, where.removeprefix("near "), k, error)
+            truth = truth + where.startswith("near") * rng.normal(0, error / 2, k)
+            noise = ("even", "sources", "heavy")[at // len(APART) % 3]
+            rows = rankdata(rows_of(rng, truth, n[at % len(n)], noise), axis=1)
+            kind = "simulated"
+        said, right = chances(rows).of_best(), truth == truth.min()
+        for chance, one in zip(said, right / right.sum(), strict=True):
+            low = next(edge for edge in EDGES if chance >= edge)
+            leads = (f"{kind}, leader",) * int(chance == said.max())
+            for what in (kind, where, *leads):
+                tally.add(what, f"from {low:g}", said=chance, right=one, excess=one - chance)
     return tally
 
 
@@ -421,6 +466,7 @@ JUDGES = {
     "boards": judge_boards,
     "levels": judge_levels,
     "decisions": judge_decisions,
+    "chances": judge_chances,
     "forecasts": judge_forecasts,
     "tables": judge_tables,
 }

@@ -2,8 +2,8 @@
 
 Every change is stored with its time and the number of results that were known at that time, so
 that each later report can name the change. A new term is a field of `Analysis` with its default,
-which says how it is stored, read and named; a term that has more than one kind of value that is not
-possible has its check here, and one that says what is compared, and not how, is in `_COMPARED`.
+which says how it is stored, read and named. Its check, if it needs one, is here; one that says what
+is compared, and not how, is in `_COMPARED`.
 """
 
 import math
