@@ -1,12 +1,16 @@
 """Public names that are imported when they are first used."""
 
 import importlib
+import subprocess
+import sys
+from collections import OrderedDict
 
 import pytest
 
 import mlaut
 import mlaut.analysis
 from mlaut.analysis import methods
+from mlaut.lazy import imported
 
 
 def test_every_public_name_of_the_analysis_can_be_had_from_it():
@@ -28,3 +32,19 @@ def test_a_name_that_does_not_exist_is_none_of_a_room():
         mlaut.analysis.cv_tests  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):
         from mlaut.analysis.methods import nothing  # noqa: F401
+
+
+def test_only_classes_whose_modules_are_imported_are_looked_at():
+    assert imported("collections.OrderedDict", "collections.Nothing") == (OrderedDict,)
+    assert imported("no_such_package.Class") == ()
+
+
+def test_a_run_imports_no_models_that_it_does_not_need():
+    code = (
+        "import sys, mlaut.experiments.runs.orchestrator, mlaut.experiments.cells.fold_models\n"
+        "import mlaut.estimators.catalogue.strategies\n"
+        "rooms = ('ensemble', 'impute', 'linear_model', 'neighbors', 'semi_supervised', 'svm')\n"
+        "print([x for x in rooms if f'sklearn.{x}' in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

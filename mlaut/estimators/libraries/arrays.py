@@ -4,8 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -13,6 +11,7 @@ from mlaut.arrays import row_shape
 from mlaut.estimators.libraries.library import LIBRARIES
 from mlaut.estimators.looking import has
 from mlaut.estimators.preparing.preprocessing import Preprocessor
+from mlaut.lazy import imported
 from mlaut.records import CLASSIFICATION
 
 _OF_TABLES = ("sklearn", "mlaut", *LIBRARIES)  # packages whose tags say what they take
@@ -113,6 +112,8 @@ def takes_sparse(model: Any) -> bool:
     >>> takes_sparse(LinearSVC())
     True
     """
+    from sklearn.linear_model import Ridge  # slow to load
+
     core = _core_of(model)
     known = get_tags(Ridge()).input_tags.sparse or not type(core).__module__.startswith("sklearn.")
     return bool(get_tags(core).input_tags.sparse or not known)
@@ -128,6 +129,7 @@ def takes_targets(model: Any, task: str) -> str:
 
     Examples
     --------
+    >>> from sklearn.linear_model import Ridge
     >>> from sklearn.svm import SVR
     >>> takes_targets(SVR(), "Regression"), takes_targets(Ridge(), "Regression")
     ('one', 'any')
@@ -155,7 +157,7 @@ def _passes_on(step: Any) -> bool:
 
 def _core_of(model: Any) -> Any:
     """Return what gets the rows first: the estimator in a search, or in a wrapper of MLaut."""
-    if isinstance(model, TransformedTargetRegressor):
+    if isinstance(model, imported("sklearn.compose.TransformedTargetRegressor")):
         return _core_of(model.regressor)
     inner = model.estimator if has(model, "estimator") else None
     passed = has(model, "cv") or type(model).__module__.startswith("mlaut.")

@@ -15,12 +15,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.looking import has
+from mlaut.lazy import imported
 
 _TAKES_EVERY_LABEL = ("sklearn", "mlaut")
 _MOST_WARNINGS = 1000  # per fit, so that a classifier that warns in a loop cannot fill the memory
@@ -203,10 +203,12 @@ def refuses_texts_of_numpy(model: Any) -> bool:
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.semi_supervised import SelfTrainingClassifier
     >>> refuses_texts_of_numpy(SelfTrainingClassifier(GaussianNB()))
     True
     """
-    return any(isinstance(part, SelfTrainingClassifier) for part in parts_of(model))
+    kinds = imported("sklearn.semi_supervised.SelfTrainingClassifier")
+    return any(isinstance(part, kinds) for part in parts_of(model))
 
 
 def parts_of(value: Any) -> Iterator[Any]:

@@ -13,7 +13,6 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
@@ -163,6 +162,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             self.categories_ = self._category_part().fit(texts)
 
     def _number_part(self) -> Pipeline:
+        from sklearn.impute import SimpleImputer  # slow to load
+
         steps: list[Any] = [SimpleImputer(strategy="median", keep_empty_features=True)]
         return make_pipeline(*steps, *([StandardScaler()] if self.normalize_features else []))
 
@@ -427,6 +428,8 @@ def _stacked(columns: list[np.ndarray], n_rows: int, dtype: Any) -> np.ndarray:
 
 def _medians(numbers: np.ndarray) -> np.ndarray:
     """Return the median of each column, or 0 for a column without values."""
+    from sklearn.impute import SimpleImputer  # slow to load
+
     imputer = SimpleImputer(strategy="median", keep_empty_features=True)
     return imputer.fit(numbers).statistics_ if numbers.shape[1] else np.empty(0)
 

@@ -5,13 +5,13 @@ import inspect
 from typing import Any
 
 from sklearn import config_context
-from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.looking import has
+from mlaut.lazy import imported
 
 TAKES_NO_WEIGHTS = (
     "its fit takes no sample_weight; leave it out, or give the column of weights the role ignore"
@@ -61,7 +61,7 @@ def weight_argument(model: Any) -> str | None:
         name, last = model.steps[-1]
         inner = weight_argument(last)
         return inner and f"{name}__{inner}"
-    if isinstance(model, TransformedTargetRegressor):
+    if isinstance(model, imported("sklearn.compose.TransformedTargetRegressor")):
         return weight_argument(model.regressor)
     if _is_search(model):
         return weight_argument(model.estimator)
@@ -85,7 +85,7 @@ def group_argument(model: Any) -> str | None:
     """
     if isinstance(model, Pipeline) and (inner := group_argument(model.steps[-1][1])):
         return f"{model.steps[-1][0]}__{inner}"
-    if isinstance(model, TransformedTargetRegressor):
+    if isinstance(model, imported("sklearn.compose.TransformedTargetRegressor")):
         return group_argument(model.regressor)
     return "groups" if _is_search(model) and _are_of_groups(model.cv) else None
 

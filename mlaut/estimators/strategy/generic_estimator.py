@@ -10,7 +10,6 @@ from inspect import Parameter, signature
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -24,6 +23,7 @@ from mlaut.estimators.preparing import NATIVE
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.strategy.metadata import Properties
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
+from mlaut.lazy import imported
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
 
 
@@ -254,7 +254,7 @@ def _prepares_itself(estimator: Any) -> bool:
         kind, why = type(estimator).__name__, " ".join(str(error).split()).rstrip(".")
         raise StrategyError(f"{kind}: {why}; name and store each parameter in __init__") from error
     return any(
-        isinstance(part, Pipeline | ColumnTransformer)
+        isinstance(part, (Pipeline, *imported("sklearn.compose.ColumnTransformer")))
         or ((names := library_of(part).columns) and not part.get_params().keys().isdisjoint(names))
         for part in parts
     )

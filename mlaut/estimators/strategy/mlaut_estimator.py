@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.compose import TransformedTargetRegressor
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
@@ -515,6 +514,8 @@ class MlautEstimator(BaseEstimator):
         # A strategy for both tasks scales the target of regression, which has no classes.
         has_classes = CLASSIFICATION in self.tasks and shape is not None and shape.n_classes
         if self.normalize_labels and not has_classes:
+            from sklearn.compose import TransformedTargetRegressor  # slow to load
+
             model = TransformedTargetRegressor(
                 regressor=model, transformer=StandardScaler(), check_inverse=False
             )

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.utils import compute_sample_weight
@@ -115,6 +114,8 @@ class Calibrated(_Wrapper):
         """Fit and calibrate; without two folds, the classifier is fitted uncalibrated."""
         model = clone(self.estimator)
         if folds := self._folds(self.cv, self.random_state, X, y):
+            from sklearn.calibration import CalibratedClassifierCV  # slow to load
+
             model = CalibratedClassifierCV(model, method=self.method, cv=folds)
         self.estimator_ = model.fit(X, y)
         return self

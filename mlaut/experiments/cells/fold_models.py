@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
 
 from mlaut.estimators import DataShape, MlautEstimator
@@ -33,6 +32,7 @@ from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
 from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.experiments.cells.cell_input import FoldTable
+from mlaut.lazy import imported
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ class FoldModel:
 
 def _is_histogram_boosting(model: Any) -> bool:
     """Return whether a model, or what it searches, is histogram boosting without named columns."""
-    kinds = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    boosting = "sklearn.ensemble.HistGradientBoosting"
+    kinds = imported(f"{boosting}Classifier", f"{boosting}Regressor")
     core, values = model, []
     if type(model) is GridSearch and isinstance(model.param_grid, dict):
         core, values = model.estimator, [*model.param_grid.values()]

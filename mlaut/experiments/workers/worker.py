@@ -42,8 +42,11 @@ RunCell = Callable[[Cell], Outcome]
 def preload() -> None:
     """Import what cells need, and find the thread pools of these libraries."""
     import joblib  # noqa: F401
+    import sklearn.calibration
+    import sklearn.compose
     import sklearn.dummy
     import sklearn.ensemble
+    import sklearn.impute
     import sklearn.linear_model
     import sklearn.model_selection
     import sklearn.naive_bayes

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.metrics import accuracy_score, mean_squared_error, r2_score
-from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
 from mlaut.sharing.interface import Fold
@@ -116,7 +115,10 @@ def _plain_metric(scorer: Any, model: Any) -> _Metric | None:
     if isinstance(scorer, _PassthroughScorer):
         while isinstance(model, Pipeline):
             model = model.steps[-1][1]  # whose score it has
-        return _OWN_SCORES.get(getattr(type(model), "score", None))
+        own: Any = getattr(type(model), "score", None)
+        neighbours = getattr(own, "__module__", "").startswith("sklearn.neighbors.")
+        repeated = neighbours and own.__qualname__ in _BY_NEIGHBOURS
+        return _ACCURACY if repeated else _OWN_SCORES.get(own)
     if not isinstance(scorer, _Scorer) or scorer._kwargs:
         return None
     return _OF_SCORERS.get((scorer._score_func, scorer._sign))
@@ -160,9 +162,7 @@ _ACCURACY = _Metric(_accuracy, lambda truth, predicted: (truth == predicted).ast
 _R2 = _Metric(_r2, _squares)
 _OWN_SCORES = {ClassifierMixin.score: _ACCURACY, RegressorMixin.score: _R2}
 # Classifiers by neighbours repeat the method, for calls without rows.
-_OWN_SCORES |= dict.fromkeys(
-    (KNeighborsClassifier.score, RadiusNeighborsClassifier.score), _ACCURACY
-)
+_BY_NEIGHBOURS = ("KNeighborsClassifier.score", "RadiusNeighborsClassifier.score")
 _OF_SCORERS = {
     (accuracy_score, 1): _ACCURACY,
     (r2_score, 1): _R2,
