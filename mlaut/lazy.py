@@ -76,7 +76,8 @@ class _Pandas:
     """pandas, whose import takes a fourth of a second: a run with nothing to do needs none."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module("pandas"), name)
+        self.__dict__[name] = value = getattr(import_module("pandas"), name)
+        return value  # the next access does not come here
 
 
 if TYPE_CHECKING:

@@ -142,8 +142,9 @@ def check_together(group: h5py.Group, text: int = 1) -> None:
     def add(name: bytes) -> None:
         item = h5py.h5o.open(group.id, name)
         if isinstance(item, h5py.h5d.DatasetID):
-            dtype, n_values = item.dtype, item.get_space().get_simple_extent_npoints()
-            sizes.append(n_values * dtype.itemsize * (text if dtype.kind == "S" else 1))
+            kind, n_values = item.get_type(), item.get_space().get_simple_extent_npoints()
+            many = text if isinstance(kind, h5py.h5t.TypeStringID) else 1
+            sizes.append(n_values * kind.get_size() * many)
 
     h5py.h5o.visit(group.id, add)
     if sum(sizes) > MEMORY:

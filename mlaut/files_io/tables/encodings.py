@@ -325,7 +325,8 @@ def decode_index(element: Element) -> pd.Index:
     if element.encoding == "labels":
         labels = json.loads(element.arrays["values"].tobytes())
         return pd.Index(labels, dtype=object, name=name)
-    index = _as_index(decode(element)).rename(name)
+    index = _as_index(decode(element))
+    index.name = name
     if isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex) and "freq" in about:
         return type(index)(index, freq=about["freq"])
     return index
