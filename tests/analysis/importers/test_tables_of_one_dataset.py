@@ -125,7 +125,7 @@ def test_seeds_are_paired_and_runs_are_not(tmp_path):
     text = paired.sentence()
     assert "By a t-test of repeats, paired by their numbers, with 3 repeats of each" in text
     assert ",," not in " ".join(paired.details())
-    assert "it says nothing about other rows and other datasets" in text
+    assert "such as other seeds, not for other rows and other datasets" in text
     assert "over further repeats on these rows is 0" in paired.details()[0]
     assert paired.frame["spread"].tolist() == pytest.approx(
         RUNS.groupby("model")["accuracy"].std().tolist()
