@@ -379,7 +379,7 @@ def _as_part(
     (first, (own, others)), (second, _) = ways[:2]
     if first >= _CROSSED and second < _FILLED and not steps:
         return others, own, repeat
-    kinds = {x: _kind(g, x, dataset, strategy, score) for x in chosen}
+    kinds = {x: part_by_name(x) for x in chosen}
     if _is_crossed(g, dataset, strategy, chosen):  # strategies are compared at the same values
         kinds = {x: kind or "dataset" for x, kind in kinds.items()}
     named = [
@@ -458,21 +458,6 @@ def _assignments(
 
 def _told(way: tuple[Names, Names]) -> dict[str, Names]:
     return {role: x for role, x in zip(("dataset", "strategy"), way, strict=True) if x}
-
-
-def _kind(g: Sheet, name: str, dataset: Names, strategy: Names, score: str) -> str:
-    """Return whether a column is a condition of datasets or a setting of strategies, if it shows.
-
-    Amounts may be of a problem, where scores differ more by them than by strategies, or of a model.
-    """
-    if word_of(name) not in WORDS["amounts"]:
-        return part_by_name(name)
-    if not g.columns[name].is_number:
-        return ""
-    scores = pd.Series(g.columns[score].numbers)
-    within = [[*dataset, *strategy], [*dataset, name]]
-    by_amount, by_strategy = (scores.groupby(g.label(x)).agg(np.ptp).median() for x in within)
-    return "dataset" if by_amount > 2 * by_strategy else ""
 
 
 def _finer(g: Sheet, names: list[str], finer: Sequence[str]) -> list[str]:
