@@ -152,7 +152,8 @@ def screen_table(
     test = decision.chosen.analysis.test
     together = " of all pairs together" * (test in FLIPPED and not decision.control)
     ruled = f"{TESTS[test].words}{together}"
-    words += [("main test", ruled)] * bool({OPEN, LIKELY} & {*decision.frame["verdict"]})
+    told_of = decision.sets is None and {OPEN, LIKELY} & {*decision.frame["verdict"]}
+    words += [("main test", ruled)] * bool(told_of)  # of one dataset a card tells it
     words += [("other analyses", _ANALYSES)] * bool(decision.checks)
     n = len(table.columns)
     table = table if decision.sets is not None else _with_scores(table, results)

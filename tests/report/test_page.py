@@ -130,6 +130,7 @@ def test_one_dataset_has_the_same_first_screen(tmp_path, draw_only):
         assert heading in told
     assert "Distribution of scores" not in told
     assert 'href="#explore"' not in told
+    assert "<dt>main test</dt>" not in told  # its card tells the test
 
 
 @pytest.mark.slow
