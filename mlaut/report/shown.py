@@ -237,7 +237,7 @@ COLUMNS = (
     TableColumn(
         "won",
         "won/tied/lost",
-        title="{units} on which it is better, equal and worse than {first}{most}",
+        title="{units} on which it is better, equal and worse than {first}{most}{both}",
     ),
     TableColumn(
         "ran",
@@ -345,6 +345,7 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         else ""
         if decision.complete
         else f" over {unit(decision)} on which both have a result",
+        "both": "" if decision.complete or "ran" in decision.frame else "; both have a result",
         "partly": "" if decision.complete else "; blank without all results",
         "chance": "to have the best average rank on more such datasets"
         if decision.sets is None

@@ -76,7 +76,7 @@ def _unconfirmed(table: VerdictTable, unsure: Sequence[str]) -> str:
         return f"{'it does' if n == 1 else 'some do'} not confirm {_few(unsure)} as {worse}"
     kept = {name: sum(name not in check.also for check in table.checks) for name in unsure}
     told = [f"{name} by {k or 'none'} of {n}" for name, k in kept.items()]
-    return f"confirmed as {worse}: {listed(told)}"
+    return f"shown to be {worse}: {listed(told)}"
 
 
 def _names(table: VerdictTable, kept: str) -> list[str]:
@@ -154,7 +154,7 @@ def _treated(table: VerdictTable, check: Check) -> str:
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
     if len(names) > _MOST_OTHER:
         n, few = len(table.named(AVOID)), len(check.faint)
-        held = f"of the {n} to avoid, {n - len(names) - few} are still shown to be worse"
+        held = f"{n - len(names) - few} of the {n} to avoid are still shown to be worse"
         faint = f", and for {few} these datasets are too few" * (few > 0)
         return f"{how}, {choice}; {held}, {len(names)} ({MARK}) are not{faint}"
     parts = []

@@ -129,8 +129,8 @@ class OneDecision(Decision):
                 "rows and other datasets."
             )
         what = {
-            "(b)": "models that are trained again on data like this",
-            "(a)": "these fitted models on new data like this",
+            "(b)": "models trained on data of this kind",
+            "(a)": "these fitted models on new data of this kind",
         }[self.scenario]
         return f"This holds for {what}, not for other datasets."
 
@@ -353,7 +353,7 @@ def shown_alone(name: str, one: Decision | str) -> Alone:
     even = [x for x in near if verdict.is_baseline(x)]
     open_ = words.listed([x for x in near if x not in even], MOST_CHOSEN)
     if even:
-        open_ += f"; even {words.listed(even)}, so this shows little"
+        open_ += f"; even {words.listed(even)}, so this dataset shows little"
     avoid = words.listed(one.named(verdict.AVOID), MOST_CHOSEN)
     cells = (name, use, open_.removeprefix("; "), avoid)
     return Alone(f"For data like {name}: {text[:1].lower()}{text[1:]}", cells)

@@ -17,7 +17,7 @@ MOST_CHOSEN = 4  # names in a part of a sentence; of more, their number
 NOTICED = 0.5  # seconds; nobody chooses by a shorter time
 TREATED = {
     "failures last": "counting failures as last",
-    "drop datasets": "on the {} datasets without a gap",
+    "drop datasets": "on the {} complete datasets",
 }  # treatments of missing cells, which are checks; a phrase for each, with the number of datasets
 MARK = "*"  # of a verdict that depends on how missing results are treated
 OFTEN = 0.1  # share of the datasets from which the failures of a strategy are a reason

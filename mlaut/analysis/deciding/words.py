@@ -138,8 +138,8 @@ def _too_few(table: VerdictTable, letters: int) -> list[str]:
     where = f"by average rank, and on {table.n_first} of {n} {unit(table)}"
     where = f"on {every} {unit(table)}" if table.n_first == n else where
     others = [x for x in map(str, table.frame.index.drop(name)) if x not in ahead]
-    but = f" but {listed(ahead, MOST_CHOSEN)}" if ahead else ""
-    rest = others[0] if len(others) == 1 and not ahead else f"the others{but}"
+    but = f"all others except {listed(ahead, MOST_CHOSEN)}" if ahead else "the others"
+    rest = others[0] if len(others) == 1 and not ahead else but
     size, first = sizes(table, others), f"It is first {where}"
     texts = [[start, f"{first} ({rest}: {size})" if size else first, end], [start, first, end]]
     return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])

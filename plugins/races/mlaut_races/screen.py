@@ -72,8 +72,8 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     next_ = f"More datasets may tell which is the best. {again}" if len(left) > 1 else again
     cost = race.cost_sentence()
     asked = {
-        "How sure is it?": f"The risk that a best one was stopped is at most {risk} %, although "
-        "it was checked after each dataset.",
+        "How sure is it?": f"The risk that the best was stopped is at most {risk} %, although "
+        "they were compared after each dataset.",
         "What did it cost?": f"{cost}.".replace("cells", "trainings") * bool(cost),
         "What next?": " ".join((*(caution.to_do for caution in section.cautions), next_)),
     }

@@ -192,7 +192,7 @@ def test_other_tests_and_metrics_say_how_sure():
     assert differs(by["metric mcc"], "A") == answer
     assert not by["metric mcc"].leads
     assert found.certainty()[1].startswith(
-        "No: 1 of 4 other analyses shows A to be worse; confirmed as worse: C by 3 of 4."
+        "No: 1 of 4 other analyses shows A to be worse; shown to be worse: C by 3 of 4."
     )
     assert found.checks_frame().loc["metric mcc", "answer"] == answer
     assert found.answer().startswith("If you must choose now, use A (chance to be the best 0.66).")
@@ -208,7 +208,7 @@ def test_answers_that_differ_are_told_in_words():
         ((same, same), "Yes: both other analyses agree.", "On datasets like these"),
         (
             (*checks, same),
-            "Partly: all keep the 2 that may be best; confirmed as worse: C by 1 of 5.",
+            "Partly: all keep the 2 that may be best; shown to be worse: C by 1 of 5.",
             "On datasets like these",
         ),
         (
@@ -239,7 +239,7 @@ def test_card_and_fold_tell_the_same_of_a_treatment():
     how = Way.treated("drop datasets", 31)
     found = replace(found, checks=(Check(how, (), (), True, ("C",)),))
     told = "C is not shown to be worse than A"
-    assert found.certainty()[1] == f"Partly: on the 31 datasets without a gap, {told}."
+    assert found.certainty()[1] == f"Partly: on the 31 complete datasets, {told}."
     assert found.checks_frame().loc[how.words, "answer"] == told
 
 
@@ -248,7 +248,7 @@ def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen(
     frame.iloc[0, 1] = np.nan
     found = compare(frame, metric="accuracy", missing="failures last").decision()
     how, start = Way.treated("drop datasets", 31), "1 result is missing: it counts as last place"
-    told = f"{start}. On the 31 datasets without a gap, "
+    told = f"{start}. On the 31 complete datasets, "
     clear = replace(found, checks=(Check(how, (), (), True),))
     assert clear.fragile == ()
     assert "*" not in clear.meanings()
@@ -286,7 +286,7 @@ def test_what_fewer_datasets_do_not_show_is_marked_only_if_a_missing_result_may_
     found = section.decision
     assert "C" in found.named("avoid")
     (check,) = [x for x in found.checks if x.how.treats]
-    assert check.how.words == f"on the {24 - gaps_of_d} datasets without a gap"
+    assert check.how.words == f"on the {24 - gaps_of_d} complete datasets"
     assert check.faint == faint
     assert found.fragile == fragile
     assert any(check.how.words[1:] in text for text in found.headline())

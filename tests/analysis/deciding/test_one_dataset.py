@@ -87,10 +87,7 @@ def test_a_decision_on_folds_is_in_scenario_b_and_says_what_it_is_about():
     assert decision.answer().startswith("For new data like sick, ")
     assert "Avoid C (misclassification 0.2" in decision.answer()
     text = decision.sentence()
-    assert (
-        "This holds for models that are trained again on data like this, not for other datasets."
-        in text
-    )
+    assert "This holds for models trained on data of this kind, not for other datasets." in text
     assert "all 3 pairs together. The risk" in text
     assert "for all pairs jointly" in decision.details()[0]
     frame = decision.frame
