@@ -73,7 +73,7 @@ def as_html(report: Contents, *, made: str = "") -> str:
         HTML that contains its styles, script and figures.
     """
     environment = environment_of("mlaut.report")
-    environment.filters["breakable"] = _breakable
+    environment.filters |= {"breakable": _breakable, "whole": _whole}
     decided = [x for x in report.sections if x.decision is not None and x.one is None]
     views = {id(section): place for place, section in enumerate(decided)}
     parts = [
@@ -107,7 +107,7 @@ def as_notebook(report: Contents) -> str:
     if any(section.decision is None for section in sections):
         return ""
     environment = environment_of("mlaut.report")
-    environment.filters["breakable"] = _breakable
+    environment.filters |= {"breakable": _breakable, "whole": _whole}
     shown = [(section, screen_of(section)) for section in sections]
     return environment.get_template("notebook.html").render(report=report, shown=shown)
 
@@ -132,8 +132,19 @@ def _breakable(name: str) -> Markup:
     >>> print(_breakable("RandomForest_a<b"))
     Random<wbr>Forest_<wbr>a&lt;b
     """
-    text = _BETWEEN_WORDS.sub("<wbr>", str(escape(printable(name))))
-    return Markup(_WHOLE.sub(r'<span class="whole">\g<0></span>', text))
+    return _whole(Markup(_BETWEEN_WORDS.sub("<wbr>", str(escape(printable(name))))))
+
+
+def _whole(text: str) -> Markup:
+    """Return a text in which a number stays with its sign of percent.
+
+    Examples
+    --------
+    >>> print(_whole("at most 5 % of a_b"))
+    at most <span class="whole">5 %</span> of a_b
+    """
+    escaped = text if isinstance(text, Markup) else escape(printable(text))
+    return Markup(_WHOLE.sub(r'<span class="whole">\g<0></span>', str(escaped)))
 
 
 def _scripts(data: bool, explored: bool) -> list[Markup]:
