@@ -268,7 +268,7 @@ def test_sources_of_datasets_are_sealed_with_the_analysis(tmp_path):
     assert report.sections[0].decision.n_sources == 7
     other = study.report(clusters={"d0": "one", "d1": "one"})
     assert other.sections[0].decision.n_sources == 13
-    assert "clusters from 7 sources of 14 datasets to 1 sources" in " ".join(
+    assert "clusters from 7 sources of 14 datasets to 1 source of 2 datasets" in " ".join(
         other.sections[0].decision.caveats()
     )
     study.run(STRATEGIES, **QUIET)
