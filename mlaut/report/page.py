@@ -170,12 +170,13 @@ def source_of(text: str) -> str:
 def _part(section: Section, prefix: str, view: int) -> _PagePart:
     drawn, decision = pictures(section, prefix), section.decision
     raced = section.race.screen(section) if section.race is not None else None
+    words = section.words | {"reading": ""}  # the first screen has it
     return _PagePart(
         section,
         screen_of(section) if decision else raced,
         _links(section, view) if decision and section.one is None else {},
         ShownTable.of(decision.checks_frame()) if decision and decision.checks else None,
-        _blocks(TABLES, section, drawn.values(), prefix=prefix, **section.words),
+        _blocks(TABLES, section, drawn.values(), prefix=prefix, **words),
     )
 
 
@@ -207,7 +208,7 @@ def _blocks(
     for table in tables:
         shown: ShownTable | _Late | None = on_page.get(table.name)
         words["rows"] = str(len(shown.rows) if isinstance(shown, ShownTable) else 0)
-        caption = table.caption.format(**words)
+        caption = table.caption.format(**words).strip()
         if isinstance(shown, ShownTable) and shown.size > _LATE:
             shown = _late(shown, f"{prefix}-{table.name}", caption)
         blocks.append(

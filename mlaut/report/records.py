@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis import Comparison, Decision, Results, ResultTable, Robustness
+from mlaut.analysis.common.display import SCENARIOS
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.analysis.deciding.verdict_table import Caution
@@ -196,7 +197,7 @@ class Section:
         scenario = "(c)" if self.decision is None else self.decision.scenario
         words = {"metric": self.scored.metric.name, "correction": correction, "reading": told}
         leader = "" if self.decision is None else self.decision.first[0]
-        return words | {"scenario": scenario, "leader": leader}
+        return words | {"scenario": scenario, "what": SCENARIOS[scenario], "leader": leader}
 
     @cached_property
     def headline(self) -> tuple[str, ...]:

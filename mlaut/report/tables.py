@@ -270,7 +270,7 @@ TABLES = (
         "decision",
         lambda s: s.decision.frame,
         (PAGE, TEXT, LATEX),
-        "Decision by {metric}, scenario {scenario}. {reading}",
+        "Decision by {metric}, scenario {scenario}: {what}. {reading}",
         needs="decision",
         heading="Behind the verdicts",
         shown=lambda s, _: decision_table(s.decision, below=True),
