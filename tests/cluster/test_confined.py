@@ -59,8 +59,10 @@ def call(folder, script):
 def test_a_root_that_is_read_only_and_little_shared_memory_hinder_no_run(tmp_path):
     if call(tmp_path, "mount -t tmpfs none /dev/shm").returncode:
         pytest.skip("no file system can be mounted here")
-    (tmp_path / "study.toml").write_text(STUDY)
-    told = call(tmp_path, READ_ONLY)
+    folder = tmp_path / "as_long_as_that_of_a_job_may_be" / "in_which_no_socket_has_a_place"
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text(STUDY)
+    told = call(folder, READ_ONLY)
     assert told.returncode == 0, (told.stdout, told.stderr)
     assert "12 of 12 cells done" in told.stdout
 

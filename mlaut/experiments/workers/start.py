@@ -24,6 +24,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 _START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
 _SERVER_TRIES = 3  # of a fork server that ends while it loads
 _LONGEST_FOLDER = 75  # bytes; a folder and a socket in it add 32
+_SHORT_FOLDERS = ("/tmp", "/dev/shm")  # of a root that is read only the second
 _REQUEST_SECONDS = 2.0  # for the descriptors of a process to start; they come at once
 
 _birth = threading.Lock()
@@ -127,12 +128,15 @@ def _as_parent() -> Iterator[None]:
 
 
 def _make_sockets_short() -> None:
-    """Put sockets into ``/tmp`` where TMPDIR is long, as a job's may be: they end at 107 bytes."""
+    """Put sockets elsewhere where TMPDIR is long, as a job's may be: they end at 107 bytes."""
     config = vars(multiprocessing.current_process())["_config"]
-    if "tempdir" not in config and len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER:
+    if "tempdir" in config or len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_FOLDER:
+        return
+    for place in _SHORT_FOLDERS:
         with contextlib.suppress(OSError):  # the socket will report what is wrong
-            config["tempdir"] = tempfile.mkdtemp(prefix="pymp-", dir="/tmp")
+            config["tempdir"] = tempfile.mkdtemp(prefix="pymp-", dir=place)
             atexit.register(shutil.rmtree, config["tempdir"], ignore_errors=True)
+            return
 
 
 @contextlib.contextmanager
