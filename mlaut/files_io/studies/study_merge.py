@@ -71,8 +71,9 @@ def merge_studies(
     -----
     Saved models are copied, too, and are complete and synced to disk before the new study appears.
     A merge that was killed leaves no study; the same call removes what it left, and changes
-    nothing where the output is what it would make. Each value is read once, checked, and written
-    once; memory is that of some strategies on one dataset.
+    nothing where the output is what it would make (with HDF5 before 2.0, which stores times, it may
+    refuse such an output). Each value is read once, checked, and written once; memory is that of
+    some strategies on one dataset.
     """
     target, studies = Path(os.path.expanduser(output)), [StudyStore(path) for path in sources]
     if len(studies) < 2:
