@@ -69,7 +69,9 @@ _RACED = (
 
 _UNSETTLED = "ConvergenceWarning"
 # Of another version of a library, or of fewer folds of tuning where a class is rare.
-_HARMLESS = re.compile("FutureWarning|DeprecationWarning|PendingDeprecation|TuningWarning").match
+_HARMLESS = re.compile(
+    r"FutureWarning|DeprecationWarning|PendingDeprecation|TuningWarning: \d+ tuning folds"
+).match
 _MAY = "this may change the choice"
 _LONG = 60  # letters of a warning on the first screen; a table has all
 _NAMES = 8  # names on the first screen of those that warned or were tuned
@@ -195,7 +197,8 @@ def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
     likely = decision.named(LIKELY) if decision else ()
     near = [name for name in (*best, *likely) if name in strategies.index]  # not in a damaged one
-    warned = state.tables.get("warnings", strategies[:0])
+    warned = state.tables.get("warnings", strategies[:0].assign(warning=""))
+    warned = warned.loc[[_HARMLESS(text) is None for text in warned["warning"]]]
     same: dict[tuple[str, str], list[str]] = {}
     told, leaders = [], decision.ahead if decision else ()
     tuned = list(map(str, strategies.index[strategies["candidates"].notna()]))
@@ -208,8 +211,7 @@ def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
     for name in (name for name in best if name in near):
         for _, row in warned[warned.index == name][:1].iterrows():
             fits = f"{row['cells']} of {strategies['done'][name]} fits"
-            if not _HARMLESS(row["warning"]):
-                same.setdefault(_warned(row["warning"], fits), []).append(name)
+            same.setdefault(_warned(row["warning"], fits), []).append(name)
     more = [name for name in dict.fromkeys(warned.index) if name not in best]
     others = f"; {listed(more, _NAMES)} warned too" if more else ""
     for (what, way_out), names in same.items():

@@ -361,11 +361,18 @@ def test_warnings_of_fits_are_told(tmp_path, draw_only):
         "did not converge in 3 of 9 fits",
         "Scale the data for {}, or raise max_iter",
     )
-    few = "3 tuning folds instead of 5: the rarest class has few rows"
-    assert content._warned(f"TuningWarning: {few}", "1 of 9 fits")[0] == (
-        f"warned in 1 of 9 fits ({few})"
-    )
     table = report.state.tables["warnings"]
+    texts = (
+        "TuningWarning: 3 tuning folds instead of 5: the rarest class has few rows",
+        "TuningWarning: not tuned: too few rows for two folds",
+    )
+    each = [table.loc[["poor"]].assign(warning=text) for text in texts]
+    for warned, told in ((each[:1], []), (each, ["poor warned in 16 of 16 fits (not tuned"])):
+        tables = {**report.state.tables, "warnings": pd.concat(warned)}
+        found = content._cautions(report.sections[0], replace(report.state, tables=tables))
+        assert [
+            caution.text[: len(text)] for caution, text in zip(found, told, strict=True)
+        ] == told
     assert list(table.index) == ["middling", "poor"]
     assert table.loc["poor"].to_dict() == {
         "cells": 16,

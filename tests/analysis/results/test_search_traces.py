@@ -1,4 +1,4 @@
-"""What searches used of their budgets, and whether these were kept."""
+"""Tests of what searches used of their budgets, and of whether these were kept."""
 
 import numpy as np
 import pytest

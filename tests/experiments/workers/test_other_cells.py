@@ -1,4 +1,4 @@
-"""What a cell leaves behind, or writes into pipes, reaches no other cell."""
+"""Tests that what a cell leaves behind, or writes into pipes, reaches no other cell."""
 
 import contextlib
 import multiprocessing
