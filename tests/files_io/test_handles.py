@@ -1,5 +1,7 @@
 """A file that something else in this process has open in h5py."""
 
+from io import BytesIO
+
 import h5py
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from studies import entry, outcome, strategy
 
 from mlaut.errors import StoreError
 from mlaut.files_io import FilesIO, StudyStore, accept_changes
+from mlaut.files_io.safe_files import handles
 
 HANDLES = (
     ("mode 'r'", {"mode": "r"}),
@@ -104,3 +107,26 @@ def test_own_handles_are_none(study):
         writer.write(outcome(entry(), "a"))
         assert study.status("iris").any()
     assert next(blocks, None) is None
+
+
+class InterruptedAt(set):
+    """A set that an interrupt hits as something is about to be added to it."""
+
+    def add(self, _):
+        raise KeyboardInterrupt
+
+
+def test_a_file_that_an_interrupt_left_open_is_mlauts_own(study, monkeypatch):
+    monkeypatch.setattr(handles, "_own", InterruptedAt())
+    try:
+        study.strategies  # noqa: B018 - read for its interrupt
+    except KeyboardInterrupt:  # whose traceback keeps the file open
+        handles.refuse_other_handles(study.path)
+    else:
+        pytest.fail("nothing was interrupted")
+
+
+def test_an_interrupt_at_opening_a_file_object_passes(study, monkeypatch):
+    monkeypatch.setattr(handles, "_own", InterruptedAt())
+    with pytest.raises(KeyboardInterrupt), handles.open_own(BytesIO(), "w"):
+        pass

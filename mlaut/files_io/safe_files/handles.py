@@ -33,9 +33,16 @@ os.register_at_fork(after_in_child=_renew)
 def open_own(file: Any, mode: str, **options: Any) -> Iterator[h5py.File]:
     """Open a file of HDF5 that `refuse_other_handles` knows as MLaut's."""
     with _opening:
-        opened = h5py.File(file, mode, **options)
-        identity = opened.id.id
-        _own.add(identity)
+        try:
+            opened = h5py.File(file, mode, **options)
+            identity = opened.id.id
+            _own.add(identity)
+        except KeyboardInterrupt:
+            # It may have left the file open: while the interrupt is handled, its traceback keeps
+            # h5py's handle, and what is then read or stored must not take it for another's.
+            if isinstance(file, Path):
+                _own.update(left.id for left in _others(file))
+            raise
     try:
         with opened:
             yield opened
@@ -52,18 +59,26 @@ def refuse_other_handles(path: Path) -> None:
     StoreError
         Something else has it open, such as an ``h5py.File`` that a notebook keeps.
     """
+    with _opening:
+        for file in _others(path):
+            raise StoreError(
+                f"{path}: this process has it open in h5py (mode {_mode(file)}), and HDF5 "
+                "would show MLaut the file as it was then; close that h5py.File "
+                "(file.close()), and repeat the call"
+            )
+
+
+def _others(path: Path) -> list[h5f.FileID]:
+    """Return what has a file open with HDF5 in this process and is not known as MLaut's."""
     try:
         about = path.stat()
     except OSError:
-        return
-    with _opening:
-        for file in h5f.get_obj_ids(h5f.OBJ_ALL, h5f.OBJ_FILE):
-            if file.id not in _own and _has_name_of(file, about) and _is_of(file, about):
-                raise StoreError(
-                    f"{path}: this process has it open in h5py (mode {_mode(file)}), and HDF5 "
-                    "would show MLaut the file as it was then; close that h5py.File "
-                    "(file.close()), and repeat the call"
-                )
+        return []
+    return [
+        file
+        for file in h5f.get_obj_ids(h5f.OBJ_ALL, h5f.OBJ_FILE)
+        if file.id not in _own and _has_name_of(file, about) and _is_of(file, about)
+    ]
 
 
 def _has_name_of(file: h5f.FileID, about: os.stat_result) -> bool:
