@@ -21,7 +21,8 @@ from sklearn.model_selection import ParameterGrid
 from mlaut.estimators import instantiate_default_estimators
 from mlaut.records import CLASSIFICATION
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing.candidate_groups import Group, groups_of
+from mlaut.sharing.search.candidate_groups import groups_of
+from mlaut.sharing.search.evaluation import CandidateGroup
 
 COLUMNS = 20
 DAY = 24 * 3600
@@ -36,7 +37,7 @@ def table(n_rows: int, task: str) -> tuple[np.ndarray, np.ndarray]:
     return X, (y - y.mean()) / y.std()
 
 
-def groups_in(search: Any) -> list[Group]:
+def groups_in(search: Any) -> list[CandidateGroup]:
     """Return the groups of candidates that share their work."""
     return groups_of(clone(search.estimator), list(ParameterGrid(search.param_grid)))
 

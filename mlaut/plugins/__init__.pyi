@@ -170,14 +170,19 @@ from mlaut.files_io.outcomes.study_records import USAGE as USAGE
 from mlaut.files_io.tables.datasets import clusters_of as clusters_of
 
 # work that candidates share in tuning
-from mlaut.sharing.interface import Candidate as Candidate
-from mlaut.sharing.interface import CannotShareError as CannotShareError
-from mlaut.sharing.interface import Fold as Fold
-from mlaut.sharing.interface import Shared as Shared
-from mlaut.sharing.interface import Sharer as Sharer
-from mlaut.sharing.interface import draws_anew as draws_anew
+from mlaut.sharing.search.evaluation import Candidate as Candidate
+from mlaut.sharing.search.evaluation import CandidateGroup as CandidateGroup
+from mlaut.sharing.search.evaluation import DeadlineError as DeadlineError
+from mlaut.sharing.search.evaluation import Result as Result
+from mlaut.sharing.search.candidate_groups import draws_anew as draws_anew
+from mlaut.sharing.private import SharingWarning as SharingWarning
 from mlaut.sharing.private import _safe_indexing as _safe_indexing
 from mlaut.sharing.private import take as take
+from mlaut.sharing.private import warn_if_lacking as warn_if_lacking
+from mlaut.sharing.search.evaluation import CPU_TIME as CPU_TIME
+from mlaut.sharing.search.evaluation import Evaluation as Evaluation
+from mlaut.sharing.search.honest import ROWS as ROWS
+from mlaut.sharing.search.scores import Scoring as Scoring
 
 # bundles
 from mlaut.bundles.extending import datasets_io as datasets_io

@@ -1,8 +1,7 @@
-"""Exact grid search that shares work between candidates; it needs no study.
+"""Exact grid search that resumes, stops in time, and has an honest score; it needs no study.
 
-`GridSearchCV` replaces scikit-learn's class. What candidates share, families know, which are
-subclasses of `interface.Sharer` in plug-ins: mlaut-sharing has those of scikit-learn, and
-pipelines. Only `private` uses private names of scikit-learn.
+`GridSearchCV` replaces scikit-learn's class. What candidates share, and how they are scored then,
+the plug-in mlaut-sharing knows. Only `private` uses private names of scikit-learn.
 """
 
 from mlaut.sharing.private import SharingWarning

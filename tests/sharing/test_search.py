@@ -14,7 +14,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing.interface import Candidate
 from mlaut.sharing.search.honest import OutOfFold
 
 from .sharing_cases import CLASSES, STRATIFIED, both, check_equal
@@ -158,17 +157,6 @@ class OwnNeighbours(KNeighborsClassifier):
 def test_several_targets_are_left_to_scikit_learn():
     search = SharingGridSearchCV(KNN, NEIGHBOURS, cv=KFold(3))
     assert search.fit(X, np.column_stack([Y, Y])).sharing_["shared"] == 0
-
-
-def test_a_candidate_makes_new_estimators():
-    pattern = KNeighborsClassifier(weights="distance")
-    candidate = Candidate(0, pattern, {"n_neighbors": 3})
-    made = candidate.estimator()
-    assert (made.n_neighbors, made.weights) == (3, "distance")
-    assert made is not candidate.estimator()
-    assert pattern.n_neighbors == 5
-    assert candidate.setting("n_neighbors") == 3
-    assert candidate.setting("weights") == "distance"
 
 
 # ------------------------------------------------------------------- honest score

@@ -245,7 +245,7 @@ def test_a_deadline_far_away_changes_nothing():
 
 def test_a_deadline_may_be_told_by_any_clock():
     """The clock of this one ticks once a look, so that the machine's speed has no part in it."""
-    looks = iter([False] * 18 + [True] * 100)  # two looks a fold
+    looks = iter([False] * 9 + [True] * 100)  # one look a fold
     search = SharingGridSearchCV(Slow(), {"label": [0] * 5}, cv=STRATIFIED)
     with pytest.warns(IncompleteSearchWarning), search_limits(deadline=lambda: next(looks)):
         search.fit(X, Y)

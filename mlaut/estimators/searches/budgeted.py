@@ -107,7 +107,7 @@ return_train_score, share_work
             versions=[np.__version__, scipy.__version__, version_of_optuna(wanted.kind)],
             weights=fit_params,
         )
-        share = self.share_work and self._is_plain_case(y, params)
+        share = self._may_share and self._is_plain_case(y, params)
         run = ScoredCandidates(self, evaluation, parse_budget(self.budget), share)
         with self._failures_in_one_line():
             _SEARCHES[wanted.kind](self, run, wanted)

@@ -12,8 +12,7 @@ import numpy as np
 from mlaut.estimators.preparing.related_rows import Pair
 from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.estimators.searches.wanted import Budget
-from mlaut.sharing.candidate_groups import Group, groups_of
-from mlaut.sharing.interface import Candidate, Fold
+from mlaut.sharing.search.candidate_groups import groups_of
 from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation
 from mlaut.sharing.search.parallel import Runner, SearchProgress
 
@@ -76,7 +75,7 @@ class ScoredCandidates:
         """Score candidates: all at once, or with a budget of seconds in parts that double."""
         timed = self.budget is not None and self.budget.unit != "evaluations"
         ends = [1, *(2**k for k in range(1, len(points).bit_length() + 1))] if timed else []
-        start, kept = 0, dict[int, Fold]() if timed else None
+        start, kept = 0, dict[int, Any]() if timed else None
         for end in [*ends, len(points)]:
             part = points[start:end]
             if not part or (self.points and self.over()):
@@ -90,11 +89,11 @@ class ScoredCandidates:
         splits: list[Pair],
         folds: Sequence[int] | None = None,
         alone: bool = False,
-        kept: dict[int, Fold] | None = None,
+        kept: dict[int, Any] | None = None,
     ) -> None:
         """Score candidates on folds; no fit begins after the budget is used up.
 
-        ``kept`` has the folds that earlier parts kept, if they used the same splits.
+        ``kept`` has what earlier parts kept of folds, if they used the same splits.
         """
         folds = range(len(splits)) if folds is None else folds
         places = [(number, fold) for number in numbers for fold in folds]
@@ -108,11 +107,7 @@ class ScoredCandidates:
             deadline=self._deadline(first=min(numbers) == 0),
         )
         points = [self.points[number] for number in numbers]
-        if self.share and not alone:
-            groups = groups_of(evaluation.base, points, numbers)
-        else:
-            pairs = zip(numbers, points, strict=True)
-            groups = [Group(None, (Candidate(n, evaluation.base, p),)) for n, p in pairs]
+        groups = groups_of(evaluation.base, points, numbers, self.share and not alone)
         n_jobs, pre_dispatch = self.search.n_jobs, self.search.pre_dispatch
         Runner(evaluation, self.progress, n_jobs, pre_dispatch, kept)(groups, folds)
 

@@ -1,29 +1,20 @@
-"""Scoring of candidates on folds: together where they share, otherwise as scikit-learn does."""
+"""Scoring of candidates on folds.
 
-import warnings
+The core scores every candidate by itself; a plug-in may have groups that share work.
+"""
+
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from time import perf_counter, process_time
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from time import process_time
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 
-from mlaut.sharing.candidate_groups import Group
-from mlaut.sharing.interface import (
-    Candidate,
-    CannotShareError,
-    DeadlineError,
-    Fold,
-    Shared,
-)
-from mlaut.sharing.private import (
-    SharingWarning,
-    _fit_and_score,
-    _MultimetricScorer,
-    _safe_indexing,
-)
+from mlaut.sharing.private import _fit_and_score, _MultimetricScorer
 from mlaut.sharing.search.honest import ROWS
 from mlaut.sharing.search.score_log import Checkpoint, Place, Writer
 from mlaut.sharing.search.scores import Recorder, Scoring
@@ -32,11 +23,27 @@ CPU_TIME = "cpu_time"
 """Key of the CPU seconds of a score, which scikit-learn's results do not have."""
 
 
-class Unit(NamedTuple):
-    """Unit of work: some groups of candidates on one fold."""
+class DeadlineError(Exception):
+    """Error for a search whose time is over."""
 
-    fold: int
-    groups: tuple[Group, ...]
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One point of a grid.
+
+    Attributes
+    ----------
+    index : int
+        Row of the candidate in ``cv_results_``.
+    base : estimator
+        Estimator that is tuned; it is not changed.
+    params : mapping
+        Parameters of the grid to set on a copy of the estimator.
+    """
+
+    index: int
+    base: Any
+    params: Mapping[str, Any]
 
 
 class Result(NamedTuple):
@@ -47,14 +54,69 @@ class Result(NamedTuple):
     shared: bool
 
 
+@dataclass(frozen=True, eq=False)
+class CandidateGroup:
+    """Candidates that are scored together; here each by itself, as scikit-learn does.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+    """
+
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def shares(self) -> bool:
+        """Whether the candidates share work."""
+        return False
+
+    def without(self, indices: set[int]) -> Self:
+        """Return the group without some candidates."""
+        return replace(self, candidates=tuple(c for c in self.candidates if c.index not in indices))
+
+    def parts(self) -> list[Self]:
+        """Return the group in parts that take turns with other groups when time is limited.
+
+        A part is scored on all folds before the next one. Without parts, one candidate that takes
+        long would keep all others from a complete score.
+        """
+        return [self]
+
+    def results(
+        self,
+        evaluation: Evaluation,
+        fold: int,
+        shared: dict[int, Any],  # noqa: ARG002 - for groups that share
+    ) -> Iterator[Result]:
+        """Yield the results of the candidates on a fold.
+
+        ``shared`` has what earlier groups on these rows share, by fold.
+
+        Raises
+        ------
+        DeadlineError
+            The time is over.
+        """
+        for candidate in self.candidates:
+            evaluation.check_time()
+            yield Result((candidate.index, fold), evaluation.plain(candidate, fold), False)
+
+
+class Unit(NamedTuple):
+    """Unit of work: some groups of candidates on one fold."""
+
+    fold: int
+    groups: tuple[CandidateGroup, ...]
+
+
 def units_of(
-    groups: Sequence[Group], folds: Sequence[int], n_jobs: int, by_group: bool
+    groups: Sequence[CandidateGroup], folds: Sequence[int], n_jobs: int, by_group: bool
 ) -> list[Unit]:
     """Return the work as a list of units.
 
     Parameters
     ----------
-    groups : sequence of Group
+    groups : sequence of CandidateGroup
     folds : sequence of int
     n_jobs : int
         Number of processes. One process gets one unit per fold, so that groups share as much as
@@ -89,6 +151,8 @@ class Evaluation:
     checkpoint : Checkpoint or None
     fit_params : mapping
         Further arguments of ``fit``, for candidates that share nothing.
+    kept : dict or None
+        What groups keep of a fold for later groups, by fold; None keeps nothing.
     """
 
     base: Any
@@ -102,100 +166,28 @@ class Evaluation:
     deadline: Callable[[], bool] | None
     checkpoint: Checkpoint | None
     fit_params: Mapping[str, Any] = field(default_factory=dict)
+    kept: dict[int, Any] | None = None
 
-    def run(self, unit: Unit, fold: Fold | None = None) -> list[Result]:
-        """Return the results of one unit; fewer if the time is over.
-
-        ``fold`` is the fold of the unit, with results of earlier units; None makes a new one.
-        """
+    def run(self, unit: Unit) -> list[Result]:
+        """Return the results of one unit; fewer if the time is over."""
         results: list[Result] = []
-        if self.deadline is not None and self.deadline():
-            return results  # what a group shares would take time, too
-        if fold is None:
-            fold = self.fold(unit.fold)
+        shared: dict[int, Any] = {}
         with suppress(DeadlineError), Writer(self.checkpoint) as writer:
             for group in unit.groups:
-                for result in self._score_group(group, unit.fold, fold):
+                for result in group.results(self, unit.fold, shared):
                     writer.add(result.place, result.scores)
                     results.append(result)
         return results
 
-    def fold(self, number: int) -> Fold:
-        """Return the rows of a fold, with no results kept yet."""
+    def check_time(self) -> None:
+        """Raise `DeadlineError` if the time is over."""
+        if self.deadline is not None and self.deadline():
+            raise DeadlineError
+
+    def plain(self, candidate: Candidate, number: int) -> dict[str, Any]:
+        """Return the scores of a candidate on a fold, fitted as scikit-learn does."""
         train, test = self.splits[number]
-        X_train, X_test = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
-        y_train, y_test = _safe_indexing(self.y, train), _safe_indexing(self.y, test)
-        return Fold(X_train, y_train, X_test, y_test, self.deadline)
-
-    def _score_group(self, group: Group, number: int, fold: Fold) -> Iterator[Result]:
-        done: set[int] = set()
-        failures: list[Exception] = []
-        for result in self._shared(group, number, fold, failures):
-            done.add(result.place[0])
-            yield result
-        alone = group.without(done).candidates
-        failed = False
-        for candidate in alone:
-            fold.check_time()
-            scores = self._plain(candidate, number)
-            failed |= scores.get("fit_error") is not None
-            yield Result((candidate.index, number), scores, False)
-        # Fitted alone, the candidates work: so sharing failed, not the candidates.
-        if failures and alone and not failed:
-            _warn_of_failure(type(group.sharer).__name__, failures[0])
-
-    def _shared(
-        self, group: Group, number: int, fold: Fold, failures: list[Exception]
-    ) -> Iterator[Result]:
-        """Yield the scores of shared models; scikit-learn fits candidates that fail here again."""
-        if group.sharer is None:
-            return
-        started = _now()
-        try:
-            for shared in group.sharer.models(list(group.candidates), fold):
-                fitted = _now()
-                scores = self._score(shared, failures)
-                if scores is not None:
-                    scored = _now()
-                    times = {
-                        "fit_time": fitted.wall - started.wall,
-                        "score_time": scored.wall - fitted.wall,
-                        CPU_TIME: scored.cpu - started.cpu,
-                    }
-                    yield from self._results(shared.indices, number, scores, times)
-                started = _now()
-        except DeadlineError:
-            raise
-        except CannotShareError:
-            return
-        except Exception as error:
-            failures.append(error)
-
-    def _score(self, shared: Shared, failures: list[Exception]) -> dict[str, Any] | None:
-        try:
-            return self.scoring(shared.model, shared.fold)
-        except CannotShareError:
-            return None
-        except Exception as error:
-            failures.append(error)
-            return None
-
-    def _results(
-        self,
-        indices: tuple[int, ...],
-        number: int,
-        scores: Mapping[str, Any],
-        times: Mapping[str, float],
-    ) -> Iterator[Result]:
-        """Yield the result of each candidate of one model, with an equal part of the seconds."""
-        parts = {name: seconds / len(indices) for name, seconds in times.items()}
-        parts["n_test_samples"] = len(self.splits[number][1])
-        for index in indices:
-            yield Result((index, number), {"fit_error": None, **scores, **parts}, True)
-
-    def _plain(self, candidate: Candidate, number: int) -> dict[str, Any]:
-        train, test = self.splits[number]
-        started = _now()
+        started = process_time()
         # several metrics have no rows, and scikit-learn treats their scorer in a way of its own
         by_row = not isinstance(self.scoring.scorer, _MultimetricScorer)
         recorder = Recorder(self.scoring)
@@ -219,26 +211,4 @@ class Evaluation:
         )
         if recorder.rows and recorder.rows[0] is not None:  # the test rows come first
             scores[ROWS] = recorder.rows[0]
-        return {**scores, CPU_TIME: _now().cpu - started.cpu}
-
-
-class _Clocks(NamedTuple):
-    """Seconds of wall time, and CPU seconds of all threads of this process."""
-
-    wall: float
-    cpu: float
-
-
-def _now() -> _Clocks:
-    return _Clocks(perf_counter(), process_time())
-
-
-def _warn_of_failure(family: str, error: Exception) -> None:
-    """Warn of a failure of sharing, which costs time and would otherwise go unnoticed."""
-    what = " ".join(f"{type(error).__name__}: {error}".split())
-    warnings.warn(
-        f"{family}: candidates were fitted one by one, with the same scores, because what they "
-        f"share failed ({what})",
-        SharingWarning,
-        stacklevel=2,
-    )
+        return {**scores, CPU_TIME: process_time() - started}

@@ -2,20 +2,15 @@
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from mlaut.sharing.candidate_groups import Group
-from mlaut.sharing.interface import Fold
-from mlaut.sharing.search.evaluation import Evaluation, Result, Unit, units_of
+from mlaut.sharing.search.evaluation import CandidateGroup, Evaluation, Result, Unit, units_of
 from mlaut.sharing.search.score_log import Place
-
-_MOST_BYTES = 0.6e9  # as much as one fold of a support vector machine on its most rows may take
-_FLOAT = 8  # bytes
 
 
 @dataclass(eq=False)
@@ -41,7 +36,7 @@ class SearchProgress:
 class Runner:
     """Runner of groups of candidates on some folds; it adds their scores to the progress.
 
-    ``kept`` has the folds that an earlier runner on the same rows kept, for a search in parts.
+    ``kept`` has what an earlier runner on the same rows kept of folds, for a search in parts.
     """
 
     def __init__(
@@ -50,15 +45,16 @@ class Runner:
         progress: SearchProgress,
         n_jobs: int | None,
         pre_dispatch: Any,
-        kept: dict[int, Fold] | None = None,
+        kept: dict[int, Any] | None = None,
     ) -> None:
-        self.evaluation, self.progress = evaluation, progress
         self._parallel = {"n_jobs": n_jobs, "pre_dispatch": pre_dispatch}
         self._n_jobs = effective_n_jobs(n_jobs)
-        self._again = kept is not None or evaluation.deadline is not None
-        self._kept: dict[int, Fold] = {} if kept is None else kept
+        if kept is None and evaluation.deadline is not None:
+            kept = {}  # each fold occurs again for other groups
+        self.evaluation = replace(evaluation, kept=kept if self._n_jobs == 1 else None)
+        self.progress = progress
 
-    def __call__(self, groups: Sequence[Group], folds: Sequence[int]) -> None:
+    def __call__(self, groups: Sequence[CandidateGroup], folds: Sequence[int]) -> None:
         """Score the candidates of the groups on the folds, except where they have scores."""
         by_group = self.evaluation.deadline is not None
         if by_group:
@@ -70,46 +66,17 @@ class Runner:
 
     def _results(self, units: Sequence[Unit]) -> Iterator[list[Result]]:
         if self._n_jobs == 1:
-            return (self.evaluation.run(unit, self._fold(unit)) for unit in units)
+            return map(self.evaluation.run, units)
         tasks = (delayed(self.evaluation.run)(unit) for unit in units)
         return iter(Parallel(**self._parallel)(tasks))
 
-    def _fold(self, unit: Unit) -> Fold | None:
-        """Return the kept fold of a unit whose fold occurs again for other groups.
 
-        None stands for a new fold: for other units, and for folds that would keep too much.
-        """
-        group = unit.groups[0]
-        if not (self._again and group.sharer and group.sharer.keeps(group.candidates[0])):
-            return None
-        if unit.fold >= _most_kept(self.evaluation):
-            return None
-        if unit.fold not in self._kept:
-            self._kept[unit.fold] = self.evaluation.fold(unit.fold)
-        self._kept[unit.fold].deadline = self.evaluation.deadline
-        return self._kept[unit.fold]
-
-
-def _most_kept(evaluation: Evaluation) -> int:
-    """Return how many folds may stay in memory with their rows and all distances between them."""
-    n_rows = max(len(train) for train, _ in evaluation.splits)
-    row_size = np.prod(getattr(evaluation.X, "shape", (0, 1))[1:])
-    return int(_MOST_BYTES // (2 * _FLOAT * max(1, n_rows * (n_rows + row_size))))
-
-
-def in_parts(groups: Sequence[Group]) -> list[Group]:
+def in_parts(groups: Sequence[CandidateGroup]) -> list[CandidateGroup]:
     """Return groups and parts of groups in a random order, which is always the same.
 
     So if time runs out, the scored candidates are a sample of the whole grid, not a corner of it.
     The parts of a group keep their order.
     """
-    parts = [deque(_parts(group)) for group in groups if group.candidates]
+    parts = [deque(group.parts()) for group in groups if group.candidates]
     turns = [i for i, some in enumerate(parts) for _ in some]
     return [parts[turns[k]].popleft() for k in np.random.default_rng(0).permutation(len(turns))]
-
-
-def _parts(group: Group) -> list[Group]:
-    if group.sharer is None:
-        return [group]
-    parts = group.sharer.parts(list(group.candidates))
-    return [Group(group.sharer, tuple(part)) for part in parts]

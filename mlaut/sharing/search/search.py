@@ -15,8 +15,6 @@ from sklearn.utils import indexable
 
 from mlaut.errors import StrategyError
 from mlaut.identity.digests import digest
-from mlaut.sharing.candidate_groups import Group, groups_of
-from mlaut.sharing.interface import draws_anew
 from mlaut.sharing.private import (
     SEARCH,
     _insert_error_scores,
@@ -24,7 +22,8 @@ from mlaut.sharing.private import (
     _warn_or_raise_about_fit_failures,
     warn_if_lacking,
 )
-from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation
+from mlaut.sharing.search.candidate_groups import draws_anew, groups_of
+from mlaut.sharing.search.evaluation import CPU_TIME, CandidateGroup, Evaluation
 from mlaut.sharing.search.honest import ROWS, OutOfFold, out_of_fold
 from mlaut.sharing.search.parallel import Runner, SearchProgress
 from mlaut.sharing.search.score_log import Checkpoint, Place
@@ -113,19 +112,21 @@ class GridSearchCV(model_selection.GridSearchCV):
 
     def _groups(
         self, points: Sequence[Mapping[str, Any]], y: Any, params: Mapping[str, Any], limits: Limits
-    ) -> list[Group] | None:
+    ) -> list[CandidateGroup] | None:
         """Return the groups of candidates, or None if scikit-learn is to search."""
         if not self._is_plain_case(y, params):
             _warn_unlimited(limits, "parameters of fit, routing, callbacks or several targets")
             return None
-        groups = groups_of(clone(self.estimator), points)
-        if not self.share_work or not only_asks_for_predictions(self._get_scorers()[0]):
-            groups = [Group(None, (c,)) for group in groups for c in group.candidates]
-        alone = [group for group in groups if group.sharer is None]
+        groups = groups_of(clone(self.estimator), points, share=self._may_share)
+        alone = [group for group in groups if not group.shares]
         if limits.limiting or not alone:
             return groups
         random = any(draws_anew(self.estimator, g.candidates[0].params) for g in alone)
         return None if random else groups
+
+    @property
+    def _may_share(self) -> bool:
+        return self.share_work and only_asks_for_predictions(self._get_scorers()[0])
 
     def _is_plain_case(self, y: Any, params: Mapping[str, Any]) -> bool:
         config = get_config()
@@ -146,7 +147,7 @@ class GridSearchCV(model_selection.GridSearchCV):
         y: Any,
         row_groups: Any,
         points: Sequence[Mapping[str, Any]],
-        groups: Sequence[Group],
+        groups: Sequence[CandidateGroup],
         limits: Limits,
     ) -> None:
         splits = self._splits(X, y, row_groups)

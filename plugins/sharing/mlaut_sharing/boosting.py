@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.plugins import Candidate, CannotShareError, Fold, Shared
 from mlaut_sharing.ensembles import BOOSTED, Ensembles
+from mlaut_sharing.interface import Candidate, CannotShareError, Fold, Shared
 from mlaut_sharing.private import (
     LOSSES,
     TREES,

@@ -27,7 +27,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from mlaut.plugins import Candidate, Fold, Shared, Sharer
+from mlaut_sharing.interface import Candidate, Fold, Shared, Sharer
 from mlaut_sharing.stand_ins import per_table
 
 FORESTS = (

@@ -14,8 +14,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.random import sample_without_replacement
 
-from mlaut.plugins import Candidate, CannotShareError, Fold, Shared
 from mlaut_sharing.ensembles import BAGS, FORESTS, Ensembles
+from mlaut_sharing.interface import Candidate, CannotShareError, Fold, Shared
 from mlaut_sharing.private import TREES
 from mlaut_sharing.stand_ins import per_table, stand_in_of_means
 from mlaut_sharing.trees import (

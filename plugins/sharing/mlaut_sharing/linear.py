@@ -25,7 +25,7 @@ from sklearn import config_context, linear_model
 from sklearn.linear_model import ElasticNet, Lasso, LassoLars, Ridge, SGDClassifier
 from sklearn.utils import check_array
 
-from mlaut.plugins import Candidate, CannotShareError, Fold, Shared, Sharer
+from mlaut_sharing.interface import Candidate, CannotShareError, Fold, Shared, Sharer
 from mlaut_sharing.stand_ins import same_parts
 
 SAME_ALPHA = np.finfo(np.float32).eps

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from mlaut.plugins import Candidate, CannotShareError, Fold, Shared, Sharer
 from mlaut_sharing.ensembles import is_size
+from mlaut_sharing.interface import Candidate, CannotShareError, Fold, Shared, Sharer
 from mlaut_sharing.private import NEIGHBOURS, ArgKmin, _openmp_effective_n_threads
 from mlaut_sharing.stand_ins import per_table, stand_in
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from mlaut.plugins import Candidate, Fold, Shared, Sharer, draws_anew, found
+from mlaut.plugins import draws_anew, found
+from mlaut_sharing.interface import Candidate, Fold, Shared, Sharer
 
 
 class Pipelines(Sharer):

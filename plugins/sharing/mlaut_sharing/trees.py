@@ -24,7 +24,7 @@ from sklearn.tree import (
 )
 from sklearn.utils import check_array, check_random_state
 
-from mlaut.plugins import Candidate, CannotShareError, Fold, Shared, Sharer
+from mlaut_sharing.interface import Candidate, CannotShareError, Fold, Shared, Sharer
 from mlaut_sharing.private import (
     CRITERIA_CLF,
     CRITERIA_REG,

@@ -28,6 +28,16 @@ def test_random_candidates_share_work():
     assert fitted("random(9)", space, tree).sharing_["shared"] > 0
 
 
+def test_a_function_that_may_look_into_the_model_is_not_given_a_stand_in():
+    def depth(model, X, y):
+        return model.tree_.max_depth
+
+    tree = DecisionTreeClassifier(random_state=0)
+    search = fitted("random(3)", {"max_depth": [1, 2, 3]}, tree, scoring=depth)
+    assert search.sharing_["shared"] == 0
+    assert search.best_score_ == 3
+
+
 @pytest.mark.parametrize(
     ("estimator", "grows", "depths"),
     [

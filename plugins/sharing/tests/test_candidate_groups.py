@@ -44,7 +44,7 @@ from sklearn.tree import (
 )
 from sklearn.utils.fixes import parse_version
 
-from mlaut.sharing.candidate_groups import groups_of
+from mlaut.sharing.search.candidate_groups import groups_of
 
 SIZES = [2, 5]
 SEED = {"random_state": 7}
@@ -197,7 +197,7 @@ def test_what_no_family_knows_is_left_to_scikit_learn():
     plain, sharing = both(GaussianNB(), {"var_smoothing": [1e-9, 0.1]}, X, y, HALVES)
     check_equal(plain, sharing)
     assert sharing.sharing_ == {"shared": 0, "plain": 4, "resumed": 0, "missing": 0}
-    assert groups_of(LogisticRegression(), [{"C": 0.1}, {"C": 1.0}])[0].sharer is None
+    assert not groups_of(LogisticRegression(), [{"C": 0.1}, {"C": 1.0}])[0].shares
 
 
 @pytest.mark.slow

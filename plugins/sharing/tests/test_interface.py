@@ -5,6 +5,7 @@ import pytest
 from mlaut_sharing import boosting, forests, kernels, neighbours, trees
 from mlaut_sharing.boosting import Boosted
 from mlaut_sharing.forests import Bags, Forests
+from mlaut_sharing.interface import Candidate, CannotShareError, Fold
 from mlaut_sharing.kernels import GaussianMachines
 from mlaut_sharing.linear import LarsPaths, Lassos, Ridges
 from mlaut_sharing.neighbours import Neighbours
@@ -30,8 +31,6 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut.sharing.interface import Candidate, CannotShareError, Fold
-
 SEED = {"random_state": 0}
 
 
@@ -46,6 +45,20 @@ def shared(sharer, estimator, grid, fold):
     candidates = [Candidate(i, estimator, {name: value}) for i, value in enumerate(values)]
     models = sharer.models(candidates, fold)
     return {values[i]: model for indices, model, _ in models for i in indices}
+
+
+# ---- candidates
+
+
+def test_a_candidate_makes_new_estimators():
+    pattern = KNeighborsClassifier(weights="distance")
+    candidate = Candidate(0, pattern, {"n_neighbors": 3})
+    made = candidate.estimator()
+    assert (made.n_neighbors, made.weights) == (3, "distance")
+    assert made is not candidate.estimator()
+    assert pattern.n_neighbors == 5
+    assert candidate.setting("n_neighbors") == 3
+    assert candidate.setting("weights") == "distance"
 
 
 # ---- nearest neighbours

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from mlaut_sharing import forests, kernels
+from mlaut_sharing import forests, groups, kernels
 from sharing_cases import CLASSES, STRATIFIED, check_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
@@ -16,8 +16,7 @@ from sklearn.svm import SVC
 from mlaut.errors import StrategyError
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import IncompleteSearchWarning, search_limits
-from mlaut.sharing.candidate_groups import groups_of
-from mlaut.sharing.search import parallel
+from mlaut.sharing.search.candidate_groups import groups_of
 from mlaut.sharing.search.parallel import in_parts
 
 X, Y = CLASSES["noisy, negative labels"]
@@ -127,7 +126,7 @@ def test_distances_are_computed_once_a_fold_though_parts_of_the_grid_take_turns(
     monkeypatch, most_bytes, times_a_fold, step
 ):
     if most_bytes is not None:  # as if the table were too large to keep its distances
-        monkeypatch.setattr(parallel, "_MOST_BYTES", most_bytes)
+        monkeypatch.setattr(groups, "_MOST_BYTES", most_bytes)
     computed, compute = [], kernels._distances_within
     monkeypatch.setattr(kernels, "_distances_within", lambda X: computed.append(X) or compute(X))
     model = make_pipeline(StandardScaler(), SVC()) if step else SVC()

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from mlaut_sharing.interface import CannotShareError
 from mlaut_sharing.kernels import GaussianMachines
 from scipy.sparse import csr_array
 from sharing_cases import CLASSES, STRATIFIED, both, check_all_shared, check_equal
@@ -23,8 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut.errors import StrategyError
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import search_limits
-from mlaut.sharing.candidate_groups import groups_of
-from mlaut.sharing.interface import CannotShareError
+from mlaut.sharing.search.candidate_groups import groups_of
 
 X, Y = CLASSES["two classes"]
 KNN = KNeighborsClassifier()
@@ -126,7 +126,7 @@ def test_candidates_are_put_into_groups():
     groups = groups_of(SVC(), points)
     assert [[c.index for c in group.candidates] for group in groups] == [[0, 2], [1, 3]]
     assert all(isinstance(group.sharer, GaussianMachines) for group in groups)
-    assert groups_of(SVC(kernel="linear"), points)[0].sharer is None
+    assert not groups_of(SVC(kernel="linear"), points)[0].shares
 
 
 # ---- what fails, fails as in scikit-learn
