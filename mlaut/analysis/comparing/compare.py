@@ -28,8 +28,9 @@ from mlaut.analysis.pairwise.runner import PairFunction
 from mlaut.analysis.results.given import check_independent, results_of
 from mlaut.analysis.results.missing import treat_missing, with_means
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.results.tables import as_table, source_column
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, some_of
 
 # the tests of pairs of a comparison, in the order of its tables; a new test is one entry more
 PAIR_TESTS: dict[str, PairFunction] = {
@@ -62,7 +63,7 @@ def suited_tests(results: Results) -> dict[str, PairFunction]:
 
 @checked
 def compare(
-    results: Results | pd.DataFrame,
+    results: Results | pd.DataFrame | Any,
     *,
     metric: str | MLautScore = "",
     greater_is_better: bool | None = None,
@@ -88,7 +89,9 @@ def compare(
     ----------
     results : Results or DataFrame
         The results to compare, or a table of scores with a column for each strategy and a row for
-        each dataset (`Results.from_table`). A table needs ``metric``.
+        each dataset (`Results.from_table`). Whatever else holds scores (a long table, nested
+        dictionaries, what ``cross_validate`` returned for each strategy, a file) is read, or asked
+        about, by `mlaut.analysis.read_results`. All of these need ``metric``.
     metric : str or MLautScore, optional
         Metric of the table's scores, for example ``"accuracy"``, or any other name together with
         ``greater_is_better``. `Results` already have their metric.
@@ -148,7 +151,7 @@ def compare(
     >>> print(compare(equal).sentences()[0])
     Over 4 datasets A and B have the same mean loss, 0.2 [0.07008, 0.3299], scenario (c).
     """
-    results = results_of(results, metric, greater_is_better, clusters)
+    results = _given(results, metric, greater_is_better, clusters)
     if len(results.datasets) == 1:
         how: dict[str, Any] = {"alpha": alpha, "correction": correction, "rope": rope}
         how |= {"confidence": confidence, "test": test, "missing": missing}
@@ -196,6 +199,42 @@ def compare(
         confidence=confidence,
         apart=apart,
     )
+
+
+def _given(
+    given: Any,
+    metric: str | MLautScore,
+    greater_is_better: bool | None,
+    clusters: Mapping[str, Any] | pd.Series | str | None,
+) -> Results:
+    """Return results, those of a table with a column for each strategy, or of what can be read."""
+    table: Any = given if isinstance(given, pd.Series) else as_table(given)
+    column = clusters if isinstance(clusters, str) else ""
+    if isinstance(table, Results | Comparison) or not isinstance(metric, str) or not metric:
+        return results_of(table, metric, greater_is_better, clusters)
+    if isinstance(table, pd.DataFrame) and _is_wide(table, column):
+        return results_of(table, metric, greater_is_better, clusters)
+    # imported only now: few comparisons need it
+    from mlaut.analysis.importers.any_table import read_results
+
+    read = read_results(table, metric, greater_is_better=greater_is_better, clusters=column)
+    return results_of(read, clusters=None if column else clusters)
+
+
+def _is_wide(table: pd.DataFrame, clusters: str) -> bool:
+    """Return whether a table has numbers alone; its rows must not look like strategies."""
+    from mlaut.analysis.importers.grids.sheet import likes
+
+    source, numbers = source_column(table, clusters), pd.api.types.is_numeric_dtype
+    others = [cells for name, cells in table.items() if name != source and not numbers(cells)]
+    texts = [cells for cells in others if any(isinstance(x, str) for x in cells)]
+    rows = [x for x in table.index if isinstance(x, str)]
+    if not texts and likes(rows) == "strategy" != likes(list(map(str, table.columns))):
+        raise AnalysisError(
+            f"the rows ({some_of(rows)}) look like strategies by their names, and a table has a "
+            "column for each: give table.T; if they are datasets, Results.from_table(table, metric)"
+        )
+    return not texts
 
 
 def with_draws(compared: Comparison, n_samples: int) -> Comparison:

@@ -415,3 +415,32 @@ def test_ranks_alone_where_hardly_any_strategy_has_all_its_cells(whole, told):
     assert "t" not in found.pairs
     assert "mean" not in found.sentence()
     assert len(found.display_frame()) == 3
+
+
+WIDE = pd.DataFrame(
+    {"svm": [0.9, 0.8, 0.7, 0.6], "forest": [0.8, 0.85, 0.75, 0.5]},
+    index=pd.Index(["iris", "wine", "glass", "zoo"], name="dataset"),
+)
+
+
+def test_any_form_of_the_scores_is_compared_as_the_same_table(tmp_path):
+    long = WIDE.reset_index().melt("dataset", var_name="model", value_name="accuracy")
+    WIDE.to_csv(tmp_path / "scores.csv")
+    series = long.set_index(["dataset", "model"])["accuracy"]
+    sentence = compare(WIDE, metric="accuracy").sentence()
+    forms = (long, series, WIDE.T.to_dict(), long.to_dict("records"), tmp_path / "scores.csv")
+    for form in forms:
+        assert compare(form, metric="accuracy").sentence() == sentence
+    sources = {name: name[0] for name in WIDE.index}
+    clustered = compare(long, metric="accuracy", clusters=sources)
+    assert (
+        clustered.results.clusters
+        == compare(WIDE, metric="accuracy", clusters=sources).results.clusters
+    )
+
+
+def test_a_table_that_lies_the_other_way_is_not_compared_in_silence():
+    with pytest.raises(AnalysisError, match=r"look like strategies by their names.*give table\.T"):
+        compare(WIDE.T, metric="accuracy")
+    turned = compare(Results.from_table(WIDE.T, metric="accuracy"))
+    assert set(turned.results.datasets) == {"svm", "forest"}

@@ -183,7 +183,7 @@ def test_wide_and_long_tables_are_the_same_results(tmp_path):
 
 def test_tables_that_are_unclear_are_refused(tmp_path):
     path = write(tmp_path / "t.csv", "x,y\n0.1,0.2\n")
-    assert "t.csv: no columns of texts" in error_of(read_results, path, "accuracy")
+    assert "t.csv: no column names its rows" in error_of(read_results, path, "accuracy")
     path = write(tmp_path / "l.csv", "dataset,strategy,u,q\na,x,0.1,0.2\n")
     assert "unclear which of u, q has the accuracy" in error_of(read_results, path, "accuracy")
     path = write(tmp_path / "m.csv", "dataset,x\na,0.1\n")

@@ -206,3 +206,52 @@ def test_resamples_of_caret_are_folds_of_one_dataset(tmp_path):
     results = read(tmp_path, table, "accuracy")
     assert (results.strategies, len(results.datasets)) == (("rf", "svm"), 1)
     assert "means of 20 folds (`id`)" in results.how_read
+
+
+FOLDS = {"forest": [0.9, 0.95, 0.91, 0.9, 0.93], "net": [0.8, 0.81, 0.85, 0.88, 0.9]}
+
+
+def test_rows_without_names_are_asked_about_and_both_answers_are_read(tmp_path):
+    table = pd.DataFrame(FOLDS)
+    message = refused(tmp_path, table)
+    assert "are they folds or repeats of one dataset, or datasets?" in message
+    for answer in ("--columns fold=rows", "--columns dataset=rows"):
+        assert answer in message
+    folds, datasets = (read(tmp_path, table, columns={x: "rows"}) for x in ("fold", "dataset"))
+    assert (folds.cells.shape, len(datasets.datasets)) == ((1, 2, 1, 5), 5)
+    assert "Friedman" not in compare(folds).sentence()
+    repeats = read_results(FOLDS, "accuracy", columns={"repeat": "rows"})
+    assert repeats.cells.shape == (1, 2, 5, 1)
+
+
+def cross_validated(scores):
+    """Return what `sklearn.model_selection.cross_validate` returns."""
+    times = {"fit_time": np.full(5, 0.1), "score_time": np.full(5, 0.01)}
+    return {**times, **{name: np.array(values) for name, values in scores.items()}}
+
+
+def test_results_of_cross_validate_are_its_test_scores_by_fold():
+    one = {name: cross_validated({"test_score": scores}) for name, scores in FOLDS.items()}
+    results = read_results(one, "accuracy", columns={"strategy": "columns"})
+    assert results.how_read.endswith("(`fold`); not used: `fit_time`, `score_time`.")
+    assert results.strategies == ("forest", "net")
+    assert results.cells.shape == (1, 2, 1, 5)
+    several = {
+        name: cross_validated(
+            {"test_f1": np.zeros(5), "test_accuracy": scores, "train_accuracy": scores}
+        )
+        for name, scores in FOLDS.items()
+    }
+    assert read_results(several, "accuracy").fold_losses.equals(results.fold_losses)
+    frames = pd.concat({x: pd.DataFrame(y) for x, y in several.items()}, names=["model"])
+    assert read_results(frames.reset_index(), "accuracy").cells.shape == (1, 2, 1, 5)
+    on_two = read_results({"iris": several, "wine": several}, "accuracy")
+    assert (on_two.datasets, on_two.cells.shape) == (("iris", "wine"), (2, 2, 1, 5))
+
+
+def test_logistic_regression_with_few_different_scores_is_no_learning_rate_in_silence(tmp_path):
+    table = pd.DataFrame({"dataset": ["iris", "wine", "glass", "zoo"], "LR": [0.9, 0.8, 0.9, 0.8]})
+    table = table.assign(RF=[0.93, 0.83, 0.92, 0.81], SVM=[0.95, 0.85, 0.94, 0.82])
+    message = refused(tmp_path, table)
+    assert "`LR` may be no scores by the name, and look like the others" in message
+    assert "score=LR+RF+SVM" in message

@@ -468,6 +468,11 @@ def grid_of_object(content: Any) -> Grid:
         table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
         return grid_of_frame(table)
     content, note = _over_classes(content, found := list[Any]()), _OF_CLASSES[: len(found)]
+    content, place = (
+        _over_folds(content, tested := dict[str, None]()),
+        "fold" if tested else "repeat",
+    )
+    note = (*note, *(f"`{x}`" for x in tested))
     named = (
         [x for x, inner in content.items() if _named_rows(inner)] if type(content) is dict else []
     )
@@ -487,12 +492,14 @@ def grid_of_object(content: Any) -> Grid:
     rows = [(*way, value) for way, value in leaves if len(way) == n]
     levels = [f"level {i}" for i in range(1, n + 1)]
     names = [all(usual_name(x) for x in level) for level in [*zip(*rows, strict=True)][: n - 1]]
-    if names.count(False) > 1 and all(row[: n - 1] in listed for row in rows):
-        levels[-1] = "repeat"  # of two keys; beside one, places in lists may be datasets
+    if (tested or names.count(False) > 1) and all(row[: n - 1] in listed for row in rows):
+        levels[-1] = place  # of two keys; beside one, places in lists may be datasets
     table = pd.DataFrame(rows, columns=[*levels, "value"])
     inner = list(dict.fromkeys(table[levels[1]]))
     if n == 2 and inner == [str(i) for i in range(len(inner))]:  # numbers of rows, of pandas
-        return Grid("", _tidy(pd.DataFrame(content)))
+        frame = pd.DataFrame(content)
+        frame = frame.rename_axis(place).reset_index() if tested else frame
+        return Grid("", _tidy(frame), left=note)
     return Grid("", table, tuple(levels), (*left, *note))
 
 
@@ -516,6 +523,20 @@ def _over_classes(content: Any, found: list[Any]) -> Any:
     each = {name: content.get(key) for key, name in _AVERAGES.items()}
     f1 = {x: y["f1-score"] for x, y in each.items() if isinstance(y, dict) and "f1-score" in y}
     return {name: x for name, x in content.items() if name == "accuracy"} | f1
+
+
+def _over_folds(content: Any, left: dict[str, None]) -> Any:
+    """Return content with each result of scikit-learn's ``cross_validate`` as its test scores.
+
+    What else these have, times of fits at least, is added to ``left``.
+    """
+    if not isinstance(content, dict):
+        return content
+    if not {"fit_time", "score_time"} <= {*content}:
+        return {name: _over_folds(inner, left) for name, inner in content.items()}
+    left |= dict.fromkeys(x for x in content if not x.startswith("test_"))
+    tests = {x.removeprefix("test_"): y for x, y in content.items() if x.startswith("test_")}
+    return tests.get("score", tests)
 
 
 def _leaves(

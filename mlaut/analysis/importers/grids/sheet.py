@@ -246,6 +246,8 @@ class Sheet:
                 return "flag"  # such as detected: true may be a false alarm
         if role in ("", "size") and not number and all(map(_FOLD, column.coded[1])):
             return "fold"
+        if {"fit_time", "score_time"} <= {*self.table} and re.fullmatch(r"level_\d", column.name):
+            return "fold"  # the places in what scikit-learn's cross_validate returned
         if role == "metric" and not number:  # or a corner that names columns, above strategies
             names, across = {*column.coded[1]}, [usual_name(x) for x in self.columns]
             known = sum(usual_name(x) is not None for x in names)

@@ -60,6 +60,8 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     repeat, fold = list(keys.repeat), list(keys.fold)
     if g.asked.columns.get("repeat") == ("rows",):
         repeat = g.number_rows(rows)
+    if g.asked.columns.get("fold") == ("rows",):
+        fold = g.number_rows(rows)
     sources, source = sources_by_dataset(g, rows if kind == "dataset" else [])
     others = {*rows, *repeat, *fold, *source}
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
@@ -164,6 +166,10 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     first = next(iter(g.columns))
     if not g.columns[first].is_number or word_of(first) in ("unnamed", "name", "id"):
         texts = texts or [first]
+    if not texts and said.get("dataset") == ("rows",):
+        return g.number_rows([]), "dataset", ""
+    if not texts and ("rows",) in (said.get("repeat"), said.get("fold")):
+        return [], "dataset", ""
     if not texts:
         counted = g.columns[first].numbers.tolist() == list(range(g.n))  # such as trials
         metric = next((x for x in g.columns if word_of(x) == word_of(g.metric)), first)
@@ -171,9 +177,12 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         front = [x for x in front if 1 < g.n_of(x) <= g.n / 2]  # settings in front of their scores
         crossed = [{"strategy": front}] * (len(front) > 1 and g.is_key(front))
         raise g.refuse(
-            "no columns of texts, so it is unclear which has the names of the datasets: call that "
-            f"column 'dataset'; it has {some_of(g.columns)}",
+            f"no column names its rows: are they folds or repeats of one dataset, or datasets? It "
+            f"has {some_of(g.columns)}",
             *crossed,
+            {"fold": "rows"},
+            {"repeat": "rows"},
+            {"dataset": "rows"},
             *[{"dataset": first}]
             * (len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted),
         )
@@ -284,15 +293,19 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit or g.columns[x].kind]
     sizes = [x for x in sizes if not same_metric(measure_in(x), g.metric)]
     few = len(sizes) < len(numbers)
-    doubtful = [x for x in sizes if word_of(x) in WORDS["doubtful"] or not is_size(x)]
+    doubtful = [x for x in sizes if word_of(x) in {*WORDS["doubtful"], *_WHOLE} or not is_size(x)]
     doubtful = [x for x in doubtful if few and _is_among(g, x, numbers)]
-    if kind == "strategy" and likes([x for x in numbers if x not in sizes]) == "dataset":
+    liked = likes([x for x in numbers if x not in sizes])
+    if kind == "strategy" and liked == "dataset":
         sizes = [x for x in sizes if x not in doubtful]  # as energy among concrete, wine, yacht
     if doubtful := [x for x in doubtful if x in sizes and not g.columns[x].kind]:
+        ways = [
+            {"unused": doubtful},
+            {"score": [x for x in numbers if x not in {*sizes} - {*doubtful}]},
+        ]
         raise g.refuse(
             f"{quoted(doubtful)} may be no scores by the name, and look like the others",
-            {"unused": doubtful},
-            {"score": [x for x in numbers if x not in sizes or x in doubtful]},
+            *(ways[::-1] if liked == "strategy" else ways),
         )
     every = all(g.columns[x].unit or g.columns[x].kind for x in numbers)  # a table of times
     if few or (kind == "strategy" and not every):
