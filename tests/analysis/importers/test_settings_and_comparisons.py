@@ -349,7 +349,7 @@ def test_rows_with_arrows_are_measures(tmp_path):
 
 def test_no_column_of_fractions_is_offered_as_the_names_of_datasets(tmp_path):
     table = pd.DataFrame({"f1": [0.5, 1.5, 2.5], "f2": [3.5, 2.5, 1.5]})
-    assert "--columns" not in refused(tmp_path, table, "error", greater_is_better=False)
+    assert "=f1" not in refused(tmp_path, table, "error", greater_is_better=False)
 
 
 def test_a_mean_is_not_taken_for_the_median_beside_it(tmp_path):

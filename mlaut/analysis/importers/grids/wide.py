@@ -293,7 +293,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit or g.columns[x].kind]
     sizes = [x for x in sizes if not same_metric(measure_in(x), g.metric)]
     few = len(sizes) < len(numbers)
-    doubtful = [x for x in sizes if word_of(x) in {*WORDS["doubtful"], *_WHOLE} or not is_size(x)]
+    doubtful = [x for x in sizes if word_of(x) in WORDS["doubtful"] or not is_size(x)]
     doubtful = [x for x in doubtful if few and _is_among(g, x, numbers)]
     liked = likes([x for x in numbers if x not in sizes])
     if kind == "strategy" and liked == "dataset":
