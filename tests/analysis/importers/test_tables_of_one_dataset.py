@@ -255,3 +255,13 @@ def test_logistic_regression_with_few_different_scores_is_no_learning_rate_in_si
     message = refused(tmp_path, table)
     assert "`LR` may be no scores by the name, and look like the others" in message
     assert "score=LR+RF+SVM" in message
+
+
+def test_a_log_of_one_run_has_nothing_to_compare(tmp_path):
+    log = pd.DataFrame({"Wall time": [1.7e9, 1.8e9], "Step": [1, 2], "Value": [0.5, 0.6]})
+    assert "so there is none to compare" in refused(tmp_path, log)
+
+
+def test_a_seed_in_a_nested_configuration_is_a_repeat(tmp_path):
+    runs = RUNS.rename(columns={"model": "model.name", "seed": "trainer.seed"})
+    assert "means of 3 repeats (`trainer.seed`)" in read(tmp_path, runs).how_read

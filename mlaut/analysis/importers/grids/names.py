@@ -59,8 +59,8 @@ def role_of(name: str) -> str:
     --------
     >>> [role_of(name) for name in ("classifier_name", "DMS ID", "Dataset/AUROC", "Models", "svm")]
     ['strategy', 'dataset', 'dataset', 'strategy', '']
-    >>> [role_of(name) for name in ("params (M)", "Number of Mutants", "acc_std", "Avg. rank")]
-    ['size', 'size', 'spread', 'average']
+    >>> [role_of(name) for name in ("params (M)", "Avg. rank", "acc_std", "trainer.seed")]
+    ['size', 'average', 'spread', 'repeat']
     """
     shown = _OF_TRACKERS.sub("", plain(name))
     corner = re.match(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\b(?:vs\.?|and)\b)", shown)
@@ -106,7 +106,8 @@ def role_of(name: str) -> str:
         for role in ("dataset", "strategy"):
             if ends and ends[-1] in WORDS[_KEYS[role]][:14]:
                 return role
-    return ""
+    *inside, setting = re.split(r"[./]", shown)  # as trainer.seed, of a nested configuration
+    return role_of(setting) if inside and role_of(setting) in ("repeat", "fold") else ""
 
 
 def part_by_name(name: str) -> str:

@@ -176,15 +176,19 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         front = list(g.columns)[: list(g.columns).index(metric)]
         front = [x for x in front if 1 < g.n_of(x) <= g.n / 2]  # settings in front of their scores
         crossed = [{"strategy": front}] * (len(front) > 1 and g.is_key(front))
+        may = [x for x in g.columns if may_score(g, x)]
+        if len(may) < 2 and not crossed:
+            has = f"has {some_of(g.columns)}"
+            raise g.refuse(
+                f"no column names rows or strategies, so there is none to compare: it {has}"
+            )
+        whole = len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted
         raise g.refuse(
             f"no column names its rows: are they folds or repeats of one dataset, or datasets? It "
             f"has {some_of(g.columns)}",
             *crossed,
-            {"fold": "rows"},
-            {"repeat": "rows"},
-            {"dataset": "rows"},
-            *[{"dataset": first}]
-            * (len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted),
+            *[{part: "rows"} for part in ("fold", "repeat", "dataset")],
+            *[{"dataset": first}] * whole,
         )
     sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
