@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import jinja2
+
 from mlaut import __version__
 from mlaut.bundles.manifest import DATASETS, KINDS, STRATEGIES, STUDY_FILE, Bundle
 from mlaut.files_io.kinds import MANIFEST
@@ -27,139 +29,29 @@ _TYPES = {"i": "sc:Integer", "f": "sc:Float"}  # of columns; others are texts
 
 def ro_crate(bundle: Bundle) -> str:
     """Return the RO-Crate metadata: the bundle, its files, authors, licence and datasets."""
-    authors = [
-        {"@id": f"#author-{number}", "@type": "Person", "name": name}
-        for number, name in enumerate(bundle.authors, start=1)
-    ]
-    licence = {
-        "@id": f"{_SPDX}/{bundle.licence}",
-        "@type": "CreativeWork",
-        "name": bundle.licence,
-        "description": f"SPDX licence {bundle.licence}",
-    }
-    manifest = _crate_file(MANIFEST, "application/json", "Digests of all files, and the datasets")
-    parts = [manifest, *(_crate_file(name, *KINDS[name], bundle) for name in bundle.files)]
-    root = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": bundle.title,
-        "description": _description(bundle),
-        "datePublished": bundle.date,
-        "license": {"@id": licence["@id"]},
-        "author": _one([{"@id": author["@id"]} for author in authors]),
-        "keywords": ["benchmark", "machine learning", "predictions"],
-        "hasPart": [{"@id": part["@id"]} for part in parts],
-        "mentions": _one(
-            [{"@id": f"#dataset-{n}"} for n, _ in enumerate(bundle.datasets, start=1)]
-        ),
-    }
-    descriptor = {
-        "@id": "ro-crate-metadata.json",
-        "@type": "CreativeWork",
-        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-        "about": {"@id": "./"},
-    }
-    datasets = [
-        {
-            "@id": f"#dataset-{number}",
-            "@type": "Dataset",
-            "name": dataset.name,
-            "description": dataset.source or f"Dataset {dataset.name}",
-            "identifier": _one([word for word in (dataset.reference, dataset.fingerprint) if word]),
-            **({"license": dataset.licence} if dataset.licence else {}),
-        }
-        for number, dataset in enumerate(bundle.datasets, start=1)
-    ]
-    graph = [descriptor, root, *parts, licence, *authors, *datasets]
-    return _json({"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph})
-
-
-def _crate_file(
-    name: str, media_type: str, description: str, bundle: Bundle | None = None
-) -> dict[str, Any]:
-    about = {
-        "@id": name,
-        "@type": "File",
-        "name": name,
-        "description": description,
-        "encodingFormat": media_type,
-    }
-    if bundle is not None:
-        about["contentSize"] = str(bundle.files[name].size)
-    return about
-
-
-def _one(values: list[Any]) -> Any:
-    """Return a list, or its only value, as RO-Crate recommends."""
-    return values[0] if len(values) == 1 else values
+    return _filled("ro-crate.json", bundle)
 
 
 def croissant(bundle: Bundle, scores: pd.DataFrame) -> str:
     """Return the Croissant metadata: the files, and the columns of the table of scores."""
-    distribution = [
-        {
-            "@type": "cr:FileObject",
-            "@id": name,
-            "name": name,
-            "description": KINDS[name][1],
-            "contentUrl": name,
-            "contentSize": f"{file.size} B",
-            "encodingFormat": KINDS[name][0],
-            "sha256": file.sha256,
-        }
-        for name, file in bundle.files.items()
-    ]
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"scores/{column}",
-            "name": column,
-            "description": _COLUMNS[column],
-            "dataType": _TYPES.get(scores[column].dtype.kind, "sc:Text"),
-            "source": {"fileObject": {"@id": "scores.csv"}, "extract": {"column": column}},
-        }
-        for column in scores.columns
-    ]
-    return _json(
-        {
-            "@context": json.loads(_template("croissant-context.json")),
-            "@type": "sc:Dataset",
-            "name": bundle.title,
-            "description": _description(bundle),
-            "conformsTo": "http://mlcommons.org/croissant/1.0",
-            "citeAs": f"{', '.join(bundle.authors)}: {bundle.title}, {bundle.date}",
-            "creator": [{"@type": "sc:Person", "name": name} for name in bundle.authors],
-            "datePublished": bundle.date,
-            "license": f"{_SPDX}/{bundle.licence}",
-            "url": "./",
-            "version": "1.0.0",
-            "distribution": distribution,
-            "recordSet": [
-                {
-                    "@type": "cr:RecordSet",
-                    "@id": "scores",
-                    "name": "scores",
-                    "description": "One row a cell: a strategy on a fold of a repeat of a dataset",
-                    "key": [{"@id": f"scores/{name}"} for name in _KEY],
-                    "field": fields,
-                }
-            ],
-        }
+    columns = {name: _TYPES.get(scores[name].dtype.kind, "sc:Text") for name in scores.columns}
+    return _filled("croissant.json", bundle, columns=columns)
+
+
+def _filled(name: str, bundle: Bundle, **more: Any) -> str:
+    """Return the JSON of a template, in the form of all JSON of a bundle."""
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("mlaut.bundles"), undefined=jinja2.StrictUndefined
     )
-
-
-_KEY = ("dataset", "strategy", "repeat", "fold")
-_COLUMNS = {
-    "dataset": "Name of the dataset",
-    "strategy": "Name of the strategy",
-    "repeat": "Number of the repeat, from 0",
-    "fold": "Number of the fold whose rows were predicted, from 0",
-    "metric": "Metric of the score",
-    "score": "Score on the rows of the fold; empty for a cell without predictions",
-    "tuning_seconds": "Wall seconds of tuning",
-    "fitting_seconds": "Wall seconds of the final fit",
-    "predicting_seconds": "Wall seconds of the prediction",
-}
+    text = templates.get_template(name).render(
+        bundle=bundle,
+        description=_description(bundle),
+        licence=f"{_SPDX}/{bundle.licence}",
+        kinds=KINDS,
+        manifest=MANIFEST,
+        **more,
+    )
+    return json_text(json.loads(text), indent=1) + "\n"
 
 
 def texts(bundle: Bundle, counts: Mapping[str, int]) -> dict[str, str]:
@@ -214,7 +106,3 @@ def _template(name: str) -> str:
 
 
 _OPTIONAL = (DATASETS, STUDY_FILE, STRATEGIES)
-
-
-def _json(content: Any) -> str:
-    return json_text(content, indent=1) + "\n"
