@@ -19,7 +19,6 @@ from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.estimators.searches.wanted import Wanted, parse_budget, parse_search
 from mlaut.optional import need
 from mlaut.sharing.private import SEARCH, warn_if_lacking
-from mlaut.sharing.search_limits import current_limits
 
 _MOST_DRAWN = 1000  # candidates of a random search that only a time limits
 _FEWEST_ROWS = 20  # training rows of a fold in the first rung of halving
@@ -90,7 +89,7 @@ return_train_score, share_work
                 f"search {self.search!r}: scikit-learn {sklearn.__version__} lacks what it needs; "
                 "install a version that MLaut was tested with, or search the grid"
             )
-        limits, wanted = current_limits(), parse_search(self.search)
+        wanted = parse_search(self.search)
         X, y = indexable(X, y)
         fit_params = {name: value for name, value in params.items() if name != "groups"}
         splits = self._splits(X, y, params.get("groups"))
@@ -98,7 +97,6 @@ return_train_score, share_work
             X,
             y,
             splits,
-            limits,
             0,
             fit_params,
             space=self.searched_grid_,
@@ -112,9 +110,7 @@ return_train_score, share_work
         with self._failures_in_one_line():
             _SEARCHES[wanted.kind](self, run, wanted)
             self.shares_ = np.array(run.shares)
-            self._conclude(
-                evaluation, run.points, run.progress, limits, _ADAPTIVE.get(wanted.kind, "")
-            )
+            self._conclude(evaluation, run.points, run.progress, _ADAPTIVE.get(wanted.kind, ""))
         self.spent_ = run.spent()
         if self.refit:
             self._refit(X, y, fit_params)

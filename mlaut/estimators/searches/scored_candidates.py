@@ -14,7 +14,7 @@ from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.estimators.searches.wanted import Budget
 from mlaut.sharing.search.candidate_groups import groups_of
 from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation
-from mlaut.sharing.search.parallel import Runner, SearchProgress
+from mlaut.sharing.search.parallel import SearchProgress, score_groups
 
 
 @dataclass(eq=False)
@@ -45,8 +45,7 @@ class ScoredCandidates:
     progress: SearchProgress = field(default_factory=lambda: SearchProgress({}))
 
     def __post_init__(self) -> None:
-        checkpoint = self.evaluation.checkpoint
-        self._known = checkpoint.read() if checkpoint else {}
+        self._known = self.evaluation.known()
 
     @property
     def splits(self) -> list[Pair]:
@@ -108,8 +107,8 @@ class ScoredCandidates:
         )
         points = [self.points[number] for number in numbers]
         groups = groups_of(evaluation.base, points, numbers, self.share and not alone)
-        n_jobs, pre_dispatch = self.search.n_jobs, self.search.pre_dispatch
-        Runner(evaluation, self.progress, n_jobs, pre_dispatch, kept)(groups, folds)
+        jobs = self.search.n_jobs, self.search.pre_dispatch
+        score_groups(evaluation, self.progress, groups, folds, *jobs, kept)
 
     def _deadline(self, first: bool) -> Callable[[], bool] | None:
         """Return a function that tells whether time is over; the first candidate has no budget."""

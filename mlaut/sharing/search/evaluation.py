@@ -179,6 +179,10 @@ class Evaluation:
                     results.append(result)
         return results
 
+    def known(self) -> dict[Place, dict[str, Any]]:
+        """Return the scores of an earlier, interrupted search, by candidate and fold."""
+        return {} if self.checkpoint is None else self.checkpoint.read()
+
     def check_time(self) -> None:
         """Raise `DeadlineError` if the time is over."""
         if self.deadline is not None and self.deadline():

@@ -1,7 +1,7 @@
 """Execution of the units of a search in one or several processes, with earlier scores resumed."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,42 +33,33 @@ class SearchProgress:
         return Unit(unit.fold, tuple(group for group in groups if group.candidates))
 
 
-class Runner:
-    """Runner of groups of candidates on some folds; it adds their scores to the progress.
+def score_groups(
+    evaluation: Evaluation,
+    progress: SearchProgress,
+    groups: Sequence[CandidateGroup],
+    folds: Sequence[int],
+    n_jobs: int | None,
+    pre_dispatch: Any,
+    kept: dict[int, Any] | None = None,
+) -> None:
+    """Score the candidates of groups on folds, except where they have scores; add the scores.
 
-    ``kept`` has what an earlier runner on the same rows kept of folds, for a search in parts.
+    ``kept`` has what an earlier call for the same rows kept of folds, for a search in parts.
     """
-
-    def __init__(
-        self,
-        evaluation: Evaluation,
-        progress: SearchProgress,
-        n_jobs: int | None,
-        pre_dispatch: Any,
-        kept: dict[int, Any] | None = None,
-    ) -> None:
-        self._parallel = {"n_jobs": n_jobs, "pre_dispatch": pre_dispatch}
-        self._n_jobs = effective_n_jobs(n_jobs)
-        if kept is None and evaluation.deadline is not None:
-            kept = {}  # each fold occurs again for other groups
-        self.evaluation = replace(evaluation, kept=kept if self._n_jobs == 1 else None)
-        self.progress = progress
-
-    def __call__(self, groups: Sequence[CandidateGroup], folds: Sequence[int]) -> None:
-        """Score the candidates of the groups on the folds, except where they have scores."""
-        by_group = self.evaluation.deadline is not None
-        if by_group:
-            groups = in_parts(groups)
-        units = units_of(groups, folds, self._n_jobs, by_group)
-        todo = [unit for unit in map(self.progress.left, units) if unit.groups]
-        for results in self._results(todo):
-            self.progress.add(results)
-
-    def _results(self, units: Sequence[Unit]) -> Iterator[list[Result]]:
-        if self._n_jobs == 1:
-            return map(self.evaluation.run, units)
-        tasks = (delayed(self.evaluation.run)(unit) for unit in units)
-        return iter(Parallel(**self._parallel)(tasks))
+    n_processes, by_group = effective_n_jobs(n_jobs), evaluation.deadline is not None
+    if by_group:
+        groups = in_parts(groups)
+        kept = {} if kept is None else kept  # each fold occurs again for other groups
+    run = replace(evaluation, kept=kept if n_processes == 1 else None).run
+    units = map(progress.left, units_of(groups, folds, n_processes, by_group))
+    todo = [unit for unit in units if unit.groups]
+    if n_processes == 1:
+        results = map(run, todo)
+    else:
+        parallel = Parallel(n_jobs=n_jobs, pre_dispatch=pre_dispatch)
+        results = parallel(delayed(run)(unit) for unit in todo)
+    for of_unit in results:
+        progress.add(of_unit)
 
 
 def in_parts(groups: Sequence[CandidateGroup]) -> list[CandidateGroup]:

@@ -3,6 +3,7 @@
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ from mlaut.sharing.private import (
 from mlaut.sharing.search.candidate_groups import draws_anew, groups_of
 from mlaut.sharing.search.evaluation import CPU_TIME, CandidateGroup, Evaluation
 from mlaut.sharing.search.honest import ROWS, OutOfFold, out_of_fold
-from mlaut.sharing.search.parallel import Runner, SearchProgress
+from mlaut.sharing.search.parallel import SearchProgress, score_groups
 from mlaut.sharing.search.score_log import Checkpoint, Place
 from mlaut.sharing.search.scores import Scoring, is_r2, only_asks_for_predictions
 from mlaut.sharing.search_limits import IncompleteSearchWarning, Limits, current_limits
@@ -103,7 +104,7 @@ class GridSearchCV(model_selection.GridSearchCV):
             return self
         self._validate_params()
         X, y = indexable(X, y)
-        self._search_groups(X, y, params.get("groups"), points, groups, limits)
+        self._search_groups(X, y, params.get("groups"), points, groups)
         if self.refit:
             self._refit(X, y)
         return self
@@ -148,7 +149,6 @@ class GridSearchCV(model_selection.GridSearchCV):
         row_groups: Any,
         points: Sequence[Mapping[str, Any]],
         groups: Sequence[CandidateGroup],
-        limits: Limits,
     ) -> None:
         splits = self._splits(X, y, row_groups)
         if self.verbose > 0:
@@ -156,23 +156,24 @@ class GridSearchCV(model_selection.GridSearchCV):
                 f"Fitting {len(splits)} folds for each of {len(points)} candidates, "
                 f"totalling {len(points) * len(splits)} fits"
             )
-        evaluation = self._evaluation(X, y, splits, limits, len(points), points=points)
-        known = evaluation.checkpoint.read() if evaluation.checkpoint else {}
+        evaluation = self._evaluation(X, y, splits, len(points), points=points)
+        known = evaluation.known()
         progress = SearchProgress(known, Counter(resumed=len(known)))
-        Runner(evaluation, progress, self.n_jobs, self.pre_dispatch)(groups, range(len(splits)))
-        self._conclude(evaluation, points, progress, limits)
+        jobs = self.n_jobs, self.pre_dispatch
+        score_groups(evaluation, progress, groups, range(len(splits)), *jobs)
+        self._conclude(evaluation, points, progress)
 
     def _evaluation(
         self,
         X: Any,
         y: Any,
         splits: list[tuple[np.ndarray, np.ndarray]],
-        limits: Limits,
         n_candidates: int,
         fit_params: Mapping[str, Any] | None = None,
         **about: Any,
     ) -> Evaluation:
         """Return the `Evaluation` of a search; ``about`` has the values that identify it."""
+        limits = current_limits()
         return Evaluation(
             base=clone(self.estimator),
             X=X,
@@ -183,7 +184,7 @@ class GridSearchCV(model_selection.GridSearchCV):
             verbose=self.verbose,
             n_candidates=n_candidates,
             deadline=limits.deadline,
-            checkpoint=self._checkpoint(X, y, splits, about, limits),
+            checkpoint=self._checkpoint(limits.checkpoint, X, y, splits, about),
             fit_params=fit_params or {},
         )
 
@@ -192,7 +193,6 @@ class GridSearchCV(model_selection.GridSearchCV):
         evaluation: Evaluation,
         points: Sequence[Mapping[str, Any]],
         progress: SearchProgress,
-        limits: Limits,
         reason: str = "",
     ) -> None:
         """Choose a candidate, and set the attributes of a search that was fitted.
@@ -204,7 +204,7 @@ class GridSearchCV(model_selection.GridSearchCV):
         kinds = ("shared", "plain", "resumed")
         self.sharing_ = {kind: progress.counts[kind] for kind in kinds}
         self.sharing_["missing"] = len(points) * self.n_splits_ - len(progress.scores)
-        self._choose(points, progress.scores, refit_metric, limits)
+        self._choose(points, progress.scores, refit_metric, evaluation.deadline is not None)
         self.cpu_seconds_ = np.zeros(len(points))
         for (index, _), scores in progress.scores.items():
             self.cpu_seconds_[index] += scores[CPU_TIME]
@@ -246,13 +246,13 @@ class GridSearchCV(model_selection.GridSearchCV):
 
     def _checkpoint(
         self,
+        path: Path | None,
         X: Any,
         y: Any,
         splits: Sequence[tuple[np.ndarray, np.ndarray]],
         about: Mapping[str, Any],
-        limits: Limits,
     ) -> Checkpoint | None:
-        if limits.checkpoint is None:
+        if path is None:
             return None
         parts = {
             **about,
@@ -267,7 +267,7 @@ class GridSearchCV(model_selection.GridSearchCV):
             "error": self.error_score,
             "version": sklearn.__version__,
         }
-        return Checkpoint(limits.checkpoint, digest(parts))
+        return Checkpoint(path, digest(parts))
 
     # ---- choosing
 
@@ -276,14 +276,14 @@ class GridSearchCV(model_selection.GridSearchCV):
         points: Sequence[Mapping[str, Any]],
         scores: Mapping[Place, dict[str, Any]],
         refit_metric: Any,
-        limits: Limits,
+        timed: bool,
     ) -> None:
         scored = list(scores.values())
         if scored:
             _warn_or_raise_about_fit_failures(scored, self.error_score)
         if callable(self.scoring):
             _insert_error_scores(scored, self.error_score)
-        complete = self._complete(points, scores, limits)
+        complete = self._complete(points, scores, timed)
         test_scores = scored[0]["test_scores"]
         self.multimetric_ = isinstance(test_scores, dict)
         if callable(self.scoring) and self.multimetric_:
@@ -298,10 +298,7 @@ class GridSearchCV(model_selection.GridSearchCV):
         self.best_params_ = self.cv_results_["params"][self.best_index_]
 
     def _complete(
-        self,
-        points: Sequence[Mapping[str, Any]],
-        scores: Mapping[Place, Any],
-        limits: Limits,
+        self, points: Sequence[Mapping[str, Any]], scores: Mapping[Place, Any], timed: bool
     ) -> list[bool]:
         folds = range(self.n_splits_)
         complete = [all((i, fold) in scores for fold in folds) for i in range(len(points))]
@@ -311,7 +308,7 @@ class GridSearchCV(model_selection.GridSearchCV):
                 f"no candidate was scored on all {self.n_splits_} tuning folds before the deadline "
                 f"({done}); give more time or a smaller grid"
             )
-        if limits.deadline is not None and not all(complete):
+        if timed and not all(complete):
             warnings.warn(
                 f"time was over: chosen among the {sum(complete)} of {len(points)} candidates "
                 f"that were scored on all folds ({done})",
