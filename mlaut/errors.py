@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 _WORD = re.compile(r"\S{200,}")
 # Words of other libraries, and of other places of MLaut, with those that may be meant.
-_OTHER_WORDS = {"random_state": "seed", "names": "datasets"}
+_OTHER_WORDS = {"random_state": "seed", "names": "datasets", "cv": "split", "scoring": "metric"}
 
 T = TypeVar("T")
 
@@ -222,6 +222,9 @@ def check_options(
     >>> check_options("race", ["self"], ["split"], AnalysisError)
     Traceback (most recent call last):
     mlaut.errors.AnalysisError: unknown option 'split' of race; it takes none
+    >>> check_options("compare_learners", ["learners", "split"], ["cv"], AnalysisError)
+    Traceback (most recent call last):
+    mlaut.errors.AnalysisError: unknown option 'cv' of compare_learners; did you mean 'split'?
     """
     for name in given:
         if name not in known:

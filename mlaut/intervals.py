@@ -27,7 +27,14 @@ from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import AnalysisError, DataError, MlautError, StrategyError, check_options
+from mlaut.errors import (
+    AnalysisError,
+    DataError,
+    MlautError,
+    StrategyError,
+    check_options,
+    with_checked_options,
+)
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.libraries.column_names import take_every_name
 from mlaut.estimators.preparing.preprocessing import explained_texts
@@ -43,6 +50,7 @@ ANY = "any"  # method: any split is taken, as a comparison says itself where no 
 _METRICS = {CLASSIFICATION: "misclassification", REGRESSION: "mae"}
 
 
+@with_checked_options(AnalysisError)
 def error_interval(
     estimator: Any,
     X: Any,
@@ -162,6 +170,7 @@ def error_difference(
     return _error([a, b], X, y, metric, **options)
 
 
+@with_checked_options(AnalysisError)
 def compare_learners(
     learners: Mapping[str, Any] | Sequence[Any],
     X: Any,
@@ -308,7 +317,7 @@ def _predicted(
     known = {role: values for role, values in roles.items() if values is not None}
     drawn = make_split(truth, task, split, seed=seed, groups=groups, times=times, table=(X, target))
     for line in leaks(drawn, known):
-        warnings.warn(line, LeakWarning, stacklevel=3 if method == ANY else 4)
+        warnings.warn(line, LeakWarning, stacklevel=5 if len(names) == 1 else 4)
     if weights is not None and not score.weighted:
         raise AnalysisError(f"{score.name} takes no weights of rows; choose another metric")
     of_points = metric_of_points(score, drawn, pairs=len(estimators) == 2)

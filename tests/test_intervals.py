@@ -448,3 +448,10 @@ def test_the_error_of_a_learner_of_arrays_and_of_sparse_rows():
     assert error_interval(Ridge(), table, X[:, 0, 0], seed=1).value == pytest.approx(
         dense.value, rel=1e-2
     )
+
+
+@pytest.mark.parametrize("function", [error_interval, compare_learners])
+def test_words_of_scikit_learn_lead_to_the_options(function):
+    for theirs, ours in (("cv", "split"), ("scoring", "metric"), ("random_state", "seed")):
+        with pytest.raises(AnalysisError, match=f"{theirs!r} of {function.__name__}.*{ours!r}"):
+            function(KNN, X, Y, **{theirs: 5})
