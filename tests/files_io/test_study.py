@@ -25,7 +25,7 @@ from mlaut.files_io.safe_files import seal
 from mlaut.files_io.safe_files.hdf5 import accept_changes, rewrite_h5
 from mlaut.files_io.studies import study_layout
 from mlaut.files_io.studies.study_layout import arrays_of
-from mlaut.records import REGRESSION, Status, Trace
+from mlaut.records import REGRESSION, Cell, Status, Trace
 
 
 def test_what_is_written_is_read(study):
@@ -97,6 +97,17 @@ def test_growing_keeps_every_outcome(study):
     assert after.status.sum() == 2
     assert study.details("iris")[0]["best_params"] == {"C": 5}
     assert study.status("wine").shape == (1, 1, 2)
+
+
+def test_cells_are_told_by_their_status(study):
+    with study.writing() as writer:
+        writer.write(outcome(study.load_split("iris"), "svc", fold=1))
+    done = [Cell("iris", "svc", 0, 1)]
+    assert [*study.cells(Status.DONE)] == done
+    others = [*study.cells(Status.MISSING)]
+    assert {cell.dataset for cell in others} == {"iris", "cpu"}
+    assert not {*done} & {*others}
+    assert len([*study.cells(Status.DONE, Status.MISSING)]) == len(others) + 1
 
 
 def test_a_split_is_read_once_for_each_seal_of_its_file(study, monkeypatch):

@@ -9,14 +9,12 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
-
 from mlaut.files_io import StudyStore
 from mlaut.files_io.safe_files.names import beside
 from mlaut.records import Cell, Outcome, Status
 
 _ENDED_BY_ITSELF = (Status.DONE, Status.ERROR, Status.DIVERGED)
-_ENDED = (*_ENDED_BY_ITSELF, Status.SKIPPED)
+_OPEN = {*Status} - {*_ENDED_BY_ITSELF, Status.SKIPPED}
 
 
 def checkpoints_folder(study_path: Path) -> Path:
@@ -48,11 +46,7 @@ def sweep_checkpoints(study: StudyStore) -> None:
     folder = checkpoints_folder(study.path)
     if folder.is_symlink() or not folder.is_dir():
         return
-    unfinished = {
-        checkpoint_of(folder, Cell(dataset, names[s], repeat, fold))
-        for dataset, (names, status) in study.statuses().items()
-        for s, repeat, fold in np.argwhere(~np.isin(status, _ENDED)).tolist()
-    }
+    unfinished = {checkpoint_of(folder, cell) for cell in study.cells(*_OPEN)}
     with contextlib.suppress(OSError):
         for path in {*folder.glob("*.scores")} - unfinished:
             path.unlink(missing_ok=True)

@@ -346,12 +346,7 @@ def _dataset_problem(load: Callable[[str], Dataset], entry: SplitEntry, path: Pa
 
 def _sample(study: StudyStore, names: Sequence[str], share: float, seed: int) -> list[Cell]:
     """Draw a sample of the done cells, at least one."""
-    done = [
-        Cell(dataset, strategies[s], repeat, fold)
-        for dataset, (strategies, status) in study.statuses().items()
-        for s, repeat, fold in np.argwhere(status == Status.DONE).tolist()
-        if strategies[s] in names
-    ]
+    done = [cell for cell in study.cells(Status.DONE) if cell.strategy in names]
     size = min(len(done), max(1, round(share * len(done))))
     chosen = np.sort(np.random.default_rng(seed).choice(len(done), size, replace=False))
     return [done[number] for number in chosen.tolist()]

@@ -16,8 +16,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from mlaut.errors import StoreError
 from mlaut.experiments.cells.cell_input import failed_outcome
 from mlaut.experiments.workers.batches import Batch
@@ -62,7 +60,7 @@ class BegunCells:
                     deaths.update(dict.fromkeys(keys, count))
                     begun.update(keys if not count else ())
         deaths.update(begun)
-        open_cells = _missing(study) if deaths or in_vain else set()
+        open_cells = {*study.cells(Status.MISSING)} if deaths or in_vain else set()
         deaths = Counter({cell: n for cell, n in deaths.items() if cell in open_cells})
         return cls(path, deaths, in_vain if open_cells else 0)
 
@@ -179,11 +177,3 @@ class WatchedBatches:
 
 def _line(dataset: str, strategy: str, cells: Iterable[tuple[int, int]], deaths: int) -> bytes:
     return json.dumps([dataset, strategy, list(cells), deaths]).encode() + b"\n"
-
-
-def _missing(study: StudyStore) -> set[Cell]:
-    return {
-        Cell(dataset, names[s], repeat, fold)
-        for dataset, (names, status) in study.statuses().items()
-        for s, repeat, fold in np.argwhere(status == Status.MISSING).tolist()
-    }

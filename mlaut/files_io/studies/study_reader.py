@@ -32,7 +32,7 @@ from mlaut.files_io.safe_files.names import beside, from_h5
 from mlaut.files_io.studies import study_layout as layout
 from mlaut.files_io.studies.study_arrays import PART, ArrayWriter, StudyArrays
 from mlaut.markup import counted, table_html
-from mlaut.records import Block, Status, Trace
+from mlaut.records import Block, Cell, Status, Trace
 
 T = TypeVar("T")
 Names = Iterable[str] | None
@@ -237,6 +237,12 @@ class StudyReader:
         with self.reading() as file:
             stored = self._with_journal(file, datasets, StoreError)
             return {n: (a.names, self.whole_cells(a, StudyArrays.status)) for n, a, _ in stored}
+
+    def cells(self, *statuses: Status) -> Iterator[Cell]:
+        """Yield the cells that have one of these statuses."""
+        for dataset, (names, held) in self.statuses().items():
+            for s, repeat, fold in np.argwhere(np.isin(held, statuses)).tolist():
+                yield Cell(dataset, names[s], repeat, fold)
 
     def numbers(self, datasets: Names = None) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
         """Yield dataset name and arrays: status, seed (S, R, F), seconds, usage (S, R, F, fields).

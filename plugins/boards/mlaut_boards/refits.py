@@ -114,11 +114,7 @@ def refit_entry(
 
 def drawn(study: StudyStore, digest: str, seed: str) -> list[Cell]:
     """Return the done cells of a study in a random order, seeded by a digest and a text."""
-    cells = [
-        Cell(dataset, names[s], repeat, fold)
-        for dataset, (names, status) in study.statuses().items()
-        for s, repeat, fold in np.argwhere(status == Status.DONE).tolist()
-    ]
+    cells = [*study.cells(Status.DONE)]
     order = _generator(digest, seed, "cells").permutation(len(cells))
     return [cells[i] for i in order]
 
