@@ -18,11 +18,13 @@ from mlaut import Study, plugins
 from mlaut.analysis import read_predictions, read_results
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.cli import cli, main
+from mlaut.data import load_folder
 from mlaut.errors import AnalysisError, DataError, MlautError, PluginWarning, StudyError
 from mlaut.estimators import REGISTRY, Registry
 from mlaut.estimators.catalogue.registry import _with_plugins
 from mlaut.experiments import RunOptions, run_study
 from mlaut.experiments.options import ENGINES
+from mlaut.experiments.study_files.new_study_file import origin_of
 from mlaut.files_io import StudyStore
 from mlaut.plugins import finding
 from mlaut.records import Cell, Outcome, Status
@@ -67,6 +69,37 @@ def test_the_reader_of_the_page_reads(install, tmp_path):
     (tmp_path / "other.csv").write_text("dataset,tree,rule\niris,0.9,0.7\n")
     assert read_results(tmp_path / "other.csv", "accuracy").scores.loc["iris", "rule"] == 0.7
     sys.modules.pop(point.partition("= ")[2].partition(":")[0])
+
+
+def test_a_layout_of_a_folder_that_a_plugin_knows_is_read(install, tmp_path):
+    text = """
+import pandas as pd
+from mlaut.data import from_frame
+from mlaut.plugins import Unread
+
+def read(folder):
+    files = sorted(folder.glob("*.odd"))
+    return {file.stem: Unread(lambda f=file: from_frame(pd.read_csv(f), "y", name=f.stem))
+            for file in files}
+"""
+    install("[mlaut.folders]\nodd = tryout:read\n", text)
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "one.odd").write_text("x,y\n1,a\n2,b\n")
+    (folder / "two.csv").write_text("x,y\n1,a\n2,b\n")
+    assert [(one.name, one.target) for one in load_folder(folder)] == [("one", "y")]
+    assert "datasets = " not in origin_of(tmp_path / "study.toml", folder).line
+    (folder / "manifest.csv").write_text("file\ntwo.csv\n")
+    assert [one.name for one in load_folder(folder)] == ["two"]
+
+
+def test_an_archive_names_the_plugin_that_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlaut.data.tables.folders.found", lambda _: {})
+    (tmp_path / "zoo").mkdir()
+    for name in ("zoo_R.dat", "zoo_train.arff"):
+        (tmp_path / "zoo" / name).write_text("")
+    with pytest.raises(DataError, match=r"read by the plug-in mlaut-boards: 'pip install"):
+        load_folder(tmp_path)
 
 
 def test_a_plugin_that_fails_is_named_in_one_line_and_left_out(install, tmp_path):

@@ -113,7 +113,7 @@ from mlaut.files_io.outcomes.study_records import merged_strategies as merged_st
 from mlaut.files_io.outcomes.study_records import split_change as split_change
 from mlaut.files_io.studies.study_checks import problems_of as problems_of
 from mlaut.files_io.tables.fingerprints import dataset_fingerprint as dataset_fingerprint
-from mlaut.data.tables.archive import tuning_split as tuning_split
+from mlaut.data.tables.frames import Unread as Unread
 from mlaut.estimators.libraries.parameters import without as without
 from mlaut.estimators.searches.wanted import parse_budget as parse_budget
 from mlaut.experiments.cells.memory import parse_bytes as parse_bytes
@@ -202,6 +202,7 @@ from mlaut.files_io.safe_files.plain_files import strict_json as strict_json
 from mlaut.files_io.safe_files.plain_files import write_file as write_file
 from mlaut.files_io.safe_files.plain_files import write_files as write_files
 from mlaut.files_io.safe_files.system_errors import explained as explained
+from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine as refuse_error_of_machine
 from mlaut.files_io.safe_files.untrusted import read_json as read_json
 from mlaut.held import unfinished as unfinished
 from mlaut.optional import need as need

@@ -1,7 +1,8 @@
 """Finder of plug-ins, which are installed packages with entry points of MLaut.
 
 The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.tables``, ``mlaut.predictions``,
-``mlaut.engines``, ``mlaut.queues``, ``mlaut.strategies``, ``mlaut.sharers`` and ``mlaut.races``,
+``mlaut.folders``, ``mlaut.engines``, ``mlaut.queues``, ``mlaut.strategies``, ``mlaut.sharers`` and
+``mlaut.races``,
 whose only entry is that of MLaut's own plug-in.
 """
 

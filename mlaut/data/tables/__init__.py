@@ -1,1 +1,1 @@
-"""Datasets from tables: frames, folders, archives, and the collections of MLaut."""
+"""Datasets from tables: frames, folders, and the collections of MLaut."""

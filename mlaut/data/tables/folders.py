@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from mlaut.data.tables.archive import archive_tables
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
 from mlaut.data.tables.images import image_folders
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
@@ -29,7 +28,9 @@ from mlaut.files_io.tables.tables import (
     read_rows,
     stem_of,
 )
+from mlaut.former_names import without_plugin
 from mlaut.lazy import pd
+from mlaut.plugins.finding import found
 from mlaut.records import ROLES, Dataset
 
 MANIFEST = "manifest.csv"
@@ -88,9 +89,9 @@ def load_folder(
     Without a manifest, every table of the folder is read with the defaults. Files such as
     ``wine_train.csv`` and ``wine_test.csv`` are one dataset with its own split. A copy of a
     repository of Hugging Face, a problem of the archives of sktime and aeon, and a partitioned
-    parquet table are one dataset too (`mlaut.data.tables.parts`). A copy of the archive of
-    Fernandez-Delgado et al. (2014) is read with its splits (`mlaut.data.tables.archive`), a folder
-    with a folder of images for each class as an array (`mlaut.data.tables.images`).
+    parquet table are one dataset too (`mlaut.data.tables.parts`). A folder with a folder of images
+    for each class is read as an array (`mlaut.data.tables.images`), a copy of the archive of
+    Fernandez-Delgado et al. (2014) with its splits, by the plug-in mlaut-boards.
 
     Parameters
     ----------
@@ -126,14 +127,32 @@ def load_folder(
     folder = Path(os.path.expanduser(folder))
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; check the path")
-    described = (folder / MANIFEST).exists()
-    archive = {} if described else archive_tables(folder)
-    tables = archive or folder_tables(folder, roles, missing)
+    known = known_layout(folder)
+    tables = known or folder_tables(folder, roles, missing)
     if unknown := [name for name in missing or () if name not in tables]:
         hint = nearest_of(unknown[0], tables)
         raise DataError(f"{folder}: missing values for no dataset {unknown[0]!r}{hint}")
     chosen = read_chosen(folder, tables, names, task, unusable)
-    return tuple(with_roles(dataset, roles) for dataset in chosen) if archive else chosen
+    return tuple(with_roles(dataset, roles) for dataset in chosen) if known else chosen
+
+
+def known_layout(folder: Path) -> Mapping[str, Unread]:
+    """Return the datasets of a folder by name, if a plug-in knows its layout; empty if none does.
+
+    A manifest has precedence.
+
+    Raises
+    ------
+    DataError
+        It has the layout of a published archive, and no plug-in is there to read it.
+    """
+    if (folder / MANIFEST).exists():
+        return {}
+    readers = found("folders").values()
+    if not readers and any(folder.glob("*/*_R.dat")):  # beside files that would be read otherwise
+        what = f"{folder}: the archive of Fernandez-Delgado et al. (2014) is read by"
+        raise DataError(without_plugin(what, "boards"))
+    return next(filter(None, (read(folder) for read in readers)), {})
 
 
 def load_file(text: str, roles: Mapping[str, Any] | None = None) -> Dataset:

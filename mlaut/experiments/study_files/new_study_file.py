@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from mlaut.data.tables.archive import archive_tables
-from mlaut.data.tables.folders import TARGETS, folder_tables, load_file
+from mlaut.data.tables.folders import TARGETS, folder_tables, known_layout, load_file
 from mlaut.errors import DataError, StudyError, some_of
 from mlaut.markup import counted, json_text
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
@@ -99,7 +98,7 @@ def origin_of(path: Path, data: Path | None = None, *, target: str = "", task: s
         raise DataError(f"{data}: no such folder or file; check the path")
     told = ""
     if not task:
-        tables = archive_tables(data) or folder_tables(data)
+        tables = known_layout(data) or folder_tables(data)
         name, first = next(iter(tables.items()))
         task = first.task or first.read().task
         told = f"{counted(len(tables), 'dataset')}; task {task}, that of {name} (--task chooses)"

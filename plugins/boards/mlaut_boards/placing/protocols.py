@@ -17,7 +17,8 @@ from mlaut.errors import DataError, StudyError
 from mlaut.estimators import DataShape, MlautEstimator, as_strategies
 from mlaut.experiments import Orchestrator, read_study_file
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
-from mlaut.plugins import choose_strategies, one_of, prepare_data, tuning_split, without
+from mlaut.plugins import choose_strategies, one_of, prepare_data, without
+from mlaut_boards.placing.archive import tuning_split
 
 BENCHMARK = "delgado2014"
 """Published benchmark whose datasets can be had with their splits, so that its protocol can run."""

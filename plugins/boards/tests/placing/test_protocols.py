@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from mlaut_boards.placing.archive import tuning_split
 from mlaut_boards.placing.protocols import BENCHMARK, CHECKS, ByDataset, Protocol
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from mlaut.analysis import Results, published
 from mlaut.data import load_folder
-from mlaut.data.tables.archive import tuning_split
 from mlaut.errors import AnalysisError, DataError, StudyError
 from mlaut.estimators import DataShape, as_strategies
 from mlaut.files_io import StudyStore

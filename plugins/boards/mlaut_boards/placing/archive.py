@@ -14,21 +14,17 @@ Features are used as the authors prepared them: texts are coded as numbers, miss
 replaced by 0, and columns are scaled to mean 0 and standard deviation 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
-from mlaut.data.splits.resampling import split_of_pairs
-from mlaut.data.tables.frames import Unread, from_frame
+from mlaut.data import from_frame, split_of_pairs
 from mlaut.errors import DataError
-from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text
-from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
-from mlaut.lazy import pd
+from mlaut.plugins import MOST_JSON, Unread, read_text, refuse_error_of_machine
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, Dataset, Split
 
 TARGET = "clase"

@@ -5,9 +5,9 @@ folders ``lenses`` (one table) and ``monks-1`` (two) were looked at.
 """
 
 import pytest
+from mlaut_boards.placing.archive import tuning_split
 
 from mlaut.data import Data, load_folder
-from mlaut.data.tables.archive import tuning_split
 from mlaut.errors import DataError
 from mlaut.files_io import StudyStore
 
