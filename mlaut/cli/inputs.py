@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from mlaut import experiments, files_io
 from mlaut.errors import AnalysisError, MlautError, StoreError
@@ -29,6 +30,19 @@ def with_settings(*sections: str) -> Callable[[Command], Command]:
     """Return a decorator that adds ``--set``, for the keys of these sections of a study file."""
     text = f"A key of {', '.join(sections)} of a study file (repeatable)."
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)
+
+
+def options_given(besides: Collection[str]) -> list[str]:
+    """Return the options of the running command as words; of several metrics, not the first."""
+    context, words = click.get_current_context(), list[str]()
+    for option in context.command.params:
+        source = context.get_parameter_source(name := option.name or "")
+        if isinstance(option, click.Option) and source == ParameterSource.COMMANDLINE:
+            value = context.params[name]
+            values = value if option.multiple else [value]
+            for one in values[1:] if name == "metric" else values * (name not in besides):
+                words += [option.opts[-1]] if option.is_flag else [option.opts[-1], str(one)]
+    return words
 
 
 def with_options_of_a_run(command: Command) -> Command:

@@ -11,6 +11,7 @@ from mlaut import experiments, files_io
 from mlaut.cli.inputs import (
     PATH,
     database_and_options,
+    options_given,
     race_of,
     read_pairs,
     with_settings,
@@ -214,6 +215,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report gift-eval/results --contaminated 'drop strategies'
     """
     from mlaut.analysis import QuestionError
+    from mlaut.analysis.importers.grids.sheet import commands_with
     from mlaut.report import make_report, write_report
     from mlaut.report.questions import QUESTIONS, question_content
     from mlaut.report.writing import FORMATS, methods_of_report, report_content
@@ -232,7 +234,8 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     dropped = {k: x for k, x in dropped.items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
     try:
-        result = make_report(database, **options)
+        with commands_with(options_given(besides=("greater_is_better", "columns"))):
+            result = make_report(database, **options)
     except QuestionError as question:
         if methods or output or style not in QUESTIONS or not question.readings:
             raise

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import QuestionError, read_results
+from mlaut.analysis.importers.grids.sheet import commands_with
 from mlaut.cli import main
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report
@@ -132,6 +133,10 @@ def called(*arguments, capsys):
 
 
 def test_the_command_line_shows_the_screen_and_ends_as_an_error(tmp_path, capsys):
+    def asked_again(*options):
+        with commands_with(options):
+            return asked(tmp_path, WIDE)
+
     question = asked(tmp_path, WIDE)
     command = [tmp_path / "table.csv", "--metric", "accuracy"]
     code, out, err = called(*command, capsys=capsys)
@@ -140,17 +145,30 @@ def test_the_command_line_shows_the_screen_and_ends_as_an_error(tmp_path, capsys
     assert err.count("\n") == 1
     assert re.match(r"mlaut: error: .* unclear whether rows are datasets .*; no verdict: ", err)
     code, out, _ = called(*command, "--format", "markdown", capsys=capsys)
-    assert (code, out) == (7, question_markdown(question) + "\n")
+    assert (code, out) == (7, question_markdown(asked_again("--format", "markdown")) + "\n")
     assert "\n1. 3 strategies" in out
     code, out, _ = called(*command, "--format", "json", capsys=capsys)
-    assert (code, json.loads(out)) == (7, question_content(question))
+    assert (code, json.loads(out)) == (7, question_content(asked_again("--format", "json")))
     code, out, err = called(*command, "--json", capsys=capsys)
-    assert (code, json.loads(out)) == (7, question_content(question))
+    assert (code, json.loads(out)) == (7, question_content(asked_again("--json")))
     assert "no verdict" in err
 
 
-@pytest.mark.parametrize("more", [["-o", "page.html"], ["--methods"], ["--format", "csv"]])
+@pytest.mark.parametrize("more", [["--output", "page.html"], ["--methods"], ["--format", "csv"]])
 def test_a_file_a_table_and_methods_are_refused_with_the_commands(more, tmp_path, capsys):
-    question = asked(tmp_path, WIDE)
+    with commands_with(more):
+        question = asked(tmp_path, WIDE)
     command = [tmp_path / "table.csv", "--metric", "accuracy", *more]
     assert called(*command, capsys=capsys) == (7, "", f"mlaut: error: {question}\n")
+
+
+def test_a_command_that_is_told_repeats_the_options_and_runs(tmp_path, capsys):
+    WIDE.to_csv(path := tmp_path / "table.csv")
+    given = ["--metric", "accuracy", "--metric", "f1", "--only", "u"]
+    given += ["--only", "v", "--set", "alpha=0.1", "--missing", "drop datasets"]
+    _, out, _ = called(path, *given, capsys=capsys)
+    command = shlex.split(re.findall(r"mlaut report .*", out)[0])
+    lines = ["--metric f1", "--only u", "--only v", "--set alpha=0.1"]
+    assert all(x in shlex.join(command) for x in (*lines, "--missing 'drop datasets'"))
+    assert command.count("--metric") == 2
+    assert command.index("accuracy") < command.index("f1")

@@ -273,9 +273,8 @@ def _other_measure(grid: Grid, metric: str) -> str:
 def _left_out(reading: Reading, n: int, asked: Asked, first: int) -> Reading:
     """Return a reading of several tables that tells how many others there are, and another one."""
     others = [f"{counted(n, 'other table')} of the file"] * (n > 0)
-    other = f"One table alone: `{asked.with_columns(table=str(first)).command()}`"
-    names = {**reading.names, "other": other * (asked.table != _ALL)}
-    return replace(reading, names=names, unused=(*others, *reading.unused))
+    alone = (asked.with_columns(table=str(first)),) * (asked.table != _ALL)
+    return replace(reading, unused=(*others, *reading.unused), others=(*alone, *reading.others))
 
 
 def _names(grid: Grid, metric: str) -> bool:

@@ -388,7 +388,7 @@ def test_one_table_for_each_dataset_is_read_with_headings_as_datasets(tmp_path):
     ]
     path = tmp_path / "t.md"
     path.write_text("\n".join([*tables, "## times\n\n| model | s |\n|---|---|\n| x | 1 |\n"]))
-    for columns, other in (({}, " One table alone: `mlaut report"), ({"table": "all"}, "")):
+    for columns, other in (({}, " Another reading: `mlaut report"), ({"table": "all"}, "")):
         results = read_results(path, "accuracy", columns=columns)
         assert results.scores.loc["wine"].tolist() == [0.21, 0.22]
         assert "3 datasets (headings of 3 tables)" in results.how_read

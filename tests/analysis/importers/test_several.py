@@ -43,7 +43,7 @@ def test_tables_of_the_same_strategies_are_read_together_with_sources(tmp_path):
         results.how_read
     )
     assert "failed: 1 'oom'" in results.how_read
-    assert "One table alone: `mlaut report" in results.how_read
+    assert "Another reading: `mlaut report" in results.how_read
     assert results.spreads is not None
 
 

@@ -142,5 +142,5 @@ def _sentence(
         parts.append(f"bounds such as {bound!r} count as their numbers")
     if reading.unused:
         parts.append(f"not used: {', '.join(reading.unused)}")
-    other = f" {names['other']}." * bool(names.get("other"))
-    return f"Read: {'; '.join(parts)}.{other}"
+    others = "".join(f" Another reading: `{x.command()}`." for x in reading.others[:1])
+    return f"Read: {'; '.join(parts)}.{others}"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from mlaut.analysis.importers.grids.names import (
     same_metric,
     word_of,
 )
-from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
+from mlaut.analysis.importers.grids.sheet import Reading, Sheet, Way, likes, quoted
 from mlaut.analysis.importers.grids.single import strategies_in
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import some_of
@@ -33,6 +33,7 @@ _FULL = 0.5  # share of the cells with a row, from which a column without a name
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
 _RUNS = 3  # rows of each cell, as many of all, from which they are repeats
+_NAMED = 1000  # rows, of which a question names strategies
 _APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
 _ALONE = "has hardly more than one row, so nothing can be compared"
 UNNAMED = "no column names it"
@@ -188,18 +189,17 @@ def _other_key(
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
         names = [x for x in g.columns if x in (*strategy, *found)]
-        if strategy and part_by_name(found[0]) == "strategy":
-            if not g.is_key([*names, *more]) and role_of(found[0]) == "strategy":
-                text = f"{quoted(names, ' and ')} may both name strategies, or one the datasets"
-                sides = ((found, strategy), (strategy, found))
-                swapped = ({"dataset": x, "strategy": y} for x, y in sides)
-                raise g.refuse(text, *swapped, {"strategy": names})
-            if g.is_key([*names, *more]):
-                g.tell_other({"dataset": found})  # both are settings, and nothing names a dataset
-                return [], names
-        if strategy and found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found):
+        setting = bool(strategy) and part_by_name(found[0]) == "strategy"
+        key = setting and g.is_key([*names, *more])  # both are settings, and none names a dataset
+        if setting and not key and role_of(found[0]) == "strategy":
+            text = f"{quoted(names, ' and ')} may both name strategies, or one the datasets"
+            swapped = (_told(x) for x in ((found, strategy), (strategy, found)))
+            raise g.refuse(text, *swapped, {"strategy": names})
+        sparse = found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found)
+        if strategy and (key or sparse):
             text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
-            raise g.refuse(text, {"strategy": names}, {"dataset": found})
+            g.choose(text, [{"strategy": names}, {"dataset": found}], sure=key)
+            return [], names
         return (dataset, found) if dataset else (found, strategy)
     if len(texts) == 1:
         if strategies_in(g, texts):
@@ -228,11 +228,11 @@ def _other_key(
     liked = {x: part_by_name(x) for x in own} if by_name else liked
     if liked[one] == "strategy" or liked[two] == "dataset":
         one, two = two, one
-    if liked[one] == "strategy" or liked[two] == "dataset" or not any(liked.values()):
-        ways = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
-        text = f"it is unclear which of `{one}` and `{two}` names the datasets"
-        raise g.refuse(text, *ways, {"strategy": [one, two]})
-    g.tell_other(*[{"dataset": two, "strategy": one}] * by_name)
+    sure = any(liked.values()) and liked[one] != "strategy" and liked[two] != "dataset"
+    sides: list[Way] = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
+    sides.append({"strategy": [one, two]})
+    text = f"it is unclear which of `{one}` and `{two}` names the datasets"
+    g.choose(text, sides if by_name or not sure else sides[:1], sure)
     return [one], [two]
 
 
@@ -282,10 +282,10 @@ def _tell_apart(
     if crossed or (dataset and strategy and not settings):
         sizes = np.bincount(pd.factorize(g.label([*keys, *settings]))[0])
         if sizes.min() == sizes.max() >= _RUNS:
-            other = {"dataset": dataset, "strategy": [*strategy, *settings], "repeat": "rows"}
-            g.tell_other(*[{k: x for k, x in other.items() if x}] * crossed)
-            dataset = [*dataset, *settings]
-            return strategy, dataset, g.number_rows([*dataset, *strategy])
+            parts = [([*dataset, *settings], strategy), (dataset, [*strategy, *settings])]
+            ways = [_told(x) | {"repeat": "rows"} for x in parts[: 1 + crossed]]
+            g.choose("", ways, sure=True)
+            return strategy, parts[0][0], g.number_rows([*parts[0][0], *strategy])
     at = np.flatnonzero(doubled)[0]
     first = ", ".join(str(g.label([x])[at]) for x in keys)
     text = (
@@ -380,28 +380,26 @@ def _as_part(
     if first >= _CROSSED and second < _FILLED and not steps:
         return others, own, repeat
     kinds = {x: part_by_name(x) for x in chosen}
-    if _is_crossed(g, dataset, strategy, chosen):  # strategies are compared at the same values
+    crossed = _is_crossed(g, dataset, strategy, chosen)
+    if crossed:  # strategies are compared at the same values
         kinds = {x: kind or "dataset" for x, kind in kinds.items()}
-    named = [
-        (own, others)
-        for _, (own, others) in ways
-        if all(x in (own if kinds[x] == "dataset" else others) for x in chosen)
-    ]
-    steps &= not _is_crossed(g, dataset, strategy, chosen)
-    if named and all(kinds.values()) and not steps:
-        g.tell_other(*(_told(way) for _, way in ways if way != named[0]))
-        return named[0][1], named[0][0], repeat
+    each = [way for _, way in ways]
+    named = [way for way in each if all(x in way[kinds[x] != "dataset"] for x in chosen)]
+    sure = bool(named) and all(kinds.values()) and (crossed or not steps)
+    each = sorted(each, key=lambda way: way != named[0]) if sure else each
     names = [*strategy, *chosen]
-    pairs = list(dict.fromkeys(g.label(names).tolist()))[:2]
+    rows = islice(zip(*(g.columns[x].labels() for x in names), strict=True), _NAMED)
+    pairs = list(islice(dict.fromkeys(" ".join(filter(None, row)) for row in rows), 2))
     text = (
         f"rows repeat {quoted([*dataset[:1], strategy[0]], ' and ')}, and differ in "
         f"{quoted(chosen)}: are the strategies {' and '.join(map(repr, pairs))}, or does it belong "
         "to the datasets, or are they repeats"
     )
-    known = {"dataset": dataset} if dataset else {}
-    told = [_told(way) for _, way in ways[:_MOST_WAYS]]
-    told += [{**known, "strategy": strategy, "repeat": [*repeat, *chosen]}] * (len(chosen) == 1)
-    raise g.refuse(text, *told)
+    told: list[Way] = [_told(way) for way in each[:_MOST_WAYS]]
+    repeats = {"strategy": strategy, "repeat": [*repeat, *chosen]}
+    told += [_told((dataset, strategy)) | repeats] * (len(chosen) == 1)
+    g.choose(text, told, sure)
+    return each[0][1], each[0][0], repeat
 
 
 def _is_crossed(g: Sheet, dataset: Names, strategy: Names, chosen: Sequence[str]) -> bool:

@@ -64,9 +64,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     told = {x.told_unit for x in scored if x.told_unit}
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
-    return replace(
-        reading, names={**reading.names, "unit": units, "bound": bound, "other": g.other}
-    )
+    names = {**reading.names, "unit": units, "bound": bound}
+    return replace(reading, names=names, others=(*reading.others, *g.others))
 
 
 def answers_to(grid: Grid, question: QuestionError, depth: int = 3) -> list[tuple[Asked, Reading]]:

@@ -49,6 +49,7 @@ def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading 
         names={**each[0].names, **told},
         sources=dict(zip(datasets, before, strict=True)) if twins and not alone else {},
         unused=tuple(dict.fromkeys(y for x in each for y in x.unused)),
+        others=(),
     )
 
 

@@ -3,7 +3,9 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -23,6 +25,19 @@ ONE = "this dataset"  # its name, where no column has one
 _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
+_OPTIONS: ContextVar[Sequence[str]] = ContextVar("options", default=())
+
+Way = Mapping[str, str | Sequence[str]]  # the columns of some roles: one way to read a table
+
+
+@contextmanager
+def commands_with(options: Sequence[str]) -> Iterator[None]:
+    """Let commands that read a table in another way repeat options of the command that asks."""
+    token = _OPTIONS.set(options)
+    try:
+        yield
+    finally:
+        _OPTIONS.reset(token)
 
 
 @dataclass(frozen=True)
@@ -68,14 +83,22 @@ class Asked:
         given = ({"table": (self.table,)} if self.table else {}) | dict(self.columns)
         if self.where == "the table":
             columns = {role: x[0] if len(x) == 1 else [*x] for role, x in given.items()}
-            return f"read_results(table, {self.metric!r}, columns={columns})"
+            more = {"greater_is_better": self.greater, "clusters": self.clusters or None}
+            told = "".join(f", {key}={x!r}" for key, x in more.items() if x is not None)
+            return f"read_results(table, {self.metric!r}, columns={columns}{told})"
         text = ",".join(f"{role}={'+'.join(names)}" for role, names in given.items())
-        ways = [("--metric", self.metric), ("--columns", text)]
-        asked = [f"{option} {shlex.quote(x)}" for option, x in ways if x]
-        asked += {True: ["--greater-is-better"], False: ["--less-is-better"], None: []}[
+        ways = (("--metric", self.metric), ("--columns", text), ("--clusters", self.clusters))
+        again = _OPTIONS.get()
+        options = [
+            word
+            for option, x in ways
+            if x and (option not in again or option == "--metric")
+            for word in (option, x)
+        ]
+        options += {True: ["--greater-is-better"], False: ["--less-is-better"], None: []}[
             self.greater
         ]
-        return " ".join(["mlaut report", shlex.quote(self.where), *asked])
+        return shlex.join(["mlaut", "report", self.where, *options, *again])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +117,12 @@ class Reading:
     sources : mapping of str to str
         Source of each dataset; empty without one.
     metric : str
-    said : tuple of str
-        Parts of the sentence on how the table was read, without its numbers.
     names : mapping of str to str
         Names of datasets, strategies, scores, repeats, folds, sources and spreads in the table.
     unused : tuple of str
         What is not used, each with the reason if it is not plain.
+    others : tuple of Asked
+        Other ways to read the table, of which this one was taken as it is sure.
     """
 
     dataset: np.ndarray
@@ -113,6 +136,7 @@ class Reading:
     words: Mapping[int, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    others: tuple[Asked, ...] = ()
 
 
 _RIGHT = re.compile("correct|right|pass|success|solve|hit|match|accura", re.I)  # names of flags
@@ -148,7 +172,7 @@ class Sheet:
     def __init__(self, grid: Grid, asked: Asked) -> None:
         self.asked, self.where, self.metric = asked, asked.where, asked.metric
         self.unused: list[str] = list(grid.left)
-        self.other = ""  # the command of another reading
+        self.others: list[Asked] = []  # readings that were not taken
         self.unnamed = grid.unnamed
         table = grid.table
         self.levels = table.columns if table.columns.nlevels > 1 else None
@@ -362,12 +386,14 @@ class Sheet:
                 *[{"metric": "seconds"}] * (kind == "s"),
             )
 
-    def tell_other(self, *ways: Mapping[str, str | Sequence[str]]) -> None:
-        """Keep the command of another reading, which the sentence on how a table was read tells."""
-        for way in ways[:1]:
-            self.other = f"Another reading: `{self.asked.with_columns(**way).command()}`"
+    def choose(self, why: str, ways: Sequence[Way], sure: bool) -> Way:
+        """Return the first of several ways to read the table, if it is sure; else ask."""
+        if not sure:
+            raise self.refuse(why, *ways)
+        self.others += [self.asked.with_columns(**way) for way in ways[1:]]
+        return ways[0]
 
-    def refuse(self, text: str, *ways: Mapping[str, str | Sequence[str]]) -> AnalysisError:
+    def refuse(self, text: str, *ways: Way) -> AnalysisError:
         """Return the error that asks, with the commands that answer by these columns."""
         return QuestionError(f"{self.where}: {text}", [self.asked.with_columns(**x) for x in ways])
 
