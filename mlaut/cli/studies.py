@@ -28,7 +28,7 @@ _DIRECTION = click.option(
     default=None,
     help="Direction of a table's metric that MLaut does not know.",
 )
-_CHOOSE = "no verdict: run the command of one of the readings that the output lists"
+_CHOOSE = "no verdict: the output lists the readings, each with its command, and the columns"
 
 
 @click.command()
@@ -237,7 +237,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
         with commands_with(options_given(besides=("greater_is_better", "columns"))):
             result = make_report(database, **options)
     except QuestionError as question:
-        if methods or output or style not in QUESTIONS or not question.readings:
+        if methods or output or style not in QUESTIONS or not (question.readings or question.sheet):
             raise
         if not as_json():
             show(QUESTIONS[style](question))

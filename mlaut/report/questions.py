@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -19,13 +18,22 @@ _ROWS = 10  # strategies of the first reading that the screen shows
 _NAMES = 3  # datasets and strategies of each reading by which one recognises the right one
 _LONG = 60  # letters of a name
 _TELLS = re.compile(r"means of \d|no result in \d").match  # what tells readings apart, and scores
+_COLUMNS = 16  # of the table that the screen shows
+_UNUSED = "not used"
+_SAY = "To get a report, say what the columns are"
+_ABOUT_COLUMNS = (
+    "COLUMN is one of these, or several joined by '+' (beside each: what it is taken for). Where "
+    "each strategy has a column of scores, name them all as score, and leave strategy out; where "
+    "each dataset has one, leave dataset out:"
+)
 _UNTESTED = "no test, no verdict: this only helps to see whether it is read right"
 
 
 def question_content(question: QuestionError) -> dict[str, Any]:
-    """Return what is asked, as JSON: the question, and each reading with its command."""
+    """Return what is asked, as JSON: the question, each reading, and what the columns are."""
     content: dict[str, Any] = {"title": _title(question), "warnings": [], "studied": ""}
     content |= {"sections": [], "question": _question(question), "readings": []}
+    content |= {"columns": question.columns, "template": question.template}
     for (command, results), told in zip(question.readings.items(), _told(question), strict=True):
         rows = _scores(results).reset_index().to_dict(orient="records")
         reading = {"command": command, "told": told, "how_read": results.how_read}
@@ -39,24 +47,29 @@ def question_json(question: QuestionError) -> str:
 
 
 def question_text(question: QuestionError) -> str:
-    """Return the question, what each reading is, its command, and the scores of the first one."""
+    """Return the question, each reading with its command, the columns, and the first scores."""
     lines = [*wrapped([_title(question), "", f"Question: {_question(question)}"]), ""]
-    for number, (command, told) in _numbered(question):
+    for number, (command, told) in enumerate(_answers(question), 1):
         first, *rest = wrapped([f"{number}. {told}"])
         lines += [first, *(f"   {line}" for line in rest), f"   {command}", ""]
-    lines += [*wrapped([_ways_out(question)]), f"   {_by_columns(question)}", ""]
-    lines += [*wrapped(_about_first(question)), ""]
-    return printable("\n".join([*lines, *lines_of(_table(question)), *_rest(question)]))
+    lines += [*wrapped([_ways_out(question)]), f"   {question.template}", ""]
+    lines += [*wrapped([_ABOUT_COLUMNS]), *(f"   {line}" for line in _columns(question)), ""]
+    if question.readings:
+        lines += [*wrapped(_about_first(question)), "", *lines_of(_table(question))]
+    return printable("\n".join([*lines, *_rest(question)]))
 
 
 def question_markdown(question: QuestionError) -> str:
     """Return the contents of `question_text` as Markdown."""
     lines = [f"# {marked(_title(question))}", "", marked(_question(question)), ""]
-    for number, (command, told) in _numbered(question):
+    for number, (command, told) in enumerate(_answers(question), 1):
         lines += [f"{number}. {marked(told)}", "", f"       {command}", ""]
-    lines += [marked(_ways_out(question)), "", f"    {_by_columns(question)}"]
-    lines += (line for text in _about_first(question) for line in ("", marked(text)))
-    return "\n".join([*lines, "", *in_markdown(_table(question)), "", *_rest(question)]) + "\n"
+    lines += [marked(_ways_out(question)), "", f"    {question.template}", ""]
+    lines += [marked(_ABOUT_COLUMNS), "", *(f"- {marked(x)}" for x in _columns(question))]
+    if question.readings:
+        lines += (line for text in _about_first(question) for line in ("", marked(text)))
+        lines += ["", *in_markdown(_table(question))]
+    return "\n".join([*lines, "", *_rest(question)]) + "\n"
 
 
 QUESTIONS = {
@@ -68,17 +81,24 @@ QUESTIONS = {
 
 
 def _title(question: QuestionError) -> str:
-    n = len(question.readings)
+    n = len(question.ways)
     how = f"the table can be read in {n} ways" if n > 1 else "one way to read the table was found"
-    return f"{question.ways[0].where}: no verdict yet, {how}"
+    return f"{_where(question)}: no verdict yet, {how if n else 'the table is not read'}"
+
+
+def _where(question: QuestionError) -> str:
+    return (question.sheet.asked if question.sheet else question.ways[0]).where
 
 
 def _question(question: QuestionError) -> str:
-    return question.text.removeprefix(f"{question.ways[0].where}: ")
+    return question.text.removeprefix(f"{_where(question)}: ")
 
 
-def _numbered(question: QuestionError) -> Iterator[tuple[int, tuple[str, str]]]:
-    return enumerate(zip(question.readings, _told(question), strict=True), 1)
+def _answers(question: QuestionError) -> Iterator[tuple[str, str]]:
+    """Yield the command of each reading, and what it reads, if that is known."""
+    if question.readings:
+        return zip(question.readings, _told(question), strict=True)
+    return ((way.command(), "") for way in question.ways)
 
 
 def _told(question: QuestionError) -> list[str]:
@@ -101,15 +121,24 @@ def _parts(results: Results) -> list[str]:
 
 
 def _ways_out(question: QuestionError) -> str:
-    several = len(question.readings) > 1
-    how = "of the right reading. If none is" if several else "if it is right. If it is not"
-    return f"To get a report, run the command {how}, say what the columns are:"
+    n = len(question.ways)
+    run = "run the command of the right reading. If none is" if n > 1 else "run the command, if it "
+    run += "" if n > 1 else "is right. If it is not"
+    return f"To get a report, {run}, say what the columns are:" if n else f"{_SAY}:"
 
 
-def _by_columns(question: QuestionError) -> str:
-    """Return the command that reads the table in a way that is none of the answers."""
-    bare = replace(question.ways[0], columns={})
-    return bare.with_columns(**dict.fromkeys(("dataset", "strategy", "score"), "COLUMN")).command()
+def _columns(question: QuestionError) -> list[str]:
+    """Return a line on each column with what it is taken for; those not used share lines."""
+    lines, left = list[str](), dict[str, list[str]]()
+    for name, told in question.columns.items():
+        shown = f"`{shortened(name, _LONG)}`"
+        if told.startswith(_UNUSED):
+            left.setdefault(told.rpartition(" (")[0], []).append(shown)
+        else:
+            lines.append(f"{shown}: {told}")
+    more = len(lines) - _COLUMNS
+    lines = lines[:_COLUMNS] + [f"... and {counted(more, 'column')} more"] * (more > 0)
+    return lines + [f"{why}: {some_of(names, _COLUMNS)}" for why, names in left.items()]
 
 
 def _about_first(question: QuestionError) -> Iterator[str]:
@@ -147,8 +176,8 @@ def _table(question: QuestionError) -> ShownTable:
 
 
 def _rest(question: QuestionError) -> list[str]:
-    results = next(iter(question.readings.values()))
-    more = len(results.strategies) - _ROWS
-    return [in_words_of(results)(f"... and {counted(more, 'strategy', 'strategies')} more")] * (
-        more > 0
-    )
+    for results in [*question.readings.values()][:1]:
+        if (more := len(results.strategies) - _ROWS) > 0:
+            n = counted(more, "strategy", "strategies")
+            return [in_words_of(results)(f"... and {n} more")]
+    return []

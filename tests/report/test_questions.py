@@ -162,6 +162,48 @@ def test_a_file_a_table_and_methods_are_refused_with_the_commands(more, tmp_path
     assert called(*command, capsys=capsys) == (7, "", f"mlaut: error: {question}\n")
 
 
+PAIRS = pd.DataFrame({"cell": [0, 1, 0], "angle": [0, 0, 1], "acc_old": [0.1, 0.4, 0.3]}).assign(
+    acc_new=[0.5, 0.2, 0.6], acc_old_std=0.1, acc_new_std=0.1, n_rows=[10, 20, 20]
+)
+
+
+def test_a_table_that_is_not_read_has_a_screen_too_whose_command_reads_it(tmp_path, capsys):
+    PAIRS.to_csv(path := tmp_path / "pairs.csv", index=False)
+    code, out, err = called(path, "--metric", "accuracy", capsys=capsys)
+    assert (code, err.count("\n")) == (7, 1)
+    assert "no verdict yet, the table is not read" in " ".join(out.split())
+    assert re.search(r"^   `cell`: numbers \(3, 1, 2\)$", out, re.M)
+    assert re.search(r"^   not used: a spread: `acc_old_std`, `acc_new_std`$", out, re.M)
+    command = shlex.split(re.findall(r"mlaut report .*", out)[0])
+    columns = command[command.index("--columns") + 1]
+    assert columns == "dataset=COLUMN,strategy=COLUMN,score=COLUMN"
+    for role, names in (("dataset", "cell+angle"), ("score", "acc_old+acc_new")):
+        columns = columns.replace(f"{role}=COLUMN", f"{role}={names}")
+    command[command.index("--columns") + 1] = columns.replace("strategy=COLUMN,", "")
+    main([*command[1:], "--json"])
+    assert "2 strategies (columns)" in capsys.readouterr().out
+
+
+def test_columns_are_told_with_what_they_are_taken_for(tmp_path):
+    question = asked(tmp_path, REPEATED.assign(extra=[0.5, 0.25] * 6), index=False)
+    content = question_content(question)
+    assert content["columns"]["model"] == "strategies (a, b)"
+    assert content["columns"]["dim"] == "a size or a time (1, 2, 3)"
+    assert content["columns"]["extra"] == "numbers (0.5, 0.25)"
+    assert content["template"].endswith("dataset=COLUMN,strategy=COLUMN,score=COLUMN")
+    lines = question_text(question).splitlines()
+    assert "   `model`: strategies (a, b)" in lines
+    assert lines.index(f"   {content['template']}") < lines.index("   `model`: strategies (a, b)")
+    assert "- \\`model\\`: strategies (a, b)" in question_markdown(question)
+
+
+def test_many_columns_are_counted(tmp_path):
+    text = question_text(
+        asked(tmp_path, pd.concat([WIDE.add_suffix(f"{i}") for i in range(9)], axis=1))
+    )
+    assert "   ... and 12 columns more\n" in text
+
+
 def test_a_command_that_is_told_repeats_the_options_and_runs(tmp_path, capsys):
     WIDE.to_csv(path := tmp_path / "table.csv")
     given = ["--metric", "accuracy", "--metric", "f1", "--only", "u"]

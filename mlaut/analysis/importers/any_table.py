@@ -31,7 +31,13 @@ from mlaut.analysis.importers.grids.forms import (
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, without_unit
 from mlaut.analysis.importers.grids.readings import answers_to, read_grid
 from mlaut.analysis.importers.grids.several import is_other, joined, tells_datasets
-from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading
+from mlaut.analysis.importers.grids.sheet import (
+    ROLES,
+    Asked,
+    QuestionError,
+    Reading,
+    Sheet,
+)
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
@@ -204,7 +210,11 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
         chooses.insert(0, (words := asked.with_columns(table=_ALL), _of_all(grids, ones, words)))
     text = _listed(grids, asked) + ("" if readable else f", and none is read at once ({why})")
     answered = [*chooses, *(x for found in answers.values() for x in found)][:_ANSWERS]
-    raise _asking(text + ": choose one" * bool(answered), answered)
+    sheet = None
+    with suppress(AnalysisError):
+        number = next(iter([*shown, *sorted(wanted)]), 1)
+        sheet = Sheet(grids[number - 1], asked.with_columns(table=str(number)))
+    raise _asking(text + ": choose one" * bool(answered), answered, sheet)
 
 
 def _listed(grids: Sequence[Grid], asked: Asked) -> str:
@@ -303,10 +313,12 @@ def _followed(grid: Grid, question: QuestionError) -> QuestionError:
         except QuestionError as further:
             if further.text != question.text:
                 return _followed(grid, further)
-    return _asking(question.text, answers)
+    return _asking(question.text, answers, question.sheet)
 
 
-def _asking(text: str, answers: Sequence[tuple[Asked, Reading]]) -> QuestionError:
+def _asking(
+    text: str, answers: Sequence[tuple[Asked, Reading]], sheet: Sheet | None = None
+) -> QuestionError:
     """Return a question with its answers, and the results of each unless some have none yet.
 
     Of answers with the same scores, which only name the strategies in other words, the first stays.
@@ -315,12 +327,12 @@ def _asking(text: str, answers: Sequence[tuple[Asked, Reading]]) -> QuestionErro
     try:
         read = [(x, results_of_reading(reading, x.greater)) for x, reading in answers]
     except (MlautError, ValueError):  # of a metric whose direction is not known, for example
-        return QuestionError(text, [x for x, _ in answers])
+        return QuestionError(text, [x for x, _ in answers], sheet=sheet)
     first: dict[tuple[object, ...], tuple[Asked, Results]] = {}
     for answer in read:
         first.setdefault(_content(answer[1]), answer)
     kept = sorted(first.values(), key=lambda x: bool(x[1].scores.isna().to_numpy().mean() > 1 / 2))
-    return QuestionError(text, [x for x, _ in kept], {x.command(): y for x, y in kept})
+    return QuestionError(text, [x for x, _ in kept], {x.command(): y for x, y in kept}, sheet)
 
 
 def _content(results: Results) -> tuple[object, ...]:

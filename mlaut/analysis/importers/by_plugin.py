@@ -65,7 +65,8 @@ def boards_named(path: Path) -> Iterator[None]:
                 if not _OF_BOARDS.search(file.read(_SEEN)):
                     raise
         if isinstance(error, QuestionError):  # its commands come last
-            raise QuestionError(f"{error.text}{hint}", error.ways, error.readings) from error
+            asked = (error.ways, error.readings, error.sheet)
+            raise QuestionError(f"{error.text}{hint}", *asked) from error
         raise type(error)(f"{error}{hint}") from error
 
 

@@ -367,6 +367,7 @@ def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
     if len(of_base) + len(spreads) < len(names):  # several measures of one strategy
         means = {name: name for name in names}
         of_base = {name: name for name in names if name not in spreads}
+    of_base = {name: name for name in means if name not in spreads} | of_base
     found: dict[str, list[str]] = {}
     for name, base in spreads.items():
         if base not in of_base:

@@ -12,19 +12,37 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers.grids.cells import Column, columns_of
+from mlaut.analysis.importers.grids.cells import Column, columns_of, plain
 from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import FILE, Grid
 from mlaut.analysis.importers.grids.names import PARTS, looks_like, part_in, role_of, word_of
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError, nearest, some_of
+from mlaut.errors import AnalysisError, nearest, shortened, some_of
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "last", "unused")
 ONE = "this dataset"  # its name, where no column has one
 _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
+_EXAMPLES, _EXAMPLE = 3, 20  # cells of each column that a question shows, and their letters
+_TAKEN = {  # what columns of each role are called
+    "dataset": "datasets",
+    "strategy": "strategies",
+    "score": "scores",
+    "repeat": "repeats",
+    "fold": "folds",
+    "source": "sources of datasets",
+    "part": "parts of the data",
+    "metric": "names of metrics",
+    "size": "a size or a time",
+    "spread": "a spread",
+    "average": "an average",
+    "flag": "a flag",
+    "relative": "a comparison with another",
+    "property": "describes rows",
+    "alias": "other names of the same",
+}
 _OPTIONS: ContextVar[Sequence[str]] = ContextVar("options", default=())
 
 Way = Mapping[str, str | Sequence[str]]  # the columns of some roles: one way to read a table
@@ -155,15 +173,33 @@ class QuestionError(AnalysisError):
     readings : mapping of str to Results
         What each answer reads, by its command (of a table in memory, the call); empty where not
         all answers have been tried.
+    sheet : Sheet or None
+        The table.
     """
 
     def __init__(
-        self, text: str, ways: Sequence[Asked] = (), readings: Mapping[str, Results] | None = None
+        self,
+        text: str,
+        ways: Sequence[Asked] = (),
+        readings: Mapping[str, Results] | None = None,
+        sheet: "Sheet | None" = None,
     ) -> None:
         commands = [way.command() for way in ways]
         shown = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
         super().__init__(text + (f": {shown}" if shown else ""))
-        self.text, self.ways, self.readings = text, ways, readings or {}
+        self.text, self.ways, self.readings, self.sheet = text, ways, readings or {}, sheet
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What each column of the table is taken for, and examples of what it holds."""
+        return self.sheet.taken_for() if self.sheet else {}
+
+    @property
+    def template(self) -> str:
+        """The command that reads the table with the columns that replace ``COLUMN``."""
+        asked = self.sheet.asked if self.sheet else self.ways[0]
+        keys = dict.fromkeys(("dataset", "strategy", "score"), ("COLUMN",))
+        return replace(asked, columns=keys).command()
 
 
 class Sheet:
@@ -395,7 +431,26 @@ class Sheet:
 
     def refuse(self, text: str, *ways: Way) -> AnalysisError:
         """Return the error that asks, with the commands that answer by these columns."""
-        return QuestionError(f"{self.where}: {text}", [self.asked.with_columns(**x) for x in ways])
+        answers = [self.asked.with_columns(**x) for x in ways]
+        return QuestionError(f"{self.where}: {text}", answers, sheet=self)
+
+    def taken_for(self) -> dict[str, str]:
+        """Return what each column of the table is taken for, with examples of its cells."""
+        found = re.findall(r"^`(.+?)`(?: \((.*)\))?$", "\n".join(self.unused), re.MULTILINE)
+        left: dict[str, str] = dict(found)
+        told = {}
+        for name in map(str, self.table):
+            cells = self.table[name]
+            each = [*dict.fromkeys(map(plain, cells.head(_LOOKED_AT).dropna()))]
+            examples = ", ".join(shortened(x, _EXAMPLE) for x in each[:_EXAMPLES])
+            taken = _TAKEN.get(self.roles.get(name, ""), "texts")
+            if taken == "texts" and name in self.columns and self.columns[name].is_number:
+                taken = "numbers"
+            if name in left or name not in self.columns:
+                why = left.get(name) or "a spread" * (name in self.paired.values())
+                taken = "not used" + f": {why}" * bool(why)
+            told[name] = f"{taken} ({examples}{', ...' * (len(each) > _EXAMPLES)})"
+        return told
 
 
 def quoted(names: Sequence[str], sign: str = " + ") -> str:
