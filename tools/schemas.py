@@ -126,6 +126,14 @@ ASKED = {
         ),
         "With question: each reading that was found",
     ),
+    "maybe_columns": {
+        "type": "object",
+        "description": "With question: what each column of the table is taken for, and examples",
+        "additionalProperties": text(),
+    },
+    "maybe_template": text(
+        "With question: the command that reads the table once names of columns replace COLUMN"
+    ),
 }
 STATUS_KEYS = {
     "study": STUDY,

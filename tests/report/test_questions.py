@@ -162,26 +162,24 @@ def test_a_file_a_table_and_methods_are_refused_with_the_commands(more, tmp_path
     assert called(*command, capsys=capsys) == (7, "", f"mlaut: error: {question}\n")
 
 
-PAIRS = pd.DataFrame({"cell": [0, 1, 0], "angle": [0, 0, 1], "acc_old": [0.1, 0.4, 0.3]}).assign(
-    acc_new=[0.5, 0.2, 0.6], acc_old_std=0.1, acc_new_std=0.1, n_rows=[10, 20, 20]
+SIZES = pd.DataFrame(
+    {"model": ["a", "b", "c"], "n_params": [3, 1, 2], "n_layers": [9, 8, 9], "n_layers_std": 0.1}
 )
 
 
 def test_a_table_that_is_not_read_has_a_screen_too_whose_command_reads_it(tmp_path, capsys):
-    PAIRS.to_csv(path := tmp_path / "pairs.csv", index=False)
-    code, out, err = called(path, "--metric", "accuracy", capsys=capsys)
+    SIZES.to_csv(path := tmp_path / "sizes.csv", index=False)
+    code, out, err = called(path, "--metric", "latency", capsys=capsys)
     assert (code, err.count("\n")) == (7, 1)
     assert "no verdict yet, the table is not read" in " ".join(out.split())
-    assert re.search(r"^   `cell`: numbers \(0, 1\)$", out, re.M)
-    assert re.search(r"^   not used: a spread: `acc_old_std`, `acc_new_std`$", out, re.M)
+    assert "\n   not used: `n_params`, `n_layers`\n" in out
+    assert re.search(r"^   not used: a spread: `n_layers_std`$", out, re.M)
     command = shlex.split(re.findall(r"mlaut report .*", out)[0])
     columns = command[command.index("--columns") + 1]
     assert columns == "dataset=COLUMN,strategy=COLUMN,score=COLUMN"
-    for role, names in (("dataset", "cell+angle"), ("score", "acc_old+acc_new")):
-        columns = columns.replace(f"{role}=COLUMN", f"{role}={names}")
-    command[command.index("--columns") + 1] = columns.replace("strategy=COLUMN,", "")
+    command[command.index("--columns") + 1] = "strategy=model,score=n_params"
     main([*command[1:], "--json"])
-    assert "2 strategies (columns)" in capsys.readouterr().out
+    assert "3 strategies (`model`)" in capsys.readouterr().out
 
 
 def test_columns_are_told_with_what_they_are_taken_for(tmp_path):
