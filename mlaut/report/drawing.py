@@ -380,11 +380,11 @@ FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
     "budgets": (_budgets, "Score against the budget of tuning", BUDGETS),
     "times": (_times, "Scores against training time", "summary"),
     "scores": (_scores, "Distribution of scores", "summary"),
-    "ranks": (_ranks, "Average ranks and groups", "summary"),
-    "profile": (_profile, "Performance profile", "standing"),
-    "pairs": (_pairs, "All pairs", "portmanteau tests"),
-    "duels": (_duels, "Pairs that do not depend on the others", "pairs"),
-    "intervals": (_intervals, "Intervals by scenario", "probabilities"),
+    "ranks": (_ranks, "Which of the ranks differ", "portmanteau tests"),
+    "profile": (_profile, "How often each is close to the best", "standing"),
+    "pairs": (_pairs, "All pairs", "pairs"),
+    "duels": (_duels, "Pairs that do not depend on the others", "duels"),
+    "intervals": (_intervals, "How sure each average is", "intervals"),
 }
 """Figures by name: how each is drawn, its heading, and the table that it follows on the page."""
 

@@ -26,7 +26,17 @@ from mlaut.report.tables import TABLES
 _LATE = 2_000  # cells; a larger table is made when its part of the page is opened
 _BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[_/])|(?<=\.)(?=[A-Za-z_])")
 _WHOLE = re.compile(r"mlaut \w+ --\w+|\d{4}-\d\d-\d\d|[\d.]+ %")  # which no line breaks
-_PARTS = ("statistics", "data", "state", "table", "charts", "explorer")  # in this order
+_SCRIPTS = ("statistics", "data", "state", "table", "charts", "explorer")  # in this order
+
+
+PARTS = {
+    "race": ("How did the race go?", "when each left, and what was saved"),
+    "scores": ("How good is each?", "averages, intervals, times, each dataset"),
+    "leader": ("Where is the leader wrong?", "confusion, groups, probabilities or residuals"),
+    "pairs": ("Which of two is better?", "all pairs: how large a difference is, and how sure"),
+    "tests": ("Every other test and number", "ranks, Elo, profiles, tests of all at once, notes"),
+}
+"""Folded parts of a page with the tables of a section: question, and what is in it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ class _PageBlock:
     heading: str
     caption: str
     fold: str
-    of_failures: bool
+    part: str
     pictures: Sequence[Picture]
 
 
@@ -90,7 +100,8 @@ def as_html(report: Contents, *, made: str = "") -> str:
         parts=parts,
         state=state,
         told=[line for line in report.state.lines if line not in report.studied],
-        failed=any(block.of_failures for block in (*state, *of_parts)),
+        failed=any(block.part == "failures" for block in (*state, *of_parts)),
+        folds=PARTS,
         version=__version__,
         made=made or datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         explored=explored,
@@ -149,7 +160,7 @@ def _whole(text: str) -> Markup:
 
 def _scripts(data: bool, explored: bool) -> list[Markup]:
     """Return the scripts of a page: the library of charts unchanged, and MLaut's own."""
-    own = ["page.js", *(f"explorer/{name}.js" for name in _PARTS if data)]
+    own = ["page.js", *(f"explorer/{name}.js" for name in _SCRIPTS if data)]
     texts = ["\n".join(map(_template, own))]
     if explored:
         licence = _template("vendor/uPlot.LICENSE").strip()
@@ -217,7 +228,7 @@ def _blocks(
                 heading=table.heading.format(**words),
                 caption=caption,
                 fold=table.fold.format(**words),
-                of_failures=table.of_failures,
+                part=table.part,
                 pictures=[picture for picture in drawn if picture.after == table.name],
             )
         )

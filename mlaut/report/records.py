@@ -39,8 +39,10 @@ class ReportTable:
     shown : callable
         Returns the form for reading of the section and the table: a `ShownTable`, or a table whose
         columns need no other headers; default the table itself. A form without a row is not shown.
-    of_failures : bool, default False
-        Whether the page shows the table under "Failures and warnings".
+    part : str, default ""
+        Folded part of the page that shows it: a key of `mlaut.report.page.PARTS`, ``"decided"``
+        (how it was decided), or ``"failures"``; default: every other test and number, and of a
+        table of `mlaut.report.state` what was run.
     alone : bool, default False
         Whether ``shown`` needs the section alone: the table has more, and is made for its CSV file.
     """
@@ -54,7 +56,7 @@ class ReportTable:
     fold: str = ""
     needs: str = ""
     shown: Callable[[Any, Any], pd.DataFrame | ShownTable] = lambda _, frame: frame
-    of_failures: bool = False
+    part: str = ""
     alone: bool = False
 
 

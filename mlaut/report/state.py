@@ -362,7 +362,7 @@ def _some(names: pd.Series) -> str:
 
 
 STATE_TABLES = (
-    ReportTable("failures", _failures, (PAGE, TEXT), "Why cells have no result", of_failures=True),
+    ReportTable("failures", _failures, (PAGE, TEXT), "Why cells have no result", part="failures"),
     ReportTable(
         "warnings",
         _warnings,
@@ -370,7 +370,7 @@ STATE_TABLES = (
         "What cells warned of while they were fitted; numbers within a warning are those of its "
         "first cell",
         heading="Warnings of fits",
-        of_failures=True,
+        part="failures",
     ),
     ReportTable(
         "strategies", _strategies, (PAGE,), "Strategies and their cells", heading="Strategies"

@@ -36,7 +36,7 @@ CONFUSION, WHERE = "confusion", "where the errors are"
 _DRAWS = 200  # of samples for tables of a report; 2,000 would take most of its time
 _OF_TESTS = {"statistic_name": "statistic", "statistic": "value", "df": "degrees of freedom"}
 _OF_TESTS |= {"p_value": "p", "null": "null hypothesis", "source": "source"}
-_STANDING = ("P(best)", "expected rank", "Elo", "won duels", "normalised score", "improvability")
+_STANDING = ("expected rank", "Elo", "won duels", "normalised score", "improvability")
 
 
 def _summary(section: Section) -> pd.DataFrame:
@@ -274,153 +274,15 @@ TABLES = (
         needs="decision",
         heading="Behind the verdicts",
         shown=lambda s, _: decision_table(s.decision, below=True),
+        part="decided",
     ),
     ReportTable(
         "summary",
         _summary,
         (PAGE, TEXT, LATEX),
-        "Scores and training times",
-        heading="Summary",
-    ),
-    ReportTable(
-        BUDGETS,
-        lambda s: s.budgets,
-        (PAGE, TEXT),
-        "Mean scores with smaller budgets of tuning. The inner score is that of the tuning folds, "
-        "greater is better, and biased upwards; the honest score is that of the whole search "
-        "without the bias; the outer score is {metric} on the test rows, scenario (c). Seconds are "
-        "CPU seconds that the candidates added to the whole search",
-        heading="How much tuning is enough",
-    ),
-    ReportTable(
-        "shared datasets",
-        lambda s: s.shared.frame,
-        (PAGE, TEXT, LATEX),
-        "Each two strategies on the datasets on which both have a result: sign test, p adjusted by "
-        "Holm's procedure, scenario (c)",
-        needs="shared",
-        heading="On shared datasets",
-    ),
-    ReportTable(
-        "race",
-        lambda s: s.race.to_frame(),
-        (PAGE, TEXT, LATEX),
-        "Race: on how many datasets each strategy was run, and the largest evidence against it",
-        needs="race",
-        heading="Race",
-    ),
-    ReportTable(
-        "race cost",
-        lambda s: s.race.cost,
-        (PAGE,),
-        "Race: cells that were run and left out, and their seconds; those of cells that were left "
-        "out are a forecast from the mean of the strategy",
-        needs="race",
-        heading="Cost of the race",
-    ),
-    ReportTable("race pairs", lambda s: s.race.pairs.to_frame().rename_axis(_PAIR), needs="race"),
-    ReportTable(
-        "standing",
-        _standing,
-        (PAGE,),
-        "Probability of the best average rank, Elo, and other numbers without a unit, scenario (c)",
-        needs="tested",
-        heading="Standing",
-        shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
-    ),
-    ReportTable(
-        "interquartile means",
-        _if_any(lambda results: interquartile_means(results, n_samples=_DRAWS)),
-        (PAGE,),
-        "Mean {metric} of the middle half of all runs, scenario (b)",
-        needs="tested",
-        fold="Interquartile means",
-    ),
-    ReportTable(
-        "stability",
-        _if_any(lambda results: ranking_stability(results, n_samples=_DRAWS)),
-        (PAGE,),
-        "How alike rankings by two halves are: Kendall's tau-b, 1 for the same order",
-        needs="tested",
-        fold="Stability of the ranking",
-    ),
-    ReportTable("profile", _if_any(performance_profile), needs="tested"),
-    ReportTable(
-        "portmanteau tests",
-        lambda s: (
-            pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()])
-            if s.comparison.portmanteau
-            else None
-        ),
-        (PAGE,),
-        "Scenario (c)",
-        needs="tested",
-        heading="Tests of all strategies at once",
-        shown=lambda _, frame: frame[list(_OF_TESTS)].rename(columns=_OF_TESTS),
-    ),
-    ReportTable(
-        "pairs",
-        lambda s: s.comparison.to_frame(),
-        (PAGE, LATEX),
-        "All pairs: p-values for all pairs together ({correction}; Nemenyi's own); effect sizes of "
-        "the first against the second, scenario (c)",
-        needs="tested",
-        fold="Table of all {rows} pairs",
-        shown=lambda s, _: pair_table(s.comparison),
-        alone=True,
-    ),
-    ReportTable(
-        "pairs of one dataset",
-        lambda s: s.one.pair_frame() if s.one.pairs else None,
-        (PAGE, TEXT, LATEX),
-        "All pairs, the first minus the second, with intervals; p for all pairs together; "
-        "probability that the first is better, scenario {scenario}",
-        needs="one",
-        heading="All pairs",
-    ),
-    ReportTable(
-        "each dataset",
-        _each,
-        (PAGE, TEXT),
-        "What each dataset shows for itself, on new rows of its source and not on other datasets",
-        needs="decision",
-        heading="Each dataset for itself",
-    ),
-    ReportTable(
-        CONFUSION,
-        _confusion,
-        (PAGE,),
-        "Of the test rows of each true class, the shares that {leader} predicted as each class, "
-        "scenario {scenario}",
-        needs="one",
-        heading="What it confuses",
-    ),
-    ReportTable(
-        WHERE,
-        _where,
-        (PAGE,),
-        "Errors of {leader} by group, or by fifth of the truth, the worst first: few test rows of "
-        "a part can be bad by chance, scenario {scenario}",
-        needs="one",
-        heading="Where its errors are",
-    ),
-    ReportTable(
-        "duels",
-        lambda s: _duels(s.comparison),
-        (PAGE,),
-        "All pairs, by numbers that stay the same when strategies are added (so p is not "
-        "corrected): datasets that the first wins, ties, and loses; scenario (c)",
-        needs="tested",
-        fold="Wins, ties and losses of all {rows} pairs",
-    ),
-    ReportTable(
-        "probabilities",
-        lambda s: _probabilities(s.comparison),
-        (PAGE,),
-        "Probability that the first strategy is better than the second, by Bayesian tests, not "
-        "corrected for the number of pairs, scenario (c)",
-        needs="tested",
-        fold="Probabilities of all {rows} pairs",
+        "Average scores, their intervals, and mean seconds to tune and fit",
+        heading="Scores and times",
+        part="scores",
     ),
     ReportTable(
         "intervals",
@@ -432,6 +294,165 @@ TABLES = (
         f"Mean {{metric}}; scenario {_SCENARIOS}",
         needs="estimates",
         fold="Table of intervals",
+        part="scores",
+    ),
+    ReportTable(
+        BUDGETS,
+        lambda s: s.budgets,
+        (PAGE, TEXT),
+        "Mean scores with smaller budgets of tuning. The inner score is that of the tuning folds, "
+        "greater is better, and biased upwards; the honest score is that of the whole search "
+        "without the bias; the outer score is {metric} on the test rows, scenario (c). Seconds are "
+        "CPU seconds that the candidates added to the whole search",
+        heading="How much tuning is enough",
+        part="scores",
+    ),
+    ReportTable(
+        "shared datasets",
+        lambda s: s.shared.frame,
+        (PAGE, TEXT, LATEX),
+        "Each two strategies on the datasets on which both have a result: sign test, p adjusted by "
+        "Holm's procedure, scenario (c)",
+        needs="shared",
+        heading="On shared datasets",
+        part="pairs",
+    ),
+    ReportTable(
+        "race",
+        lambda s: s.race.to_frame(),
+        (PAGE, TEXT, LATEX),
+        "Race: on how many datasets each strategy was run, and the largest evidence against it",
+        needs="race",
+        heading="Race",
+        part="race",
+    ),
+    ReportTable(
+        "race cost",
+        lambda s: s.race.cost,
+        (PAGE,),
+        "Race: cells that were run and left out, and their seconds; those of cells that were left "
+        "out are a forecast from the mean of the strategy",
+        needs="race",
+        heading="Cost of the race",
+        part="race",
+    ),
+    ReportTable("race pairs", lambda s: s.race.pairs.to_frame().rename_axis(_PAIR), needs="race"),
+    ReportTable(
+        "standing",
+        _standing,
+        (PAGE,),
+        "Elo: 100 points more win 64 % of duels. Won duels: share of comparisons with one other on "
+        "one dataset that are won. Normalised score: 1 for the best of a dataset, 0 for its "
+        "median. Improvability: the share of its loss that the best of a dataset avoids. "
+        "Scenario (c)",
+        needs="tested",
+        heading="Other ways to rank them",
+        shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
+        part="tests",
+    ),
+    ReportTable(
+        "interquartile means",
+        _if_any(lambda results: interquartile_means(results, n_samples=_DRAWS)),
+        (PAGE,),
+        "Mean {metric} of the middle half of all runs, scenario (b)",
+        needs="tested",
+        fold="Means without the best and worst quarter of runs",
+        part="tests",
+    ),
+    ReportTable(
+        "stability",
+        _if_any(lambda results: ranking_stability(results, n_samples=_DRAWS)),
+        (PAGE,),
+        "How alike rankings by two halves are: Kendall's tau-b, 1 for the same order",
+        needs="tested",
+        fold="Would half of the datasets give the same order?",
+        part="tests",
+    ),
+    ReportTable("profile", _if_any(performance_profile), needs="tested"),
+    ReportTable(
+        "portmanteau tests",
+        lambda s: (
+            pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()])
+            if s.comparison.portmanteau
+            else None
+        ),
+        (PAGE,),
+        "Tests of all strategies at once, scenario (c)",
+        needs="tested",
+        heading="Do any differ at all?",
+        shown=lambda _, frame: frame[list(_OF_TESTS)].rename(columns=_OF_TESTS),
+        part="tests",
+    ),
+    ReportTable(
+        "pairs",
+        lambda s: s.comparison.to_frame(),
+        (PAGE, LATEX),
+        "All pairs: p-values for all pairs together ({correction}; Nemenyi's own); effect sizes of "
+        "the first against the second, scenario (c)",
+        needs="tested",
+        fold="Table of all {rows} pairs",
+        shown=lambda s, _: pair_table(s.comparison),
+        alone=True,
+        part="pairs",
+    ),
+    ReportTable(
+        "pairs of one dataset",
+        lambda s: s.one.pair_frame() if s.one.pairs else None,
+        (PAGE, TEXT, LATEX),
+        "All pairs, the first minus the second, with intervals; p for all pairs together; "
+        "probability that the first is better, scenario {scenario}",
+        needs="one",
+        heading="All pairs",
+        part="pairs",
+    ),
+    ReportTable(
+        "each dataset",
+        _each,
+        (PAGE, TEXT),
+        "What each dataset shows for itself, on new rows of its source and not on other datasets",
+        needs="decision",
+        heading="Each dataset for itself",
+        part="scores",
+    ),
+    ReportTable(
+        CONFUSION,
+        _confusion,
+        (PAGE,),
+        "Of the test rows of each true class, the shares that {leader} predicted as each class, "
+        "scenario {scenario}",
+        needs="one",
+        heading="What it confuses",
+        part="leader",
+    ),
+    ReportTable(
+        WHERE,
+        _where,
+        (PAGE,),
+        "Errors of {leader} by group, or by fifth of the truth, the worst first: few test rows of "
+        "a part can be bad by chance, scenario {scenario}",
+        needs="one",
+        heading="Where its errors are",
+        part="leader",
+    ),
+    ReportTable(
+        "duels",
+        lambda s: _duels(s.comparison),
+        (PAGE,),
+        "All pairs, by numbers that stay the same when strategies are added (so p is not "
+        "corrected): datasets that the first wins, ties, and loses; scenario (c)",
+        needs="tested",
+        fold="Wins, ties and losses of all {rows} pairs",
+        part="pairs",
+    ),
+    ReportTable(
+        "probabilities",
+        lambda s: _probabilities(s.comparison),
+        (PAGE,),
+        "Probability that the first strategy is better than the second, by Bayesian tests, not "
+        "corrected for the number of pairs, scenario (c)",
+        needs="tested",
+        fold="Probabilities of all {rows} pairs",
+        part="pairs",
     ),
     ReportTable("ranks", lambda s: rank_table(s.results), needs="tested"),
     ReportTable("losses", _losses),
@@ -444,6 +465,7 @@ TABLES = (
         "{metric} of each strategy on each dataset",
         heading="By dataset",
         shown=_best_first,
+        part="scores",
     ),
     ReportTable(
         "treatments of missing cells",
@@ -453,7 +475,7 @@ TABLES = (
         "pairs, and not only of those with the first; verdicts are in 'How it was decided')",
         needs="robustness",
         shown=lambda s, _: s.robustness.flips.rename_axis(_PAIR),
-        of_failures=True,
+        part="failures",
     ),
     ReportTable(
         "missing cells",
@@ -462,6 +484,6 @@ TABLES = (
         "Cells without a result",
         fold="All {rows} cells without {metric}",
         shown=lambda _, frame: frame.set_index("dataset"),
-        of_failures=True,
+        part="failures",
     ),
 )

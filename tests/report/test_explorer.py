@@ -246,7 +246,7 @@ def test_long_tables_have_the_rows_in_sight(opened):
     assert page.value("document.querySelector('#explorer table').ariaRowCount ?? 0") is not None
     page.value("document.querySelector('#explorer .long').scrollTop = 1e6")
     until(page, "document.querySelector('#explorer table').textContent.includes('set 399')")
-    pairs = "document.querySelector('[data-late]')"
+    pairs = "document.querySelector('.detail [data-late]')"
     page.value(f"{pairs}.closest('details').open = true; {pairs}.closest('.part').open = true")
     until(page, f"!!{pairs}.querySelector('tbody tr')")
     assert page.value(f"{pairs}.querySelector('table').getAttribute('aria-rowcount')") == "211"

@@ -140,7 +140,7 @@ def test_two_tasks_are_two_sections(tmp_path):
     told = as_html(report)
     outline = Outline(told)
     assert len(outline.ids) == len(set(outline.ids))
-    assert "Everything on accuracy of 3 strategies on 3 datasets</h2>" in told
+    assert "How good is each? Accuracy of 3 strategies on 3 datasets</h2>" in told
     assert told.count("<h3>All pairs</h3>") == 2
     paths = {path.name for path in write_report(report, tmp_path / "out")}
     assert {"accuracy-summary.csv", "datasets.csv", "report.html"} <= paths
@@ -200,7 +200,7 @@ def _sorts(page):
     """Click the heads of the summary: numbers go up, then down; names by the alphabet."""
     table = (
         "[...document.querySelectorAll('table.sortable')]"
-        ".find(one => one.caption.textContent.startsWith('Scores and'))"
+        ".find(one => one.caption.textContent.startsWith('Average scores'))"
     )
     head, body = (
         f"{table}.tHead.rows[0].cells[{{}}]",
@@ -217,7 +217,7 @@ def _sorts(page):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page was not opened")
-def test_figures_are_for_the_dark_and_paper_has_everything(tmp_path, draw_only):
+def test_figures_are_for_the_dark_and_paper_has_what_the_answer_rests_on(tmp_path, draw_only):
     draw_only("ranks")
     study = made_up_study(tmp_path / "s.h5", NAMES[:2], [f"set {i}" for i in range(8)])
     (file,) = write_report(make_report(study), tmp_path / "report.html")
@@ -229,11 +229,14 @@ def test_figures_are_for_the_dark_and_paper_has_everything(tmp_path, draw_only):
             page.ask("Emulation.setEmulatedMedia", features=features)
             page.open(file, 800)
             assert page.value(figure) == expected
-        assert page.value(is_open) == [False] * 4
+        assert page.value(is_open) == [False] * 6
         page.value("dispatchEvent(new Event('beforeprint'))")
-        assert page.value(is_open) == [False, *[True] * 3]  # the explorer is not for paper
+        detail = page.value(is_open.replace("part.open", "part.matches('.detail')"))
+        assert detail == [False, False, False, True, True, True]  # pairs, tests, what was run
+        printed = [False, *(not one for one in detail[1:])]  # the explorer is not for paper
+        assert page.value(is_open) == printed
         page.value("dispatchEvent(new Event('afterprint'))")
-        assert page.value(is_open) == [False] * 4
+        assert page.value(is_open) == [False] * 6
 
 
 def test_the_first_screen_answers(tmp_path, draw_only):

@@ -57,7 +57,7 @@ def test_the_standing_has_the_probability_of_the_best_and_elo(tmp_path, draw_onl
     assert table["average rank"].is_monotonic_increasing
     assert {"Elo low", "rank high", "won duels low"} <= set(table)
     shown = page.as_html(report)
-    assert "<h3>Standing</h3>" in shown
+    assert "<h3>Other ways to rank them</h3>" in shown
     assert "normalised score low" not in shown
 
 

@@ -26,10 +26,10 @@ const unfold = () => {
 addEventListener("hashchange", unfold);
 unfold();
 
-// Paper cannot be unfolded: the folded parts are printed, and folded again afterwards.
+// Paper cannot be unfolded: folded parts are printed but for details, and folded again afterwards.
 let unfolded = [];
 addEventListener("beforeprint", () => {
-  unfolded = [...document.querySelectorAll("details:is(.part, .key):not([open], #explore)")];
+  unfolded = [...document.querySelectorAll("details:is(.part, .key):not([open], .detail, #explore)")];
   unfolded.forEach((part) => { part.open = true; });
 });
 addEventListener("afterprint", () => unfolded.forEach((part) => { part.open = false; }));
