@@ -336,3 +336,14 @@ def test_spreads_of_one_name_belong_to_the_measures_before_them(tmp_path):
     text += "|knn|.6|.1|.5|.2|\n|GP|skipped| | | |\n"
     results = read(tmp_path, text, "pearson", name="t.md")
     assert results.scores.loc["this dataset", ["svm", "knn"]].tolist() == [0.7, 0.6]
+
+
+def test_arrows_of_latex_are_no_part_of_a_name_and_its_cross_is_no_result(tmp_path):
+    path = tmp_path / "table.tex"
+    rows = r"Method & \textbf{AP} $\uparrow$ & AF $\downarrow$ \\ ours & 0.9 & 0.1 \\"
+    rows += r" base & 0.8 & 0.2 \\ old & $\times$ & 0.3 \\"
+    path.write_text(rf"\begin{{tabular}}{{lcc}} {rows} \end{{tabular}}", encoding="utf-8")
+    results = read_results(path, "AP", greater_is_better=True)
+    assert results.scores.loc["this dataset"].to_dict() == {"ours": 0.9, "base": 0.8}
+    assert "`AP` as it stands" in results.how_read
+    assert "not used: 1 row without `AP`, `AF`" in results.how_read

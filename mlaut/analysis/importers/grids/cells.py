@@ -27,6 +27,7 @@ _IMAGE_OR_NOTE = re.compile(
 )
 _GONE = re.compile(
     r"</?[a-zA-Z][^<>]*>|\\[vh]space\*?\{[^}]*\}|\\rotatebox\{[^}]*\}|\\font-weight\w+|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
+    r"|\\(?:up|down)arrow(?![a-zA-Z])"
     r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|superscript|subscript)?\b"
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"
     r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?![a-zA-Z\\])|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
