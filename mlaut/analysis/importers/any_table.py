@@ -22,12 +22,7 @@ from mlaut.analysis.importers.by_plugin import (
 )
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.forms import (
-    Grid,
-    grid_of_frame,
-    grid_of_object,
-    grids_of,
-)
+from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grid_of_object, grids_of
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, without_unit
 from mlaut.analysis.importers.grids.readings import answers_to, read_grid
 from mlaut.analysis.importers.grids.several import is_other, joined, tells_datasets

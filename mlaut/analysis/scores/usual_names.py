@@ -6,15 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-_PARTS = {"test": "test", "holdout": "test", "heldout": "test", "eval": "test", "oos": "test"}
-_PARTS |= {"pred": "test", "predict": "test"}  # of the programs of Hugging Face
-_PARTS |= {"val": "val", "valid": "val", "validation": "val", "dev": "val", "cv": "val"}
-_PARTS |= {"train": "train", "training": "train", "insample": "train"}
-_FILLERS = (
-    *("normalized", "mean", "avg", "average", "final", "overall", "median", "score", "best"),
-    *("global", "metric", "metrics", "classif", "regr"),
-)
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_PARTS: dict[str, str] = {x: part for part, text in _WORDS["parts"].items() for x in text.split()}
+_FILLERS = _WORDS["fillers"]["of_names"].split()
 _GREATER: dict[str, str] = _WORDS["greater"]  # of which more is better
 _NAMES: dict[str, str] = _GREATER | _WORDS["smaller"]
 _KNOWN = {name: name for name in _NAMES}

@@ -1,9 +1,11 @@
 """Small tables with what authors print: each was once misread, or had no way on."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
-from small_tables import read, refused
+from small_tables import ALPHA, BETA, LONG, NAMES, is_wide, read, refused
 
 GRID = "|Model|iris|wine|\n|-|-|-|\n|a|{}|{}|\n|b|{}|{}|\n"
 
@@ -282,3 +284,98 @@ def test_titles_alone_in_their_rows_tell_equal_names_below_apart(tmp_path):
     assert results.strategies == ("base V2", "large V2", "base V1")
     other = table.replace("|V1|||\n|base|", "|V1|||\n|small|")
     assert read(tmp_path, other, name="u.md").strategies == ("base", "large", "small")
+
+
+def test_the_test_part_counts_before_a_plain_name_which_is_of_training(tmp_path):
+    table = LONG.assign(accuracy=0.99, test_accuracy=LONG["acc"]).drop(columns="acc")
+    results = read(tmp_path, table)
+    assert is_wide(results)
+    assert "`test_accuracy` as accuracy" in results.how_read
+
+
+@pytest.mark.parametrize("name", ["MEAN", "__aggregate__"])
+def test_average_rows_of_a_key_without_a_known_name_are_no_dataset(tmp_path, name):
+    means = pd.DataFrame({"disease": name, "model": ["alpha", "beta"], "acc": [0.91, 0.84]})
+    table = pd.concat([LONG.rename(columns={"dataset": "disease"}), means])
+    results = read(tmp_path, table)
+    assert is_wide(results)
+    assert f"rows `{name.strip('_')}` (by name no dataset)" in results.how_read
+
+
+def test_lists_in_cells_do_not_separate_the_cells(tmp_path):
+    inner = LONG.assign(inner_scores="0.1:0.9;1.0:0.8")
+    results = read(tmp_path, inner)
+    assert is_wide(results)
+    assert "`inner_scores`" in results.how_read
+
+
+def test_percent_behind_a_name_is_its_unit(tmp_path):
+    table = LONG.assign(acc_pct=100 * LONG["acc"], acc_std_pct=1.5, f1_pct=50.5, f1_std_pct=2.5)
+    results = read(tmp_path, table.drop(columns="acc"))
+    assert is_wide(results)
+    assert "spreads (`acc_std_pct`, median 0.015) are shown" in results.how_read
+
+
+@pytest.mark.parametrize(
+    "names", [("attend_true", "attend_hat"), ("Expected", "Calculated"), ("label", "pred_label")]
+)
+def test_true_and_predicted_values_are_no_scores(tmp_path, names):
+    table = pd.DataFrame({"user": NAMES, "scene": [*"abcabc"], names[0]: 1, names[1]: [0, 1] * 3})
+    assert "are true and predicted values of rows, and no scores" in refused(tmp_path, table)
+
+
+def test_a_number_in_front_of_several_metrics_may_name_the_strategies(tmp_path):
+    levels = pd.DataFrame({"kept": [1.0, 0.75, 0.5], "mae": [3, 2, 1], "rmse": [3.5, 2.5, 1.5]})
+    assert "--columns strategy=kept" in refused(tmp_path, levels, "rmse")
+
+
+def test_a_setting_that_is_a_number_may_name_the_strategies(tmp_path):
+    table = LONG.assign(share=LONG["model"].map({"alpha": 0.25, "beta": 0.5}), rmse=LONG["acc"])
+    table = table.drop(columns=["model", "acc"])
+    runs = pd.concat([table.assign(seed=i) for i in (1, 2)])
+    assert "--columns strategy=share" in refused(tmp_path, runs, "rmse")
+
+
+def test_the_mean_of_a_metric_is_offered_where_it_is_the_score(tmp_path):
+    table = pd.DataFrame({"strategy_name": NAMES, "Accuracy mean": ALPHA, "Accuracy gain": BETA})
+    assert "'strategy=strategy_name,score=Accuracy mean'" in refused(tmp_path, table)
+
+
+def test_p_values_are_no_scores_beside_those_of_a_test(tmp_path):
+    parts = {f"{x}_{y}": ALPHA for x in ("train", "test") for y in ("spearman", "spearman_pval")}
+    results = read(tmp_path, pd.DataFrame({"model": NAMES, **parts}), "spearman")
+    assert results.scores.shape == (1, 6)
+
+
+def test_rows_of_each_dataset_in_json_are_its_results(tmp_path):
+    rows = [{"model": "alpha", "test_f1": 0.9}, {"model": "beta", "test_f1": 0.8}]
+    each = [{"about": {"name": x, "n": 10}, "results": rows, "task": x} for x in NAMES]
+    results = read(tmp_path, json.dumps(each), "f1", name="t.json")
+    assert results.scores.shape == (6, 2)
+
+
+def test_lists_of_runs_are_of_the_metric_in_their_name(tmp_path):
+    runs = {"r_mean": 0.5, "rmse_mean": 2.5, "r_per_seed": [0.4, 0.5, 0.6], "seeds": [1, 2, 3]}
+    text = json.dumps({"xgboost": runs, "svm": runs})
+    results = read(tmp_path, text, "r", name="t.json", greater_is_better=True)
+    assert results.scores.to_numpy().tolist() == [[0.5, 0.5]]
+    assert "no metric 'rmse'" in refused(tmp_path, text, "rmse", name="t.json")
+    runs |= {"r_per_seed": [0.4, 0.6], "seeds": [1, 2]}
+    means = read(tmp_path, json.dumps({"xgboost": runs, "svm": runs}), "rmse", name="t.json")
+    assert means.scores.to_numpy().tolist() == [[2.5, 2.5]]
+    folds = {"auc_mean": 0.5, "fold_aucs": [0.4, 0.5, 0.6]}
+    text = json.dumps({"xgboost": folds, "svm": folds})
+    assert read(tmp_path, text, "auc", name="t.json").scores.shape == (1, 2)
+    assert "no metric 'accuracy'" in refused(tmp_path, text, "accuracy", name="t.json")
+
+
+def test_texts_that_name_nothing_are_no_scores_of_a_table_without_names(tmp_path):
+    table = pd.DataFrame({"alpha": ALPHA, "beta": BETA, "size": [*"abcabc"]})
+    assert "no column names its rows" in refused(tmp_path, table)
+
+
+def test_an_answer_keeps_the_score_of_the_question(tmp_path):
+    names = {"Embedding strategy": [*"pppqqq"], "Model": [*"aabbaa"], "Rate": [*"rssrrs"]}
+    steps = {"Best AUC": ALPHA, "Step10_AUC": BETA, "Step20_AUC": ALPHA}
+    table = pd.DataFrame({**names, "Head": [*"uuvuvv"], "Tuning": [*"kllkkk"], **steps})
+    assert "score=Best AUC" in refused(tmp_path, table, "auc")

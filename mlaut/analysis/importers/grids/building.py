@@ -88,9 +88,7 @@ def _numbered(level: np.ndarray | None) -> np.ndarray | None:
         order = np.argsort(np.array(each, dtype=float))
     except ValueError:
         order = np.argsort(each.astype(str))
-    place = np.empty(len(each), int)
-    place[order] = np.arange(len(each))
-    return place[codes]
+    return np.argsort(order)[codes]  # the place of each
 
 
 def _index(expected: np.ndarray, datasets: np.ndarray) -> pd.Index:

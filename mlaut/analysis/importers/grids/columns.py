@@ -2,11 +2,18 @@
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import islice
 
 import numpy as np
 
 from mlaut.analysis.importers.grids.cells import WORDS, Column
-from mlaut.analysis.importers.grids.names import is_summary, same_metric, without_unit, word_of
+from mlaut.analysis.importers.grids.names import (
+    PERCENT,
+    is_summary,
+    same_metric,
+    without_unit,
+    word_of,
+)
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 
 _MANY = 5  # rows from which whole numbers among fractions are no accident
@@ -129,17 +136,9 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
     """Return the first or last row, if it is the mean of the others in every column."""
     values = matrix_of(columns)
     n = len(values)
-    if n <= _LEAST or values.shape[1] < 2:
-        return []
-    for row in (n - 1, 0):
-        others = np.delete(values, row, axis=0)
-        if (~np.isnan(others)).sum(axis=0).min() < _LEAST or np.isnan(values[row]).any():
-            continue
-        near = 1.01 * step_of(values[row])
-        middle = np.abs(np.nanmean(others, axis=0) - values[row])
-        if near <= _TELLING * np.nanstd(others, axis=0).max() and np.all(middle <= near):
-            return [row]
-    return []
+    whole = [i for i in (n - 1, 0) if n > _LEAST and not np.isnan(values[i]).any()]
+    found = (i for i in whole if _is_mean(values[i], np.delete(values, i, axis=0).T))
+    return [*islice(found, 1)]
 
 
 def block_averages(names: Sequence[str], values: np.ndarray) -> list[int]:
@@ -355,7 +354,8 @@ def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:
     means: dict[str, str] = {name: name for name in names}
     spreads: dict[str, str] = {}
     for name in names:
-        bare = name.strip(" ()")
+        bare = PERCENT.sub("", name.strip(" ()"))
+        means[name] = bare if means[name] == name else means[name]
         parts = re.split(r"[\s_./|()-]+", bare)
         for at in (-1, 0):
             rest = (bare[: -len(parts[at])] if at else bare[len(parts[0]) :]).strip(" _./|()-")

@@ -1,12 +1,14 @@
 """Grids of cells from any form: files, texts, frames, and folders of files."""
 
 import csv
+import math
 import re
 import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,7 @@ _METRICS = ("metric", "metrics", "measure", "measures")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
 _PAIR = re.compile(r"\s*(.*\S)\s*[:=]\s+([+-]?\d[^\s:=]*)\s*")  # of a name and a number
 _LOGS = ("", ".log", ".out", ".rout")  # what programs print
+_RUNS = ("repeat", "fold")
 _TITLES = 2  # lines above a table
 FILE = "file"  # column with the names of the files of a folder
 
@@ -155,9 +158,8 @@ def _separated(text: str) -> Rows:
     """Return the rows of a text that is separated by commas, tabs, semicolons, bars or blanks."""
     lines = [x for x in text.splitlines() if x.strip() and not re.fullmatch(r"[\s|+=-]+", x)]
     lines = _without_comments(lines)
-    for sign in ("\t", ";", ",", "|"):
-        start = next((i for i, line in enumerate(lines) if sign in line), len(lines))
-        if start <= _TITLES and len(lines) > start + 1 and all(sign in x for x in lines[start:]):
+    for start, sign in product(range(_TITLES + 1), "\t;,|"):  # names in the first line count most
+        if len(lines) > start + 1 and all(sign in x for x in lines[start:]):
             cells = csv.reader(lines[start:], delimiter=sign)
             return _with_corner([[cell.strip() for cell in row] for row in cells])
     each = [re.split(r"\s{2,}|\t", line.strip()) for line in lines]
@@ -480,6 +482,11 @@ def grid_of_object(content: Any) -> Grid:
         note = (*note, *(f"`{x}`" for x in content if x != named[0]))
         content = content[named[0]]
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
+        lists = {x for row in content for x in row if _named_rows(row[x])}
+        if len(lists) == 1:  # of each dataset, beside what describes it
+            (name,) = lists
+            content = [{**row, **each} for row in content for each in row.get(name, ())]
+            content = [{x: cell for x, cell in row.items() if x != name} for row in content]
         return Grid("", _tidy(pd.json_normalize(content)), left=note)
     leaves = list(_leaves(content, (), listed := set[tuple[str, ...]]()))
     if leaves and all(len(way) == 1 for way, _ in leaves):  # a file of a folder
@@ -544,7 +551,11 @@ def _leaves(
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield each number with the way to it; ``listed`` gets the ways to lists."""
     if isinstance(content, dict):
+        sizes = [len(x) for x in content.values() if isinstance(x, list)]
         for name, inner in content.items():
+            alike = isinstance(inner, list) and sizes.count(len(inner)) > 1
+            if alike and role_of(str(name)) in _RUNS:
+                continue  # the numbers of the runs whose scores another list has
             names = name if isinstance(name, tuple) else (name,)
             yield from _leaves(inner, (*way, *map(str, names)), listed)
     elif isinstance(content, list | tuple | np.ndarray | pd.Series):
@@ -606,10 +617,7 @@ def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
         sizes = [len(set(level)) for level in levels]
         rows = list(zip(*levels, strict=True))
         cross = len(set(rows)) == len(rows) and 2 <= len(levels) <= 3
-        product = 1
-        for size in sizes:
-            product *= size
-        if cross and product == len(rows):
+        if cross and math.prod(sizes) == len(rows):
             return [{f"{FILE} part {i}": x for i, x in enumerate(row, 1)} for row in rows]
         if len(levels) == 1 and all(size == len(ways) for size in sizes):
             return [{FILE: row[0]} for row in rows]

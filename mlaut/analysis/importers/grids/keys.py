@@ -180,7 +180,10 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     wanted = g.metric
     if wanted:
         if exact := [x for x in numbers if word_of(x) == word_of(wanted)]:
-            return exact[:1]
+            plain = part_of(exact[0]) == ""  # of training, beside that of a test
+            same = [x for x in usual if plain and same_metric(x, wanted)]
+            tested = [x for x in same if part_of(x) == "test"]
+            return tested if len(tested) == 1 else exact[:1]
         bare = [x for x in numbers if word_of(without_unit(x)) == word_of(wanted)]
         if len(bare) == 1:
             return bare

@@ -1,6 +1,5 @@
 """The reading of a table with one score in a row."""
 
-import re
 from collections.abc import Sequence
 from itertools import combinations, islice
 
@@ -8,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS
+from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import FILE
 from mlaut.analysis.importers.grids.keys import Keys, is_prose, sources_by_dataset
 from mlaut.analysis.importers.grids.names import (
@@ -19,7 +19,7 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, Way, likes, quoted
-from mlaut.analysis.importers.grids.single import strategies_in
+from mlaut.analysis.importers.grids.single import P_VALUE, strategies_in
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import some_of
 from mlaut.markup import counted
@@ -53,32 +53,17 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     has = _of_this_metric(g, keys, has)
     g.keep(has, f"{counted(int((~has).sum()), 'row')} without `{score}`")
     dataset, strategy = list(keys.dataset), list(keys.strategy)
-    for key, what in ((dataset, "dataset"), (strategy, "strategy")):
-        if key:
-            label = g.label(key)
-            methods = ("mean", "median") if what == "strategy" else ()  # as predictions
-            codes, own = pd.factorize(label)
-            over = np.array([is_summary(str(x)) and str(x) not in methods for x in own])
-            summary, empty = over[codes], np.array([not str(x) for x in own])[codes]
-            out = sorted(map(str, own[over]))
-            if out and (~summary).any():
-                g.keep(~summary, f"rows {', '.join(f'`{x}`' for x in out)} (by name no {what})")
-                empty = empty[~summary]
-            if empty.any():
-                rows = counted(int(empty.sum()), "row")
-                raise g.refuse(f"{rows} without a {what} in {key[0]!r}: name it, or drop it")
+    _without_summaries(g, dataset, strategy)
     repeat, fold = list(keys.repeat), list(keys.fold)
     if not keys.single:
         dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
+        _without_summaries(g, [] if keys.dataset else dataset, [])
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
     for key, other in ((dataset, strategy), (strategy, dataset)):
         sparse = not (keys.dataset or g.asked.chosen) and g.n_of(*key) > _SPARSE * g.n
         if (sparse or g.n_of(*key) == g.n) and g.n > 2 and g.n_of(*other) > 1:
             ways = [{"strategy": sorted({*key, *keys.strategy}, key=list(g.columns).index)}]
-            raise g.refuse(
-                f"each {quoted(key)} {_ALONE}",
-                *ways,
-            )
+            raise g.refuse(f"each {quoted(key)} {_ALONE}", *ways)
     column = g.columns[score]
     numbered = {x: g.n_of(x) for x in (*repeat, *fold)}
     repeat = [x for x in repeat if numbered.get(x, 2) > 1]
@@ -107,6 +92,23 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     one, two = (g.label(x) if x else None for x in (repeat, fold))
     parts = (one, two, spread, column.words, sources, tuple(g.unused))
     return Reading(g.label(dataset), g.label(strategy), column.numbers, g.metric, names, *parts)
+
+
+def _without_summaries(g: Sheet, dataset: Names, strategy: Names) -> None:
+    """Leave out the rows that are called averages; raise an error where one has no name."""
+    for key, what in ((dataset, "dataset"), (strategy, "strategy")):
+        if key:
+            methods = ("mean", "median") if what == "strategy" else ()  # as predictions
+            codes, own = pd.factorize(g.label(key))
+            over = np.array([is_summary(str(x)) and str(x) not in methods for x in own])
+            summary, empty = over[codes], np.array([not str(x) for x in own])[codes]
+            out = sorted(map(str, own[over]))
+            if out and (~summary).any():
+                g.keep(~summary, f"rows {', '.join(f'`{x}`' for x in out)} (by name no {what})")
+                empty = empty[~summary]
+            if empty.any():
+                rows = counted(int(empty.sum()), "row")
+                raise g.refuse(f"{rows} without a {what} in {key[0]!r}: name it, or drop it")
 
 
 def _score(g: Sheet, keys: Keys) -> str:
@@ -174,17 +176,19 @@ def _other_key(
         found = (keyed or free)[:1] if len(keyed) == 1 or len(free) == 1 else []
         found = [FILE] if FILE in free else found  # who named the files named what differs
         if not found:
-            need = "strategies" if dataset else "datasets"
-            role = "strategy" if dataset else "dataset"
             if not free and strategy:
                 return [], strategy
             if not free:
-                left = [x for x in g.columns if not g.columns[x].is_number and x not in known]
-                left = [x for x in left if g.n_of(x) > 2 and usual_name(x) is None]
-                ways = [{role: x} for x in left if not g.fixes(known, x)][:2]
+                left = [x for x in g.columns if x not in (*known, *more) and not g.fixes(known, x)]
+                texts = [x for x in left if not g.columns[x].is_number and g.n_of(x) > 2]
+                texts = [x for x in texts if usual_name(x) is None][:2]
+                left = [x for x in left if g.columns[x].is_number and _may_tell(g, x)]
+                settings = [x for x in left if g.is_key([*known, x, *more])][:1]
                 raise g.refuse(
-                    f"no column names the {need}: rows are of one {role}, {_FOLDER}", *ways
+                    f"no column names the strategies: rows are of one strategy, {_FOLDER}",
+                    *({"strategy": x} for x in texts or settings),
                 )
+            need, role = ("strategies", "strategy") if dataset else ("datasets", "dataset")
             ways = [{role: x} for x in (keyed or free)[:3]]
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
@@ -326,7 +330,7 @@ def _may_tell(g: Sheet, name: str) -> bool:
     column = g.columns[name]
     if g.roles[name] in ("spread", "average", "score") or usual_name(name) is not None:
         return False
-    if re.search("p_?val", word_of(name)):
+    if P_VALUE.search(word_of(name)):
         return False
     if g.n_of(name) == g.n:  # the number or the name of a run
         return False
@@ -395,7 +399,9 @@ def _as_part(
         f"{quoted(chosen)}: are the strategies {' and '.join(map(repr, pairs))}, or does it belong "
         "to the datasets, or are they repeats"
     )
-    told: list[Way] = [_told(way) for way in each[:_MOST_WAYS]]
+    alike = [x for x in g.columns if same_metric(measure_in(x, g.metric) or x, g.metric)]
+    kept = {"score": [score]} if {*alike} - {score} else {}  # which the question is about
+    told: list[Way] = [_told(way) | kept for way in each[:_MOST_WAYS]]
     repeats = {"strategy": strategy, "repeat": [*repeat, *chosen]}
     told += [_told((dataset, strategy)) | repeats] * (len(chosen) == 1)
     g.choose(text, told, sure)

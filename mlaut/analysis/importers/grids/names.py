@@ -29,15 +29,24 @@ _KNOWN = {
 _CALL = re.compile(r"\w\((?:.*=.*)?\)$|=(?:true|false|none)\b")  # settings of a program
 _FILE = re.compile(r"\.(?:arff|csv|tsv|txt|dat|mat|mtx|npz|parquet|libsvm)$")  # with data
 DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$|stop_val$)")  # of a training
-PARTS = dict.fromkeys(("test", "testing", "holdout", "held-out", "eval", "test_set"), 0)
-PARTS |= dict.fromkeys(("valid", "val", "validation", "dev", "development", "cv"), 1)
-PARTS |= {"测试集": 0, "开发集": 1, "验证集": 1, "训练集": 2}
-PARTS |= {"train": 2, "training": 2, "all": 3}  # the smallest counts
+_OF_RUNS = re.compile(r"(?:^|_)(?:per_)?(?:folds?|seeds?|runs?|values|list|all|mean|avg)(?=_|$)")
+PERCENT = re.compile(r"(?<=\w)[\s_](?:pct|percent|percentage)$", re.I)
+PARTS = {
+    x: i for i, words in enumerate(WORDS["of_the_data"]) for x in words
+}  # the first count most
 
 
 def word_of(name: object) -> str:
     """Return the name of a column in small letters: ``Data set`` as ``data_set``."""
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())
+
+
+def one_of_runs(name: str) -> str:
+    """Return the metric of a list of runs, as ``auc`` of ``fold_aucs``; any other name itself."""
+    bare = _OF_RUNS.sub("", word_of(name)).strip("_")
+    one = bare.removesuffix("s") if usual_name(bare) is None else bare
+    bare = one if usual_name(one) is not None else bare
+    return bare if bare and not bare.isdigit() and usual_name(name) is None else name
 
 
 def part_in(label: str) -> str:
@@ -48,6 +57,7 @@ def part_in(label: str) -> str:
 
 def without_unit(name: str) -> str:
     """Return a name without brackets, a unit, and arrows: ``Time, s`` as ``Time``."""
+    name = PERCENT.sub("", name)
     return re.sub(r"\([^()]*\)|\[[^\]]*\]|,\s*[^\s,]{1,4}$|[↑↓:*.%]", " ", name).strip()
 
 

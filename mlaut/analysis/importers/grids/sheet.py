@@ -15,7 +15,14 @@ import pandas as pd
 from mlaut.analysis.importers.grids.cells import Column, columns_of, plain
 from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import FILE, Grid
-from mlaut.analysis.importers.grids.names import PARTS, looks_like, part_in, role_of, word_of
+from mlaut.analysis.importers.grids.names import (
+    PARTS,
+    looks_like,
+    one_of_runs,
+    part_in,
+    role_of,
+    word_of,
+)
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest, shortened, some_of
@@ -260,10 +267,14 @@ class Sheet:
                     self.roles[name] = ""
             self.roles |= {name: role for name in chosen if name in self.columns}
         for name in grid.unnamed:  # a level of nested names may have those of metrics
-            labels = self.columns[name].coded[1]
-            usual = [x for x in labels if usual_name(x) is not None]
+            given = self.columns[name].labels().tolist()
+            labels = [one_of_runs(x) for x in given]
+            usual = {x for x in labels if usual_name(x) is not None}
+            if usual or len({*labels}) == 1:
+                usual |= {*labels} - {*given}
             if usual and all(x in usual or role_of(x) in ("size", "spread") for x in labels):
                 self.roles[name] = "metric"
+                self.columns[name] = Column(name, texts=np.array(labels, dtype=object))
         self._pair_spreads()
         if asked.clusters:
             if asked.clusters not in self.columns:

@@ -1,11 +1,12 @@
 """Tables of one dataset: their columns or rows are metrics, and their rows name strategies."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
@@ -22,15 +23,19 @@ from mlaut.analysis.results.tables import usual_metric
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
 
+P_VALUE = re.compile(r"p_?val")
 OF_MODELS = re.compile(r"param|flop|\bg?macs\b", re.I)  # sizes that no dataset has
 _CLASSES = {"precision", "recall", "support"}  # columns of a report of classes
+_TRUE, _PREDICTED = set(WORDS["true"]), set(WORDS["predicted"])
 _NOTHING = "so there is nothing to compare: give a table for each"
 
 
 def may_score(g: Sheet, name: str) -> bool:
     """Return whether a column is no other metric, time, flag or setting by its name or units."""
+    if not g.columns[name].is_number:
+        return False
     numbers = g.columns[name].numbers
-    if np.isin(numbers[~np.isnan(numbers)], (0, 1)).all():
+    if np.isin(numbers[~np.isnan(numbers)], (0, 1)).all() or P_VALUE.search(word_of(name)):
         return False
     plain = g.roles[name] == "" and not g.columns[name].unit and not g.columns[name].kind
     return plain and not is_metric(without_unit(name))
@@ -68,7 +73,13 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if {word_of(x) for x in numbers} >= _CLASSES and not keys.strategy:
         text = f"its rows are classes, as {quoted(sorted(_CLASSES), ', ')} show, of one model"
         raise g.refuse(f"{text}, {_NOTHING} model")
-    if keys.scores or keys.dataset or g.asked.columns.get("score"):
+    if keys.scores or g.asked.columns.get("score"):
+        return keys
+    true, predicted = (_stems(g.columns, words) for words in (_TRUE, _PREDICTED))
+    if both := [x for x in true if x in predicted]:
+        text = f"`{true[both[0]]}` and `{predicted[both[0]]}` are true and predicted values of rows"
+        raise g.refuse(f"{text}, and no scores: store them in a study with `mlaut import`")
+    if keys.dataset:
         return keys
     if not g.asked.chosen and _is_of_pairs(g, numbers):
         text = "its rows and columns have the same names, and its diagonal one value"
@@ -98,6 +109,15 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if not strategies_in(g, rows, said=bool(keys.strategy)):
         return replace(keys, dataset=tuple(rows))
     return replace(keys, strategy=tuple(rows), scores=tuple(scores), single=True)
+
+
+def _stems(names: Iterable[str], words: set[str]) -> dict[str, str]:
+    """Return the names that end or begin with one of some words, by what is left of them."""
+    parts = {name: word_of(name).split("_") for name in names}
+    ends = {name: {0, -1} if len(x) == 2 else {-1} for name, x in parts.items()}
+    found = {name: [x for i in ends[name] if (x := parts[name][i]) in words] for name in parts}
+    both = _TRUE | _PREDICTED
+    return {"_".join(x for x in parts[n] if x not in both): n for n in parts if found[n]}
 
 
 def _is_of_pairs(g: Sheet, numbers: Sequence[str]) -> bool:

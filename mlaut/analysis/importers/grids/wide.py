@@ -55,6 +55,7 @@ _MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
 def read_wide(g: Sheet, keys: Keys) -> Reading:
     """Return the reading of a table with a column for each strategy, or for each dataset."""
     _check_metrics(g, keys)
+    given = list(g.columns)
     rows, kind, why = _rows(g, keys)
     _columns_by_value(g, rows, kind)
     repeat, fold = list(keys.repeat), list(keys.fold)
@@ -84,7 +85,12 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     g.check_units(columns)
     left = [x for x in g.unused if "by its name a summary" in x or "an average" in x]
     if len(columns) == 1 and left and kind == "strategy":
-        raise g.refuse(f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}")
+        said = " ".join(left) * same_metric(measure_in(columns[0], g.metric), g.metric)
+        means = [x for x in given if f"`{x}` (an" in said and same_metric(x, g.metric)]
+        raise g.refuse(
+            f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}",
+            *({"strategy": rows, "score": x} for x in means[:1]),
+        )
     label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
@@ -172,7 +178,11 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         return [], "dataset", ""
     if not texts:
         counted = g.columns[first].numbers.tolist() == list(range(g.n))  # such as trials
-        metric = next((x for x in g.columns if word_of(x) == word_of(g.metric)), first)
+        metric = next((x for x in g.columns if same_metric(x, g.metric)), first)
+        setting = not counted and g.is_key([first]) and not word_of(first).endswith("_id")
+        if metric != first and setting and may_score(g, first):  # in front of several metrics
+            text = f"no column of texts names its rows; if strategies differ by `{first}`"
+            raise g.refuse(text, {"strategy": first})
         front = list(g.columns)[: list(g.columns).index(metric)]
         front = [x for x in front if 1 < g.n_of(x) <= g.n / 2]  # settings in front of their scores
         crossed = [{"strategy": front}] * (len(front) > 1 and g.is_key(front))
