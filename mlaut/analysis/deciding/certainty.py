@@ -128,7 +128,9 @@ def prospects(table: VerdictTable) -> str:
         return f"More {units} are not needed for these verdicts." if enough else ""
     pair = f"to tell {table.leader} from {seen.rival}"
     slim = seen.chance < _SLIM
-    start = f"More {units} would hardly help: with {n} more like these"
+    level = table.leader in table.named(OPEN)  # of one to use, the chance to be the best is large
+    start = f"{table.leader} and {seen.rival} are close to a tie. " * level
+    start += f"More {units} would hardly help: with {n} more like these"
     told = [f"{start}, the chance {pair} is below 10 %."] * slim
     if seen.folds > 1 / 2:
         told.append(f"More folds or repeats would help most {pair}.")

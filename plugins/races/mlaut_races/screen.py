@@ -7,6 +7,7 @@ import pandas as pd
 
 from mlaut.markup import counted
 from mlaut.plugins import (
+    AVOID,
     BASELINE,
     NOW,
     OPEN,
@@ -27,7 +28,8 @@ from mlaut.plugins import (
 from mlaut.report import Section
 from mlaut_races.race import Race
 
-STOPPED = "stopped"  # the verdict on a strategy that left the race
+STOPPED = "stopped"  # the verdict on a strategy that left the race with datasets still to come
+_MOST_OF_TIME = 1 / 2  # share of those that stay in, above which stopping others saves little
 
 
 def race_screen(race: Race, section: Section) -> Screen | None:
@@ -39,10 +41,12 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     left = [first, *(name for name in race.left if name != first)]
     known, frame = race.to_frame(), margins(scored, first)
     alone = USE if race.answered and len(race.left) == 1 else OPEN
-    out = [BASELINE if is_baseline(name) else STOPPED for name in frame.index]
-    frame["verdict"] = np.where(frame.index.isin(left), alone, out)
     has = scored.losses.notna().sum()
     lack = (known["datasets"] - has).clip(lower=0).astype(int)
+    whole = (has + lack)[frame.index] == race.n_datasets
+    out = np.where(whole, AVOID, STOPPED)
+    out[[is_baseline(name) for name in frame.index]] = BASELINE
+    frame["verdict"] = np.where(frame.index.isin(left), alone, out)
     frame = frame.assign(failures=lack, datasets=has, ran=has + lack, **{"average rank": np.nan})
     frame = frame.sort_values(["verdict", "ran"], key=_order, kind="stable")
     frame = frame.loc[[first, *frame.index.drop(first)], [x for x in _COLUMNS if x in frame]]
@@ -52,11 +56,12 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
     table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
     best, risk = listed(left), number(100 * race.terms.alpha)
-    n_out = sum(word == STOPPED for word in frame["verdict"])
+    n_stopped, n_whole = len(table.named(STOPPED)), len(table.named(AVOID))
+    n_out, which = n_stopped + n_whole, f"{n_stopped} of them " * (n_whole > 0)
     more = (
         f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
-        f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse, and "
-        "stopped to save time." * bool(n_out),
+        f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse"
+        f"{f', and {which}stopped to save time' * (n_stopped > 0)}." * bool(n_out),
     )
     answer = f"No clear winner: {best} may be best."
     if race.answered:
@@ -66,6 +71,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         USE: VERDICTS[USE],
         OPEN: "not shown to be worse",
         STOPPED: "shown to be worse than another, so it was run no further",
+        AVOID: "shown to be worse than another; it ran on all datasets",
         BASELINE: VERDICTS[BASELINE],
     }
     again = "For ranks and the usual tests, run what was skipped: mlaut run --complete."
@@ -74,7 +80,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     asked = {
         "How sure is it?": f"The risk that the best was stopped is at most {risk} %, although "
         "they were compared after each dataset.",
-        "What did it cost?": f"{cost}.".replace("cells", "trainings") * bool(cost),
+        "What did it cost?": f"{cost}.{_slowest(race)}".replace("cells", "trainings") * bool(cost),
         "What next?": " ".join((*(caution.to_do for caution in section.cautions), next_)),
     }
     related = with_relatives(related_hint(race.datasets))
@@ -96,5 +102,15 @@ def race_screen(race: Race, section: Section) -> Screen | None:
 _COLUMNS = ("verdict", "ran", "ratio", "difference", "won", "tied", "lost", "failures", "datasets")
 
 
+def _slowest(race: Race) -> str:
+    """Return why a race saved little: those that were never stopped took most of the time."""
+    if race.cost is None or not race.cost["seconds left out"].sum():
+        return ""
+    seconds = race.cost["seconds"]
+    share = seconds[list(race.left)].sum() / seconds.sum()
+    told = f" {listed(race.left)} took {100 * share:.0f} % of the time spent."
+    return told if share > _MOST_OF_TIME else ""
+
+
 def _order(values: pd.Series) -> pd.Series:
-    return values.isin([STOPPED, BASELINE]) if values.name == "verdict" else -values
+    return values.isin([STOPPED, AVOID, BASELINE]) if values.name == "verdict" else -values

@@ -3,6 +3,7 @@
 import contextlib
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -235,7 +236,7 @@ def test_its_page_has_a_row_for_each_strategy(raced):
     (section,) = make_report(raced / "study.h5").sections
     screen, race = section.race.screen(section), section.race
     rows = screen.groups[0].rows
-    assert {row.name for row in rows if row.verdict != "stopped"} == set(race.left)
+    assert {row.name for row in rows if row.verdict == "may be best"} == set(race.left)
     known = section.scored.losses.notna()  # with datasets that ran when a strategy left
     ran = [column.key for column in screen.columns].index("ran")
     assert {row.name: int(row.texts[ran][0]) for row in rows} == known.sum().to_dict()
@@ -246,6 +247,18 @@ def test_its_page_has_a_row_for_each_strategy(raced):
     assert all(name in screen.answer for name in race.left)
     assert screen.answer.startswith(f"No clear winner: {screen.first} and ")
     assert screen.more[0] == f"If you must choose now, use {screen.first}: it is ahead on average."
+    whole = {row.name for row in rows if row.texts[ran][0] == str(N_DATASETS)}
+    assert {row.name for row in rows if row.verdict == "stopped"}.isdisjoint(whole)
+
+
+def test_its_page_calls_none_stopped_that_ran_on_all_datasets(raced):
+    (section,) = make_report(raced / "study.h5").sections
+    out = [name for name in section.race.strategies if name not in section.race.left]
+    ran = int(section.scored.losses[out[0]].notna().sum())
+    screen = replace(section.race, n_datasets=ran).screen(section)  # no dataset came after it
+    verdicts = {row.name: row.verdict for row in screen.groups[0].rows}
+    assert verdicts[out[0]] == "avoid"
+    assert screen.more[1].startswith(f"{len(out)} other")
 
 
 @pytest.mark.slow

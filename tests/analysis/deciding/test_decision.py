@@ -328,6 +328,9 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():
         seen = replace(found, outlook=found.outlook._replace(chance=chance))
         assert (told in seen.certainty()) == (chance < 0.1)
         assert ("the chance" in seen.sentence().replace(told, "")) is False
+    slim = found.outlook._replace(chance=0.01)
+    level = replace(found, outlook=slim, frame=found.frame.assign(verdict="may be best"))
+    assert f"A and B are close to a tie. {told}" in level.certainty()
     sure = decided(table(A=0.0, B=0.2))
     assert sure.outlook is None
     assert sure.certainty()[-1] == "More datasets are not needed for these verdicts."
