@@ -58,8 +58,9 @@ def test_columns_with_the_metric_in_their_names_are_read_beside_others(tmp_path)
     assert (results.datasets, results.strategies) == ((*SETS,), ("base_miou", "aux_miou"))
     assert "`base_pixels` (not of miou)" in results.how_read
     table = table.rename(columns={"base_pixels": "base_miou__max"})  # of base_miou
-    asked = refused(tmp_path, table, "miou", greater_is_better=True)
-    assert asked.endswith("--columns score=base_miou+aux_miou --greater-is-better")
+    results = read(tmp_path, table, "miou", greater_is_better=True)
+    assert results.strategies == ("base_miou", "aux_miou")
+    assert "`base_miou__max` (a spread)" in results.how_read
 
 
 def test_a_column_called_as_the_metric_is_the_score(tmp_path):

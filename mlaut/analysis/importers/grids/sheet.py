@@ -294,12 +294,11 @@ class Sheet:
             if said & {first, *more}:
                 continue
             if self.columns[mean].spreads is None and not re.search("min|max", first, re.I):
-                spreads = self.columns[first].numbers
+                spreads = self.columns.pop(first).numbers
                 self.columns[mean] = replace(self.columns[mean], spreads=spreads)
+                self.paired[mean] = first
             self.roles[mean] = "" if self.roles[mean] == "average" else self.roles[mean]
-            self.paired[mean] = first
-            del self.columns[first]
-            self.drop(more, "a spread")
+            self.drop([first, *more], "a spread")
 
     def spreads_of(self, scores: Sequence[str]) -> str:
         """Return the names of the spreads of scores; those of others are not used."""
