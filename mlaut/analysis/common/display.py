@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import one_of
 from mlaut.lazy import pd
 from mlaut.markup import marked, printable
 
@@ -54,11 +53,6 @@ def p_text(p: float) -> str:
     """
     sign = "<" if p <= SMALLEST_P else "="
     return f"p {sign} {number(p, 3 if p >= 1e-4 else 2)}"
-
-
-def check_scenario(scenario: str) -> None:
-    """Raise `AnalysisError` for a scenario that is not a key of `SCENARIOS`."""
-    one_of("scenario", scenario, SCENARIOS)
 
 
 class Shown:

@@ -7,18 +7,18 @@ Numbers are stored unrounded and rounded only for display. No p-value is 0: a p-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
+from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import (
     SCENARIOS,
     SMALLEST_P,
     Shown,
-    check_scenario,
     number,
     p_text,
     tabulated,
@@ -33,7 +33,34 @@ _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Estimate(Shown):
+class _Result(Shown):
+    """What every result has: its name, the scenario that it is about, and notes."""
+
+    name: str
+    scenario: str = "(c)"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        one_of("scenario", self.scenario, SCENARIOS)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _Tested(_Result):
+    """What the result of a test of one pair, and of all pairs, has: see `TestResult`."""
+
+    strategies: tuple[str, ...]
+    null: str
+    source: str
+    metric: str = ""
+    alternative: str = "two-sided"
+    statistic_name: str = "statistic"
+    df: float | tuple[float, ...] | None = None
+    n: int = 0
+    unit: str = "datasets"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Estimate(_Result):
     """Estimated number with its standard error and interval.
 
     Attributes
@@ -65,7 +92,6 @@ class Estimate(Shown):
     'mean loss 0.25, 95 % interval [0.125, 0.375], scenario (a)'
     """
 
-    name: str
     value: float
     standard_error: float = np.nan
     low: float = np.nan
@@ -73,13 +99,8 @@ class Estimate(Shown):
     confidence: float = 0.95
     method: str = ""
     quantile: float = np.nan
-    scenario: str = "(c)"
     n: int = 0
     unit: str = "datasets"
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_scenario(self.scenario)
 
     def title(self) -> str:  # noqa: D102 - inherited
         method = f", {self.method}" if self.method else ""
@@ -105,7 +126,7 @@ class Estimate(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TestResult(Shown):
+class TestResult(_Tested):
     """Result of one test.
 
     Attributes
@@ -153,26 +174,14 @@ class TestResult(Shown):
 
     __test__: ClassVar[bool] = False  # pytest: not a class of tests
 
-    name: str
-    strategies: tuple[str, ...]
-    null: str
-    source: str
-    metric: str = ""
-    scenario: str = "(c)"
-    alternative: str = "two-sided"
     statistic: float | None = None
-    statistic_name: str = "statistic"
-    df: float | tuple[float, ...] | None = None
     p_value: float | None = None
     probabilities: Mapping[str, float] = field(default_factory=dict)
     effects: tuple[Estimate, ...] = ()
-    n: int = 0
-    unit: str = "datasets"
     ties: int = 0
-    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_scenario(self.scenario)
+        super().__post_init__()
         named = {**self.probabilities, **({} if self.p_value is None else {"p": self.p_value})}
         for name, value in named.items():
             if not -1e-12 <= value <= 1 + 1e-12:
@@ -252,14 +261,8 @@ def _versus(strategies: Sequence[str]) -> str:
     return strategies[0] if len(strategies) == 1 else f"{len(strategies)} strategies"
 
 
-_SHARED = (
-    *("name", "null", "source", "metric", "scenario", "alternative", "statistic_name", "df"),
-    *("n", "unit"),
-)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Pairwise(Shown):
+class Pairwise(_Tested):
     """Result of one test for every pair of strategies.
 
     Attributes
@@ -293,25 +296,13 @@ class Pairwise(Shown):
     'Paired t-test of 2 strategies (12 datasets): 1 of 1 pairs at or below 0.05, scenario (c).'
     """
 
-    name: str
-    strategies: tuple[str, ...]
     tables: Mapping[str, pd.DataFrame]
-    null: str
-    source: str
-    metric: str = ""
-    scenario: str = "(c)"
-    alternative: str = "two-sided"
-    statistic_name: str = "statistic"
-    df: float | tuple[float, ...] | None = None
     effects: Mapping[str, str] = field(default_factory=dict)
     confidence: float = 0.95
-    n: int = 0
-    unit: str = "datasets"
-    notes: tuple[str, ...] = ()
     pair_notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_scenario(self.scenario)
+        super().__post_init__()
         names, known = list(self.strategies), None
         now = self.tables.known if isinstance(self.tables, Late) else self.tables
         for key, table in now.items():
@@ -369,15 +360,15 @@ class Pairwise(Shown):
             return self.value(key, first, second) if key in self.tables else None
 
         note = self.pair_notes.get((first, second)) or self.pair_notes.get((second, first))
+        same = {item.name: getattr(self, item.name) for item in fields(_Tested)}
+        own = {"strategies": (first, second), "notes": (*self.notes, *((note,) if note else ()))}
         return TestResult(
-            **{key: getattr(self, key) for key in _SHARED},
-            strategies=(first, second),
+            **(same | own),
             statistic=get("statistic"),
             p_value=get("p_value"),
             probabilities={key: self.value(key, first, second) for key in self._probabilities},
             effects=tuple(self._effect(name, get) for name in self.effects),
             ties=int(get("ties") or 0),
-            notes=(*self.notes, *((note,) if note else ())),
         )
 
     @property
@@ -521,7 +512,7 @@ class Pairwise(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ResultTable(Shown):
+class ResultTable(_Result):
     """Table of estimates with one row for each strategy or dataset.
 
     Attributes
@@ -535,15 +526,9 @@ class ResultTable(Shown):
     notes : tuple of str
     """
 
-    name: str
     frame: pd.DataFrame
     source: str
     metric: str = ""
-    scenario: str = "(c)"
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_scenario(self.scenario)
 
     def title(self) -> str:  # noqa: D102 - inherited
         on = f" of {self.metric}" if self.metric else ""

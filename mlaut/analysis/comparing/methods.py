@@ -1,7 +1,7 @@
 """Paragraph on the methods of a comparison for a paper, with its references."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -10,6 +10,7 @@ from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.words import unit
+from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
 
@@ -113,48 +114,54 @@ class Methods:
 
 def methods_of(stats: Numbers, decision: Decision) -> Methods:
     """Return the paragraph on what a comparison computed and a decision used."""
+    found = (_missing(stats), _pairs(stats, decision), _all(stats), _best(decision))
+    texts = [text for part in (*found, _chosen(decision)) for text in part]
+    return methods_in([_data(stats), *texts])
+
+
+def methods_in(sentences: Sequence[str]) -> Methods:
+    """Return the paragraph of these sentences, and of one on what computed the numbers."""
     from mlaut import __version__
 
-    sentences = [
-        _data(stats),
-        *_missing(stats),
-        *_pairs(stats, decision),
-        *_all(stats),
-        *_best(decision),
-        *_chosen(decision),
-        f"All numbers were computed by MLaut {__version__} {{kazakov2019}}.",
-    ]
-    return Methods(" ".join(sentences))
+    by = f"All numbers were computed by MLaut {__version__} {{kazakov2019}}."
+    return Methods(" ".join([*sentences, by]))
 
 
-def _plain(text: object) -> str:
+def compared_by(results: Results, on: str) -> str:
+    """Return the start of the paragraph: how many strategies, on what, by which metric."""
+    better = "higher" if results.metric.greater_is_better else "lower"
+    return (
+        f"We compared {len(results.strategies)} strategies on {plain(on)} by "
+        f"{plain(results.metric.name)} ({better} is better)"
+    )
+
+
+def plain(text: object) -> str:
     """Return text of a study without braces, which mark sources here."""
     return str(text).replace("{", "(").replace("}", ")")
 
 
 def _data(stats: Numbers) -> str:
     results = stats.results
-    better = "higher" if results.metric.greater_is_better else "lower"
     tests = results.cells.shape[2] * results.cells.shape[3]
     mean = f", the mean over {tests} test sets of each dataset" if tests > 1 else ""
+    start = compared_by(results, counted(len(results.datasets), "dataset"))
     return (
-        f"We compared {len(results.strategies)} strategies on "
-        f"{counted(len(results.datasets), 'dataset')} by {_plain(results.metric.name)} "
-        f"({better} is better){mean}; datasets are the sample, so the claims are about new "
-        "datasets of this kind."
+        f"{start}{mean}; datasets are the sample, so the claims are about new datasets of this "
+        "kind."
     )
 
 
 def _missing(stats: Numbers) -> Iterator[str]:
     if stats.results.gaps:
-        yield f"Not every cell has a result: {_plain('; '.join(stats.results.gaps))}."
+        yield f"Not every cell has a result: {plain('; '.join(stats.results.gaps))}."
 
 
 def _pairs(stats: Numbers, decision: Decision) -> Iterator[str]:
     terms = decision.chosen.analysis
     test = TESTS[terms.test]
     control = terms.question.partition(":")[2].strip()
-    against = f" with {_plain(control)}" if control else " in pairs"
+    against = f" with {plain(control)}" if control else " in pairs"
     sure = (
         f"the most probable ones, of which at most {terms.alpha:g} in all are expected to be false"
     )
@@ -198,7 +205,7 @@ def _all(stats: Numbers) -> Iterator[str]:
 def _best(decision: Decision) -> Iterator[str]:
     if decision.decided and decision.chances is not None:
         yield (
-            f"The probability that a strategy has the best {_plain(decision.chances.name)} is the "
+            f"The probability that a strategy has the best {plain(decision.chances.name)} is the "
             "posterior one under a Dirichlet process, by which strategies may be equal {neal2000}."
         )
     if any(decision.bounds.get(name, 0) for name in decision.best[1:]):
@@ -210,9 +217,9 @@ def _best(decision: Decision) -> Iterator[str]:
 
 def _chosen(decision: Decision) -> Iterator[str]:
     chosen = decision.chosen
-    yield f"The question, metric, test and level were {_plain(chosen.when)}."
+    yield f"The question, metric, test and level were {plain(chosen.when)}."
     for change in chosen.changes:
-        yield f"The analysis was {_plain(change)}."
+        yield f"The analysis was {plain(change)}."
     if not decision.decided:
         yield (
             f"With {decision.n} datasets, fewer than the {decision.least} that are needed, nothing "

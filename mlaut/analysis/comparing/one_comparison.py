@@ -11,7 +11,7 @@ from mlaut.analysis.common.arguments import one_of
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.comparing.comparison import Comparison
-from mlaut.analysis.comparing.methods import Methods
+from mlaut.analysis.comparing.methods import Methods, compared_by, methods_in, plain
 from mlaut.analysis.deciding.one_dataset import (
     LACOSTE,
     MAIN_TESTS,
@@ -114,22 +114,15 @@ class OneComparison(Comparison):
 
 def methods_of_one(decision: OneDecision) -> Methods:
     """Return the paragraph on what a decision on one dataset used."""
-    from mlaut import __version__
-
     one = decision.one
-    better = "higher" if decision.scorer.greater_is_better else "lower"
     about = "; each has one score, so nothing is claimed."
     if not decision.alone:
         how, where = ("with", "more repeats on these rows") if one.of_runs else ("split by", "")
         about = (
-            f", {how} {one.scheme}; the claims are of scenario {one.scenario}, "
+            f", {how} {plain(one.scheme)}; the claims are of scenario {one.scenario}, "
             f"{where or SCENARIOS[one.scenario]}, and not about other datasets."
         )
-    texts = [
-        f"We compared {len(one.results.strategies)} strategies on "
-        f"{one.results.datasets[0]} by {decision.metric} ({better} is better)"
-        f"{about}".replace("{", "(").replace("}", ")")
-    ]
+    texts = [f"{compared_by(one.results, decision.dataset)}{about}"]
     if decision.decided:
         by = decision.corrected_by
         source = {"jointly": " (step-down {westfall1993})", "Holm's": " {holm1979}"}.get(by, "")
@@ -140,8 +133,7 @@ def methods_of_one(decision: OneDecision) -> Methods:
         )
         posterior = "Probabilities to be the best are of Student's posterior {corani2015}."
         texts += [posterior] * ("P(best)" in decision.frame)
-    texts.append(f"All numbers were computed by MLaut {__version__} {{kazakov2019}}.")
-    return Methods(" ".join(texts))
+    return methods_in(texts)
 
 
 def compare_one(
@@ -167,9 +159,7 @@ def compare_one(
     every = one.tests(correction, results.region(rope))
     if test and test not in named:
         one_of("test", test, every)
-    chances = one.chances()
-    ranks = pd.Series(one.losses, list(results.strategies)).round(12).rank(method="min")
-    frame = pd.DataFrame({"average_rank": ranks, "P(best)": chances}).sort_values("average_rank")
+    frame = pd.DataFrame({"average_rank": one.ranks, "P(best)": one.chances()})
     return OneComparison(
         results=results,
         alpha=alpha,
@@ -177,7 +167,7 @@ def compare_one(
         estimates={one.scenario: one.table()},
         ranks=ResultTable(
             name="Order of the means",
-            frame=frame.rename_axis("strategy"),
+            frame=frame.sort_values("average_rank").rename_axis("strategy"),
             source="",
             metric=results.metric.loss_name,
             scenario=one.scenario,

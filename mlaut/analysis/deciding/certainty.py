@@ -58,14 +58,14 @@ def _agree(table: VerdictTable) -> str:
     if unsure:
         texts.append(_unconfirmed(table, unsure))
     texts = texts or [
-        f"{x.how.words}, {differs(x, table.leader, _MOST_OTHER)}"
+        f"{x.how.words}, {differs(x, table, _MOST_OTHER)}"
         for x in table.checks
         if x.than or x.faint
     ]
     if not texts:
         every = {1: f"{others} agrees", 2: "both other analyses agree"}
         return f"Yes: {every.get(n, f'all {others} agree')}."
-    start = "Partly" if all(check.leads for check in table.checks) else "No"
+    start = "No" if table.leader in found else "Partly"
     return f"{start}: {'; '.join(texts)}."
 
 
@@ -96,7 +96,7 @@ def next_steps(table: VerdictTable, outlook: str) -> str:
         n = len(table.fragile)
         which = "1 verdict depends" if n == 1 else f"{n} verdicts depend"
         steps.append(f"Fill in the missing results, if you can: {which} on them ({MARK}).")
-    if table.hint or any(check.how == RELATED and not check.leads for check in table.checks):
+    if table.hint or any(x.how == RELATED and table.leader in x.without for x in table.checks):
         steps.append("Say which datasets have one source (clusters).")
     steps += filter(None, [outlook])
     if table.fragile and not outlook and len(table.best) > len(table.ahead):
@@ -150,9 +150,10 @@ def missing(table: VerdictTable) -> str:
 def _treated(table: VerdictTable, check: Check) -> str:
     """Return what another treatment of missing results says of the choice, and of others."""
     how, leader = f"{check.how.words[:1].upper()}{check.how.words[1:]}", table.leader
-    if differs(check, leader) == "the same":
+    if differs(check, table) == "the same":
         return f"{how}, the verdicts are the same"
-    choice = f"{leader} {'may still be best' if check.leads else 'is shown to be worse'}"
+    kept = "is shown to be worse" if leader in check.without else "may still be best"
+    choice = f"{leader} {kept}"
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
     if len(names) > _MOST_OTHER:
         n, few = len(table.named(AVOID)), len(check.faint)
@@ -167,13 +168,13 @@ def _treated(table: VerdictTable, check: Check) -> str:
     return f"{how}, {choice}{', but ' * bool(parts)}{', and '.join(parts)}"
 
 
-def differs(check: Check, leader: str, most: int = MOST_NAMED) -> str:
+def differs(check: Check, table: VerdictTable, most: int = MOST_NAMED) -> str:
     """Return how the answer of a check differs, with so many names."""
-    worse = "differ" if check.control else "be worse"
+    worse = "differ" if table.control else "be worse"
     parts = (
         (check.also, f"not shown to {worse}"),
         (check.without, f"shown to {worse}"),
-        (check.than, f"not shown to be worse than {leader}"),
+        (check.than, f"not shown to be worse than {table.leader}"),
         (check.faint, f"not shown to {worse} (too few datasets)"),
     )
     texts = [f"{listed(names, most)} {be(names)} {verb}" for names, verb in parts if names]

@@ -69,13 +69,12 @@ class Decision(VerdictTable, Shown):
 
     def caveats(self) -> tuple[str, ...]:
         """Return what weakens the answer: doubts, how it was run, what decides, and gaps."""
-        doubted = [name for word in verdict.DOUBTED for name in self.named(word)]
         doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
         changed = (
             f"the way to compare was {x}; before, the choice may be another" for x in changes
         )
         texts = [words.order(self), certainty.missing(self), *changed]
-        texts += [self.hint, with_relatives(self.related, self.checks, doubted)]
+        texts += [self.hint, with_relatives(self.related, self)]
         # `certainty.missing` tells in one sentence what all cells that count as last do.
         texts += [x for x in self.gaps if not (self.last and x.endswith(COUNTED_LAST))]
         told = tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in (*doubt, *texts) if x)
@@ -120,7 +119,7 @@ class Decision(VerdictTable, Shown):
 
     def checks_frame(self) -> pd.DataFrame:
         """Return one row for each check, which asks the question in another way."""
-        rows = [(check.how.words, certainty.differs(check, self.leader)) for check in self.checks]
+        rows = [(check.how.words, certainty.differs(check, self)) for check in self.checks]
         return pd.DataFrame(rows, columns=["asked by", "answer"]).set_index("asked by")
 
     def notes_text(self) -> tuple[str, ...]:
@@ -182,10 +181,10 @@ def decide_study(
     if not counted.decided:
         return _seen_from(counted, case)
     evidence = Evidence.of(case)
-    led = _led(counted, case, evidence)
+    led = _seen_from(_led(counted, case, evidence), case)
     if not led.leader:
-        return _seen_from(led, case)
-    judged = _judged(_seen_from(led, case), case, evidence)
+        return led
+    judged = _judged(led, case, evidence)
     every = {**evidence.others, **(others or {})}
     checked = replace(judged, checks=checks(judged, case.names, every, evidence.better))
     return _with_prospects(checked, case, evidence)
@@ -475,8 +474,7 @@ def checks(
             tuple(n for n in draft.frame.index if n in group)
             for group in (lacking - faint, more, beaten - faint, faint)
         )
-        leads = control is not None or draft.leader not in worse
-        found.append(Check(how, also, without, leads, than, few, control is not None))
+        found.append(Check(how, also, without, than, few))
     return tuple(found)
 
 

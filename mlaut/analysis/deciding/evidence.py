@@ -152,13 +152,12 @@ def _other_tests(case: Case) -> dict[Way, Pairwise]:
         for test in (_BY_SIGNS if results.metric.incomparable else _CHECKED)
         if test != analysis.test and test in compared.pairs
     }
-    if results.clusters is None and (sources := related_names(results.datasets)):
-        test = (
-            ranks.joint_sign_test if results.metric.incomparable else ranks.joint_signed_rank_test
-        )
+    known = results.clusters is not None
+    by_signs = analysis.test == "sign" if known else bool(results.metric.incomparable)
+    test = ranks.joint_sign_test if by_signs else ranks.joint_signed_rank_test
+    if not known and (sources := related_names(results.datasets)):
         every[RELATED] = test(results.with_clusters(sources))
-    if results.clusters is not None and analysis.test != "t":
-        test = ranks.joint_sign_test if analysis.test == "sign" else ranks.joint_signed_rank_test
+    if known and analysis.test != "t":
         for unit in ("source", "dataset"):
             every[Way(f"counting each {unit} once")] = test(results, weights=unit)
     # a t-test may be of those strategies alone that have means

@@ -191,6 +191,12 @@ class OneDataset:
         return self.test not in (MCNEMAR, PAIRED, WELCH) and (enough or self.scenario == "(a)")
 
     @property
+    def ranks(self) -> pd.Series:
+        """Order of the mean losses, 1 for the best; equal ones share the first place of both."""
+        ranks = pd.Series(self.losses, list(self.results.strategies)).round(12)
+        return ranks.rank(method="min")
+
+    @property
     def pairs(self) -> Pairs:
         """All pairs of the strategies."""
         return Pairs.of(self.results.strategies)

@@ -361,8 +361,7 @@ def shown_alone(name: str, one: Decision | str) -> Alone:
 
 def _frame(one: OneDataset, known: Results) -> pd.DataFrame:
     """Return the columns of the table that need no test, the best mean first."""
-    ranks = pd.Series(one.losses, list(one.results.strategies)).round(12).rank(method="min")
-    frame = pd.DataFrame({"verdict": verdict.UNDECIDED, "average rank": ranks})
+    frame = pd.DataFrame({"verdict": verdict.UNDECIDED, "average rank": one.ranks})
     frame[f"mean {one.results.metric.name}"] = one.ends.value
     frame["low"], frame["high"] = one.ends.low, one.ends.high
     if one.of_runs:

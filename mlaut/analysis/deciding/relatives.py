@@ -1,11 +1,12 @@
 """Datasets whose names look related, although no source says so."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mlaut.analysis.deciding.certainty import differs
-from mlaut.analysis.deciding.verdict_table import RELATED, Check
+from mlaut.analysis.deciding.verdict_table import RELATED, VerdictTable
+from mlaut.analysis.deciding.verdicts import DOUBTED
 
 _MARKED = re.compile(r"([^/]+)/|(.*?[^\W\d]{2}.*?)[\s_.:-]")  # solar/H, heart-va
 _NUMBERED = re.compile(r"(.*[^\W\d]{2})\d+$|(.*[a-z])[A-Z]$")  # ecg1, CricketX
@@ -67,16 +68,18 @@ def related_hint(names: Sequence[str]) -> str:
     return f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})."
 
 
-def with_relatives(hint: str, checks: Iterable[Check] = (), doubted: Collection[str] = ()) -> str:
-    """Return a hint on related names, with what follows if related ones count as one.
+def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
+    """Return a hint on related names, with what follows for a decision if related ones are one.
 
-    The ``doubted`` strategies are left out of it: their verdicts say already that others doubt.
+    Strategies whose verdicts say already that other tests doubt them are left out of it.
     """
-    found = [check for check in checks if check.how == RELATED]
-    told = [replace(x, also=tuple(y for y in x.also if y not in doubted)) for x in found]
-    then = "".join(differs(check, "", _TOLD) for check in told).replace(
-        "the same", "the choice is the same"
-    )
-    weaker = "If they are, the evidence is weaker"
-    then = f"If related ones count as one dataset, {then}" if then else weaker
-    return f"{hint} {then}." if hint else ""
+    if not hint:
+        return ""
+    then = "If they are, the evidence is weaker"
+    for check in table.checks if table else ():
+        if table and check.how == RELATED:
+            doubted = [name for word in DOUBTED for name in table.named(word)]
+            firm = replace(check, also=tuple(name for name in check.also if name not in doubted))
+            found = differs(firm, table, _TOLD).replace("the same", "the choice is the same")
+            then = f"If related ones count as one dataset, {found}"
+    return f"{hint} {then}."

@@ -50,25 +50,19 @@ class Check:
         ``also``: strategies that are to be avoided, but that this check does not show to be worse
         (for a control: to differ). ``without``: strategies that may be the best, but that this
         check shows to be worse. An undecided strategy is in neither.
-    leads : bool
-        Whether this check shows no strategy to be better than the leader.
     than : tuple of str
         Strategies to be avoided that a treatment of missing cells does not show to be worse than
         the leader, as the primary test does, but than others.
     faint : tuple of str
         Strategies to be avoided that fewer datasets do not show to be worse; that they are worse
         does not depend on a missing result, or so few datasets show nothing.
-    control : bool, default False
-        Whether the question is which strategies differ from a control.
     """
 
     how: Way
     also: tuple[str, ...]
     without: tuple[str, ...]
-    leads: bool
     than: tuple[str, ...] = ()
     faint: tuple[str, ...] = ()
-    control: bool = False
 
 
 class Caution(NamedTuple):
@@ -259,7 +253,7 @@ class VerdictTable:
         """
         if len(self.without) == 1 and self.then not in self.best:
             return f"without {self.without[0]} {self.then} leads"
-        worse = any(not check.leads for check in self.checks)
+        worse = any(self.leader in check.without for check in self.checks)
         return f"another analysis shows {self.leader} to be worse" * worse
 
     @property

@@ -158,10 +158,7 @@ def order(table: VerdictTable) -> str:
     """Return what decides the order, where averages suggest another one; else an empty text."""
     if table.control or not (ahead := _ahead(table)):
         return ""
-    name, first, ratio = ahead[0], table.first[0], table.size == "ratio"
-    side = "above" if table.scorer.greater_is_better else "below"
-    size = _range(abs(table.frame[table.size][name]))
-    how = sizes(table, [name]) if ratio else f"{table.metric} {size} {side} {first}"
+    name = ahead[0]
     won, tied, lost, failed = (
         int(table.frame[key][name]) for key in ("won", "tied", "lost", "failures")
     )
@@ -169,7 +166,8 @@ def order(table: VerdictTable) -> str:
     if table.last and failed and not but:
         gaps = "its missing result counts" if failed == 1 else f"its {failed} missing results count"
         but = f", but {gaps} as last place"
-    return f"by the average {table.size} {name} would be first ({how}){but}: the rank decides"
+    how = f"the average {table.size} {name} would be first ({sizes(table, [name])})"
+    return f"by {how}{but}: the rank decides"
 
 
 def crossed(table: VerdictTable) -> str:
@@ -227,14 +225,16 @@ def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
     """Return the distances from the leader, where both have a result; empty if not known."""
     frame = table.frame.loc[list(names)]
-    values = frame.get(table.size, frame["failures"] * np.nan).abs().dropna()
-    if values.empty:
+    signed = frame.get(table.size, frame["failures"] * np.nan).dropna()
+    if signed.empty:
         return ""
+    values = signed.abs()
     low, high = values.min(), values.max()
     ends = f"at least {_range(low)}" if high > _FAR * values.median() else _range(low, high)
     if table.size == "ratio":
         return f"{ends} times the {table.metric} of {table.first[0]}"
-    side = "below" if table.scorer.greater_is_better else "above"
+    up = signed.sum() > 0 if signed.any() else not table.scorer.greater_is_better
+    side = "above" if up else "below"
     return f"{table.metric} {ends} {side} {table.first[0]}"
 
 

@@ -110,7 +110,7 @@ def contradictions(found, of):
         each = [f"{found.bounds[name]:.2g}" for name in found.best[1:] if name in found.bounds]
         yield from says(cost[1] not in each, "the largest cost is none of those of the table")
     yield from says(re.match(r"0 |.* 0 of ", sure), "none agrees, and that is told as a number")
-    differ = [x for x in found.checks if differs(x, leader) != "the same"]
+    differ = [x for x in found.checks if differs(x, found) != "the same"]
     all_agree = re.search(r"([Aa]ll|[Bb]oth|[Tt]he) .*other analys[ei]s agrees?\.", sure)
     yield from says(bool(all_agree) and bool(differ), "all agree, and one differs")
     yield from says(
@@ -133,7 +133,7 @@ def contradictions(found, of):
 def _doubts(found):
     """Return whether a check or one dataset less speaks against the leader."""
     turned = len(found.without) == 1 and found.then not in found.best
-    return turned or not all(check.leads for check in found.checks)
+    return turned or any(found.leader in check.without for check in found.checks)
 
 
 def _of_ranks(found, says):

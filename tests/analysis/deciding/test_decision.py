@@ -187,10 +187,10 @@ def test_other_tests_and_metrics_say_how_sure():
     other = adjust_pairs(wilcoxon_test(Results.from_table(turned, metric="accuracy")), "holm")
     found = decide_study(comparison, chosen_now(), others={Way("metric mcc"): other})
     by = {check.how.words: check for check in found.checks}
-    assert differs(by["the sign test"], "A") == "the same"
+    assert differs(by["the sign test"], found) == "the same"
     answer = "C is not shown to be worse, and A is shown to be worse"
-    assert differs(by["metric mcc"], "A") == answer
-    assert not by["metric mcc"].leads
+    assert differs(by["metric mcc"], found) == answer
+    assert by["metric mcc"].without == ("A",)
     assert found.certainty()[1].startswith(
         "No: 1 of 4 other analyses shows A to be worse; shown to be worse: C by 3 of 4."
     )
@@ -201,8 +201,8 @@ def test_other_tests_and_metrics_say_how_sure():
 
 def test_answers_that_differ_are_told_in_words():
     found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
-    checks = [Check(Way(f"way {n}"), ("C",), (), True) for n in range(4)]
-    same = Check(Way("the sign test"), (), (), True)
+    checks = [Check(Way(f"way {n}"), ("C",), ()) for n in range(4)]
+    same = Check(Way("the sign test"), (), ())
     for given, told, start in (
         ((same,), "Yes: the other analysis agrees.", "On datasets like these"),
         ((same, same), "Yes: both other analyses agree.", "On datasets like these"),
@@ -218,7 +218,7 @@ def test_answers_that_differ_are_told_in_words():
             "On datasets like these",
         ),
         (
-            [Check(Way("a way"), (), ("A",), False)],
+            [Check(Way("a way"), (), ("A",))],
             "No: the other analysis shows A to be worse.",
             "If you must choose now",
         ),
@@ -229,7 +229,8 @@ def test_answers_that_differ_are_told_in_words():
         assert ("Another analysis shows A to be worse." in changed.headline()) == (
             start[:2] == "If"
         )
-    assert differs(Check(Way("a way"), ("C",), ("A", "B"), True, control=True), "A") == (
+    against = decided(table(A=0.0, B=0.002, C=0.1), question="control: A")
+    assert differs(Check(Way("a way"), ("C",), ("A", "B")), against) == (
         "C is not shown to differ, and A and B are shown to differ"
     )
 
@@ -237,7 +238,7 @@ def test_answers_that_differ_are_told_in_words():
 def test_card_and_fold_tell_the_same_of_a_treatment():
     found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
     how = Way.treated("drop datasets", 31)
-    found = replace(found, checks=(Check(how, (), (), True, ("C",)),))
+    found = replace(found, checks=(Check(how, (), (), ("C",)),))
     told = "C is not shown to be worse than A"
     assert found.certainty()[1] == f"Partly: on the 31 complete datasets, {told}."
     assert found.checks_frame().loc[how.words, "answer"] == told
@@ -249,27 +250,27 @@ def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen(
     found = compare(frame, metric="accuracy", missing="failures last").decision()
     how, start = Way.treated("drop datasets", 31), "1 result is missing: it counts as last place"
     told = f"{start}. On the 31 complete datasets, "
-    clear = replace(found, checks=(Check(how, (), (), True),))
+    clear = replace(found, checks=(Check(how, (), ()),))
     assert clear.fragile == ()
     assert "*" not in clear.meanings()
     assert "(*)" not in clear.answer()
     assert f"{told}the verdicts are the same." in clear.headline()
     for also, than in ((("C",), ()), ((), ("C",))):
-        doubted = replace(found, checks=(Check(how, also, (), True, than),))
+        doubted = replace(found, checks=(Check(how, also, (), than),))
         assert doubted.fragile == ("C",)
         assert "of which 1 depends on how missing results are treated (*)" in doubted.answer()
         choice = "A may still be best, but C (*) is not shown to be worse than A."
         assert told + choice in doubted.headline()
         assert "*" in doubted.meanings()
-    other = replace(found, checks=(Check(Way("by the sign test"), ("C",), (), True),))
+    other = replace(found, checks=(Check(Way("by the sign test"), ("C",), ()),))
     assert other.fragile == ()  # a test of the same numbers is counted in the verdict itself
-    faint = replace(found, checks=(Check(how, (), (), True, faint=("C",)),))
+    faint = replace(found, checks=(Check(how, (), (), faint=("C",)),))
     assert faint.fragile == ()
     assert "(*)" not in faint.answer()
     told_faint = "A may still be best, but these datasets are too few to show C to be worse."
     assert told + told_faint in faint.headline()
     assert "C is not shown to be worse (too few datasets)." in faint.certainty()[1]
-    led = replace(found, checks=(Check(how, (), ("A",), False),))
+    led = replace(found, checks=(Check(how, (), ("A",)),))
     assert f"{told}A is shown to be worse." in led.headline()
 
 
