@@ -98,7 +98,6 @@ from mlaut.analysis.deciding.margins import own_scores as own_scores
 from mlaut.analysis.deciding.relatives import related_hint as related_hint
 from mlaut.analysis.deciding.relatives import with_relatives as with_relatives
 from mlaut.analysis.deciding.verdict_table import VerdictTable as VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID as AVOID
 from mlaut.analysis.deciding.verdicts import BASELINE as BASELINE
 from mlaut.analysis.deciding.verdicts import OPEN as OPEN
 from mlaut.analysis.deciding.verdicts import USE as USE

@@ -321,7 +321,8 @@ TABLES = (
         "race",
         lambda s: s.race.to_frame(),
         (PAGE, TEXT, LATEX),
-        "Race: on how many datasets each strategy was run, and the largest evidence against it",
+        "Race: after how many datasets each strategy was stopped (one that was running then was "
+        "finished, and counts in scores), and the largest evidence against it",
         needs="race",
         heading="Race",
         part="race",

@@ -7,7 +7,6 @@ import pandas as pd
 
 from mlaut.markup import counted
 from mlaut.plugins import (
-    AVOID,
     BASELINE,
     NOW,
     OPEN,
@@ -28,7 +27,7 @@ from mlaut.plugins import (
 from mlaut.report import Section
 from mlaut_races.race import Race
 
-STOPPED = "stopped"  # the verdict on a strategy that left the race with datasets still to come
+STOPPED = "stopped"  # the verdict on a strategy that left the race
 _MOST_OF_TIME = 1 / 2  # share of those that stay in, above which stopping others saves little
 
 
@@ -41,12 +40,10 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     left = [first, *(name for name in race.left if name != first)]
     known, frame = race.to_frame(), margins(scored, first)
     alone = USE if race.answered and len(race.left) == 1 else OPEN
+    out = [BASELINE if is_baseline(name) else STOPPED for name in frame.index]
+    frame["verdict"] = np.where(frame.index.isin(left), alone, out)
     has = scored.losses.notna().sum()
     lack = (known["datasets"] - has).clip(lower=0).astype(int)
-    whole = (has + lack)[frame.index] == race.n_datasets
-    out = np.where(whole, AVOID, STOPPED)
-    out[[is_baseline(name) for name in frame.index]] = BASELINE
-    frame["verdict"] = np.where(frame.index.isin(left), alone, out)
     frame = frame.assign(failures=lack, datasets=has, ran=has + lack, **{"average rank": np.nan})
     frame = frame.sort_values(["verdict", "ran"], key=_order, kind="stable")
     frame = frame.loc[[first, *frame.index.drop(first)], [x for x in _COLUMNS if x in frame]]
@@ -56,12 +53,11 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
     table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
     best, risk = listed(left), number(100 * race.terms.alpha)
-    n_stopped, n_whole = len(table.named(STOPPED)), len(table.named(AVOID))
-    n_out, which = n_stopped + n_whole, f"{n_stopped} of them " * (n_whole > 0)
+    n_out = len(table.named(STOPPED))
     more = (
         f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
-        f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse"
-        f"{f', and {which}stopped to save time' * (n_stopped > 0)}." * bool(n_out),
+        f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse, and "
+        "stopped to save time." * bool(n_out),
     )
     answer = f"No clear winner: {best} may be best."
     if race.answered:
@@ -70,8 +66,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     words = {
         USE: VERDICTS[USE],
         OPEN: "not shown to be worse",
-        STOPPED: "shown to be worse than another, so it was run no further",
-        AVOID: "shown to be worse than another; it ran on all datasets",
+        STOPPED: "shown to be worse than another, so nothing more was begun",
         BASELINE: VERDICTS[BASELINE],
     }
     again = "For ranks and the usual tests, run what was skipped: mlaut run --complete."
@@ -113,4 +108,4 @@ def _slowest(race: Race) -> str:
 
 
 def _order(values: pd.Series) -> pd.Series:
-    return values.isin([STOPPED, AVOID, BASELINE]) if values.name == "verdict" else -values
+    return values.isin([STOPPED, BASELINE]) if values.name == "verdict" else -values
