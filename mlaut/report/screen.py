@@ -77,8 +77,8 @@ class Screen:
         The axis of the dots.
     first : str
         The strategy against which the others are counted, empty if there is none.
-    verdicts, words : tuple of (str, str)
-        The verdicts; other words of the screen and marks of the strips; each with its meaning.
+    verdicts, words, marks : tuple of (str, str)
+        The verdicts; other words of the screen; marks of the strips; each with its meaning.
     alone : tuple of (str, str, str, str)
         What each of few datasets shows for itself: its name, what to use, what may be best too and
         what to avoid.
@@ -98,6 +98,7 @@ class Screen:
     first: str
     verdicts: tuple[tuple[str, str], ...]
     words: tuple[tuple[str, str], ...]
+    marks: tuple[tuple[str, str], ...]
     cards: tuple[tuple[str, str], ...]
     say: Callable[[str], str]
     alone: tuple[tuple[str, str, str, str], ...] = ()
@@ -145,10 +146,9 @@ def screen_table(
     """Return the parts of a screen that its table has: columns, rows, strips and legend."""
     strips, table = Strips.of(decision, results), decision_table(decision, strips=True)
     told, words = legend(table, verdicts)
-    words += strips.legend("upright line")
     counts = decision.frame.reindex(columns=["won", "failures"]).fillna(0).sum()
     hatched = "; hatched: missing" * bool(counts["failures"])
-    words += [("the bar", f"from the left: won, tied, lost{hatched}")] * ("won" in decision.frame)
+    bar = [("bar", f"won, tied, lost, from the left{hatched}")] * ("won" in decision.frame)
     test = decision.chosen.analysis.test
     together = " of all pairs together" * (test in FLIPPED and not decision.control)
     ruled = f"{TESTS[test].words}{together}"
@@ -177,6 +177,7 @@ def screen_table(
         "first": decision.first[0] if "won" in decision.frame else "",
         "verdicts": tuple(told),
         "words": tuple(words),
+        "marks": (*strips.legend("upright line"), *bar),
     }
 
 
@@ -189,7 +190,7 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     if len(results.datasets) > MOST_NAMED:
         return table
     scores = own_scores(results).T
-    letters = [f"{name} ({letter})" for letter, name in zip("abc", scores, strict=False)]
+    letters = [f"{name} ({letter})" for letter, name in zip("ABC", scores, strict=False)]
     return table.joined(scores.set_axis(letters, axis=1))
 
 
@@ -199,7 +200,7 @@ def _rows(
     """Return the row of each strategy, which has the texts of its cells."""
     counts = decision.frame.reindex(columns=["won", "tied", "lost", "failures"])
     wins = counts.fillna(0).astype(int).T.to_dict("list")
-    letters = dict(zip(strips.dots.index, "abc", strict=False))
+    letters = dict(zip(strips.dots.index, "ABC", strict=False))
     fragile = {*decision.fragile}
     rows, shares = {}, strips.across(strips.dots[list(cells)])
     for name, texts in cells.items():

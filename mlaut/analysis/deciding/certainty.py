@@ -157,9 +157,9 @@ def _treated(table: VerdictTable, check: Check) -> str:
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
     if len(names) > _MOST_OTHER:
         n, few = len(table.named(AVOID)), len(check.faint)
-        held = f"{n - len(names) - few} of the {n} to avoid are still shown to be worse"
+        held = f"Of the {n} to avoid, {n - len(names) - few} are shown to be worse there, too"
         faint = f", and for {few} these datasets are too few" * (few > 0)
-        return f"{how}, {choice}; {held}, {len(names)} ({MARK}) are not{faint}"
+        return f"{how}, {choice}. {held}, {len(names)} ({MARK}) are not{faint}"
     parts = []
     if names:
         parts.append(f"{listed(names)} ({MARK}) {be(names)} not shown to be worse than {leader}")

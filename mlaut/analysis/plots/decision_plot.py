@@ -118,7 +118,7 @@ def decision_plot(
         write_beside(axes, ranks, (0.0, len(order)), "right", **where)
     ends, line = strips.sides(look.labels([strips.reference])[0]), int(_LETTERS * axis)
     below = ["    ".join(ends)] if sum(map(len, ends)) < line - 3 else [*ends]
-    below += [f"{x}: {name}" for x, name in zip("abc", strips.dots.index, strict=False)] * (
+    below += [f"{x}: {name}" for x, name in zip("ABC", strips.dots.index, strict=False)] * (
         strips.named
     )
     lines = [part for text in below for part in wrap(text, line)]
@@ -151,7 +151,7 @@ def _row(axes: Axes, strips: Strips, name: str, at: int, mark: tuple[str, str, s
     if name == strips.reference:
         value = strips.zero
     elif strips.named:
-        letters = dict(zip(strips.dots.index, "abc", strict=False))
+        letters = dict(zip(strips.dots.index, "ABC", strict=False))
         for dataset, place in within.items():
             how: dict[str, Any] = {"markersize": 6, "markeredgewidth": 0}
             axes.plot(place, at, marker=f"${letters[dataset]}$", color=colour, **how)

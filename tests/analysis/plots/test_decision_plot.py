@@ -174,10 +174,10 @@ def test_few_datasets_are_letters():
         (f"${letter}$", table[name][dataset] - table["A"][dataset], row)
         for row, name in enumerate(texts(figure))
         if name != "A"
-        for letter, dataset in zip("ab", table.index, strict=True)
+        for letter, dataset in zip("AB", table.index, strict=True)
     ]
     assert drawn == expected
-    label = "\u2190 worse: lower accuracy than A    better \u2192\na: d$1\nb: e"
+    label = "\u2190 worse: lower accuracy than A    better \u2192\nA: d$1\nB: e"
     assert figure.axes[0].get_xlabel() == label
 
 

@@ -35,7 +35,7 @@ WIDE = pd.DataFrame(
 def test_a_table_of_another_form_is_told_what_reads_it():
     long = pd.DataFrame({"model": ["a", "b"], "seed": [0, 0], "f1": [0.7, 0.8]})
     with pytest.raises(AnalysisError, match=r"read_results\(table, metric\) takes other forms"):
-        compare(long, metric="f1")
+        Results.from_table(long, metric="f1")
     seeds = pd.DataFrame({"a": [0.7, 0.8], "b": [0.6, 0.7]}, index=pd.Index([0, 1], name="seed"))
     with pytest.raises(AnalysisError, match=r"read_results\(table, metric\) .* of one dataset"):
         compare(seeds, metric="f1")
