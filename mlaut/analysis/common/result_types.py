@@ -34,7 +34,7 @@ _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Result(Shown):
-    """What every result has: its name, the scenario that it is about, and notes."""
+    """Base class of all results, which have a name, a scenario and notes."""
 
     name: str
     scenario: str = "(c)"
@@ -46,7 +46,7 @@ class _Result(Shown):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Tested(_Result):
-    """What the result of a test of one pair, and of all pairs, has: see `TestResult`."""
+    """Base class of results of tests, of one pair or of all; `TestResult` explains its fields."""
 
     strategies: tuple[str, ...]
     null: str

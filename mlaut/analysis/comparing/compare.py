@@ -63,7 +63,7 @@ def suited_tests(results: Results) -> dict[str, PairFunction]:
 
 @checked
 def compare(
-    results: Results | pd.DataFrame | Any,
+    results: Any,
     *,
     metric: str | MLautScore = "",
     greater_is_better: bool | None = None,
@@ -87,7 +87,7 @@ def compare(
 
     Parameters
     ----------
-    results : Results or DataFrame
+    results : Results, DataFrame, Series, dict, list or path-like
         The results to compare, or a table of scores with a column for each strategy and a row for
         each dataset (`Results.from_table`). Whatever else holds scores (a long table, nested
         dictionaries, what ``cross_validate`` returned for each strategy, a file) is read, or asked

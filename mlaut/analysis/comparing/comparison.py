@@ -35,6 +35,10 @@ class Comparison(Numbers, Shown):
         """Notes on how to read the numbers. Each note occurs once, with the names of its tables."""
         return sentences.notes(self)
 
+    def notes_text(self) -> tuple[str, ...]:
+        """Return the notes, behind the sentence on how a table was read."""
+        return (*filter(None, [self.results.how_read]), *self.notes)
+
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Groups of strategies, by average rank; in a group no two differ by the leading test."""

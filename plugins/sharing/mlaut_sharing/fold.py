@@ -1,4 +1,4 @@
-"""What a family of estimators gets, candidates and the rows of a fold, and what it gives."""
+"""Records of a fold: the candidates and rows that a family of estimators gets, and its answer."""
 
 from __future__ import annotations
 

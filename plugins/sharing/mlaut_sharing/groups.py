@@ -25,7 +25,7 @@ _FLOAT = 8  # bytes
 
 
 class Family(Protocol):
-    """What a group asks of a `mlaut_sharing.interface.Sharer`, which describes it."""
+    """Type of what a group asks of a `mlaut_sharing.interface.Sharer`, which describes it."""
 
     def parts(self, candidates: list[Candidate]) -> list[list[Candidate]]:
         """Return the candidates in parts that take turns with other groups."""

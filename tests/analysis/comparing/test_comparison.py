@@ -430,7 +430,9 @@ def test_any_form_of_the_scores_is_compared_as_the_same_table(tmp_path):
     sentence = compare(WIDE, metric="accuracy").sentence()
     forms = (long, series, WIDE.T.to_dict(), long.to_dict("records"), tmp_path / "scores.csv")
     for form in forms:
-        assert compare(form, metric="accuracy").sentence() == sentence
+        found = compare(form, metric="accuracy")
+        assert found.sentence() == sentence
+        assert "Note: Read: 4 datasets" in str(found)
     sources = {name: name[0] for name in WIDE.index}
     clustered = compare(long, metric="accuracy", clusters=sources)
     assert (

@@ -198,12 +198,12 @@ class QuestionError(AnalysisError):
 
     @property
     def columns(self) -> dict[str, str]:
-        """What each column of the table is taken for, and examples of what it holds."""
+        """Return what each column of the table is taken for, with examples of what it holds."""
         return self.sheet.taken_for() if self.sheet else {}
 
     @property
     def template(self) -> str:
-        """The command that reads the table with the columns that replace ``COLUMN``."""
+        """Return the command that reads the table once names of columns replace ``COLUMN``."""
         asked = self.sheet.asked if self.sheet else self.ways[0]
         keys = dict.fromkeys(("dataset", "strategy", "score"), ("COLUMN",))
         return replace(asked, columns=keys).command()
