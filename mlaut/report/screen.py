@@ -8,7 +8,7 @@ import numpy as np
 
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding.margins import own_scores
-from mlaut.analysis.deciding.strips import MOST_DOTS, MOST_NAMED, Strips
+from mlaut.analysis.deciding.strips import LONG, MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
 from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, is_baseline
 from mlaut.analysis.results.results import Results
@@ -26,7 +26,6 @@ _HEIGHT, _HALF = 30, 7.0  # of a strip, and of its band
 _TALL = 60.0  # half of a line of the axis, which a row of several lines of text cuts
 _CLOSE = 0.03  # share of the axis between letters that would touch
 _LETTERS = 400  # of an answer, whose first sentence is the headline
-_LONG = 24  # letters of a name beside an axis
 _GOLDEN = 0.618034  # multiples of it spread evenly, whatever their number
 
 
@@ -78,7 +77,8 @@ class Screen:
     first : str
         The strategy against which the others are counted, empty if there is none.
     verdicts, words, marks : tuple of (str, str)
-        The verdicts; other words of the screen; marks of the strips; each with its meaning.
+        The verdicts; other words of the screen; kinds of marks of the strips (`Strips.key`); each
+        with its meaning.
     alone : tuple of (str, str, str, str)
         What each of few datasets shows for itself: its name, what to use, what may be best too and
         what to avoid.
@@ -112,7 +112,7 @@ class Screen:
     def who(self) -> str:
         """A short name of the reference."""
         name = self.strips.reference or self.first
-        return name if len(name) <= _LONG else "the first"
+        return name if len(name) <= LONG else "the first"
 
     def room(self, side: int) -> int:
         """Return the letters of the longest text at the left (0) or right edge (1) of a row."""
@@ -146,9 +146,6 @@ def screen_table(
     """Return the parts of a screen that its table has: columns, rows, strips and legend."""
     strips, table = Strips.of(decision, results), decision_table(decision, strips=True)
     told, words = legend(table, verdicts)
-    counts = decision.frame.reindex(columns=["won", "failures"]).fillna(0).sum()
-    hatched = "; hatched: missing" * bool(counts["failures"])
-    bar = [("bar", f"won, tied, lost, from the left{hatched}")] * ("won" in decision.frame)
     test = decision.chosen.analysis.test
     together = " of all pairs together" * (test in FLIPPED and not decision.control)
     ruled = f"{TESTS[test].words}{together}"
@@ -177,7 +174,7 @@ def screen_table(
         "first": decision.first[0] if "won" in decision.frame else "",
         "verdicts": tuple(told),
         "words": tuple(words),
-        "marks": (*strips.legend("upright line"), *bar),
+        "marks": tuple(strips.key()),
     }
 
 
@@ -190,7 +187,8 @@ def _with_scores(table: ShownTable, results: Results) -> ShownTable:
     if len(results.datasets) > MOST_NAMED:
         return table
     scores = own_scores(results).T
-    letters = [f"{name} ({letter})" for letter, name in zip("ABC", scores, strict=False)]
+    metric = results.metric.name
+    letters = [f"{metric} on {name} ({x})" for x, name in zip("ABC", scores, strict=False)]
     return table.joined(scores.set_axis(letters, axis=1))
 
 

@@ -25,6 +25,7 @@ _MANY = 8  # columns; the headers of a wider table of numbers are vertical
 _NUMBERS, _TRUTHS = (int, float, np.number), (bool, np.bool_)  # unions of types would be slow
 COST = "costs at most"
 _OPEN = 10  # rows of a group of the best, half of another; the others are folded
+_SHORT = 16  # letters of a name in a header
 _BELOW = ("groups", "ranks", "reason", "datasets")  # not on the first screen
 
 
@@ -45,6 +46,8 @@ class TableColumn:
         ones are said to be smaller.
     title : str, default ""
         What the column is, where the header is too short to say it.
+    long : str, default ""
+        Header where there is room for several lines: on a page. Default the header.
     """
 
     key: str
@@ -52,6 +55,7 @@ class TableColumn:
     unit: str = ""
     decimals: int | None = None
     title: str = ""
+    long: str = ""
 
     def text(self, value: Any) -> str:
         """Return a value as text.
@@ -231,9 +235,17 @@ COLUMNS = (
         "average rank",
         "rank",
         title="the average place among {k}; 1 is best",
+        long="average\nrank",
     ),
-    TableColumn("mean {metric}", "{metric}", title="the average; {side} is better{partly}"),
-    TableColumn("low", "interval", title="the {sure} interval of the {metric}"),
+    TableColumn(
+        "mean {metric}",
+        "{metric}",
+        title="the average; {side} is better{partly}",
+        long="average\n{metric}",
+    ),
+    TableColumn(
+        "low", "interval", title="the {sure} interval of the {metric}", long="{sure}\ninterval"
+    ),
     TableColumn(
         "won",
         "won/tied/lost",
@@ -249,24 +261,39 @@ COLUMNS = (
         "difference",
         "+",
         title="its {metric} minus that of {first}, the average{ran}",
+        long="difference\nto {who}",
     ),
     TableColumn("difference low", "its interval", title="the {sure} interval of the difference"),
     TableColumn(
         "ratio",
         "ratio",
         title="its {metric} divided by that of {first}, the geometric mean{ran}; below 1 is better",
+        long="ratio\nto {who}",
     ),
     TableColumn(
         COST,
         COST,
         title="how far its average {metric} is from that of the best, at most ({sure} sure)",
+        long="costs\nat most",
     ),
     TableColumn("spread", "spread", title="the standard deviation of the repeats"),
-    TableColumn("training seconds", "seconds to train", "s", title="for one fit, the average"),
+    TableColumn(
+        "training seconds",
+        "seconds to train",
+        "s",
+        title="for one fit, the average",
+        long="seconds\nto train",
+    ),
     TableColumn(
         "failures", "missing", title="datasets without a result; each counts as last place"
     ),
-    TableColumn("P(best)", "chance", "P", title="the chance to be the best: {chance}"),
+    TableColumn(
+        "P(best)",
+        "chance",
+        "P",
+        title="the chance to be the best: {chance}",
+        long="chance to\nbe the best",
+    ),
 )
 
 
@@ -336,6 +363,7 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
     words = {
         "metric": decision.metric,
         "first": decision.first[0],
+        "who": decision.first[0] if len(decision.first[0]) <= _SHORT else "the first",
         "units": unit(decision),
         "most": ": of a source, on most of its datasets" * (decision.n_sources > 0),
         "side": "higher" if decision.scorer.greater_is_better else "lower",
@@ -353,8 +381,9 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         "sure": f"{number(100 * level)} %",
     }
     for x in COLUMNS:
-        key, header, title = (text.format(**words) for text in (x.key, x.header, x.title))
-        yield replace(x, key=key, header=header, title=title)
+        texts = (text.format(**words) for text in (x.key, x.header, x.title, x.long))
+        key, header, title, long = texts
+        yield replace(x, key=key, header=header, title=title, long=long)
 
 
 def legend(

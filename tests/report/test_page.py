@@ -125,7 +125,7 @@ def test_one_dataset_has_the_same_first_screen(tmp_path, draw_only):
     told = as_html(make_report(made_up_study(tmp_path / "s.h5", NAMES, SETS[:1])))
     assert f'<p class="answer">For new data like {SETS[0]}, ' in told
     # one test set has no dots
-    assert "horizontal line: the interval of the difference" in told
+    assert "the interval of the difference</span>" in told
     for heading in ("All pairs</h3>", "What it confuses</h3>", "How was it tested?</h2>"):
         assert heading in told
     assert "Distribution of scores" not in told

@@ -60,7 +60,7 @@ def test_few_datasets_are_letters_with_their_scores():
     scores = 1.5 - table(3, {"A": 0.0, "B": 0.05})
     screen = screen_of(make_report(scores, "rmse").sections[0])
     headers = [column.header for column in screen.columns]
-    assert headers[-3:] == ["d0 (A)", "d1 (B)", "d2 (C)"]
+    assert headers[-3:] == ["rmse on d0 (A)", "rmse on d1 (B)", "rmse on d2 (C)"]
     (group,) = screen.groups
     assert {letter for letter, *_ in group.rows[1].letters} == {*"ABC"}
     assert group.rows[1].words.startswith("B divided by A: mean 1.")

@@ -30,7 +30,7 @@ _MARGIN = 0.04  # share of the axis beyond its first and last dot
 _DIGITS = 2  # of numbers beyond the axis
 _APART = 0.11  # share of the axis between two labels
 _QUARTILES = 0.25, 0.75
-_LONG = 24  # letters of a name beside the axis
+LONG = 24  # letters of a name beside the axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +212,7 @@ class Strips:
     def sides(self, who: str = "") -> tuple[str, str]:
         """Return the words at the ends of the axis; ``who`` is a name of the reference."""
         who = who or self.reference
-        who = who if len(who) <= _LONG else "the first"
+        who = who if len(who) <= LONG else "the first"
         than = f" than {who}" if self.reference else ""
         if self.kind == "rank":
             return "\u2190 worse rank", "better rank \u2192"
@@ -221,17 +221,32 @@ class Strips:
 
     def reading(self) -> str:
         """Return a sentence on how to read the strips."""
-        parts = "; ".join(
-            f"{mark}: {meaning}" for mark, meaning in self.legend("mark", beside=False)
-        )
+        parts = "; ".join(f"{mark}: {meaning}" for mark, meaning in self._legend())
         return f"{parts[:1].upper()}{parts[1:]}. Right is better."
 
-    def legend(self, mark: str, beside: bool = True) -> list[tuple[str, str]]:
-        """Return the parts of the strips with their meanings; ``mark`` stands at the average.
+    def key(self) -> list[tuple[str, str]]:
+        """Return the kinds of marks beside a table, which says what the values are, and meanings.
 
-        With ``beside``, a table beside them says what the values are, and of many dots those
-        outside a thin band are drawn.
+        Of many dots those outside a thin line are drawn.
         """
+        n, one = len(self.dots), self.intervals
+        if one is not None:
+            known = bool(one.notna().any(axis=None))
+            parts = [("dot", "a test set")] * bool(n) + [("line", "the average")]
+            return parts + [("interval", f"the interval of the {self.kind}")] * known
+        parts = [("letter" if self.named else "dot", "a dataset")]
+        parts += [("line", "the average")] * (n > 1)
+        parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
+        parts += [("thin", "the middle 90 %")] * (n > MOST_DOTS)
+        return parts + [("edge", "dots beyond the axis")] * self._beyond
+
+    @property
+    def _beyond(self) -> bool:
+        shares = self.across(self.dots.to_numpy(dtype=float))
+        return bool(((shares < 0) | (shares > 1)).any())
+
+    def _legend(self) -> list[tuple[str, str]]:
+        """Return the parts of the strips in a figure, with their meanings."""
         n, one = len(self.dots), self.intervals
         what = {
             "difference": f"its {self.metric} minus that of {self.reference}",
@@ -239,27 +254,17 @@ class Strips:
             "rank": "its rank, 1 is best",
             "score": f"its {self.metric}",
         }[self.kind]
-        if beside and self.reference:
-            what = f"its {self.kind} there"
         if one is not None:
             parts = [("a dot for each test set", what)] * bool(n)
-            parts += [(mark, "the average, as in the table")]
+            parts += [("mark", "the average, as in the table")]
             known = bool(one.notna().any(axis=None))
             return parts + [("horizontal line", f"the interval of the {self.kind}")] * known
         parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
-        if beside and n > MOST_DOTS:
-            parts = [("thin line", "the middle 90 % of the datasets")]
-            parts += [("dots", f"the other datasets, each {what}")]
         mean = "geometric mean" if self.kind == "ratio" else "average"
-        parts += [(mark, f"the {mean}, as in the table")] * (n > 1)
+        parts += [("mark", f"the {mean}, as in the table")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
-        shares = self.across(self.dots.to_numpy(dtype=float))
-        edge = bool(((shares < 0) | (shares > 1)).any())
-        return (
-            parts
-            + [("at an edge", "how many datasets lie further out; of a single one, its value")]
-            * edge
-        )
+        edge = ("at an edge", "how many datasets lie further out; of a single one, its value")
+        return parts + [edge] * self._beyond
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
