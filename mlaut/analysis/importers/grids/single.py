@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlaut.analysis.importers.grids.cells import WORDS
-from mlaut.analysis.importers.grids.columns import measure_in
+from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
 from mlaut.analysis.importers.grids.names import (
@@ -95,7 +95,11 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     others = [x for x in numbers if x not in own and may_score(g, x) and g.n_of(x) > 1]
     if len(measured) == 1 and _beside_others(g, measured[0], others):
         scores, others = measured, []
-    if not scores or (others and len(scores) <= max(1, len(others))):
+    kinds = {usual.metric for x in numbers if (usual := usual_name(without_unit(x)))}
+    if len(kinds) > max(1, len(others)):  # a setting beside several metrics is no score
+        others = []
+    means = average_columns([g.columns[x] for x in measured], named=True, strict=True)
+    if not scores or {*own} & {*means} or (others and len(scores) <= max(1, len(others))):
         return keys
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] != "source"]
     levels = [*keys.repeat, *keys.fold]
@@ -150,11 +154,20 @@ def strategies_in(g: Sheet, rows: Sequence[str], said: bool = False) -> bool:
     liked = liked or part_by_name(rows[0])
     if liked:
         return liked == "strategy"
-    text = (
-        f"it is unclear whether {quoted(rows)} names strategies, on one dataset, or datasets of "
-        "one strategy, where there is nothing to compare"
-    )
-    raise g.refuse(text, {"strategy": rows})
+    text = f"it is unclear whether {quoted(rows)} names strategies, on one dataset, or datasets of "
+    if settings := _settings(g, rows):
+        ways = {"strategy": [*rows, *settings]}, {"dataset": rows, "strategy": settings}
+        raise g.refuse(f"{text}strategies that differ by {quoted(settings, ', ')}", *ways)
+    raise g.refuse(f"{text}one strategy, where there is nothing to compare", {"strategy": rows})
+
+
+def _settings(g: Sheet, rows: Sequence[str]) -> list[str]:
+    """Return the columns of numbers that tell the rows of one name apart, as settings do."""
+    levels = g.named("repeat", "fold")
+    free = [x for x in g.named("", "size") if x not in (*rows, *levels) and g.columns[x].is_number]
+    free = [x for x in free if 1 < g.n_of(x) <= g.n / 2 and not is_metric(x)]
+    free = [x for x in free if not g.fixes(rows, x)]
+    return free if free and g.is_key([*rows, *free, *levels]) else []
 
 
 def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:

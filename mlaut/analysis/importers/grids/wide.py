@@ -127,10 +127,15 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
         return
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
-    own = [x for x in numbers if same_metric(without_unit(x), g.metric)]
-    rest = [x for x in numbers if may_score(g, x)]
+    own, rest = _own(g, numbers), [x for x in numbers if may_score(g, x)]
     if own and not rest:
         raise _of_one(g, own[0], numbers, "dataset" if keys.dataset else "strategy")
+
+
+def _own(g: Sheet, columns: Sequence[str]) -> list[str]:
+    """Return the columns of the metric, if not several are, as `svm_auc` beside `mean_auc`."""
+    alike = [x for x in columns if same_metric(measure_in(x, g.metric), g.metric)]
+    return [x for x in columns if same_metric(without_unit(x), g.metric) and len(alike) < 2]
 
 
 def _of_one(
@@ -334,10 +339,12 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     numbers = g.without(numbers, derived, "a ratio or a difference of two others")
     best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
     numbers = g.without(numbers, best, "the best of the others in each row")
-    best = [x for x in numbers[2:] if re.match(r"(?:best|oracle)\b", x.lower())]
+    best = [x for x in numbers if re.match(r"(?:best|oracle)(?![a-z])", x.lower())]
+    best = [x for x in best if x in numbers[2:] or same_metric(measure_in(x), g.metric)]
     if best and kind == "dataset" and not g.asked.chosen:
+        alike = [x for x in numbers if same_metric(measure_in(x), g.metric)]
         text = f"{quoted(best)} may be the best of several strategies"
-        raise g.refuse(text, {"unused": best}, {"score": numbers})
+        raise g.refuse(text, {"unused": best}, {"score": alike or numbers})
     top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
     sums = [x for x in numbers if word_of(x) in ("sum", "total")]  # or names of tasks
     some = [x for x in numbers if x not in sums or sum(top[x] < y for y in top.values()) < 2]
@@ -462,7 +469,7 @@ def _check_columns(
 ) -> None:
     """Raise an error where columns are neither strategies nor datasets, as their names show."""
     other, several = "strategy" if kind == "dataset" else "dataset", len(columns) > 1
-    if own := [x for x in columns if same_metric(without_unit(x), g.metric)]:
+    if own := _own(g, columns):
         raise _of_one(g, own[0], columns, kind, rows)
     told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
     if columns and (several or kind == "strategy") and all(map(is_metric, shown)):
@@ -565,7 +572,7 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
             text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
             raise g.refuse(text, {"score": own})
         g.drop(rest, f"not of {g.metric}")
-        return own, {}
+        return _measured(g, own)
     if found is None:
         return columns, {name: x for x, name in short.items()}
     if isinstance(found, str):
