@@ -189,7 +189,8 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     if tells_datasets(heads, asked.metric) and (together := joined(ones, heads)):
         return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
     others = [[*map(str, x.table)] for x in grids if not _other_measure(x, asked.metric)]
-    for number in ones if len(ones) == 1 and not wanted & {*answers} else ():
+    doubted = {*answers} & wanted if wanted else {*answers}  # tables that may be meant as well
+    for number in ones if len(ones) == 1 and not doubted else ():
         grid = grids[number - 1]
         single = number not in many and len(wanted) > 1  # as others may be for their own
         alone = others.count([*map(str, grid.table)]) == 1 and not single

@@ -381,7 +381,8 @@ def _as_part(
         return _tell_apart(g, dataset, strategy, repeat, g.named("fold"), score)
     ways = _assignments(g, dataset, strategy, chosen)
     (first, (own, others)), (second, _) = ways[:2]
-    if first >= _CROSSED and second < _FILLED and not steps:
+    counts = [x for x in chosen if _counts(g, x)]  # perhaps repeats, where no dataset is named
+    if first >= _CROSSED and second < _FILLED and not steps and (dataset or not counts):
         return others, own, repeat
     kinds = {x: part_by_name(x) for x in chosen}
     crossed = _is_crossed(g, dataset, strategy, chosen)
@@ -402,8 +403,9 @@ def _as_part(
     alike = [x for x in g.columns if same_metric(measure_in(x, g.metric) or x, g.metric)]
     kept = {"score": [score]} if {*alike} - {score} else {}  # which the question is about
     told: list[Way] = [_told(way) | kept for way in each[:_MOST_WAYS]]
-    repeats = {"strategy": strategy, "repeat": [*repeat, *chosen]}
-    told += [_told((dataset, strategy)) | repeats] * (len(chosen) == 1)
+    counts = list(chosen) if len(chosen) == 1 else counts
+    own = [*strategy, *(x for x in chosen if x not in counts)]
+    told += [_told((dataset, own)) | {"repeat": [*repeat, *counts]}] * bool(counts)
     g.choose(text, told, sure)
     return each[0][1], each[0][0], repeat
 

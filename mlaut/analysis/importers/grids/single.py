@@ -11,6 +11,7 @@ from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
 from mlaut.analysis.importers.grids.names import (
+    DURING,
     is_summary,
     part_by_name,
     role_of,
@@ -166,7 +167,7 @@ def _settings(g: Sheet, rows: Sequence[str]) -> list[str]:
     levels = g.named("repeat", "fold")
     free = [x for x in g.named("", "size") if x not in (*rows, *levels) and g.columns[x].is_number]
     free = [x for x in free if 1 < g.n_of(x) <= g.n / 2 and not is_metric(x)]
-    free = [x for x in free if not g.fixes(rows, x)]
+    free = [x for x in free if not g.fixes(rows, x) and not DURING.search(word_of(x))]
     return free if free and g.is_key([*rows, *free, *levels]) else []
 
 
