@@ -481,6 +481,7 @@ def grid_of_object(content: Any) -> Grid:
     if len(named) == 1:  # beside a summary and settings, for example
         note = (*note, *(f"`{x}`" for x in content if x != named[0]))
         content = content[named[0]]
+    content = _in_rows(content)
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
         lists = {x for row in content for x in row if _named_rows(row[x])}
         if len(lists) == 1:  # of each dataset, beside what describes it
@@ -516,6 +517,19 @@ def _named_rows(content: Any) -> bool:
     return len(rows) > 1 and all(
         isinstance(row, dict) and any(isinstance(x, str) for x in row.values()) for row in rows
     )
+
+
+def _in_rows(content: Any) -> Any:
+    """Return a dictionary of rows, each of which has numbers and texts, as a list with the names.
+
+    A text beside numbers is what was chosen, or a word for a score that failed.
+    """
+    if not isinstance(content, dict) or not _named_rows([*content.values()]):
+        return content
+    texts = {x for row in content.values() for x, cell in row.items() if isinstance(cell, str)}
+    scored = {x for row in content.values() for x in row} - texts
+    rows = [{"level 1": name, **row} for name, row in content.items()]
+    return rows if scored and len({*map(frozenset, content.values())}) == 1 else content
 
 
 def _over_classes(content: Any, found: list[Any]) -> Any:

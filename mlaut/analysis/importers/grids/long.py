@@ -202,7 +202,11 @@ def _other_key(
         sparse = found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found)
         if strategy and (key or sparse):
             text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
-            g.choose(text, [{"strategy": names}, {"dataset": found}], sure=key)
+            free = [x for x in g.named("") if x not in names and not g.columns[x].is_number]
+            crossed = [x for x in free if g.n == g.n_of(x) * g.n_of(*found) == g.n_of(x, *found)]
+            known_as: list[Way] = [{"strategy": names}, {"dataset": found}]
+            known_as += [{"dataset": found, "strategy": x} for x in crossed]  # of another name
+            g.choose(text, known_as if key else known_as[::-1], sure=key)
             return [], names
         return (dataset, found) if dataset else (found, strategy)
     if len(texts) == 1:

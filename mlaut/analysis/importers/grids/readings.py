@@ -25,6 +25,7 @@ from mlaut.analysis.importers.grids.wide import read_wide
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
 
+_SMALL_P = 1e-4  # below which half of the numbers are no scores of which more is better
 _COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
 
 
@@ -60,12 +61,22 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     if g.named("last") and not keys.scores:
         raise g.refuse("a last row of each run needs a table with one score in a row: name `score`")
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
+    _check_p_values(g, reading.score)
     scored = [g.columns[x] for x in keys.scores or g.columns]
     told = {x.told_unit for x in scored if x.told_unit}
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     names = {**reading.names, "unit": units, "bound": bound}
     return replace(reading, names=names, others=(*reading.others, *g.others))
+
+
+def _check_p_values(g: Sheet, scores: np.ndarray) -> None:
+    """Raise an error where numbers of a metric of which more is better are like p-values."""
+    usual, known = usual_name(g.metric), scores[~np.isnan(scores)]
+    share = usual is not None and usual.greater and ((known >= 0) & (known <= 1)).all()
+    if share and len(known) and 0 < (middle := np.median(known)) < _SMALL_P:
+        text = f"half of its numbers are below {middle:.2g}, as p-values of tests are"
+        raise g.refuse(f"{text}, and no {g.metric}")
 
 
 def answers_to(grid: Grid, question: QuestionError, depth: int = 3) -> list[tuple[Asked, Reading]]:

@@ -45,6 +45,7 @@ _COMPARED = 12  # columns of which one may be the ratio
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
+_BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
 _YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
@@ -133,9 +134,10 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
 
 
 def _own(g: Sheet, columns: Sequence[str]) -> list[str]:
-    """Return the columns of the metric, if not several are, as `svm_auc` beside `mean_auc`."""
+    """Return the columns of the metric, if none is the mean or best of others of the metric."""
     alike = [x for x in columns if same_metric(measure_in(x, g.metric), g.metric)]
-    return [x for x in columns if same_metric(without_unit(x), g.metric) and len(alike) < 2]
+    over = [x for x in columns if len(alike) > 1 and (is_summary(x) or _BEST.match(x))]
+    return [x for x in columns if same_metric(without_unit(x), g.metric) and x not in over]
 
 
 def _of_one(
@@ -190,7 +192,14 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             raise g.refuse(text, {"strategy": first})
         front = list(g.columns)[: list(g.columns).index(metric)]
         front = [x for x in front if 1 < g.n_of(x) <= g.n / 2]  # settings in front of their scores
-        crossed = [{"strategy": front}] * (len(front) > 1 and g.is_key(front))
+        for x in front[::-1]:  # what follows from the others is no setting
+            rest = [y for y in front if y != x]
+            front = rest if rest and g.fixes(rest, x) else front
+        runs = {} if g.is_key(front) else {"repeat": "rows"}
+        crossed = [{"strategy": front, **runs}] * (len(front) > 1)
+        if crossed and metric in g.columns and same_metric(metric, g.metric):  # no column is one
+            text = f"no column names strategies: if they differ by {quoted(front, ', ')}"
+            raise g.refuse(text, *crossed)
         may = [x for x in g.columns if may_score(g, x)]
         if len(may) < 2 and not crossed:
             has = f"has {some_of(g.columns)}"
@@ -339,7 +348,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     numbers = g.without(numbers, derived, "a ratio or a difference of two others")
     best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
     numbers = g.without(numbers, best, "the best of the others in each row")
-    best = [x for x in numbers if re.match(r"(?:best|oracle)(?![a-z])", x.lower())]
+    best = [x for x in numbers if _BEST.match(x)]
     best = [x for x in best if x in numbers[2:] or same_metric(measure_in(x), g.metric)]
     if best and kind == "dataset" and not g.asked.chosen:
         alike = [x for x in numbers if same_metric(measure_in(x), g.metric)]
@@ -472,7 +481,8 @@ def _check_columns(
     if own := _own(g, columns):
         raise _of_one(g, own[0], columns, kind, rows)
     told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
-    if columns and (several or kind == "strategy") and all(map(is_metric, shown)):
+    alike = several and all(same_metric(measure_in(x, g.metric), g.metric) for x in columns)
+    if columns and (several or kind == "strategy") and not alike and all(map(is_metric, shown)):
         told.append(_METRICS)
     known = [x for x in columns if usual_name(without_unit(x)) is not None]
     if told and told[0] == _METRICS and kind == "strategy" and g.metric and known:
@@ -572,7 +582,7 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
             text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
             raise g.refuse(text, {"score": own})
         g.drop(rest, f"not of {g.metric}")
-        return _measured(g, own)
+        return own, {}
     if found is None:
         return columns, {name: x for x, name in short.items()}
     if isinstance(found, str):
