@@ -17,6 +17,7 @@ from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write
 from mlaut.files_io.safe_files.lock import lock_path, locked
 from mlaut.files_io.safe_files.names import from_h5, note_names, noted_names, to_h5
 from mlaut.files_io.safe_files.old_files import check_not_old
+from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies.study_layout import damage_explained
 from mlaut.files_io.tables.datasets import (
@@ -188,13 +189,13 @@ class FilesIO:
             The group does not exist.
         """
         with self._reading() as file:
-            paths = [group.name for group in self._found(file, hdf5_group)]
+            paths = self._paths(file, hdf5_group)
         return [from_h5(path.rpartition("/")[2]) for path in paths], paths
 
     def dataset_infos(self, hdf5_group: str = "/") -> tuple[DatasetInfo, ...]:
         """Return the description of each dataset of a group; tables are not read."""
         with self._reading() as file:
-            return tuple(map(get_info, self._found(file, hdf5_group)))
+            return tuple(self._info(file, path) for path in self._paths(file, hdf5_group))
 
     def dataset_info(self, dataset_path: str) -> DatasetInfo:
         """Return the description of a dataset; its table is not read.
@@ -215,7 +216,7 @@ class FilesIO:
             A dataset does not exist.
         """
         with self._reading() as file:
-            return tuple(get_info(self._group(file, path)) for path in dataset_paths)
+            return tuple(self._info(file, path) for path in dataset_paths)
 
     def fingerprints(self, dataset_paths: Iterable[str]) -> tuple[str, ...]:
         """Return the fingerprint of the content of each dataset; the file is opened once.
@@ -612,19 +613,26 @@ class FilesIO:
 
     # ---------------------------------------------------------------- looking
 
-    def _found(self, file: h5py.File, hdf5_group: str) -> Iterator[h5py.Group]:
+    def _paths(self, file: h5py.File, hdf5_group: str) -> list[str]:
         path = "/" + "/".join(_parts(hdf5_group))
         if path != "/" and path not in file:
             groups = sorted({group.parent.name for group in _datasets(file["/"])})
             hint = nearest(path, groups) or f"; its groups are {', '.join(groups) or 'none'}"
             raise DataError(f"{self.path}: no group {hdf5_group!r}{hint}")
-        return _datasets(file[path])
+        key, names = ("paths", path), lambda: [group.name for group in _datasets(file[path])]
+        return [*read_once(file, key, names, lambda paths: 100 * len(paths))]
+
+    def _info(self, file: h5py.File, dataset_path: str) -> DatasetInfo:
+        def read() -> DatasetInfo:
+            return get_info(self._group(file, dataset_path))
+
+        return read_once(file, ("info", dataset_path), read, lambda info: 4 * len(info.path))
 
     def _group(self, file: h5py.File, dataset_path: str) -> h5py.Group:
         path = "/" + "/".join(_parts(dataset_path))
         group = file.get(path)
         if not is_dataset(group):
-            names = [group.name for group in _datasets(file["/"])]
+            names = self._paths(file, "/")
             hint = nearest(path, names) or f"; it has {len(names)}, see list_datasets()"
             raise DataError(f"{self.path}: no dataset {dataset_path!r}{hint}")
         return group

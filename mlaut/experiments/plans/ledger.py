@@ -98,12 +98,12 @@ def count_cells(
     """
     names = (name for of_dataset, _ in statuses.values() for name in of_dataset)
     place = {name: s for s, name in enumerate(dict.fromkeys([*strategies, *names]))}
+    kinds = np.array(Status, dtype=np.uint8)[:, None, None, None]
     cells = np.zeros((len(statuses), len(place), len(Status)), dtype=np.intp)
     for d, (dataset, (of_dataset, status)) in enumerate(statuses.items()):
+        chosen = status if where is None else np.where(where[dataset], status, len(Status))
         at = [place[name] for name in of_dataset]
-        for kind in Status:
-            of_kind = status == kind if where is None else (status == kind) & where[dataset]
-            cells[d, at, kind] = of_kind.sum(axis=(1, 2))
+        cells[d, at] = (chosen == kinds).sum(axis=(2, 3)).T
     return Ledger(tuple(statuses), tuple(place), cells)
 
 
