@@ -190,14 +190,14 @@ def _size_of(entry: SplitEntry) -> int:
 
 
 def _entry_of(file: h5py.File, dataset: str) -> SplitEntry:
-    name = to_h5(dataset)
-    if name not in file[SPLITS]:
-        near = nearest(dataset, map(from_h5, file[SPLITS]))
+    splits, name = file[SPLITS], to_h5(dataset)
+    if name not in splits:
+        near = nearest(dataset, map(from_h5, splits))
         raise StudyError(
             f"dataset {dataset!r}: no split of it in {file.filename}"
             f"{near or '; run the study on it first, or call Data.split_datasets'}"
         )
-    group = file[SPLITS][name]
+    group = splits[name]
     about = get_json(group, "about", {})
     stored = {n: opened(group, n, plain=True) for n in _OF_ROWS if n in group}
     _check_form(dataset, about["task"], stored)

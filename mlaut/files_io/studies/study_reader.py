@@ -305,12 +305,13 @@ class StudyReader:
         goes on has its outcomes in both. With ``ignored``, a journal that cannot be read counts as
         none; `mlaut verify` names it.
         """
-        live = JournalIndex(self.journal_path)
+        journal = self.journal_path
+        live = JournalIndex(journal)
         with contextlib.suppress(*ignored):
-            live = index_journal(self.journal_path, str(file.attrs["study_id"]))
+            live = index_journal(journal, str(file.attrs["study_id"]))
         for name in _names(file, datasets):
             arrays = layout.arrays_of(file, name)
-            if self.journal_path.exists() and holder_of(self.path) is None:
+            if journal.exists() and holder_of(self.path) is None:
                 writer = ArrayWriter(arrays, arrays)
                 writer.put(*live.last_outcomes(name))
                 writer.forget(arrays.names, arrays.torn())
