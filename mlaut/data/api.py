@@ -392,19 +392,17 @@ class Data:
             ):
                 entries.append(old)
                 continue
-            keeps = None if kept is None else old
             try:
                 entry, leaks = split_entry(hdf5_in, info, schemes[info.name], seed, groups)
             except DataError as error:
-                if keeps is None:
+                if kept is None or old is None:
                     if unusable is None:
                         raise
                     unusable.append(error)
                     continue
-                entry, leaks = keeps, []
-            if keeps is not None and not (entry is not keeps and extends(keeps, entry)):
-                entry, leaks = keeps, []
-            if kept is not None and entry is keeps:
+                entry, leaks = old, []
+            if kept is not None and old and (entry is old or not extends(old, entry)):
+                entry, leaks = old, []
                 kept.append(entry)
             entries.append(entry)
             found[info.name] = leaks

@@ -623,10 +623,8 @@ class FilesIO:
         return [*read_once(file, key, names, lambda paths: 100 * len(paths))]
 
     def _info(self, file: h5py.File, dataset_path: str) -> DatasetInfo:
-        def read() -> DatasetInfo:
-            return get_info(self._group(file, dataset_path))
-
-        return read_once(file, ("info", dataset_path), read, lambda info: 4 * len(info.path))
+        key, read = ("info", dataset_path), lambda: get_info(self._group(file, dataset_path))
+        return read_once(file, key, read, lambda info: 4 * len(info.path))
 
     def _group(self, file: h5py.File, dataset_path: str) -> h5py.Group:
         path = "/" + "/".join(_parts(dataset_path))

@@ -241,6 +241,24 @@ def test_the_same_datasets_complete_what_a_killed_writer_had_decided(io, monkeyp
     assert_frame_equal(io.load_dataset("a").frame, table())
 
 
+def test_the_groups_of_datasets_are_opened_once_for_each_seal_of_their_file(io, monkeypatch):
+    io.save_datasets(datasets("a", "b"))
+    looked = []
+    is_dataset = files_io.is_dataset
+    monkeypatch.setattr(
+        files_io, "is_dataset", lambda item: looked.append(item and item.name) or is_dataset(item)
+    )
+    for _ in range(2):
+        names, paths = io.list_datasets()
+        assert [info.name for info in io.dataset_infos()] == names == ["a", "b"]
+        assert io.infos_of(paths) == io.dataset_infos("/")
+    assert looked == ["/a", "/b", "/mlaut-seal", "/a", "/b"]
+    io.delete_dataset("a")
+    assert io.list_datasets() == (["b"], ["/b"])
+    with pytest.raises(DataError, match="no dataset '/a'"):
+        io.dataset_info("/a")
+
+
 def test_a_copy_holds_every_dataset_and_takes_changes(io, tmp_path):
     io.save_datasets(datasets("a", "b"), "/g/h")
     copy = io.copy_to(tmp_path / "copy.h5")

@@ -99,18 +99,13 @@ def _stretches(group: Any, kind: bytes = b"") -> Iterator[tuple[int, int]]:
         item = h5py.h5o.open(group, name)
         if isinstance(item, h5py.h5g.GroupID):
             body = kind == b"body" or (kind == b"mlaut-table" and name == b"body")
-            yield from _stretches(item, b"body" if body else _encoding_of(item))
+            told = "body" if body else h5py.Group(item).attrs.get("encoding-type", "")
+            yield from _stretches(item, str(told).encode())
         elif isinstance(item, h5py.h5d.DatasetID) and (
             kind in (b"mlaut-outcomes", b"body", b"csr_matrix")
             or (kind == b"mlaut-dataset" and name == b"X")
         ):
             yield from _places(item, changing=kind == b"mlaut-outcomes")
-
-
-def _encoding_of(group: Any) -> bytes:
-    if not h5py.h5a.exists(group, b"encoding-type"):
-        return b""
-    return str(h5py.Group(group).attrs["encoding-type"]).encode()
 
 
 def _places(identity: Any, changing: bool) -> Iterator[tuple[int, int]]:

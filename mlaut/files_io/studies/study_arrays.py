@@ -266,9 +266,9 @@ class StudyArrays:
         return self._layout_of(self.entry, len(self.names))
 
     def _layout_of(self, entry: SplitEntry, n_strategies: int) -> Layout:
-        stored = self.group.id  # identifiers take a quarter of the time of h5py's objects
-        fields = h5py.h5d.open(stored, b"usage").shape[3:] if b"usage" in stored else ()
-        return array_layout(entry, n_strategies, *fields)
+        held = self.group.id  # identifiers take a quarter of the time of h5py's objects
+        shape = h5py.h5d.open(held, b"usage").shape if b"usage" in held else ()
+        return array_layout(entry, n_strategies, *shape[3:])
 
     def read(self, part: slice = slice(None)) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Read the arrays of some strategies as they are stored: rows are sorted by fold.

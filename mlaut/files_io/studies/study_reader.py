@@ -305,8 +305,7 @@ class StudyReader:
         goes on has its outcomes in both. With ``ignored``, a journal that cannot be read counts as
         none; `mlaut verify` names it.
         """
-        journal = self.journal_path
-        live = JournalIndex(journal)
+        live = JournalIndex(journal := self.journal_path)
         with contextlib.suppress(*ignored):
             live = index_journal(journal, str(file.attrs["study_id"]))
         for name in _names(file, datasets):
