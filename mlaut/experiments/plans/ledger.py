@@ -102,8 +102,7 @@ def count_cells(
     cells = np.zeros((len(statuses), len(place), len(Status)), dtype=np.intp)
     for d, (dataset, (of_dataset, status)) in enumerate(statuses.items()):
         chosen = status if where is None else np.where(where[dataset], status, len(Status))
-        at = [place[name] for name in of_dataset]
-        cells[d, at] = (chosen == kinds).sum(axis=(2, 3)).T
+        cells[d, [place[name] for name in of_dataset]] = (chosen == kinds).sum(axis=(2, 3)).T
     return Ledger(tuple(statuses), tuple(place), cells)
 
 
