@@ -98,3 +98,16 @@ def test_of_several_tables_none_is_taken_while_another_may_be_meant(tmp_path):
     path.write_text(f"# One\n\n{sure}\n# Two\n\n{open_}", encoding="utf-8")
     with pytest.raises(AnalysisError, match="it has 2 tables"):
         read_results(path, "accuracy")
+
+
+def test_a_row_that_is_the_difference_of_two_others_is_no_strategy(tmp_path):
+    names = ["net", "wide net", "Improvement (wide net - net)", "Improvement by luck"]
+    table = pd.DataFrame({"model": names, "accuracy": [0.81, 0.84, 0.03, 0.5], "n": [5, 5, 5, 5]})
+    results = read(tmp_path, table)
+    assert results.strategies == ("net", "wide net", "Improvement by luck")
+    assert "row `Improvement (wide net - net)` (a difference of two others)" in results.how_read
+
+
+def test_a_table_without_a_score_says_so(tmp_path):
+    table = pd.DataFrame({"model": ["net"], "accuracy": [np.nan], "date": ["2025-03-03"]})
+    assert "no row has a score in 'accuracy'" in refused(tmp_path, table)

@@ -50,10 +50,13 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     values = column.numbers
     g.check_units([score])
     has = ~np.isnan(values) | np.isin(np.arange(g.n), list(g.columns[score].words))
+    if not has.any():
+        raise g.refuse(f"no row has a score in {score!r}")
     has = _of_this_metric(g, keys, has)
     g.keep(has, f"{counted(int((~has).sum()), 'row')} without `{score}`")
     dataset, strategy = list(keys.dataset), list(keys.strategy)
     _without_summaries(g, dataset, strategy)
+    _without_differences(g, strategy, score)
     repeat, fold = list(keys.repeat), list(keys.fold)
     if not keys.single:
         dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
@@ -109,6 +112,16 @@ def _without_summaries(g: Sheet, dataset: Names, strategy: Names) -> None:
             if empty.any():
                 rows = counted(int(empty.sum()), "row")
                 raise g.refuse(f"{rows} without a {what} in {key[0]!r}: name it, or drop it")
+
+
+def _without_differences(g: Sheet, strategy: Names, score: str) -> None:
+    """Leave out the row of each strategy that is called a difference of two others, and is one."""
+    label, values = g.label(strategy), g.columns[score].numbers
+    for name in [x for x in {*label.tolist()} if role_of(x) == "relative"] if strategy else []:
+        own, others = values[label == name], values[label != name]
+        if len(own) == 1 and np.isclose(np.subtract.outer(others, others), own[0], 1e-3).any():
+            g.keep(label != name, f"row `{name}` (a difference of two others)")
+            label, values = g.label(strategy), g.columns[score].numbers
 
 
 def _score(g: Sheet, keys: Keys) -> str:
