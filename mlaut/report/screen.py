@@ -146,11 +146,13 @@ def screen_table(
     """Return the parts of a screen that its table has: columns, rows, strips and legend."""
     strips, table = Strips.of(decision, results), decision_table(decision, strips=True)
     told, words = legend(table, verdicts)
+    name, side = decision.metric, "higher" if decision.scorer.greater_is_better else "lower"
+    told += [(x, f"{full}; {side} is better") for x, full in _SPELLED.items() if x == name]
     test = decision.chosen.analysis.test
     together = " of all pairs together" * (test in FLIPPED and not decision.control)
     ruled = f"{TESTS[test].words}{together}"
     told_of = decision.sets is None and {OPEN, LIKELY} & {*decision.frame["verdict"]}
-    words += [("main test", ruled)] * bool(told_of)  # of one dataset a card tells it
+    words += [("main test", f"it rules out as the best: {ruled}")] * bool(told_of)  # else a card
     words += [("other analyses", _ANALYSES)] * bool(decision.checks)
     n = len(table.columns)
     table = table if decision.sets is not None else _with_scores(table, results)
@@ -179,6 +181,14 @@ def screen_table(
 
 
 _ANALYSES = "other tests, metrics and treatments of missing results: see How it was decided"
+_SPELLED = {
+    "mae": "mean absolute error",
+    "mcc": "Matthews correlation coefficient, 1 is perfect",
+    "mse": "mean squared error",
+    "rmse": "root mean squared error",
+    "roc_auc": "area under the ROC curve",
+    "pr_auc": "area under the curve of precision and recall",
+}
 _DRAWN = ("verdict", "won", "failures")  # columns that a page draws in its own way
 
 

@@ -224,6 +224,8 @@ def decision_groups(decision: VerdictTable) -> list[tuple[str, list[str], bool]]
         shown, folded = names[:open_], names[open_:]
         groups += [(f"{word} ({len(names)})", shown, False)] * bool(shown)
         title = f"{word} ({len(names)})" if not shown else f"{len(folded)} more {word}"
+        marked = len({*decision.fragile}.intersection(folded))
+        title += f", {marked} of them {MARK}" * bool(marked)
         size = sizes(decision, folded) if folded and word != BASELINE else ""
         groups += [(title + f": {size}" * bool(size), folded, True)] * bool(folded)
     return groups

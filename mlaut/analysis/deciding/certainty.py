@@ -20,7 +20,7 @@ def planned(table: VerdictTable) -> str:
     if chosen.usual(table.scorer):
         return (
             "No plan was stored before the results: the default test was used. Take the answer as "
-            "exploratory."
+            "a hint, to be confirmed on other data."
         )
     changed = ", but changed" if chosen.changes else ""
     before = f"Planned{changed}" if chosen.planned else "Not planned"
@@ -58,7 +58,9 @@ def _agree(table: VerdictTable) -> str:
     if unsure:
         texts.append(_unconfirmed(table, unsure))
     texts = texts or [
-        f"{x.how.words}, {differs(x, table, _MOST_OTHER)}"
+        f"all agree, except {x.how.words} (above)"  # where `missing` tells it
+        if x.how.treats
+        else f"{x.how.words}, {differs(x, table, _MOST_OTHER)}"
         for x in table.checks
         if x.than or x.faint
     ]
@@ -92,13 +94,13 @@ def _few(names: Sequence[str]) -> str:
 def next_steps(table: VerdictTable, outlook: str) -> str:
     """Return what to do in one to three steps, the most important first, then the outlook."""
     steps = [caution.to_do for caution in table.cautions]
+    if table.hint or any(x.how == RELATED and table.leader in x.without for x in table.checks):
+        steps.append("Say which datasets have one source (clusters).")
+    steps += filter(None, [outlook])
     if table.fragile:
         n = len(table.fragile)
         which = "1 verdict depends" if n == 1 else f"{n} verdicts depend"
         steps.append(f"Fill in the missing results, if you can: {which} on them ({MARK}).")
-    if table.hint or any(x.how == RELATED and table.leader in x.without for x in table.checks):
-        steps.append("Say which datasets have one source (clusters).")
-    steps += filter(None, [outlook])
     if table.fragile and not outlook and len(table.best) > len(table.ahead):
         steps.append(f"Try those that {OPEN} on your own data.")
     return " ".join(steps[:_MOST_STEPS] or [_last_step(table)])

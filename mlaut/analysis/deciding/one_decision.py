@@ -33,6 +33,10 @@ from mlaut.analysis.results.results import Results
 
 _FOLDS = 10  # of groups, above which more add little
 _POWER = 0.84  # normal quantile of a power of 0.8
+_BOTH = (
+    "p: how often chance alone makes such a difference; chance: how likely each is the best. A "
+    "large p beside a large chance is no contradiction: more data may settle it"
+)
 _MEANINGS = {
     verdict.UNDECIDED: "nothing is shown on it",
     verdict.OPEN: "not shown to be worse than another, however small its chance",
@@ -220,7 +224,10 @@ class OneDecision(Decision):
         for name, note in noted:
             told.setdefault(note, []).append(name)
         own = [f"{words.listed(names)}: {note}" for note, names in told.items() if note]
-        return (*([f"groups: {words.LETTERS}"] if self.decided else ()), *own)
+        if not self.decided:
+            return tuple(own)
+        chance = [_BOTH] * ("P(best)" in self.frame)
+        return (f"groups: {words.LETTERS}", *chance, *own)
 
     def meanings(self) -> dict[str, str]:  # noqa: D102 - inherited
         own = {} if self.control and self.decided else _MEANINGS

@@ -16,11 +16,11 @@ from mlaut.analysis.results.results import Results
 USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "may be best", "undecided"
 LIKELY, FAILS, AVOID, BASELINE = "probably worse", "fails", "avoid", "baseline"
 VERDICTS = {
-    USE: "every other is ruled out as the best, or its chance to be the best is above 0.5",
+    USE: "no other may be best, or its chance to be the best is above 0.5",
     EQUAL: "practically equal to the first",
-    OPEN: "the main test does not rule it out as the best",
+    OPEN: "not ruled out as the best",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "the main test rules it out as the best, but too few other tests agree",
+    LIKELY: "ruled out as the best, but too few other tests agree",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
     AVOID: "shown to be worse than another by most tests",
     BASELINE: "for comparison only",

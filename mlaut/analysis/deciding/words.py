@@ -181,7 +181,7 @@ def crossed(table: VerdictTable) -> str:
     if number(ranks[name], 3) == number(ranks[rival], 3) or ranks[name] > ranks[rival]:
         return ""
     own, theirs = (f"{each} (rank {number(ranks[each], 3)})" for each in (name, rival))
-    how = "the main test compares each two dataset by dataset, not by their average ranks"
+    how = "each two are compared dataset by dataset, not by average rank"
     return f"{own} is ruled out and {theirs} is not: {how}."
 
 

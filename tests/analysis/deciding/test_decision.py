@@ -239,9 +239,10 @@ def test_card_and_fold_tell_the_same_of_a_treatment():
     found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
     how = Way.treated("drop datasets", 31)
     found = replace(found, checks=(Check(how, (), (), ("C",)),))
+    assert found.certainty()[1] == "Partly: all agree, except on the 31 complete datasets (above)."
     told = "C is not shown to be worse than A"
-    assert found.certainty()[1] == f"Partly: on the 31 complete datasets, {told}."
     assert found.checks_frame().loc[how.words, "answer"] == told
+    assert f"{how.words[:1].upper()}{how.words[1:]}, A may still be best" in found.sentence()
 
 
 def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen():
@@ -269,7 +270,7 @@ def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen(
     assert "(*)" not in faint.answer()
     told_faint = "A may still be best, but these datasets are too few to show C to be worse."
     assert told + told_faint in faint.headline()
-    assert "C is not shown to be worse (too few datasets)." in faint.certainty()[1]
+    assert "all agree, except on the 31 complete datasets (above)." in faint.certainty()[1]
     led = replace(found, checks=(Check(how, (), ("A",)),))
     assert f"{told}A is shown to be worse." in led.headline()
 
@@ -442,8 +443,8 @@ def test_a_better_rank_without_a_better_verdict_is_explained():
     swapped = replace(found, frame=found.frame.assign(**{"average rank": pd.Series(ranks)}))
     assert crossed(swapped) in swapped.remarks()
     told = (
-        "C (rank 2.2) is ruled out and B (rank 2.6) is not: the main test compares each two "
-        "dataset by dataset, not by their average ranks."
+        "C (rank 2.2) is ruled out and B (rank 2.6) is not: each two are compared dataset by "
+        "dataset, not by average rank."
     )
     assert crossed(swapped) == told
 
