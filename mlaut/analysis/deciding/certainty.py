@@ -120,7 +120,7 @@ def prospects(table: VerdictTable) -> str:
     if not table.decided:
         more = table.least - n
         few = f"{more} more {unit(table, more)}"
-        if table.agreed:
+        if (table.frame["average rank"] == 1).any():  # one is the best on every dataset
             return f"Add {few}: then a difference can be shown, if all agree with these."
         return f"Add at least {few}, and perhaps more: none wins on all of these."
     seen = table.outlook

@@ -221,13 +221,7 @@ def _led(counted: Decision, case: Case, evidence: Evidence) -> Decision:
     """Return the decision with its leader, the probabilities, and the groups of the tests."""
     top = evidence.says["top"]
     ranks = counted.frame["average rank"].where(top, np.inf)
-    leaders = (
-        (case.control,)
-        if case.control
-        else verdict.leading(ranks, case.means())
-        if top.any()
-        else ()
-    )
+    leaders = (case.control,) if case.control else verdict.leading(ranks, case.means())
     sets = None if case.control else top
     frame = with_groups(counted.frame, evidence.primary, case.chosen.analysis.alpha, sets)
     return replace(
@@ -392,10 +386,16 @@ def with_cells(table: pd.DataFrame, known: Results) -> pd.DataFrame:
     seconds = training_seconds(known)
     if seconds is not None:
         table["training seconds"] = seconds.mean().reindex(table.index)
-    failed, done = _failures(known)
-    table["failures"] = failed.reindex(table.index)
-    table["datasets"] = done.reindex(table.index)
-    return table.rename_axis("strategy")
+    none = np.isnan(known.cells) & known.expected[:, None]
+    if known.imputed is not None:
+        none = none | known.imputed
+    waiting = np.zeros_like(none)
+    for at, reason in known.reasons.items():
+        waiting[at] = reason in NOT_RUN
+    failed = (none & ~waiting).any(axis=(2, 3)).sum(axis=0)
+    done = (~none.any(axis=(2, 3))).sum(axis=0)
+    counts = pd.DataFrame({"failures": failed, "datasets": done}, list(known.strategies))
+    return table.join(counts).rename_axis("strategy")
 
 
 def training_seconds(results: Results) -> pd.DataFrame | None:
@@ -415,19 +415,6 @@ def time_shares(results: Results, leader: str) -> dict[str, float]:
     own = both.mul(seconds[leader].fillna(0.0), axis=0).sum()
     shares = (seconds.where(both).sum() / own.where(own > 0)).drop(leader).dropna()
     return {str(name): float(share) for name, share in shares.items()}
-
-
-def _failures(scored: Results) -> tuple[pd.Series, pd.Series]:
-    """Return for each strategy the numbers of datasets with a failure and with a result."""
-    none = np.isnan(scored.cells) & scored.expected[:, None]
-    if scored.imputed is not None:
-        none = none | scored.imputed
-    waiting = np.zeros_like(none)
-    for at, reason in scored.reasons.items():
-        waiting[at] = reason in NOT_RUN
-    names = list(scored.strategies)
-    failed = (none & ~waiting).any(axis=(2, 3)).sum(axis=0)
-    return pd.Series(failed, names), pd.Series((~none.any(axis=(2, 3))).sum(axis=0), names)
 
 
 def with_groups(

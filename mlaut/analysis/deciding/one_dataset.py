@@ -241,12 +241,10 @@ class OneDataset:
             ends = Interval(value, *(np.where(np.isnan(low), np.nan, x) for x in ends[1:]))
             estimand = next((x for x in table.notes if x.partition(" (")[0] in METHODS), "")
             return replace(self, ends=ends, notes=tuple(frame["note"]), estimand=estimand)
-        worth, bounds = (
-            1 / (1 / self.n_sets + np.nan_to_num(self.ratio)),
-            results.metric.loss_bounds,
-        )
-        of_mean = (self.losses, self.errors, "bounded", self.own_df, confidence, bounds, worth)
-        low, high = (np.where(none, np.nan, end) for end in mean_ends(*of_mean))
+        worth = 1 / (1 / self.n_sets + np.nan_to_num(self.ratio))
+        df, bounds = self.own_df, results.metric.loss_bounds
+        of_mean = mean_ends(self.losses, self.errors, "bounded", df, confidence, bounds, worth)
+        low, high = (np.where(none, np.nan, end) for end in of_mean)
         unknown = f"no interval: {self.problem or 'the scores do not say how they vary'}"
         ends = turned(Interval(self.losses, self.errors, low, high), results, True)
         return replace(self, ends=ends, notes=tuple(unknown if x else "" for x in none))
@@ -272,9 +270,8 @@ class OneDataset:
     def _drawn(self) -> np.ndarray:
         """Draws of the errors of all losses together, which are Student's: shape (draws, K)."""
         names, square = np.array(self.results.strategies), np.square(self.errors)
-        of_pairs = np.nan_to_num(
-            self.pairs.square(*[np.square(self.gaps.standard_error)] * 2).to_numpy()
-        )
+        variances = np.square(self.gaps.standard_error)
+        of_pairs = np.nan_to_num(self.pairs.square(variances, variances).to_numpy())
         order = np.argsort(names)  # a draw belongs to a name, whatever the order of the columns
         together = ((square[:, None] + square - of_pairs) / 2)[np.ix_(order, order)]
         values, vectors = np.linalg.eigh(together)
@@ -286,19 +283,18 @@ class OneDataset:
         same = (of_pairs == 0).argmax(axis=1)  # copies have one error, to the last digit
         return np.asarray(drawn[:, np.argsort(order)][:, same])
 
-    def _jointly(self, t: np.ndarray, alone: np.ndarray) -> np.ndarray:
+    def _jointly(self, single: Pairwise) -> np.ndarray:
         """Return p-values for all pairs together, by the step-down maximum of all statistics."""
         first, second = self.pairs.first, self.pairs.second
+        t, alone = (single.table(x).to_numpy()[first, second] for x in ("statistic", "p_value"))
+        t, error = np.abs(np.nan_to_num(t, nan=0.0)), self.gaps.standard_error
         drawn = np.abs(self._drawn[:, first] - self._drawn[:, second])
-        error = self.gaps.standard_error
         drawn = drawn / np.where(error > 0, error, np.inf)
         order = np.argsort(t)  # each is compared with those that are not larger
         largest = np.maximum.accumulate(drawn[:, order], axis=1)
         p = (1 + (largest >= t[order]).sum(axis=0)) / (1 + len(drawn))
         p = np.maximum.accumulate(np.maximum(p, alone[order])[::-1])[::-1]
-        together = np.empty_like(p)
-        together[order] = np.minimum(p, 1.0)
-        return together
+        return np.minimum(p, 1.0)[np.argsort(order)]
 
     def tests(self, correction: str, rope: float) -> dict[str, Pairwise]:
         """Return the tests of pairs, the main one first; empty if none is valid.
@@ -308,23 +304,21 @@ class OneDataset:
         """
         if self.problem:
             return {}
-        single = self._main()
-        found = {self.test: adjust_pairs(single, _HOLM if correction == JOINT else correction)}
+        single, each = self._main(), _HOLM if correction == JOINT else correction
+        main = adjust_pairs(single, each)
         if correction == JOINT and self.joint:
-            at = self.pairs.first, self.pairs.second
-            t, alone = (single.table(x).to_numpy()[at] for x in ("statistic", "p_value"))
-            p = self._jointly(np.abs(np.nan_to_num(t, nan=0.0)), alone)
-            tables = {**found[self.test].tables, "p_value": self.pairs.square(p, p)}
-            name = f"{single.name}, all pairs jointly"
-            found = {self.test: replace(found[self.test], name=name, tables=tables)}
-        correction = _HOLM if correction == JOINT else correction
+            p, name = self._jointly(single), f"{single.name}, all pairs jointly"
+            main = replace(
+                main, name=name, tables={**main.tables, "p_value": self.pairs.square(p, p)}
+            )
+        found = {self.test: main}
         known = _CALIBRATED.get(self.results.expected[0].shape)
         if known and self.test == FOLDS:
             (own,) = fold_differences(self.results)
             name, row = f"{known} test", CV_TESTS[known]
             name = f"calibrated {name}" if row.calibrated else name
             other = self._pairwise(name, row.source, cv_p_values(own.differences, known))
-            found[known] = adjust_pairs(other, correction)
+            found[known] = adjust_pairs(other, each)
         return found | {REGION: self._region(rope)} | self._lacoste()
 
     def _main(self) -> Pairwise:
@@ -335,10 +329,8 @@ class OneDataset:
         t = np.where((error == 0) & (self.gaps.value != 0), np.inf, t)
         p, words = 2 * stdtr(self.df, -t), MAIN_TESTS[self.test]
         if self.test == MCNEMAR:
-            (dataset,) = self.results.datasets
-            p = mcnemar_test(self.results, dataset).p_values.to_numpy()[
-                self.pairs.first, self.pairs.second
-            ]
+            of_rows = mcnemar_test(self.results, self.results.datasets[0])
+            p = of_rows.p_values.to_numpy()[self.pairs.first, self.pairs.second]
         return self._pairwise(words.words.removeprefix("the ").capitalize(), words.source, p)
 
     def _pairwise(self, name: str, source: str, p: np.ndarray) -> Pairwise:
@@ -528,11 +520,8 @@ def _of_repeats(results: Results, confidence: float) -> OneDataset:
     if runs is None:
         error, df = corrected_error(cells[first] - cells[second], 0.0, 2 * rounded)[0], freedom[:1]
     else:
-        error = np.hypot(errors[first], errors[second])
-        df = freedom_of_sum(
-            np.array([errors[first], errors[second]]),
-            np.column_stack([freedom[first], freedom[second]]),
-        )
+        both, of_both = np.array([errors[first], errors[second]]), [freedom[first], freedom[second]]
+        error, df = np.hypot(*both), freedom_of_sum(both, np.column_stack(of_both))
     worth = np.minimum(n[first], n[second])
     gaps = _bounded(results, bare.gaps.value, error, df, confidence, worth)
     return bare.tested(PAIRED if runs is None else WELCH, errors, gaps, df, freedom)

@@ -54,13 +54,10 @@ class OneDecision(Decision):
         The numbers.
     correction : str
         Correction of the p-values for the number of pairs.
-    rivals : tuple of str
-        Strategies that may be as good as the leader, the nearest first.
     """
 
     one: OneDataset
     correction: str
-    rivals: tuple[str, ...] = ()
 
     @property
     def corrected_by(self) -> str:
@@ -171,11 +168,15 @@ class OneDecision(Decision):
 
     def _prospects(self) -> str:
         """Return whether more folds or repeats may settle the nearest open pair."""
-        if not self.decided or not self.rivals or self.control:
-            return "" if self.decided else self._way_out()
+        if not self.decided:
+            return self._way_out()
+        near = self.frame.index[self.frame["verdict"].isin((verdict.OPEN, verdict.EQUAL))]
+        rivals = [name for name in near if name not in self.first]
+        if not rivals or self.control:
+            return ""
         from scipy.special import ndtri
 
-        rival, one = self.rivals[0], self.one
+        rival, one = rivals[0], self.one
         names, pairs = list(one.results.strategies), one.pairs
         ends = {names.index(self.first[0]), names.index(rival)}
         at = (np.isin(pairs.first, [*ends]) & np.isin(pairs.second, [*ends])).argmax()
@@ -276,8 +277,7 @@ def decide_one(
     place = control_of(analysis.question, names)
     control = None if place is None else names[place]
     better = verdict.shown_better(main, names, analysis.alpha, control)
-    led = _judged(draft, tests, better, control)
-    judged = replace(led, time_shares=time_shares(known, led.leader))
+    judged = _judged(draft, tests, better, control, known)
     fitted = [key for key in tests if key != of_one.LACOSTE][1:]  # that is of tested models alone
     fitted = fitted if analysis.rope or not one.of_runs else []  # its test with another name
     others = {Way(f"by the {tests[key].name.partition(',')[0]}"): tests[key] for key in fitted}
@@ -316,6 +316,7 @@ def _judged(
     tests: Mapping[str, Pairwise],
     better: np.ndarray,
     control: str | None,
+    known: Results,
 ) -> OneDecision:
     """Return the decision with its leader, a verdict on each strategy, and the numbers behind."""
     one, analysis, main = draft.one, draft.chosen.analysis, next(iter(tests.values()))
@@ -338,14 +339,13 @@ def _judged(
     frame = with_groups(draft.frame, main, analysis.alpha).assign(verdict=verdicts)
     frame = frame if one.of_runs else frame.assign(**{"P(best)": chances})
     frame = frame.join(_gaps_from(main, one, names.index(first[0])))
-    near = frame.index[frame["verdict"].isin((verdict.OPEN, verdict.EQUAL))]
     return replace(
         draft,
         frame=in_order(frame),
         leader=first[0],
         first=first,
         n_shown=int(better.sum()),
-        rivals=tuple(name for name in near if name not in first),
+        time_shares=time_shares(known, first[0]),
     )
 
 

@@ -190,11 +190,6 @@ class VerdictTable:
         return "On datasets like these"
 
     @property
-    def provisional(self) -> bool:
-        """Return whether the way in which the leader was run may change the choice."""
-        return any(caution.of_leader for caution in self.cautions)
-
-    @property
     def alone(self) -> bool:
         """Return whether there is one score of each strategy, which shows an order and no more."""
         return False
@@ -238,11 +233,6 @@ class VerdictTable:
         return bool(
             (self.frame.get("training seconds", 0 * self.frame["datasets"]) >= NOTICED).any()
         )
-
-    @property
-    def agreed(self) -> bool:
-        """Return whether one strategy is the best on every dataset."""
-        return bool((self.frame["average rank"] == 1).any())
 
     @property
     def doubt(self) -> str:

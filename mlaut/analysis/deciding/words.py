@@ -199,7 +199,7 @@ def _choice(table: VerdictTable, most: int) -> str:
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
     when = table.where if table.named(verdict.USE) and not table.doubt else NOW
-    if table.provisional and when != NOW:
+    if when != NOW and any(caution.of_leader for caution in table.cautions):
         when = f"Provisional: {when[:1].lower()}{when[1:]}"
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
