@@ -15,14 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
-from mlaut.analysis.common.display import (
-    SCENARIOS,
-    SMALLEST_P,
-    Shown,
-    number,
-    p_text,
-    tabulated,
-)
+from mlaut.analysis.common.display import SCENARIOS, SMALLEST_P, Shown, number, p_text, tabulated
 from mlaut.analysis.common.late import Late, changed
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.errors import AnalysisError

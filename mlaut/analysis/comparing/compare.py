@@ -175,12 +175,9 @@ def compare(
             of_all[f"Friedman {name}"] = friedman
         if not results.metric.mixed:
             of_all["Quade"] = portmanteau.quade_test(results)
-    against = (
-        None
-        if control is None
-        else ranks.bonferroni_dunn_test(results, control, alpha=alpha, confidence=confidence)
-    )
-    apart = None
+    against = apart = None
+    if control is not None:
+        against = ranks.bonferroni_dunn_test(results, control, alpha=alpha, confidence=confidence)
     if 1 < len(distinct := _distinct(results, control)) < k:
         options |= {"correction": correction, "test": test, "rope": rope, "control": control}
         apart = compare(results.select(strategies=distinct), **options)

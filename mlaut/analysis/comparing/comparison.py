@@ -109,10 +109,8 @@ class Comparison(Numbers, Shown):
 
     def number(self, test: str, name: str) -> pd.Series:
         """Return one table of a test, for every pair, as `effect` does; no other is computed."""
-        pairs, upper = (
-            self.in_own_direction(test),
-            np.triu_indices(len(self.pairs[test].strategies), 1),
-        )
+        pairs = self.in_own_direction(test)
+        upper = np.triu_indices(len(pairs.strategies), 1)
         values = pairs.tables[name].to_numpy()[upper] if name in pairs.tables else np.nan
         return pd.Series(values, pairs.labels, dtype=float).reindex(self.leading_pairs.labels)
 

@@ -96,16 +96,8 @@ class Methods:
     def to_latex(self) -> str:
         r"""Return the paragraph in LaTeX, with ``\cite`` of the keys of `to_bibtex`."""
         parts = _KEY.split(self.template)
-        return (
-            " ".join(
-                f"\\cite{{{part}}}" if place % 2 else escape(part)
-                for place, part in enumerate(parts)
-            )
-            .replace("} .", "}.")
-            .replace("} ,", "},")
-            .replace("} :", "}:")
-            .replace("} ;", "};")
-        )
+        texts = (f"\\cite{{{x}}}" if at % 2 else escape(x) for at, x in enumerate(parts))
+        return re.sub(r"\} ([.,:;])", r"}\1", " ".join(texts))
 
     def to_bibtex(self) -> str:
         """Return the sources as BibTeX."""
@@ -171,20 +163,16 @@ def _pairs(stats: Numbers, decision: Decision) -> Iterator[str]:
     elif terms.test == "Nemenyi":
         how = f"it corrects for all pairs itself; level {terms.alpha:g}"
     else:
-        by = _CORRECTIONS.get(
-            "holm" if control or stats.correction == "joint" else stats.correction
-        )
-        n = f"{decision.n_pairs} pair{'s' * (decision.n_pairs > 1)}"
-        how = (
-            f"two-sided, {f'with {by} for {n}' if by else 'uncorrected'}, at level {terms.alpha:g}"
-        )
+        holm = control or stats.correction == "joint"
+        by, n = _CORRECTIONS.get("holm" if holm else stats.correction), decision.n_pairs
+        corrected = f"with {by} for {counted(n, 'pair')}" if by else "uncorrected"
+        how = f"two-sided, {corrected}, at level {terms.alpha:g}"
     flipped = ""
     sources = bool(decision.n_sources) and terms.test != "t"
     if sources or (not control and stats.correction == "joint" and terms.test in FLIPPED):
         flipped = f" with flips of whole {unit(decision)}"
-        how = (
-            f"jointly for all pairs (step-down {{westfall1993}}), two-sided, level {terms.alpha:g}"
-        )
+        jointly = "jointly for all pairs (step-down {westfall1993}), two-sided"
+        how = f"{jointly}, level {terms.alpha:g}"
     yield f"Strategies were compared{against} by {test.cited}{flipped}: {how}."
     if terms.rope:
         yield (

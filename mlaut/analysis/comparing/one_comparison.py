@@ -98,9 +98,7 @@ class OneComparison(Comparison):
         frame = self.decision().frame
         names = {f"mean {self.results.metric.name}": "mean"}
         kept = ["mean", "low", "high", "average rank", "groups"]
-        return frame.rename(columns=names)[
-            [name for name in kept if name in frame or name == "mean"]
-        ]
+        return frame.rename(columns=names).filter(kept)
 
     def sentences(self) -> tuple[str, ...]:
         """Return the findings, one sentence each."""

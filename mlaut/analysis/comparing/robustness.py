@@ -146,12 +146,8 @@ def under_treatments(
         except _NotApplicableError as error:
             not_applied["bounds"] = str(error)
     keys = list(dict.fromkeys(key for column in columns.values() for key in column))
-    index = (
-        pd.MultiIndex.from_tuples(keys) if keys and isinstance(keys[0], tuple) else pd.Index(keys)
-    )
-    frame = pd.DataFrame(
-        {how: [column.get(key, "") for key in keys] for how, column in columns.items()}, index=index
-    )
+    cells = {how: [column.get(key, "") for key in keys] for how, column in columns.items()}
+    frame = pd.DataFrame(cells, index=pd.Index(keys))
     refused = (f"treatment {how!r} cannot be applied: {why}" for how, why in not_applied.items())
     return Robustness(
         name=name,

@@ -108,32 +108,21 @@ def _sentences(results: Results, frame: pd.DataFrame, alpha: float) -> tuple[str
     ]
     shown = frame[frame["adjusted"] <= alpha]
     clearest = shown if len(shown) else frame[frame["won"] > frame["lost"]][:3]
-    pairs = [
-        f"{a} beats {b} on {won} of {total}"
-        for (a, b), (total, won) in zip(
-            clearest.index[:_MOST],
-            clearest[["datasets", "won"]].head(_MOST).to_numpy().tolist(),
-            strict=True,
-        )
-    ]
+    first = clearest.head(_MOST)
+    counts = zip(first.index, first["won"], first["datasets"], strict=True)
+    pairs = [f"{a} beats {b} on {won} of {total}" for (a, b), won, total in counts]
     more = f", and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
     possible = k * (k - 1) // 2
     claim = f"{len(shown)} of {possible} pairs are shown to differ on shared {unit}s"
     claim += "" if len(shown) else "; what may be chance"
     lines.append(f"{claim}: {', '.join(pairs)}{more}." if pairs else f"{claim}.")
+    groups = _groups(results.strategies, frame)
     if len(frame) < possible:
         alone = f"{possible - len(frame)} of {possible} pairs share no dataset"
-        groups = _groups(results.strategies, frame)
         apart = "; ".join(", ".join(group[:4]) + ", ..." * (len(group) > 4) for group in groups)
-        lines.append(
-            f"{alone}"
-            + (
-                f", and strategies fall into {len(groups)} groups that share none: {apart}."
-                if len(groups) > 1
-                else "."
-            )
-        )
-    if len(_groups(results.strategies, frame)) == 1:
+        fall = f", and strategies fall into {len(groups)} groups that share none: {apart}"
+        lines.append(f"{alone}{fall * (len(groups) > 1)}.")
+    if len(groups) == 1:
         order = elo_ratings(results, missing="left out", n_samples=1).frame.index[:3]
         lines.append(
             f"By their duels on shared datasets (Bradley-Terry), {', '.join(map(str, order))} come "

@@ -30,10 +30,7 @@ from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.records import NOT_RUN
 
-_ASKED = (
-    *("Was it planned?", "How was it tested?"),
-    *("Do other analyses agree?", "What next?"),
-)
+_ASKED = (*("Was it planned?", "How was it tested?"), *("Do other analyses agree?", "What next?"))
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
 _LAST = (
     *("won", "tied", "lost", "difference", "difference low", "difference high", "p", "ratio"),
@@ -445,23 +442,20 @@ def checks(
     alpha, control = draft.chosen.analysis.alpha, draft.leader if draft.control else None
     claims = (verdict.AVOID, verdict.USE) if control else verdict.WORSE
     claimed = {name for word in claims for name in draft.named(word)}
-    found = []
+    found, every, at = [], np.array(names), list(names).index(draft.leader)
     for how, pairs in others.items():
         if draft.leader not in pairs.strategies:
             continue
-        worse = {*np.array(names)[verdict.worse_by(pairs, names, alpha, control)].tolist()}
-        at = list(names).index(draft.leader)
-        same = verdict.shown_better(pairs, names, alpha, control)[at]
-        beaten = {*np.array(names)[better[at] & ~same].tolist()} & worse
-        beaten = beaten if how.treats and not control else set()
+        worse = {*every[verdict.worse_by(pairs, names, alpha, control)].tolist()}
         lacking = (claimed & {*pairs.strategies}) - worse
-        more = set() if control else {*draft.best} & worse
-        faint = _faint(draft, names, pairs.n, better) & (lacking | beaten) if how.treats else set()
-        also, without, than, few = (
-            tuple(n for n in draft.frame.index if n in group)
-            for group in (lacking - faint, more, beaten - faint, faint)
-        )
-        found.append(Check(how, also, without, than, few))
+        beaten, faint = set[str](), set[str]()
+        if how.treats:
+            lost = better[at] & ~verdict.shown_better(pairs, names, alpha)[at]
+            beaten = set() if control else {*every[lost].tolist()} & worse
+            faint = _faint(draft, names, pairs.n, better) & (lacking | beaten)
+        groups = (lacking - faint, {*draft.best} & worse, beaten - faint, faint)
+        told = (tuple(n for n in draft.frame.index if n in group) for group in groups)
+        found.append(Check(how, *told))
     return tuple(found)
 
 

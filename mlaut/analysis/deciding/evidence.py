@@ -116,15 +116,17 @@ def resolved(chosen: Chosen, results: Results) -> Chosen:
 
 def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
     """Return the primary test of a comparison."""
-    analysis = chosen.analysis
-    every, key = {**compared.pairs, **compared.bayesian}, analysis.test
+    analysis, every = chosen.analysis, compared.tests
+    key = analysis.test
     if key not in every:
         known = ", ".join(repr(test) for test in TESTS if test in every)
         raise AnalysisError(
             f"the test {analysis.test!r} cannot be used here "
             f"({compared.results.incomparable or 'it was not computed'}): choose one of {known}"
         )
-    if key in compared.bayesian and analysis.rope != compared.results.region(compared.rope):
+    if "p_value" not in every[key].tables and analysis.rope != compared.results.region(
+        compared.rope
+    ):
         raise AnalysisError(
             f"the {key} test was computed with rope = {compared.rope:g} and not "
             f"{analysis.rope:g}: compare with that rope"
@@ -148,9 +150,9 @@ def _other_tests(case: Case) -> dict[Way, Pairwise]:
     """Return the other tests of all strategies."""
     results, analysis, compared = case.results, case.chosen.analysis, case.compared
     every = {
-        Way(TESTS[test].words): compared.pairs[test]
+        Way(TESTS[test].words): compared.tests[test]
         for test in (_BY_SIGNS if results.metric.incomparable else _CHECKED)
-        if test != analysis.test and test in compared.pairs
+        if test != analysis.test and test in compared.tests
     }
     known = results.clusters is not None
     by_signs = analysis.test == "sign" if known else bool(results.metric.incomparable)

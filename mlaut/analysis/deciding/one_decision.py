@@ -145,8 +145,7 @@ class OneDecision(Decision):
     def _method(self) -> str:
         if not self.decided:
             return ""
-        n = f"{self.n_pairs} pair{'s' * (self.n_pairs > 1)}"
-        alone = self.correction == "none"
+        n, alone = f"{self.n_pairs} pairs", self.correction == "none"
         together = f", each of {n} for itself" if alone else f", all {n} together"
         corrected = together * (self.n_pairs > 1)
         by = MAIN_TESTS[self.one.test].plain
@@ -177,17 +176,16 @@ class OneDecision(Decision):
         from scipy.special import ndtri
 
         rival, one = rivals[0], self.one
-        names, pairs = list(one.results.strategies), one.pairs
-        ends = {names.index(self.first[0]), names.index(rival)}
-        at = (np.isin(pairs.first, [*ends]) & np.isin(pairs.second, [*ends])).argmax()
+        at = [{*both} for both in one.pairs.labels].index({self.first[0], rival})
         gap, error = abs(float(one.gaps.value[at])), float(one.gaps.standard_error[at])
         if not gap:
             return f"{rival} has the same mean {self.metric} as {self.first[0]}."
         if self.scenario == "(a)":
             return ""
+        pair = f"{self.first[0]} from {rival}"
         if one.of_runs:
-            return f"More repeats may tell {self.first[0]} from {rival}, on these rows."
-        pair, grouped = f"{self.first[0]} from {rival}", "group" in one.scheme
+            return f"More repeats may tell {pair}, on these rows."
+        grouped = "group" in one.scheme
         which = "folds" if grouped else "repeats of the split"
         least = error * math.sqrt(one.ratio / (1 / one.n_sets + one.ratio))  # after many repeats
         z = float(-ndtri(self.chosen.analysis.alpha / 2 / self.n_pairs)) + _POWER

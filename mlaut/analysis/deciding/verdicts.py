@@ -47,10 +47,7 @@ class Compared(Protocol):
     def ranks(self) -> ResultTable: ...  # noqa: D102 - an attribute
 
     @property
-    def pairs(self) -> Mapping[str, Pairwise]: ...  # noqa: D102 - an attribute
-
-    @property
-    def bayesian(self) -> Mapping[str, Pairwise]: ...  # noqa: D102 - an attribute
+    def tests(self) -> Mapping[str, Pairwise]: ...  # noqa: D102 - an attribute
 
     @property
     def rope(self) -> float: ...  # noqa: D102 - an attribute

@@ -359,11 +359,9 @@ def terms(table: VerdictTable) -> str:
     analysis = table.chosen.analysis
     question = _QUESTIONS.get(analysis.question, f"compared with {table.leader}")
     level = number(analysis.alpha)
-    sure = (
-        f"of all claims at most {level} are expected to be false"
-        if TESTS[analysis.test].bayesian
-        else f"level {level} for all claims together"
-    )
+    sure = f"level {level} for all claims together"
+    if TESTS[analysis.test].bayesian:
+        sure = f"of all claims at most {level} are expected to be false"
     rope = f", practically equal within {number(analysis.rope)}" if analysis.rope else ""
     flipped = " of all pairs jointly" * (analysis.test in FLIPPED and not table.control)
     flipped += " by flips of whole sources" if table.n_sources and analysis.test != "t" else ""
@@ -395,15 +393,14 @@ def notes(table: VerdictTable) -> tuple[str, ...]:
     """Return notes on how to read the columns that are below the first screen."""
     if not table.leader:
         return ()
-    bayesian = (
-        "the claims rest on probabilities, which do not bound the chance of a claim where no "
-        "strategies differ (docs/measured-levels.md)"
-    )
     more = ", one against one; a test of all together says which are probably worse"
-    more *= bool(table.named(verdict.LIKELY))
-    return (
-        "ranks: the lowest and the highest place that each strategy can have, if no claim is false"
-        if "ranks" in table.frame
-        else f"groups: {LETTERS}{more}",
-        *((bayesian,) if TESTS[table.chosen.analysis.test].bayesian else ()),
-    )
+    told = [f"groups: {LETTERS}{more * bool(table.named(verdict.LIKELY))}"]
+    if "ranks" in table.frame:
+        places = "the lowest and the highest place that each strategy can have"
+        told = [f"ranks: {places}, if no claim is false"]
+    if TESTS[table.chosen.analysis.test].bayesian:
+        told.append(
+            "the claims rest on probabilities, which do not bound the chance of a claim where no "
+            "strategies differ (docs/measured-levels.md)"
+        )
+    return tuple(told)

@@ -490,11 +490,7 @@ def _weighted(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def interval_of(
-    metric: MLautScore,
-    sample: Sample,
-    method: str | None,
-    confidence: float,
-    pairs: bool = False,
+    metric: MLautScore, sample: Sample, method: str | None, confidence: float, pairs: bool = False
 ) -> tuple[Interval, Method]:
     """Return the intervals of a sample (`sample_of`) or of its pairs, and their method."""
     of_roots = metric.name == "rmse" and not pairs and not sample.several

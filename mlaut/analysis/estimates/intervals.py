@@ -175,11 +175,10 @@ def _dataset_intervals(
             f"{method!r} is for metrics whose point losses are 0 or 1, and {results.metric.name} "
             "is not one: choose 't' or 'bootstrap'"
         )
-    ends = (
-        wilson(value, n, confidence)
-        if method == "wilson"
-        else _beta(value, n, _PRIOR[method], confidence)
-    )
+    if method == "wilson":
+        ends = wilson(value, n, confidence)
+    else:
+        ends = _beta(value, n, _PRIOR[method], confidence)
     return Interval(value, error, *ends), n_test, by_sets
 
 

@@ -135,9 +135,7 @@ class PairTest:
             strategies=results.strategies,
             metric=results.metric.loss_name,
             tables=Late(tables),
-            alternative=alternative
-            if alternative == "two-sided"
-            else f"the first is {alternative}",
+            alternative="the first is " * (alternative != "two-sided") + alternative,
             statistic_name=self.statistic_name,
             df=tests.df,
             effects={

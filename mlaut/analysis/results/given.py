@@ -16,10 +16,7 @@ from mlaut.errors import AnalysisError
 
 T = TypeVar("T")
 
-TABLE_PARAMETERS = {
-    "metric": ("", str | MLautScore),
-    "greater_is_better": (None, bool | None),
-}
+TABLE_PARAMETERS = {"metric": ("", str | MLautScore), "greater_is_better": (None, bool | None)}
 TABLE_TEXT = """\
     metric, greater_is_better
         Metric of the scores if ``results`` is a table, as in `mlaut.analysis.compare`.

@@ -237,10 +237,7 @@ def _without_empty(results: Results) -> Results:
 
 def _ranked_last(results: Results) -> Results:
     filled = _filled(
-        results,
-        _above_worst(results),
-        "a loss just above the largest seen there",
-        COUNTED_LAST,
+        results, _above_worst(results), "a loss just above the largest seen there", COUNTED_LAST
     )
     return replace(filled, ranks_only=_RANKS_ONLY)
 

@@ -196,10 +196,7 @@ class MLautScore:
 
     def check_targets(self, dataset: str, task: str, several: bool) -> None:
         """Raise `AnalysisError` if the metric is not for the number of targets of a dataset."""
-        if self.task in (None, task) and self.targets not in (
-            "any",
-            ["one", "several"][several],
-        ):
+        if self.task in (None, task) and self.targets not in ("any", ["one", "several"][several]):
             others = _OF_SEVERAL[task] if several else _OF_ONE[task]
             has = f"{'several' if several else 'one'} target{'s' * several}"
             raise AnalysisError(

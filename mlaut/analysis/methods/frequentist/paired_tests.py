@@ -22,13 +22,7 @@ from mlaut.analysis.pairwise.effects import (
     share_better,
 )
 from mlaut.analysis.pairwise.pairs import EQUAL, paired_losses
-from mlaut.analysis.pairwise.runner import (
-    PairStatistics,
-    even,
-    odd,
-    pair_test,
-    sizes_compare,
-)
+from mlaut.analysis.pairwise.runner import PairStatistics, even, odd, pair_test, sizes_compare
 from mlaut.analysis.pairwise.signed_rank import (
     INVERTED,
     ZERO_RULES,

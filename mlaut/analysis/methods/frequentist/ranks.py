@@ -12,14 +12,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import (
-    Seed,
-    Share,
-    checked,
-    one_of,
-    position,
-    positions,
-)
+from mlaut.analysis.common.arguments import Seed, Share, checked, one_of, position, positions
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.analysis.common.numerics import range_ppf, range_sf
@@ -336,10 +329,7 @@ _ROW = {
 
 @lru_cache(maxsize=4)
 def joint_of_results(
-    results: Results,
-    weights: str = "learned",
-    signs: bool = False,
-    seed: int = 0,
+    results: Results, weights: str = "learned", signs: bool = False, seed: int = 0
 ) -> Joint:
     """Return the joint test of all pairs of strategies, whose unit is the source.
 
