@@ -103,7 +103,7 @@ def _without_summaries(g: Sheet, dataset: Names, strategy: Names) -> None:
         if key:
             methods = ("mean", "median") if what == "strategy" else ()  # as predictions
             codes, own = pd.factorize(g.label(key))
-            over = np.array([is_summary(str(x)) and str(x) not in methods for x in own])
+            over = np.array([is_summary(str(x)) and str(x).lower() not in methods for x in own])
             summary, empty = over[codes], np.array([not str(x) for x in own])[codes]
             out = sorted(map(str, own[over]))
             if out and (~summary).any():
