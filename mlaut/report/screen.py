@@ -151,7 +151,8 @@ def screen_table(
     test = decision.chosen.analysis.test
     together = " of all pairs together" * (test in FLIPPED and not decision.control)
     ruled = f"{TESTS[test].words}{together}"
-    told_of = decision.sets is None and {OPEN, LIKELY} & {*decision.frame["verdict"]}
+    ranked = decision.sets is None and "average rank" in decision.frame  # of a race nothing is
+    told_of = ranked and {OPEN, LIKELY} & {*decision.frame["verdict"]}
     words += [("main test", f"it rules out as the best: {ruled}")] * bool(told_of)  # else a card
     words += [("other analyses", _ANALYSES)] * bool(decision.checks)
     n = len(table.columns)
@@ -176,8 +177,16 @@ def screen_table(
         "first": decision.first[0] if "won" in decision.frame else "",
         "verdicts": tuple(told),
         "words": tuple(words),
-        "marks": tuple(strips.key()),
+        "marks": (*strips.key(), *_bars(decision)),
     }
+
+
+def _bars(decision: VerdictTable) -> list[tuple[str, str]]:
+    """Return the shades of the bars of wins, which a table of ranks or of many datasets has."""
+    if "won" not in decision.frame:
+        return []
+    missing = [("failed", "missing")] * bool((decision.frame["failures"] > 0).any())
+    return [("won", "won"), ("tied", "tied"), ("lost", "lost"), *missing]
 
 
 _ANALYSES = "other tests, metrics and treatments of missing results: see How it was decided"

@@ -32,7 +32,7 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
     often, (harsh, mild) = _often(frame), _opposed(table)
     for name in map(str, frame.index):
         if failing[name] and frame["verdict"][name] != BASELINE:
-            texts[name] = f"{name} failed on {frame['failures'][name]} of {table.n} datasets"
+            texts[name] = f"{name} has no result on {frame['failures'][name]} of {table.n} datasets"
             if name != table.leader:
                 won, tied, lost = (int(frame[column][name]) for column in ("won", "tied", "lost"))
                 both = f"{won + tied + lost}" + f" {unit(table)}" * (table.n_sources > 0)

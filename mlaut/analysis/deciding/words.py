@@ -141,7 +141,8 @@ def _too_few(table: VerdictTable, letters: int) -> list[str]:
     but = f"all others except {listed(ahead, MOST_CHOSEN)}" if ahead else "the others"
     rest = others[0] if len(others) == 1 and not ahead else but
     size, first = sizes(table, others), f"It is first {where}"
-    texts = [[start, f"{first} ({rest}: {size})" if size else first, end], [start, first, end]]
+    longer = f"{first} ({rest}: {size} on average)" if size else first
+    texts = [[start, longer, end], [start, first, end]]
     return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
 
@@ -263,7 +264,7 @@ def _described(table: VerdictTable, names: Sequence[str]) -> list[str]:
         if not texts.keys() & same:
             texts[name] = name + (f" (= {listed(same)})" if same else "")
             if failures[name] >= OFTEN * table.n:
-                texts[name] += f" (failed on {failures[name]} of {table.n} datasets)"
+                texts[name] += f" (no result on {failures[name]} of {table.n} datasets)"
     return list(texts.values())
 
 

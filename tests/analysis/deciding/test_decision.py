@@ -471,7 +471,7 @@ def test_results_with_filled_in_cells_are_decided():
 def test_a_strategy_that_often_fails_does_not_look_as_good_as_the_best():
     found = decided(table(A=0.0, B=0.002, C=0.1, D=0.3))
     often, once = (found.frame.assign(failures=[0, n, 0, 0]) for n in (13, 1))
-    assert "May be best too (chance 0.34): B (failed on 13 of 20 datasets)" in (
+    assert "May be best too (chance 0.34): B (no result on 13 of 20 datasets)" in (
         replace(found, frame=often).answer()
     )
     assert "failed" not in replace(found, frame=once).answer()
@@ -518,7 +518,7 @@ def test_a_strategy_that_often_failed_is_compared_where_it_ran():
     found = compare(frame, metric="accuracy", missing="failures last").decision()
     won, lost = found.frame.loc["B", ["won", "lost"]]
     reason = (
-        f"B failed on 7 of 20 datasets; on the 13 where A also has a result it is better on "
+        f"B has no result on 7 of 20 datasets; on the 13 where A also has a result it is better on "
         f"{won:.0f}, equal on 0 and worse on {lost:.0f}."
     )
     assert found.frame.loc["B", "reason"] == reason
@@ -676,7 +676,7 @@ def test_a_cycle_is_no_reason_to_choose():
 def test_an_answer_to_use_what_often_failed_says_so():
     found = decided(table(A=0.0, B=0.2))
     failing = replace(found, frame=found.frame.assign(failures=[5, 0]))
-    assert "use A (failed on 5 of 20 datasets). Avoid B" in failing.answer()
+    assert "use A (no result on 5 of 20 datasets). Avoid B" in failing.answer()
 
 
 def test_rounding_noise_promises_nothing():
@@ -782,7 +782,8 @@ def test_a_size_is_of_the_datasets_on_which_both_have_a_result():
     frame.iloc[:2, 1] = frame.iloc[2:5, 3] = np.nan
     found = compare(frame, metric="accuracy", missing="failures last").decision()
     assert found.answer().endswith("Avoid C, D and E (accuracy 0.2 to 0.4 below A).")
-    assert found.frame["reason"]["C"].startswith("C failed on 2 of 20 datasets; on the 18 where")
+    start = "C has no result on 2 of 20 datasets; on the 18 where"
+    assert found.frame["reason"]["C"].startswith(start)
 
 
 def test_one_word_for_what_only_fails_another_for_what_is_worse():
@@ -797,7 +798,8 @@ def test_one_word_for_what_only_fails_another_for_what_is_worse():
         "D": "avoid",
     }
     assert "Avoid B for failures on 14 of 20 datasets. Avoid C and D (" in found.answer()
-    assert found.frame["reason"]["B"].startswith("B failed on 14 of 20 datasets; on the 6 where")
+    start = "B has no result on 14 of 20 datasets; on the 6 where"
+    assert found.frame["reason"]["B"].startswith(start)
     assert found.meanings()["fails"].startswith("worse only by its failures: not shown to be")
 
 
