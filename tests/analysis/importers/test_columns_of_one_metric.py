@@ -111,3 +111,17 @@ def test_a_row_that_is_the_difference_of_two_others_is_no_strategy(tmp_path):
 def test_a_table_without_a_score_says_so(tmp_path):
     table = pd.DataFrame({"model": ["net"], "accuracy": [np.nan], "date": ["2025-03-03"]})
     assert "no row has a score in 'accuracy'" in refused(tmp_path, table)
+
+
+def test_times_and_sizes_beside_a_metric_are_no_datasets(tmp_path):
+    table = _of_models(params_millions=[9.1, 10.2, 3.3, 4.4], best_epoch=[3, 8, 4, 5])
+    table = table.assign(test_accuracy=[0.9, 0.8, 0.7, 0.6], train_time_min=[96.6, 46.5, 3.0, 2.0])
+    assert read(tmp_path, table).datasets == ("this dataset",)
+
+
+def test_names_of_runs_are_strategies_where_nothing_else_has_a_name(tmp_path):
+    table = pd.DataFrame({"run_name": ["r2_a8", "r4_a16", "r8_a16"], "lora_rank": [2, 4, 8]})
+    table = table.assign(train_loss=[2.9, 2.8, 2.7], eval_loss=[2.6, 2.5, 2.4])
+    assert read(tmp_path, table, "eval_loss").strategies == ("r2_a8", "r4_a16", "r8_a16")
+    table["run_name"] = ["run 1", "run 2", "run 3"]
+    assert "rows are of one strategy" in refused(tmp_path, table, "eval_loss")

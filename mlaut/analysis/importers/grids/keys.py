@@ -29,6 +29,7 @@ _FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets,
 
 
 _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
+_NUMBERED = re.compile(r"\D*\d+").fullmatch  # the name of a run that only counts
 _FEWEST = 2  # sources
 _OWN = 0.8  # share of rows with a text of their own
 
@@ -57,6 +58,9 @@ def keys_of(g: Sheet) -> Keys:
     runs = [x for x in repeat if not g.columns[x].is_number and g.n_of(x) == g.n]
     if strategy and runs and not (dataset or scores or g.asked.chosen or g.is_key(strategy)):
         strategy, repeat = runs[:1], [x for x in repeat if x not in runs]  # names of runs
+    if not (strategy or dataset or texts or g.asked.chosen):  # each run is of its own settings
+        strategy = [x for x in runs if not all(map(_NUMBERED, g.columns[x].coded[1]))][:1]
+        repeat = [x for x in repeat if x not in strategy]
     if dataset and strategy and not scores and not g.asked.chosen:
         dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)
     rows = [*dataset, *strategy]

@@ -94,6 +94,8 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     measured = [x for x in numbers if same_metric(measure_in(x) or without_unit(x), g.metric)]
     own = [x for x in scores if same_metric(without_unit(x), g.metric)]
     others = [x for x in numbers if x not in own and may_score(g, x) and g.n_of(x) > 1]
+    sized = [x for x in others if {*re.split(r"[\W_]+", x.lower())} & {*WORDS["sizes"]}]
+    others = [x for x in others if not (keys.strategy and x in sized)]  # as train_time_min
     if len(measured) == 1 and _beside_others(g, measured[0], others):
         scores, others = measured, []
     kinds = {usual.metric for x in numbers if (usual := usual_name(without_unit(x)))}
