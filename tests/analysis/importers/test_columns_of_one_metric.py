@@ -125,3 +125,13 @@ def test_names_of_runs_are_strategies_where_nothing_else_has_a_name(tmp_path):
     assert read(tmp_path, table, "eval_loss").strategies == ("r2_a8", "r4_a16", "r8_a16")
     table["run_name"] = ["run 1", "run 2", "run 3"]
     assert "rows are of one strategy" in refused(tmp_path, table, "eval_loss")
+
+
+def test_the_only_number_is_the_score_though_its_name_is_an_average(tmp_path):
+    rows = [
+        (d, f, f"{50 + 3 * i} %") for i, (d, f) in enumerate((d, f) for d in "xy" for f in "abc")
+    ]
+    table = pd.DataFrame(rows, columns=["Dataset", "Function", "Average Score"])
+    results = read(tmp_path, table)
+    assert (results.datasets, results.strategies) == (("x", "y"), ("a", "b", "c"))
+    assert results.scores.loc["x", "a"] == 0.5

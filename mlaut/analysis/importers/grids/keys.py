@@ -54,6 +54,9 @@ def keys_of(g: Sheet) -> Keys:
     texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
     said = g.asked.columns
+    only = [x for x in numbers if g.roles[x] not in ("spread", "size", "repeat", "fold")]
+    if len(only) == 1 and g.roles[only[0]] == "average":  # as "Average Score", over runs
+        g.roles[only[0]] = "score"
     scores = said.get("score") or tuple(scores_of(g, numbers))
     runs = [x for x in repeat if not g.columns[x].is_number and g.n_of(x) == g.n]
     if strategy and runs and not (dataset or scores or g.asked.chosen or g.is_key(strategy)):
@@ -155,8 +158,9 @@ def _named(g: Sheet, role: str) -> list[str]:
     if len(names) < 2:
         return names
     names = sorted(names, key=lambda x: (-g.n_of(x), list(g.columns).index(x)))
-    finest = names[0]
-    for name in names[1:]:
+    called = [x for x in names if word_of(x) == role and not g.fixes(names[:1], x)]
+    finest = (called or names)[0]  # a dataset beside a function is the dataset
+    for name in [x for x in names if x != finest]:
         if g.n_of(name) == g.n_of(finest) and g.fixes([finest], name):
             g.roles[name] = "alias"
         elif g.fixes([finest], name):
