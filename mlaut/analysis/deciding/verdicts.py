@@ -18,7 +18,7 @@ LIKELY, FAILS, AVOID, BASELINE = "probably worse", "fails", "avoid", "baseline"
 VERDICTS = {
     USE: "the only one that may be best, or its chance to be the best is above 0.5",
     EQUAL: "practically equal to the first",
-    OPEN: "not ruled out as the best",
+    OPEN: "not ruled out as the best, however small its chance",
     UNDECIDED: "worse than another on many datasets, but not on average",
     LIKELY: "ruled out as the best, but too few other tests agree",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
