@@ -623,6 +623,7 @@ class FilesIO:
         return [*read_once(file, key, names, lambda paths: 100 * len(paths))]
 
     def _info(self, file: h5py.File, dataset_path: str) -> DatasetInfo:
+        # The description itself is kept, and counted, by `get_info`: here its path alone is new.
         key, read = ("info", dataset_path), lambda: get_info(self._group(file, dataset_path))
         return read_once(file, key, read, lambda info: 4 * len(info.path))
 

@@ -87,7 +87,9 @@ def test_rows_with_names_in_a_dictionary_keep_their_texts():
 
 def test_p_values_of_tests_are_no_scores(tmp_path):
     table = _of_models(accuracy=[8e-8, 2e-8, 1.0, 3e-10], f1=[2e-8, 7e-9, 4e-11, 1.0])
-    assert "as p-values of tests are, and no accuracy" in refused(tmp_path, table, "accuracy")
+    told = refused(tmp_path, table, "accuracy")
+    assert "as p-values of tests are, and no accuracy" in told
+    assert "--columns score=accuracy" in told  # for those that are scores all the same
 
 
 def test_of_several_tables_none_is_taken_while_another_may_be_meant(tmp_path):
@@ -135,3 +137,7 @@ def test_the_only_number_is_the_score_though_its_name_is_an_average(tmp_path):
     results = read(tmp_path, table)
     assert (results.datasets, results.strategies) == (("x", "y"), ("a", "b", "c"))
     assert results.scores.loc["x", "a"] == 0.5
+    ranks = table.assign(**{"Average Score": range(6)}).rename(
+        columns={"Average Score": "Average rank"}
+    )
+    assert "`Average rank`" in refused(tmp_path, ranks)

@@ -30,6 +30,7 @@ _FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets,
 
 _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
 _NUMBERED = re.compile(r"\D*\d+").fullmatch  # the name of a run that only counts
+_PLACES = re.compile(r"rank|win|tie|loss|std|dev", re.I)  # in names of averages, no scores
 _FEWEST = 2  # sources
 _OWN = 0.8  # share of rows with a text of their own
 
@@ -55,7 +56,8 @@ def keys_of(g: Sheet) -> Keys:
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
     said = g.asked.columns
     only = [x for x in numbers if g.roles[x] not in ("spread", "size", "repeat", "fold")]
-    if len(only) == 1 and g.roles[only[0]] == "average":  # as "Average Score", over runs
+    mean = len(only) == 1 and g.roles[only[0]] == "average" and not _PLACES.search(only[0])
+    if mean:  # as "Average Score", over runs
         g.roles[only[0]] = "score"
     scores = said.get("score") or tuple(scores_of(g, numbers))
     runs = [x for x in repeat if not g.columns[x].is_number and g.n_of(x) == g.n]

@@ -33,7 +33,7 @@ _FULL = 0.5  # share of the cells with a row, from which a column without a name
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
 _RUNS = 3  # rows of each cell, as many of all, from which they are repeats
-_NAMED = 1000  # rows, of which a question names strategies
+_NAMED = 1000  # rows, of which a question names strategies, or differences are looked for
 _APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
 _ALONE = "has hardly more than one row, so nothing can be compared"
 UNNAMED = "no column names it"
@@ -116,8 +116,10 @@ def _without_summaries(g: Sheet, dataset: Names, strategy: Names) -> None:
 
 def _without_differences(g: Sheet, strategy: Names, score: str) -> None:
     """Leave out the row of each strategy that is called a difference of two others, and is one."""
+    if not strategy or g.n > _NAMED:  # all pairs of rows are compared
+        return
     label, values = g.label(strategy), g.columns[score].numbers
-    for name in [x for x in {*label.tolist()} if role_of(x) == "relative"] if strategy else []:
+    for name in [x for x in {*label.tolist()} if role_of(x) == "relative"]:
         own, others = values[label == name], values[label != name]
         if len(own) == 1 and np.isclose(np.subtract.outer(others, others), own[0], 1e-3).any():
             g.keep(label != name, f"row `{name}` (a difference of two others)")

@@ -1,6 +1,7 @@
 """The reading of a grid: which columns name datasets and strategies, which has the scores."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -61,7 +62,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     if g.named("last") and not keys.scores:
         raise g.refuse("a last row of each run needs a table with one score in a row: name `score`")
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
-    _check_p_values(g, reading.score)
+    if not asked.columns.get("score"):
+        _check_p_values(g, reading.score, keys.scores)
     scored = [g.columns[x] for x in keys.scores or g.columns]
     told = {x.told_unit for x in scored if x.told_unit}
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
@@ -70,13 +72,13 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     return replace(reading, names=names, others=(*reading.others, *g.others))
 
 
-def _check_p_values(g: Sheet, scores: np.ndarray) -> None:
+def _check_p_values(g: Sheet, scores: np.ndarray, names: Sequence[str]) -> None:
     """Raise an error where numbers of a metric of which more is better are like p-values."""
     usual, known = usual_name(g.metric), scores[~np.isnan(scores)]
     share = usual is not None and usual.greater and ((known >= 0) & (known <= 1)).all()
     if share and len(known) and 0 < (middle := np.median(known)) < _SMALL_P:
         text = f"half of its numbers are below {middle:.2g}, as p-values of tests are"
-        raise g.refuse(f"{text}, and no {g.metric}")
+        raise g.refuse(f"{text}, and no {g.metric}", *[{"score": names}] * bool(names))
 
 
 def answers_to(grid: Grid, question: QuestionError, depth: int = 3) -> list[tuple[Asked, Reading]]:

@@ -134,7 +134,7 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
 
 
 def _own(g: Sheet, columns: Sequence[str]) -> list[str]:
-    """Return the columns of the metric, if none is the mean or best of others of the metric."""
+    """Return the columns called as the metric, without a mean or best of several of it."""
     alike = [x for x in columns if same_metric(measure_in(x, g.metric), g.metric)]
     over = [x for x in columns if len(alike) > 1 and (is_summary(x) or _BEST.match(x))]
     return [x for x in columns if same_metric(without_unit(x), g.metric) and x not in over]
