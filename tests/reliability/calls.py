@@ -46,6 +46,7 @@ file = "{strategies}"
 [run]
 n_jobs = 1
 save_models = {models}
+retry = ["crashed"]
 """
 STAGES = (  # datasets, scheme, strategies, models
     (2, "kfold(2)", ("one", "other"), "false"),
@@ -161,6 +162,7 @@ def survive(
             if found:
                 kept = kills.keep(here)
                 raise SystemExit("\n".join([f"after {during.total()} kills, see {kept}:", *found]))
+            ended = ended and not kills.cells_given_up(here)
         if ended:
             kills.assert_same(kills.StudyStore(here / "study.h5"), expected)
     return {
