@@ -42,7 +42,7 @@ _RIDGE = 1e-6 / np.log(10) ** 2
 _STEPS = 100  # of Newton's method, which needs 5 to 30
 _DONE = 1e-9  # change of log odds, 2e-7 points
 _EASY = 20  # steps with the curvature of all datasets; samples that are far then get their own
-_NEAR = 1e-10  # change of log odds of such a step, after which little is left
+_NEAR = 1e-6  # change of log odds of such a step: what is left is below 0.0001 points
 _BLOCK = 1 << 18  # numbers held in memory at a time: those of a sample stay in a cache
 _FEW = 10  # datasets: with 5, 95 % intervals cover 82 %, with 10 they cover 92 % (measured levels)
 
@@ -117,7 +117,7 @@ def elo_ratings(
     rng = np.random.default_rng(seed)
     weights = np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=n_samples)])
     fought = (outcomes != NOT_FOUGHT) & ~np.eye(outcomes.shape[1], dtype=bool)
-    points = (((outcomes == 1) + 0.5 * (outcomes == 0)) * fought).sum(axis=2)
+    points = (fought * (outcomes + np.int8(1))).sum(axis=2) / 2
     strengths = _strengths(weights @ points, fought, weights)
     ratings = _MIDDLE + _PER_LOG_ODDS * strengths
     tail = _expanded_tail(confidence, n)
@@ -175,7 +175,8 @@ def _near(
     for _ in range(_EASY):
         odds = np.exp(strengths)[:, :, None]
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            lost = odds[:, :, 0] * (fought / (odds + odds.swapaxes(1, 2))).sum(axis=2)
+            both = odds + odds.swapaxes(1, 2)
+            lost = odds[:, :, 0] * np.divide(fought, both, out=both).sum(axis=2)
             step = (won - lost - _RIDGE * strengths) @ inverse
         step -= step.mean(axis=1, keepdims=True)
         size = np.abs(step).max(axis=1)
