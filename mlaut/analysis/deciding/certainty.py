@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED
-from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
+from mlaut.analysis.deciding.words import MOST_NAMED, be, before, listed, unit
 
 _MOST_STEPS = 3  # of what to do next
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
@@ -93,7 +93,8 @@ def _few(names: Sequence[str]) -> str:
 
 def next_steps(table: VerdictTable, outlook: str) -> str:
     """Return what to do in one to three steps, the most important first, then the outlook."""
-    steps = [caution.to_do for caution in table.cautions]
+    told = before(table)  # by the answer
+    steps = [caution.to_do for caution in table.cautions if caution.to_do not in told]
     if table.hint or any(x.how == RELATED and table.leader in x.without for x in table.checks):
         steps.append("Say which datasets have one source (clusters).")
     steps += filter(None, [outlook])

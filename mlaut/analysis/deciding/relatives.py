@@ -56,7 +56,7 @@ def related_hint(names: Sequence[str]) -> str:
     Examples
     --------
     >>> related_hint(["solar/H", "solar/D", "solar/W", "m4/D", "m4/W", "m4/Y"])
-    "6 of 6 datasets may be related, by their names ('solar/H', 'solar/D', 'solar/W', ...)."
+    "6 of 6 datasets may be related, by their names ('solar/H', 'solar/D', 'solar/W', ...)"
     """
     sources = related_names(names)
     members = [name for name, source in sources.items() if name != source]
@@ -65,7 +65,7 @@ def related_hint(names: Sequence[str]) -> str:
     some = [name for name in members if sources[name] == sources[members[0]]]
     some += [name for name in members if name not in some]
     shown = ", ".join(map(repr, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
-    return f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})."
+    return f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})"
 
 
 def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
@@ -75,11 +75,13 @@ def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
     """
     if not hint:
         return ""
-    then = "If they are, the evidence is weaker"
+    then = ". If they are, the evidence is weaker"
     for check in table.checks if table else ():
         if table and check.how == RELATED:
             doubted = [name for word in DOUBTED for name in table.named(word)]
             firm = replace(check, also=tuple(name for name in check.also if name not in doubted))
-            found = differs(firm, table, _TOLD).replace("the same", "the choice is the same")
-            then = f"If related ones count as one dataset, {found}"
-    return f"{hint} {then}."
+            found = differs(firm, table, _TOLD)
+            then = f". If related ones count as one dataset, {found}"
+            if found == "the same":
+                then = "; if they count as one, the choice is the same"
+    return f"{hint}{then}."

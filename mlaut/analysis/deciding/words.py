@@ -74,7 +74,14 @@ def said(table: VerdictTable, letters: int = TWO_LINES, others: bool = True) -> 
     pairs += ", one against one" * bool(table.named(verdict.LIKELY))  # ruled out by all together
     asked = [pairs] * (table.chosen.analysis.question == "all pairs")
     texts = [_best(table, *form) + _worse(table, *form) * others + asked for form in _FORMS]
-    return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
+    text = next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
+    return text[:1] + [f"First {step[:1].lower()}{step[1:-1]}" for step in before(table)] + text[1:]
+
+
+def before(table: VerdictTable) -> list[str]:
+    """Return what to do before the choice, as a sentence, if how it was run may change it."""
+    choice = table.decided and table.leader
+    return [caution.to_do for caution in table.cautions if choice and caution.of_leader][:1]
 
 
 def _few(names: Sequence[str], most: int, rest: str) -> str:
@@ -200,7 +207,7 @@ def _choice(table: VerdictTable, most: int) -> str:
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
     when = table.where if table.named(verdict.USE) and not table.doubt else NOW
-    if when != NOW and any(caution.of_leader for caution in table.cautions):
+    if when != NOW and before(table):
         when = f"Provisional: {when[:1].lower()}{when[1:]}"
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:

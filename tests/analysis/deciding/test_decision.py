@@ -421,12 +421,15 @@ def test_how_the_leader_was_run_makes_its_choice_provisional_and_comes_first():
     found = decided(table(A=0.0, B=0.2))
     told = Caution("B was not tuned: this may change the choice.", "Tune B as well.", True)
     warned = replace(found, cautions=(told,))
-    assert warned.answer().startswith("Provisional: on datasets like these, use A. ")
+    assert warned.answer().startswith(
+        "Provisional: on datasets like these, use A. First tune B as well. "
+    )
     assert warned.caveats()[0] == told.text
     assert warned.cards()[-1][0] == "What next?"
-    assert warned.certainty()[-1].startswith("Tune B as well. More datasets are not needed")
+    assert warned.certainty()[-1].startswith("More datasets are not needed")
     of_other = replace(found, cautions=(told._replace(of_leader=False),))
     assert of_other.answer() == found.answer()
+    assert of_other.certainty()[-1].startswith("Tune B as well. More datasets are not needed")
 
 
 def test_what_next_names_a_step_where_nothing_has_to_be_mended():
