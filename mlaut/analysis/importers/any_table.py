@@ -205,7 +205,8 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     with suppress(AnalysisError):
         chooses.insert(0, (words := asked.with_columns(table=_ALL), _of_all(grids, ones, words)))
     text = _listed(grids, asked) + ("" if readable else f", and none is read at once ({why})")
-    answered = [*chooses, *(x for found in answers.values() for x in found)][:_ANSWERS]
+    told = [x for n in answers if n in doubted or not chooses for x in answers[n]]
+    answered = [*chooses, *told][:_ANSWERS]
     sheet = None
     with suppress(AnalysisError):
         number = next(iter([*shown, *sorted(wanted)]), 1)
@@ -287,15 +288,9 @@ def _names(grid: Grid, metric: str) -> bool:
     """Return whether the heading, a column or a cell of those of metrics names a metric."""
     heading = re.split(r"[\s(),:_-]+", grid.name)
     columns = [str(x) for name in grid.table for x in np.atleast_1d(np.array(name))]
-    rows = [
-        grid.table[x] for x in columns if grid.table.columns.nlevels == 1 and role_of(x) == "metric"
-    ]
-    texts = [
-        grid.name,
-        *heading,
-        *columns,
-        *(x for cells in rows for x in map(str, cells.unique())),
-    ]
+    named = [x for x in columns if grid.table.columns.nlevels == 1 and role_of(x) == "metric"]
+    cells = [str(y) for x in named for y in grid.table[x].unique()]
+    texts = [grid.name, *heading, *columns, *cells]
     bare = [y for x in texts if x for y in (measure_in(x) or x, without_unit(x))]
     return any(same_metric(x, metric) for x in bare)
 

@@ -278,11 +278,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
 
 def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str, str]:
     """Return value, spread and number in brackets of a cell, its unit and its sign of percent."""
-    text = (
-        re.sub(r"(?<=\d)['_](?=\d{3}(?!\d))", "", text)
-        if _GROUPED.match(text.lstrip("<>≤≥≈ "))
-        else text
-    )
+    if _GROUPED.match(text.lstrip("<>≤≥≈ ")):
+        text = re.sub(r"(?<=\d)['_](?=\d{3}(?!\d))", "", text)
     text = _PICTURES.sub("", text)
     if clock := _CLOCK.fullmatch(text):
         h, m, s = (float(x or 0) for x in clock.group("h", "m", "s"))
@@ -314,20 +311,12 @@ def _float(text: str, comma: bool | None) -> float | None:
 
 def _without_ranks(columns: Sequence[Column]) -> list[Column]:
     """Return columns whose numbers in brackets are spreads, if not ranks or other scores."""
-    inside = [column.brackets for column in columns if column.brackets is not None]
-    n = len(inside)
+    own = [x for x in columns if x.brackets is not None]
+    inside, n = [x.brackets for x in own], len(own)
     ranks = n > 1 and np.allclose(np.sum(inside, axis=0), n * (n + 1) / 2, rtol=0, atol=0.1)
-    both = [(x.brackets, x.numbers) for x in columns if x.brackets is not None]
+    both = [(x.brackets, x.numbers) for x in own]
     near = [np.abs(a / b - 1)[np.isfinite(a / b)] < _NEAR for a, b in both if b.all()]
     alike = bool(near) and np.mean(np.concatenate(near)) > 0.5  # other scores, as means or best
-    named = all(
-        re.search(r"[a-z]\W*\([a-zA-Z]+\)$", x.name, re.I)
-        for x in columns
-        if x.brackets is not None
-    )
-    kept = []
-    for column in columns:
-        if column.brackets is not None and not (ranks or named or alike) and column.spreads is None:
-            column = replace(column, spreads=column.brackets)
-        kept.append(column)
-    return kept
+    named = all(re.search(r"[a-z]\W*\([a-zA-Z]+\)$", x.name, re.I) for x in own)
+    found = [] if ranks or named or alike else [x.name for x in own if x.spreads is None]
+    return [replace(x, spreads=x.brackets) if x.name in found else x for x in columns]

@@ -8,6 +8,7 @@ import numpy as np
 
 from mlaut.analysis.importers.grids.cells import WORDS, Column
 from mlaut.analysis.importers.grids.names import (
+    MEANS,
     PERCENT,
     is_summary,
     same_metric,
@@ -228,10 +229,11 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
 
 
 def _is_comparison(column: Column, others: Sequence[Column]) -> bool:
-    """Return whether a column has ranks, counts below the others, or differences below zero."""
+    """Return whether a column has ranks, counts beside the others, or differences below zero."""
     values = column.numbers[~np.isnan(column.numbers)]
     low = min(np.nanmin(x.numbers) for x in others)
-    counts = (values % 1 == 0).all() and values.max(initial=0) < low
+    top = max(np.nanmax(x.numbers) for x in others)
+    counts = (values % 1 == 0).all() and not low <= values.max(initial=0) <= top
     below = values.min(initial=0) < 0 <= low
     return "rank" in column.name.lower() or bool(counts or below)
 
@@ -318,6 +320,7 @@ def _split(name: str, side: int, wanted: str = "") -> tuple[str, str] | None:
     best = None
     for cut in cuts:
         left, right = name[:cut].strip(_SIGNS), name[cut:].strip(_SIGNS)
+        left += ")" * (left.count("(") - left.count(")"))  # as "Clips (noisy) WER"
         measure, base = (left, right) if side == 0 else (right, left)
         if measure and base and (_is_measure(measure) or same_metric(measure, wanted)):
             best = (word_of(measure), base)  # the longest name of a measure counts
@@ -340,7 +343,7 @@ def _is_measure(word: str) -> bool:
 
 
 def _is_mean_of(word: str) -> bool:
-    return word.lower() in ("mean", "avg", "average") or usual_name(word) is not None
+    return word.lower() in MEANS or usual_name(word) is not None
 
 
 def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:

@@ -470,10 +470,8 @@ def grid_of_object(content: Any) -> Grid:
         table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
         return grid_of_frame(table)
     content, note = _over_classes(content, found := list[Any]()), _OF_CLASSES[: len(found)]
-    content, place = (
-        _over_folds(content, tested := dict[str, None]()),
-        "fold" if tested else "repeat",
-    )
+    content = _over_folds(content, tested := dict[str, None]())
+    place = "fold" if tested else "repeat"
     note = (*note, *(f"`{x}`" for x in tested))
     named = (
         [x for x, inner in content.items() if _named_rows(inner)] if type(content) is dict else []

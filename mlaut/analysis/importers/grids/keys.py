@@ -10,6 +10,7 @@ import numpy as np
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.names import (
     DURING,
+    MEANS,
     PARTS,
     is_summary,
     role_of,
@@ -17,12 +18,11 @@ from mlaut.analysis.importers.grids.names import (
     without_unit,
     word_of,
 )
-from mlaut.analysis.importers.grids.sheet import Sheet
+from mlaut.analysis.importers.grids.sheet import Sheet, likes
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
 
 _GROUPS = ("dataset", "benchmark", "dataset_name", "corpus", "suite")
-_MEANS = ("mean", "avg", "average")
 _STATISTIC = re.compile(r"(^|_)(?:mean|avg|average|median|min|max)(?=_|$)")
 _OVER_CLASSES = re.compile(r"(?:^|_)(?:macro|micro|weighted)(?=_|$)")  # as f1_macro
 _FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets, or of models
@@ -78,7 +78,8 @@ def keys_of(g: Sheet) -> Keys:
     key = any(g.is_key([x, *levels]) for x in (first if scores else texts))
     role = "dataset" if dataset else "strategy"
     parts = [x for x in texts if role_of(x) == role and unkeyed and g.is_key([*rows, x, *levels])]
-    if unkeyed and key and not g.asked.chosen and not parts:  # it describes the rows
+    of_one = bool(dataset) and g.n_of(*dataset) == 1
+    if unkeyed and key and not (g.asked.chosen or parts or of_one):  # it describes the rows
         g.roles[rows[0]] = "property"
         dataset, strategy = [], []
     columns_are = [k for k in ("dataset", "strategy") if said.get(k) == ("columns",)]
@@ -105,7 +106,7 @@ def keys_of(g: Sheet) -> Keys:
             left = [x for x in left if same_metric(measure_in(x) or x, g.metric)] or left
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
-            ways: list[dict[str, Any]] = [{"score": x} for x in (left or numbers)[:2]]
+            ways: list[dict[str, Any]] = [{"score": x} for x in left[:2]]
             if len(left) > 2 and not g.is_key([*rows, *levels]):
                 ways = [{"strategy": rows}]
             raise g.refuse(text, *ways)
@@ -134,6 +135,9 @@ def _one_of_both(
         ways = ({"dataset": dataset[0]}, {"strategy": strategy[0]})
         raise g.refuse(f"it is unclear whether `{dataset[0]}` or `{strategy[0]}` names rows", *ways)
     other = strategy if alone[0] == dataset else dataset
+    if other == strategy and g.n_of(*strategy) == 1 < g.n and likes(numbers) != "strategy":
+        text = f"all rows are of one strategy, {g.label(strategy)[0]!r} in `{strategy[0]}`"
+        raise g.refuse(f"{text}, so there is nothing to compare, unless it is `unused`")
     g.roles |= dict.fromkeys(other, "property")
     return ([], strategy) if other == dataset else (dataset, [])
 
@@ -207,10 +211,13 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         if own := own if usual_name(wanted) else []:
             return _averaged(g, own, wanted)
     general = [x for x in numbers if g.roles[x] == "score"]
+    longer = [x for x in usual if g.roles[x] == "" and same_metric(measure_in(x), wanted)]
+    longer = [x for x in longer if not np.isin(g.columns[x].numbers, (0, 1)).all()]
+    if len(longer) == 1 and "." in longer[0]:  # such as `scores.npmi` of JSON
+        return longer
+    if len(longer) == 1 and g.named("dataset") and g.named("strategy") and not general:
+        raise g.refuse(f"`{longer[0]}` is more than {wanted} by its name", {"score": longer})
     general = sorted(general, key=lambda x: max(PARTS.get(y, 0) for y in word_of(x).split("_")))
-    nested = [x for x in numbers if wanted and same_metric(x.rpartition(".")[2], wanted)]
-    if len(nested) == 1:  # such as `scores.npmi` of JSON
-        return nested
     if wanted:
         greater = usual_name(wanted)
         left = [x for x in usual if usual[x] is None and g.roles[x] == ""]
@@ -218,7 +225,7 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
             return general[:1]
         losses = [x for x in usual if word_of(x) == "loss" and greater and not greater.greater]
         others = [x for x in usual if usual[x] is not None and x not in losses]
-        means = [x for x in numbers if word_of(x) in _MEANS]
+        means = [x for x in numbers if word_of(x) in MEANS]
         if len(means) == 1 and not (left or others or losses):  # of pandas, beside std and count
             return means
         if others and not left and not losses:
@@ -260,7 +267,7 @@ def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
     plain_ones = [
         x for x in found if re.sub(r"\W|_", "", x.lower()) == re.sub(r"\W|_", "", wanted.lower())
     ]
-    averaged = [x for x in found if {*word_of(x).split("_")} & {*_MEANS}]
+    averaged = [x for x in found if {*word_of(x).split("_")} & {*MEANS}]
     if len(averaged) == 1 and len({_STATISTIC.sub("", word_of(x)) for x in found}) == 1:
         plain_ones = averaged  # beside the median of the same runs
     if plain_ones:

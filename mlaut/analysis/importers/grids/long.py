@@ -73,9 +73,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     fold = [x for x in fold if numbered[x] > 1]
     if g.n_of(*dataset) * g.n_of(*strategy) >= g.n and g.is_key([*dataset, *strategy]):
         repeat = []  # the number of each row
-    for x in repeat[::-1]:  # numbers that were measured, such as iterations
-        rest = [y for y in repeat if y != x]
-        repeat = rest if rest and g.is_key([*dataset, *strategy, *rest, *fold]) else repeat
+    repeat = g.least(repeat, [*dataset, *strategy, *fold])  # numbers may be measured
     sources, source = sources_by_dataset(g, dataset)
     used = {*dataset, *strategy, *repeat, *fold, score, *source}
     spread, paired = column.spreads, g.spreads_of([score])
@@ -87,11 +85,8 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     each |= {"fold": fold, "source": source}
     names = {part: quoted(x) for part, x in each.items()} | {"spread": paired}
     names["dataset"] = names["dataset"] or UNNAMED
-    g.unused += [
-        f"`{x}`" + (" (a spread)" if g.roles.get(x) == "spread" else "")
-        for x in g.columns
-        if x not in used
-    ]
+    spreads = g.named("spread")
+    g.unused += [f"`{x}`" + " (a spread)" * (x in spreads) for x in g.columns if x not in used]
     one, two = (g.label(x) if x else None for x in (repeat, fold))
     parts = (one, two, spread, column.words, sources, tuple(g.unused))
     return Reading(g.label(dataset), g.label(strategy), column.numbers, g.metric, names, *parts)
@@ -276,9 +271,8 @@ def _tell_apart(
     if g.is_key(keys):
         return strategy, dataset, repeat
     aliases = [x for x in g.columns if g.roles[x] in ("alias", "strategy") and x not in strategy]
-    others = sorted(
-        others, key=lambda x: (x not in aliases, _has_lists(g, x), g.columns[x].is_number)
-    )
+    others = sorted(others, key=lambda x: g.roles[x] == "size")
+    others.sort(key=lambda x: (x not in aliases, _has_lists(g, x), g.columns[x].is_number))
     for size in (1, 2, 3):
         found = [c for c in combinations(others[:12], size) if g.is_key([*keys, *c])]
         if found:
@@ -295,10 +289,7 @@ def _tell_apart(
     others = [x for x in g.columns if x not in (*keys, score) and not g.fixes(keys, x)]
     others = [x for x in others if g.n_of(x) <= g.n / 2 and usual_name(x) is None]
     if others and g.is_key([*keys, *others]):  # many settings, without what follows from them
-        for x in others[::-1]:
-            rest = [y for y in others if y != x]
-            others = rest if g.is_key([*keys, *rest]) else others
-        return _as_part(g, dataset, strategy, repeat, score, [tuple(others)])
+        return _as_part(g, dataset, strategy, repeat, score, [tuple(g.least(others, keys))])
     before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
     settings = [x for x in before or varied if not _is_measured(g, dataset, strategy, x)]
     crossed = bool(settings) and _is_crossed(g, dataset, strategy, settings)
@@ -349,9 +340,9 @@ def _may_tell(g: Sheet, name: str) -> bool:
     column = g.columns[name]
     if g.roles[name] in ("spread", "average", "score") or usual_name(name) is not None:
         return False
-    if P_VALUE.search(word_of(name)):
+    if P_VALUE.search(name):
         return False
-    if g.n_of(name) == g.n:  # the number or the name of a run
+    if g.n_of(name) > (_SPARSE if g.n > 10 else 0.99) * g.n:  # the number or the name of a run
         return False
     if not column.is_number or part_by_name(name):
         return True

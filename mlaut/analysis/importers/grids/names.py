@@ -13,6 +13,7 @@ _IN_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _OF_TRACKERS = re.compile(r"^(?:params?|config|metrics?|tags)[./](?=\w)")  # of runs
 _SETTINGS = frozenset(WORDS["settings"] + WORDS["strategies"])
 _FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
+_CHANGES = {"delta", "impr", "improvement", "diff", "difference", "gap", "drop", "change", "lift"}
 _ROLES = ("dataset", "strategy", "metric", "repeat", "fold", "source", "part", "score")
 _KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
 
@@ -30,6 +31,7 @@ _CALL = re.compile(r"\w\((?:.*=.*)?\)$|=(?:true|false|none)\b")  # settings of a
 _FILE = re.compile(r"\.(?:arff|csv|tsv|txt|dat|mat|mtx|npz|parquet|libsvm)$")  # with data
 DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$|stop_val$)")  # of a training
 _OF_RUNS = re.compile(r"(?:^|_)(?:per_)?(?:folds?|seeds?|runs?|values|list|all|mean|avg)(?=_|$)")
+MEANS = ("mean", "avg", "average")
 PERCENT = re.compile(r"(?<=\w)[\s_](?:pct|percent|percentage)$", re.I)
 PARTS = {
     x: i for i, words in enumerate(WORDS["of_the_data"]) for x in words
@@ -92,7 +94,7 @@ def role_of(name: str) -> str:
         return "spread"
     if is_summary(shown):
         return "average"
-    if tokens[0] in ("delta", "impr", "improvement") and any(map(usual_name, tokens[1:])):
+    if {tokens[0], tokens[-1]} & _CHANGES and any(map(usual_name, {*tokens} - _CHANGES)):
         return "relative"
     last = usual_name(tokens[-1])
     named = _RELATIVE.match(shown) and not re.fullmatch("[A-Z]+", shown)  # GAIN is a method
@@ -113,6 +115,8 @@ def role_of(name: str) -> str:
     if usual_name(shown) is None and len(tokens) > 1:
         if tokens[-1] in _LAST:
             return "size"
+        if tokens[-1] == "seed" and "per" not in tokens:  # as split_seed and model_seed
+            return "repeat"
         for role in ("dataset", "strategy"):
             if ends and ends[-1] in WORDS[_KEYS[role]][:14]:
                 return role

@@ -181,6 +181,12 @@ def _split_corner(g: Sheet) -> None:
         g.roles |= {names[0]: "dataset", names[1]: "metric"}
 
 
+def _names_metrics(labels: Sequence[str], wanted: str) -> bool:
+    """Return whether labels are those of metrics, or one is the wanted metric as it is written."""
+    usual = len(labels) > 1 and all(usual_name(x) is not None for x in labels)
+    return labels.count(wanted) == 1 or (usual and any(same_metric(x, wanted) for x in labels))
+
+
 def _choose_metric_rows(g: Sheet) -> None:
     """Keep the rows of the wanted metric where a column names the metric of each row."""
     numbers = [x for x in g.columns if g.columns[x].is_number]
@@ -189,7 +195,7 @@ def _choose_metric_rows(g: Sheet) -> None:
     scored = any(same_metric(x, g.metric) for x in numbers)
     each = {x: map(without_unit, {*g.columns[x].labels()}) for x in texts if g.metric}
     each = {} if scored else each  # by which settings were chosen, perhaps
-    named = named or [x for x in each if list(each[x]).count(g.metric) == 1]
+    named = named or [x for x in each if _names_metrics([*each[x]], g.metric)]
     for name in named[:1]:
         labels = g.columns[name].labels()
         kinds = list(dict.fromkeys(x for x in labels.tolist() if x))

@@ -16,6 +16,7 @@ from mlaut.analysis.importers.grids.cells import Column, columns_of, plain
 from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import FILE, Grid
 from mlaut.analysis.importers.grids.names import (
+    MEANS,
     PARTS,
     looks_like,
     one_of_runs,
@@ -235,11 +236,8 @@ class Sheet:
         if twins := [name for name, n in Counter(names).items() if n > 1]:
             raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
         first = [x for x in names if re.search(r"(?<![\w.])-?\d+\.\d{4,}", x)]
-        first += [
-            x
-            for x, cells in zip(names, table.head(_LOOKED_AT).to_numpy().T, strict=True)
-            if x in map(str, cells)
-        ]
+        heads = table.head(_LOOKED_AT).to_numpy().T
+        first += [x for x, cells in zip(names, heads, strict=True) if x in map(str, cells)]
         if len(first) > 1:
             raise AnalysisError(
                 f"{self.where}: its first line has values ({first[-1]}): name the columns in it"
@@ -268,11 +266,13 @@ class Sheet:
             self.roles |= {name: role for name in chosen if name in self.columns}
         for name in grid.unnamed:  # a level of nested names may have those of metrics
             given = self.columns[name].labels().tolist()
-            labels = [one_of_runs(x) for x in given]
+            means = set() if any(map(usual_name, given)) else {*given} & {*MEANS}
+            labels = [self.metric or "score" if x in means else one_of_runs(x) for x in given]
             usual = {x for x in labels if usual_name(x) is not None}
-            if usual or len({*labels}) == 1:
+            if usual or means or len({*labels}) == 1:
                 usual |= {*labels} - {*given}
-            if usual and all(x in usual or role_of(x) in ("size", "spread") for x in labels):
+            least = ("size", "spread", *["relative", "average"] * bool(means))
+            if usual and all(x in usual or role_of(x) in least for x in labels):
                 self.roles[name] = "metric"
                 self.columns[name] = Column(name, texts=np.array(labels, dtype=object))
         self._pair_spreads()
@@ -417,6 +417,14 @@ class Sheet:
         """Return whether a column is constant within each label of others."""
         return self.n_of(*finer, coarser) == self.n_of(*finer)
 
+    def least(self, names: Sequence[str], more: Sequence[str] = ()) -> list[str]:
+        """Return columns without those that follow from the others, and from more."""
+        kept = list(names)
+        for x in kept[::-1]:
+            rest = [y for y in kept if y != x]
+            kept = rest if rest and self.fixes([*more, *rest], x) else kept
+        return kept
+
     def check_units(self, names: Sequence[str]) -> None:
         """Raise an error where numbers have several units, or one that the metric has not."""
         kinds = {x: kind for x in names if (kind := self.columns[x].kind)}
@@ -427,10 +435,8 @@ class Sheet:
             ways = [{"unused": x} for x in (far, [x for x in kinds if x not in far])]
             raise self.refuse(f"`{first}` is in {kind}, and `{far[0]}` in {kinds[far[0]]}", *ways)
         if usual and (usual.greater or (usual.metric == "seconds") != (kind == "s")):
-            raise self.refuse(
-                f"`{first}` is in {kind}, and no {self.metric}",
-                *[{"metric": "seconds"}] * (kind == "s"),
-            )
+            times = [{"metric": "seconds"}] * (kind == "s")
+            raise self.refuse(f"`{first}` is in {kind}, and no {self.metric}", *times)
 
     def choose(self, why: str, ways: Sequence[Way], sure: bool) -> Way:
         """Return the first of several ways to read the table, if it is sure; else ask."""

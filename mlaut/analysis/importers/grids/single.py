@@ -24,7 +24,7 @@ from mlaut.analysis.results.tables import usual_metric
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
 
-P_VALUE = re.compile(r"p_?val")
+P_VALUE = re.compile(r"p[_ -]?val|p[_ ]?>[_ ]?\|", re.I)
 OF_MODELS = re.compile(r"param|flop|\bg?macs\b", re.I)  # sizes that no dataset has
 _CLASSES = {"precision", "recall", "support"}  # columns of a report of classes
 _TRUE, _PREDICTED = set(WORDS["true"]), set(WORDS["predicted"])
@@ -35,8 +35,8 @@ def may_score(g: Sheet, name: str) -> bool:
     """Return whether a column is no other metric, time, flag or setting by its name or units."""
     if not g.columns[name].is_number:
         return False
-    numbers = g.columns[name].numbers
-    if np.isin(numbers[~np.isnan(numbers)], (0, 1)).all() or P_VALUE.search(word_of(name)):
+    numbers, rate = g.columns[name].numbers, "_per_" in name
+    if np.isin(numbers[~np.isnan(numbers)], (0, 1)).all() or rate or P_VALUE.search(name):
         return False
     plain = g.roles[name] == "" and not g.columns[name].unit and not g.columns[name].kind
     return plain and not is_metric(without_unit(name))
@@ -56,7 +56,7 @@ def check_corner(g: Sheet, rows: Sequence[str], kind: str) -> None:
     """
     labels = [str(x) for x in g.label(rows) if not is_summary(str(x))]
     liked = likes([re.sub(r"-v\d+$", "", x) for x in labels])  # models have versions too
-    across = likes([x for x in g.columns if g.columns[x].is_number])
+    across = likes([x for x in g.columns if g.columns[x].is_number and "_per_" not in x])
     corner = len(rows) == 1 and rows[0] == next(iter(g.columns))
     if corner and liked not in ("", kind) and across != liked:
         noun = "datasets" if liked == "dataset" else "strategies"
@@ -74,6 +74,8 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if {word_of(x) for x in numbers} >= _CLASSES and not keys.strategy:
         text = f"its rows are classes, as {quoted(sorted(_CLASSES), ', ')} show, of one model"
         raise g.refuse(f"{text}, {_NOTHING} model")
+    if any(x[:4] == "coef" for x in map(word_of, numbers)) and any(map(P_VALUE.search, numbers)):
+        raise g.refuse("its rows are coefficients of one model, so there is nothing to compare")
     if keys.scores or g.asked.columns.get("score"):
         return keys
     true, predicted = (_stems(g.columns, words) for words in (_TRUE, _PREDICTED))

@@ -95,15 +95,11 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
-    values = np.column_stack([g.columns[x].numbers for x in columns])
-    spreads = [g.columns[x].spreads for x in columns]
+    cells = [g.columns[x] for x in columns]
+    values, spreads = np.column_stack([x.numbers for x in cells]), [x.spreads for x in cells]
     none = np.full(g.n, np.nan)
     spread = np.column_stack([none if x is None else x for x in spreads]).ravel()
-    words = {
-        row * k + at: word
-        for at, x in enumerate(columns)
-        for row, word in g.columns[x].words.items()
-    }
+    words = {row * k + at: y for at, x in enumerate(cells) for row, y in x.words.items()}
     across = np.tile(np.array(shown, dtype=object), g.n)
     down = np.repeat(label, k)
     each = {"repeat": repeat, "fold": fold}
@@ -183,6 +179,9 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         return g.number_rows([]), "dataset", ""
     if not texts and ("rows",) in (said.get("repeat"), said.get("fold")):
         return [], "dataset", ""
+    if not texts and likes(list(g.columns)) == "dataset":
+        text = f"its columns ({some_of(g.columns)}) look like datasets of one strategy"
+        raise g.refuse(f"{text}, so there is nothing to compare")
     if not texts:
         counted = g.columns[first].numbers.tolist() == list(range(g.n))  # such as trials
         metric = next((x for x in g.columns if same_metric(x, g.metric)), first)
@@ -191,10 +190,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             text = f"no column of texts names its rows; if strategies differ by `{first}`"
             raise g.refuse(text, {"strategy": first})
         front = list(g.columns)[: list(g.columns).index(metric)]
-        front = [x for x in front if 1 < g.n_of(x) <= g.n / 2]  # settings in front of their scores
-        for x in front[::-1]:  # what follows from the others is no setting
-            rest = [y for y in front if y != x]
-            front = rest if rest and g.fixes(rest, x) else front
+        front = g.least([x for x in front if 1 < g.n_of(x) <= g.n / 2])  # settings, then scores
         runs = {} if g.is_key(front) else {"repeat": "rows"}
         crossed = [{"strategy": front, **runs}] * (len(front) > 1)
         if crossed and metric in g.columns and same_metric(metric, g.metric):  # no column is one
@@ -206,6 +202,9 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             raise g.refuse(
                 f"no column names rows or strategies, so there is none to compare: it {has}"
             )
+        if g.n == 1 and not crossed:
+            text = "no column names its rows, of which there is one: columns are strategies, or"
+            raise g.refuse(f"{text} datasets of one strategy", {"dataset": "rows"})
         whole = len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted
         raise g.refuse(
             f"no column names its rows: are they folds or repeats of one dataset, or datasets? It "
@@ -450,9 +449,14 @@ def _tested(g: Sheet, columns: list[str], kind: str) -> list[str]:
     """Return the columns of the test part where all are of parts of the data."""
     words = {x: re.findall(r"[^\W_]+", x.lower()) for x in columns}
     part = {x: min((PARTS[w] for w in words[x] if w in PARTS), default=9) for x in columns}
-    others = [x for x in columns if part[x] > min(part.values())]
-    if kind == "dataset" or 9 in part.values():
+    others = [x for x in columns if part[x] > min(part.values(), default=9)]
+    if 9 in part.values() or g.asked.columns.get("score"):
         return columns
+    bare = {x: tuple(w for w in words[x] if w not in PARTS) for x in columns}
+    left = {bare[x] for x in columns if x not in others}
+    if kind == "dataset" and {bare[x] for x in others} - left:
+        text = f"its columns ({some_of(columns)}) are of parts of the data, and no strategies"
+        raise g.refuse(f"{text}; if they are", {"score": columns})
     return g.without(columns, others, "of another part of the data")
 
 
@@ -469,7 +473,6 @@ _ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of
     (lambda x: _RATE.search(x) or is_size(x) or usual_name(x), _METRICS),
     (_is_part, "are parts of one dataset, not datasets"),
     (lambda x: re.search(_STATISTICS, word_of(x)), "summarise scores that are not in it"),
-    (usual_name, _METRICS),
 )
 
 

@@ -1,0 +1,137 @@
+"""Small tables of many fields: each was once misread, or had no way on."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_tables import ALPHA, BETA, LONG, NAMES, WIDE, is_wide, read, refused
+
+
+def test_columns_of_parts_of_the_data_are_no_strategies(tmp_path):
+    table = WIDE.set_axis(["final_test", "highest_valid"], axis=1)
+    assert "are of parts of the data, and no strategies" in refused(tmp_path, table)
+    both = {f"{name}_train": values for name, values in WIDE.items()}
+    tested = WIDE.add_suffix("_test").assign(**both)
+    assert read(tmp_path, tested).strategies == ("alpha_test", "beta_test")
+
+
+def test_columns_beside_the_name_of_one_strategy_are_none(tmp_path):
+    table = WIDE.reset_index().assign(Algorithm="rao1")
+    assert "all rows are of one strategy, 'rao1' in `Algorithm`" in refused(tmp_path, table)
+    assert is_wide(read(tmp_path, table, columns={"unused": "Algorithm"}))
+    nets = table.rename(columns={"alpha": "ResNet", "beta": "LSTM"})
+    assert read(tmp_path, nets).strategies == ("ResNet", "LSTM")
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_means_of_nested_names_are_the_scores_and_their_spreads_none(depth, tmp_path):
+    each = [{"mean": x, "std": 0.1, "improvement": 7} for x in (0.9, 0.8)]
+    found = dict(zip(("svm", "knn"), each, strict=True))
+    nested = found if depth == 1 else {"iris": found, "wine": found}
+    results = read(tmp_path, json.dumps({"all": nested} if depth == 3 else nested), name="t.json")
+    assert results.scores.to_numpy().tolist() == [[0.9, 0.8]] * min(depth, 2)
+
+
+@pytest.mark.parametrize("name", ["accuracy_gap", "acc_diff", "test accuracy drop"])
+def test_a_change_of_the_metric_is_not_the_metric(name, tmp_path):
+    table = LONG.rename(columns={"acc": name}).assign(split_seed=1)
+    asked = refused(tmp_path, table)
+    assert "no column is of accuracy" in asked
+    assert "score=split_seed" not in asked
+    assert is_wide(read(tmp_path, table, name, greater_is_better=True))
+
+
+def test_a_longer_name_of_the_metric_is_asked_about_with_its_command(tmp_path):
+    table = LONG.rename(columns={"acc": "rmse_ret"}).assign(fit_secs=ALPHA + BETA, train_days=505)
+    asked = refused(tmp_path, table.assign(test_days=100), "rmse")
+    assert asked.endswith("--metric rmse --columns score=rmse_ret")
+
+
+@pytest.mark.parametrize("seed", ["model_seed", "split_seed"])
+def test_seeds_of_any_part_are_repeats(seed, tmp_path):
+    table = pd.concat([LONG.assign(**{seed: 0}), LONG.assign(**{seed: 1})])
+    results = read(tmp_path, table)
+    assert is_wide(results)
+    assert f"means of 2 repeats (`{seed}`)" in results.how_read
+
+
+def test_metrics_are_known_by_the_labels_of_a_column_without_a_name(tmp_path):
+    parts = [LONG.assign(what=what) for what in ("RMSE", "MAE", "R2")]
+    table = pd.concat(
+        [parts[0], parts[1].assign(acc=9), parts[2].assign(acc=0.1)], ignore_index=True
+    )
+    table = table[["dataset", "model", "what", "acc"]].set_axis(["", "", "", "mine"], axis=1)
+    table.iloc[:, 1] = table.iloc[:, 1].map({"alpha": "SVR", "beta": "ElasticNet"})
+    results = read(tmp_path, table, "rmse")
+    assert results.scores[["SVR", "ElasticNet"]].loc[NAMES].to_numpy() == pytest.approx(WIDE)
+
+
+@pytest.mark.parametrize("name", ["root_mean_square_error", "Root Mean Square Error"])
+def test_square_errors_are_known_by_both_spellings(name, tmp_path):
+    assert is_wide(read(tmp_path, LONG.rename(columns={"acc": name}), "rmse"))
+
+
+def test_counts_beyond_the_scores_are_left_out_where_spreads_are_printed(tmp_path):
+    scores = {name: [f"{x}±0.01" for x in ALPHA] for name in ("alpha", "beta", "gamma")}
+    table = pd.DataFrame({"dataset": NAMES, "Wells": range(1000, 1006), **scores})
+    assert "`Wells`" in read(tmp_path, table).how_read.partition("not used")[2]
+
+
+def test_rates_are_no_names_of_strategies(tmp_path):
+    rates = {f"fp32_bs{n}_joule_per_clip": ALPHA for n in (1, 32)}
+    table = pd.DataFrame({"model": NAMES, "accuracy_pct": [90 * x for x in ALPHA], **rates})
+    assert len(read(tmp_path, table.assign(macro_f1=BETA)).strategies) == len(NAMES)
+
+
+def test_a_dataset_that_all_rows_name_leaves_the_other_texts_to_the_strategies(tmp_path):
+    table = pd.DataFrame({"cutter": [*"abc"], "dataset": "pages", "overall": [0.1, 0.3, 0.2]})
+    results = read(tmp_path, table, "overall", greater_is_better=True)
+    assert (results.strategies, results.datasets) == (("a", "b", "c"), ("pages",))
+
+
+def test_lists_of_scores_by_names_of_datasets_are_of_one_strategy(tmp_path):
+    text = json.dumps({name: [1.5, 2.5] for name in ("Pong", "Breakout", "Seaquest", "Qbert")})
+    asked = refused(tmp_path, text, "return", name="t.json")
+    assert "look like datasets of one strategy, so there is nothing to compare" in asked
+
+
+def test_coefficients_of_a_model_are_no_scores(tmp_path):
+    columns = ["", "Coef.", "Std.Err.", "t", "P>|t|"]
+    table = pd.DataFrame(np.c_[[*"abc"], np.eye(3), np.eye(3)[:, 1]], columns=columns)
+    told = refused(tmp_path, table, "coef", greater_is_better=True)
+    assert "its rows are coefficients of one model" in told
+
+
+def test_a_setting_names_strategies_before_a_size_that_follows_from_it(tmp_path):
+    table = pd.concat([LONG.assign(flops=7e9, sparsity=0.1), LONG.assign(flops=9e9, sparsity=0.2)])
+    assert "`model` + `sparsity`" in read(tmp_path, table, "accuracy").how_read
+
+
+def test_a_treatment_is_a_part_of_the_strategies_and_a_rate_of_gaps_of_the_datasets(tmp_path):
+    tables = [LONG.assign(x=x) for x in ("none", "weights")]
+    table = pd.concat(tables).rename(columns={"x": "Treatment"})
+    assert len(read(tmp_path, table).strategies) == 4
+    tables = [LONG.assign(missing_rate=x) for x in (5, 7)]
+    tables.append(LONG[LONG["model"] == "beta"].assign(missing_rate=9))
+    table = pd.concat(tables, ignore_index=True)
+    assert "(`dataset` + `missing_rate`)" in read(tmp_path, table).how_read
+
+
+def test_a_bracket_in_the_name_of_a_dataset_stays(tmp_path):
+    table = pd.DataFrame(
+        {"Model": NAMES, "MASC (Clean) WER": ALPHA, "SADA WER": BETA, "n CER": BETA}
+    )
+    assert read(tmp_path, table, "wer").datasets == ("MASC (Clean)", "SADA")
+
+
+def test_only_tables_that_name_the_metric_are_offered(tmp_path):
+    scored = "## {}\n|Model|RMSE|MAE|\n|-|-|-|\n|a|1.5|2|\n|b|2.5|3|\n\n"
+    figures = "## Figures\n|Fig|Preview|What|\n|-|-|-|\n|01|RMSE|by model|\n|02|MAE|by day|\n"
+    text = scored.format("one") + scored.format("two").replace("|a|", "|c|") + figures
+    assert "table=3" not in refused(tmp_path, text, "rmse", name="t.md")
+
+
+def test_the_column_of_one_row_without_a_name_is_asked_about(tmp_path):
+    table = pd.DataFrame({"one": [0.5], "two": [0.6], "three": [0.7]})
+    assert "rows, of which there is one" in refused(tmp_path, table)
