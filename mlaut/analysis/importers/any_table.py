@@ -205,8 +205,8 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     with suppress(AnalysisError):
         chooses.insert(0, (words := asked.with_columns(table=_ALL), _of_all(grids, ones, words)))
     text = _listed(grids, asked) + ("" if readable else f", and none is read at once ({why})")
-    told = [x for n in answers if n in doubted or not chooses for x in answers[n]]
-    answered = [*chooses, *told][:_ANSWERS]
+    more = [x for n in answers if n in doubted or not chooses for x in answers[n]]
+    answered = [*chooses, *more][:_ANSWERS]
     sheet = None
     with suppress(AnalysisError):
         number = next(iter([*shown, *sorted(wanted)]), 1)

@@ -312,7 +312,8 @@ def _float(text: str, comma: bool | None) -> float | None:
 def _without_ranks(columns: Sequence[Column]) -> list[Column]:
     """Return columns whose numbers in brackets are spreads, if not ranks or other scores."""
     own = [x for x in columns if x.brackets is not None]
-    inside, n = [x.brackets for x in own], len(own)
+    inside = [x.brackets for x in own if x.brackets is not None]
+    n = len(own)
     ranks = n > 1 and np.allclose(np.sum(inside, axis=0), n * (n + 1) / 2, rtol=0, atol=0.1)
     both = [(x.brackets, x.numbers) for x in own]
     near = [np.abs(a / b - 1)[np.isfinite(a / b)] < _NEAR for a, b in both if b.all()]

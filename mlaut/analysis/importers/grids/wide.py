@@ -95,11 +95,11 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
-    cells = [g.columns[x] for x in columns]
-    values, spreads = np.column_stack([x.numbers for x in cells]), [x.spreads for x in cells]
+    scored = [g.columns[x] for x in columns]
+    values, spreads = np.column_stack([x.numbers for x in scored]), [x.spreads for x in scored]
     none = np.full(g.n, np.nan)
     spread = np.column_stack([none if x is None else x for x in spreads]).ravel()
-    words = {row * k + at: y for at, x in enumerate(cells) for row, y in x.words.items()}
+    words = {row * k + at: y for at, x in enumerate(scored) for row, y in x.words.items()}
     across = np.tile(np.array(shown, dtype=object), g.n)
     down = np.repeat(label, k)
     each = {"repeat": repeat, "fold": fold}
