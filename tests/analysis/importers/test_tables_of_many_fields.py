@@ -69,7 +69,8 @@ def test_metrics_are_known_by_the_labels_of_a_column_without_a_name(tmp_path):
 
 @pytest.mark.parametrize("name", ["root_mean_square_error", "Root Mean Square Error"])
 def test_square_errors_are_known_by_both_spellings(name, tmp_path):
-    assert is_wide(read(tmp_path, LONG.rename(columns={"acc": name}), "rmse"))
+    table = LONG.rename(columns={"acc": name}).assign(mean_absolute_error=ALPHA + BETA)
+    assert is_wide(read(tmp_path, table, "rmse"))
 
 
 def test_counts_beyond_the_scores_are_left_out_where_spreads_are_printed(tmp_path):
