@@ -34,7 +34,7 @@ from mlaut.analysis.deciding.evidence import primary_test
 from mlaut.analysis.deciding.one_decision import decide_one, shown_alone
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
 from mlaut.analysis.deciding.verdict_table import TREATED, Caution, Way
-from mlaut.analysis.deciding.verdicts import LIKELY, is_baseline
+from mlaut.analysis.deciding.verdicts import LIKELY, USE, is_baseline
 from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
 from mlaut.analysis.methods.cross_validation.repeated_cv import retrained_mean_estimates
@@ -200,7 +200,8 @@ def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
     warned = state.tables.get("warnings", strategies[:0].assign(warning=""))
     warned = warned.loc[[_HARMLESS(text) is None for text in warned["warning"]]]
     same: dict[tuple[str, str], list[str]] = {}
-    told, leaders = [], decision.ahead if decision else ()
+    # Where none is to be used, how any of the best was run may change which of them leads.
+    told, leaders = [], decision.ahead if decision and decision.named(USE) else best
     tuned = list(map(str, strategies.index[strategies["candidates"].notna()]))
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
     if plain and not {*tuned}.isdisjoint(near):

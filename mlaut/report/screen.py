@@ -148,6 +148,8 @@ def screen_table(
     told, words = legend(table, verdicts)
     name, side = decision.metric, "higher" if decision.scorer.greater_is_better else "lower"
     told += [(x, f"{full}; {side} is better") for x, full in _SPELLED.items() if x == name]
+    told += [x for x in words if x[0] == "chance" and len(verdicts) > 1]
+    words = [x for x in words if x not in told]
     test = decision.chosen.analysis.test
     together = " of all pairs together" * (test in FLIPPED and not decision.control)
     ruled = f"{TESTS[test].words}{together}"
@@ -267,7 +269,7 @@ def _svg(strips: Strips, name: str, places: np.ndarray, inside: np.ndarray) -> s
         parts.append(f'<path class="lead" d="M{1000 * at:.1f} {middle:g}h0"/>')
     else:
         known, drawn = places[places == places], inside
-        if (band := strips.band(name)) is not None:
+        if (band := strips.band(name)) is not None and band[0] < 1 and band[1] > 0:
             low, high = (min(max(end, 0.0), 1.0) for end in band)
             if strips.intervals is None:
                 parts.append(_band(low, high, _HALF, "band"))

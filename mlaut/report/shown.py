@@ -293,7 +293,7 @@ COLUMNS = (
         "P(best)",
         "chance",
         "P",
-        title="the chance to be the best: {chance}",
+        title="{chance}; the verdicts come from tests, not from it",
         long="chance to\nbe the best",
     ),
 )

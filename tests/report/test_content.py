@@ -356,7 +356,7 @@ def test_warnings_of_fits_are_told(tmp_path, draw_only):
     (told,) = report.sections[0].cautions
     assert told.text.startswith("middling and poor warned in 16 of 16 fits (")
     assert told.to_do == "Look into the warnings of middling and poor, and run again."
-    assert not told.of_leader
+    assert not told.of_choice
     assert content._warned("ConvergenceWarning: lbfgs failed", "3 of 9 fits") == (
         "did not converge in 3 of 9 fits",
         "Scale the data for {}, or raise max_iter",

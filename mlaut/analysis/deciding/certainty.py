@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, VerdictTable
-from mlaut.analysis.deciding.verdicts import AVOID, LIKELY, OPEN, UNDECIDED
+from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, before, listed, unit
 
 _MOST_STEPS = 3  # of what to do next
@@ -104,7 +104,8 @@ def next_steps(table: VerdictTable, outlook: str) -> str:
         steps.append(f"Fill in the missing results, if you can: {which} on them ({MARK}).")
     if table.fragile and not outlook and len(table.best) > len(table.ahead):
         steps.append(f"Try those that {OPEN} on your own data.")
-    return " ".join(steps[:_MOST_STEPS] or [_last_step(table)])
+    text = " ".join(steps[:_MOST_STEPS] or [_last_step(table)])
+    return f"Then: {text}" if told else text
 
 
 def _last_step(table: VerdictTable) -> str:
@@ -132,8 +133,8 @@ def prospects(table: VerdictTable) -> str:
     pair = f"to tell {table.leader} from {seen.rival}"
     slim = seen.chance < _SLIM
     level = table.leader in table.named(OPEN)  # of one to use, the chance to be the best is large
-    start = f"{table.leader} and {seen.rival} are close to a tie. " * level
-    start += f"More {units} would hardly help: with {n} more like these"
+    tie = f"{table.leader} and {seen.rival} are close to a tie: try both on your own data. "
+    start = f"{tie * level}More {units} would hardly help: with {n} more like these"
     told = [f"{start}, the chance {pair} is below 10 %."] * slim
     if seen.folds > 1 / 2:
         told.append(f"More folds or repeats would help most {pair}.")
@@ -158,17 +159,9 @@ def _treated(table: VerdictTable, check: Check) -> str:
     kept = "is shown to be worse" if leader in check.without else "may still be best"
     choice = f"{leader} {kept}"
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
-    if len(names) > _MOST_OTHER:
-        n, few = len(table.named(AVOID)), len(check.faint)
-        held = f"Of the {n} to avoid, {n - len(names) - few} are shown to be worse there, too"
-        faint = f", and for {few} these datasets are too few" * (few > 0)
-        return f"{how}, {choice}. {held}, {len(names)} ({MARK}) are not{faint}"
-    parts = []
-    if names:
-        parts.append(f"{listed(names)} ({MARK}) {be(names)} not shown to be worse than {leader}")
-    if check.faint:
-        parts.append(f"these datasets are too few to show {_few(check.faint)} to be worse")
-    return f"{how}, {choice}{', but ' * bool(parts)}{', and '.join(parts)}"
+    who = listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} of those to avoid"
+    but = f", but {who} ({MARK}) {be(names)} not shown to be worse than {leader}"
+    return f"{how}, {choice}{but * bool(names)}"
 
 
 def differs(check: Check, table: VerdictTable, most: int = MOST_NAMED) -> str:

@@ -76,7 +76,7 @@ class MainTest(NamedTuple):
 MAIN_TESTS = {
     FOLDS: MainTest(
         "the corrected resampled t-test",
-        "a t-test corrected for training rows that folds share",
+        "a t-test corrected for overlapping folds",
         "the corrected resampled t-test, whose variance counts the training rows that test sets "
         "share {nadeau2003} {bouckaert2004}",
         "Nadeau & Bengio 2003; Bouckaert & Frank 2004",

@@ -17,6 +17,7 @@ from mlaut.analysis.deciding.verdict_table import VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, BASELINE
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.results.results import Results
+from mlaut.markup import counted
 
 FEWEST_FOR_BANDS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
 MOST_DOTS = 60  # of a row; of more, only those outside the middle nine tenths are drawn
@@ -103,7 +104,8 @@ class Strips:
         known = known.set_axis(["mark", "low", "high"], axis=1).astype(float)
         up = decision.scorer.greater_is_better
         bare = cls(kind, values, known["mark"], reference, up, (0, 1), decision.metric)
-        others = [name for name in names if name != reference]
+        far = frame["verdict"].isin((BASELINE, AVOID)) | (frame.index == reference)
+        others = list(frame.index[~far]) or [name for name in names if name != reference]
         seen = pd.concat([values, known.T], ignore_index=True)
         return replace(bare._fitted(seen, others), intervals=known[["low", "high"]])
 
@@ -170,10 +172,8 @@ class Strips:
         own, mark, texts = self.dots[name].to_numpy(dtype=float), float(self.marks[name]), []
         shares, mark_at = self.across(own), float(self.across(mark))
         for end, sign in ((0.0, -1), (1.0, 1)):
-            far = np.flatnonzero(sign * shares > sign * end)
-            far = far[np.argsort(sign * shares[far], kind="stable")]  # the nearest first
-            values = [self.text(float(value)) for value in own[far]]
-            dots = f"{len(far)} dots" if len(far) > 1 else "".join(values)
+            n = int((sign * shares > sign * end).sum())
+            dots = counted(n, "dot") if n else ""
             mean = f"mean {self.text(mark)}" if sign * mark_at > sign * end else ""
             texts.append("; ".join(filter(None, (mean, dots))))
         left, right = texts
@@ -233,7 +233,8 @@ class Strips:
         if one is not None:
             known = bool(one.notna().any(axis=None))
             parts = [("dot", "a test set")] * bool(n) + [("line", "the average")]
-            return parts + [("interval", f"the interval of the {self.kind}")] * known
+            parts += [("interval", f"the interval of the {self.kind}")] * known
+            return parts + [("edge", "dots beyond the axis")] * self._beyond
         parts = [("letter" if self.named else "dot", "a dataset")]
         parts += [("line", "the average")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
@@ -258,12 +259,13 @@ class Strips:
             parts = [("a dot for each test set", what)] * bool(n)
             parts += [("mark", "the average, as in the table")]
             known = bool(one.notna().any(axis=None))
-            return parts + [("horizontal line", f"the interval of the {self.kind}")] * known
+            parts += [("horizontal line", f"the interval of the {self.kind}")] * known
+            return parts + [("at an edge", "how many test sets lie further out")] * self._beyond
         parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
         mean = "geometric mean" if self.kind == "ratio" else "average"
         parts += [("mark", f"the {mean}, as in the table")] * (n > 1)
         parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
-        edge = ("at an edge", "how many datasets lie further out; of a single one, its value")
+        edge = ("at an edge", "how many datasets lie further out")
         return parts + [edge] * self._beyond
 
     def words(self, name: str) -> str:

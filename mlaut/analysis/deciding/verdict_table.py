@@ -66,11 +66,11 @@ class Check:
 
 
 class Caution(NamedTuple):
-    """Record of what weakens the answer: a sentence, what to do, whether the leader is in it."""
+    """Record of what weakens the answer, what to do, and whether it may change the choice."""
 
     text: str
     to_do: str
-    of_leader: bool
+    of_choice: bool
 
 
 class Alone(NamedTuple):

@@ -81,7 +81,7 @@ def said(table: VerdictTable, letters: int = TWO_LINES, others: bool = True) -> 
 def before(table: VerdictTable) -> list[str]:
     """Return what to do before the choice, as a sentence, if how it was run may change it."""
     choice = table.decided and table.leader
-    return [caution.to_do for caution in table.cautions if choice and caution.of_leader][:1]
+    return [caution.to_do for caution in table.cautions if choice and caution.of_choice][:1]
 
 
 def _few(names: Sequence[str], most: int, rest: str) -> str:
@@ -175,7 +175,7 @@ def order(table: VerdictTable) -> str:
         gaps = "its missing result counts" if failed == 1 else f"its {failed} missing results count"
         but = f", but {gaps} as last place"
     how = f"the average {table.size} {name} would be first ({sizes(table, [name])})"
-    return f"by {how}{but}: the rank decides"
+    return f"by {how}{but}: the rank decides, in which each {unit(table, 1)} counts the same"
 
 
 def crossed(table: VerdictTable) -> str:

@@ -54,7 +54,10 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
     best, risk = listed(left), number(100 * race.terms.alpha)
     n_out = len(table.named(STOPPED))
+    first_of_all = [caution for caution in section.cautions if caution.of_choice][:1]
+    later = [caution for caution in section.cautions if caution not in first_of_all]
     more = (
+        *(f"First {x.to_do[:1].lower()}{x.to_do[1:]}" for x in first_of_all),
         f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
         f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse, and "
         "stopped to save time." * bool(n_out),
@@ -76,7 +79,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         "How sure is it?": f"The risk that the best was stopped is at most {risk} %, although "
         "they were compared after each dataset.",
         "What did it cost?": f"{cost}.{_slowest(race)}".replace("cells", "trainings") * bool(cost),
-        "What next?": " ".join((*(caution.to_do for caution in section.cautions), next_)),
+        "What next?": " ".join((*(x.to_do for x in later), next_)),
     }
     related = with_relatives(related_hint(race.datasets))
     return Screen(

@@ -427,7 +427,7 @@ def test_how_the_leader_was_run_makes_its_choice_provisional_and_comes_first():
     assert warned.caveats()[0] == told.text
     assert warned.cards()[-1][0] == "What next?"
     assert warned.certainty()[-1].startswith("More datasets are not needed")
-    of_other = replace(found, cautions=(told._replace(of_leader=False),))
+    of_other = replace(found, cautions=(told._replace(of_choice=False),))
     assert of_other.answer() == found.answer()
     assert of_other.certainty()[-1].startswith("Tune B as well. More datasets are not needed")
 
