@@ -28,6 +28,7 @@ from mlaut.experiments.study_files.new_study_file import origin_of
 from mlaut.files_io import StudyStore
 from mlaut.plugins import finding
 from mlaut.records import Cell, Outcome, Status
+from mlaut.report import make_report
 
 ROOT = Path(__file__).parents[1]
 OFFERED = ("errors", "records", "markup", "downloads")  # modules of which every name is public
@@ -63,9 +64,10 @@ def test_the_reader_of_the_page_reads(install, tmp_path):
     assert len([line for line in reader.splitlines() if line.strip()]) <= 20
     point = re.search(r'"mlaut.readers"\]\n(.*)', project)[1].replace('"', "")
     install(f"[mlaut.readers]\n{point}\n", reader, name=point.partition("= ")[2].partition(":")[0])
-    (tmp_path / "arena.txt").write_text("won tree iris 0.9\nwon rule iris 0.8\n")
-    results = read_results(tmp_path / "arena.txt")
+    (tmp_path / "a.arena").write_text("won tree iris 0.9\nwon rule iris 0.8\n")
+    results = read_results(tmp_path / "a.arena")
     assert results.scores.to_dict("list") == {"tree": [0.9], "rule": [0.8]}
+    assert "tree is first of 2 strategies" in str(make_report(tmp_path / "a.arena"))
     (tmp_path / "other.csv").write_text("dataset,tree,rule\niris,0.9,0.7\n")
     assert read_results(tmp_path / "other.csv", "accuracy").scores.loc["iris", "rule"] == 0.7
     sys.modules.pop(point.partition("= ")[2].partition(":")[0])

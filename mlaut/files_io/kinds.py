@@ -1,6 +1,7 @@
-"""What a path leads to, by its name and without reading it: asked here and nowhere else."""
+"""What a path leads to, by its name and at most its first bytes: asked here and nowhere else."""
 
 import os
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 
@@ -9,6 +10,7 @@ EXCEL, JSON = (".xlsx", ".xls", ".ods"), (".json", ".jsonl")
 MARKUP = (".md", ".markdown", ".qmd", ".org", ".rst", ".tex", ".html", ".htm")
 NOTEBOOK = ".ipynb"
 TEXTS, PICKLES = (".txt", ".dat", ".log"), (".pkl", ".pickle")
+_HDF5 = b"\x89HDF\r\n\x1a\n"  # how each file of HDF5 begins
 
 
 class Kind(Enum):
@@ -41,7 +43,16 @@ def kind_of(place: str | os.PathLike[str]) -> Kind:
     known = (*EXCEL, *JSON, *MARKUP, *TEXTS, *PICKLES, NOTEBOOK)
     if text == "-" or ending_of(path.name) or ending in known or path.is_dir():
         return Kind.RESULTS
-    return Kind.STUDY
+    return Kind.RESULTS if _of_other_form(path) else Kind.STUDY
+
+
+def _of_other_form(path: Path) -> bool:
+    """Return whether a path is a file, and none of HDF5: a plug-in may know its form."""
+    if not path.is_file():
+        return False
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_HDF5)) != _HDF5
+    return False
 
 
 def is_address(text: str) -> bool:

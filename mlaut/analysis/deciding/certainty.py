@@ -59,7 +59,7 @@ def _agree(table: VerdictTable) -> str:
         texts.append(_unconfirmed(table, unsure))
     texts = texts or [
         f"all agree, except {x.how.words} (above)"  # where `missing` tells it
-        if x.how.treats
+        if x.how.treats and x.than
         else f"{x.how.words}, {differs(x, table, _MOST_OTHER)}"
         for x in table.checks
         if x.than or x.faint

@@ -24,8 +24,8 @@ from mlaut.analysis.estimates.error_intervals import (
     corrected_error,
     error_intervals,
     interval_of,
-    kind_of,
     sample_of,
+    split_kind,
 )
 from mlaut.analysis.estimates.intervals import Interval, freedom_of_sum, mean_ends, turned
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
@@ -540,7 +540,7 @@ def _of_block(results: Results, block: Block, confidence: float) -> OneDataset:
     rows = [block.strategies.index(name) for name in results.strategies]
     points = None if every.points is None else every.points[rows]
     sample = replace(every, cells=every.cells[rows], points=points)
-    filled, hold_out = np.array(split.test_sizes) > 0, kind_of(split) == "hold-out"
+    filled, hold_out = np.array(split.test_sizes) > 0, split_kind(split) == "hold-out"
     folds = filled.sum() > 1 and not hold_out
     bare = _bare(
         results,

@@ -352,7 +352,7 @@ class Method(NamedTuple):
     compute : callable
         Function of a `Sample` and the confidence that returns an `Interval`.
     splits : tuple of str
-        Kinds of splits (`kind_of`) that it takes.
+        Kinds of splits (`split_kind`) that it takes.
     estimand : str
         The quantity that the interval covers; ``{train}`` and ``{rows}`` stand for numbers of rows.
     source : str
@@ -391,12 +391,12 @@ METHODS = {method.name: method for method in _ALL}
 """Methods by name."""
 
 
-def kind_of(split: Split) -> str:
+def split_kind(split: Split) -> str:
     """Return the kind of a split, which decides the method; empty if no method is valid.
 
     Examples
     --------
-    >>> kind_of(Split(np.array([[0, 1, 0, 1]], dtype=np.int16), "kfold(n_folds=2)"))
+    >>> split_kind(Split(np.array([[0, 1, 0, 1]], dtype=np.int16), "kfold(n_folds=2)"))
     'k-fold'
     """
     scheme = split.scheme.lower()
@@ -414,7 +414,7 @@ def kind_of(split: Split) -> str:
 
 def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
     """Return a method by name, or the default of a split; raise an error if it does not suit."""
-    kind = kind_of(split)
+    kind = split_kind(split)
     suited = [method for method in _ALL if kind in method.splits]
     if not suited:
         raise AnalysisError(
@@ -442,7 +442,7 @@ def metric_of_points(metric: MLautScore, split: Split, pairs: bool = False) -> M
     """
     if metric.name == "rmse" and not pairs:
         return find_metric("mse")  # a function of a mean of points, so the delta method applies
-    by_influence = metric.has_influence and kind_of(split) != "nested_cv"
+    by_influence = metric.has_influence and split_kind(split) != "nested_cv"
     return metric if metric.average or by_influence else None
 
 
@@ -495,7 +495,7 @@ def interval_of(
     """Return the intervals of a sample (`sample_of`) or of its pairs, and their method."""
     of_roots = metric.name == "rmse" and not pairs and not sample.several
     delta = (metric.has_influence and not of_roots) or sample.weights is not None
-    if method is None and (pairs or delta) and kind_of(sample.split) in _ANY_SETS:
+    if method is None and (pairs or delta) and split_kind(sample.split) in _ANY_SETS:
         # measured: it covers differences, where the others are too short; and in small folds the
         # delta method is too sure
         method = "corrected t"
@@ -515,7 +515,7 @@ def interval_of(
 def estimand(method: Method, split: Split) -> str:
     """Return what a method estimates on a split, in words."""
     train = int(np.median(Sample(split, np.empty(0)).n_train))
-    words = _EXPECTED if kind_of(split) == "repeated hold-out" else method.estimand
+    words = _EXPECTED if split_kind(split) == "repeated hold-out" else method.estimand
     return words.format(train=train, rows=split.n_rows)
 
 

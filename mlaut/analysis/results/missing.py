@@ -1,6 +1,6 @@
 """Treatments of missing cells."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -80,21 +80,7 @@ last' where there is the option (also 'drop datasets' or the name of a fallback;
         stand_in = results.cell_losses[:, [results.strategies.index(how)]]
         return _filled(results, stand_in, f"the loss of {how}", f"{how} stands in")
     results = _without_empty(results)
-    if not (holes := _holes(results)).any():
-        return results
-    if how == "drop datasets":
-        return _without(results, "datasets", np.any(holes, axis=(1, 2, 3)), _whose(results))
-    if how == "drop strategies":
-        return _without(results, "strategies", np.any(holes, axis=(0, 2, 3)), _whose(results))
-    if how == "worst":
-        seen = "the largest loss seen there"
-        return _filled(results, _worst_seen(results), seen, f"such cells get {seen}")
-    if how in ("row mean", "row median"):
-        loss = f"the {how.removeprefix('row ')} loss of the strategies there"
-        return _filled(results, _middle_seen(results, how), loss, f"such cells get {loss}")
-    if how == "worst rank":
-        return _ranked_last(results)
-    return _failures_last(results)
+    return _TREATED[how](results) if _holes(results).any() else results
 
 
 def with_means(results: Results) -> Results | None:
@@ -235,6 +221,14 @@ def _without_empty(results: Results) -> Results:
     return _without(results, "strategies", empty, f"no {results.metric.name} of {names} anywhere")
 
 
+def _without_holes(results: Results, what: str, axis: tuple[int, ...]) -> Results:
+    return _without(results, what, np.any(_holes(results), axis=axis), _whose(results))
+
+
+def _filled_alike(results: Results, values: np.ndarray, loss: str) -> Results:
+    return _filled(results, values, loss, f"such cells get {loss}")
+
+
 def _ranked_last(results: Results) -> Results:
     filled = _filled(
         results, _above_worst(results), "a loss just above the largest seen there", COUNTED_LAST
@@ -251,11 +245,10 @@ def _worst_seen(results: Results) -> np.ndarray:
     return np.where(np.isfinite(worst), worst, np.nan)
 
 
-def _middle_seen(results: Results, how: str) -> np.ndarray:
+def _middle_seen(results: Results, middle_of: Callable[..., Any]) -> np.ndarray:
     """Return the mean or median loss of the strategies in each cell: (N, 1, R, F)."""
     seen = np.ma.masked_invalid(results.cell_losses)
-    middle = (np.ma.mean if how == "row mean" else np.ma.median)(seen, axis=1, keepdims=True)
-    return np.asarray(middle.filled(np.nan))
+    return np.asarray(middle_of(seen, axis=1, keepdims=True).filled(np.nan))
 
 
 def _above_worst(results: Results) -> np.ndarray:
@@ -312,3 +305,18 @@ def favouring(results: Results, strategy: str | None) -> Results:
     worst = np.full_like(worst, high) if np.isfinite(high) else worst
     mine = np.array([name == strategy for name in results.strategies])[None, :, None, None]
     return _filled(results, np.where(mine, best, worst), "the best or the worst loss there can be")
+
+
+_TREATED: Mapping[str, Callable[[Results], Results]] = {
+    "drop datasets": lambda x: _without_holes(x, "datasets", (1, 2, 3)),
+    "drop strategies": lambda x: _without_holes(x, "strategies", (0, 2, 3)),
+    "worst": lambda x: _filled_alike(x, _worst_seen(x), "the largest loss seen there"),
+    "row mean": lambda x: _filled_alike(
+        x, _middle_seen(x, np.ma.mean), "the mean loss of the strategies there"
+    ),
+    "row median": lambda x: _filled_alike(
+        x, _middle_seen(x, np.ma.median), "the median loss of the strategies there"
+    ),
+    "worst rank": _ranked_last,
+    "failures last": _failures_last,
+}  # what a treatment does, by its name in `TREATMENTS`

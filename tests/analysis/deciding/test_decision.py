@@ -268,9 +268,9 @@ def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen(
     faint = replace(found, checks=(Check(how, (), (), faint=("C",)),))
     assert faint.fragile == ()
     assert "(*)" not in faint.answer()
-    told_faint = "A may still be best, but these datasets are too few to show C to be worse."
-    assert told + told_faint in faint.headline()
-    assert "all agree, except on the 31 complete datasets (above)." in faint.certainty()[1]
+    assert f"{told}A may still be best." in faint.headline()
+    few = "on the 31 complete datasets, C is not shown to be worse (too few datasets)."
+    assert few in faint.certainty()[1]
     led = replace(found, checks=(Check(how, (), ("A",)),))
     assert f"{told}A is shown to be worse." in led.headline()
 
@@ -301,7 +301,7 @@ def test_where_averages_have_another_order_the_choice_by_them_is_named():
     assert found.first == ("A",)
     assert found.headline()[1] == (
         "By the average difference B would be first (accuracy 0.04 above A), but it is worse on 17 "
-        "of 20: the rank decides."
+        "of 20: the rank decides, in which each dataset counts the same."
     )
 
 
@@ -332,7 +332,8 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():
         assert ("the chance" in seen.sentence().replace(told, "")) is False
     slim = found.outlook._replace(chance=0.01)
     level = replace(found, outlook=slim, frame=found.frame.assign(verdict="may be best"))
-    assert f"A and B are close to a tie. {told}" in level.certainty()
+    tie = "A and B are close to a tie: try both on your own data."
+    assert f"{tie} {told}" in level.certainty()
     sure = decided(table(A=0.0, B=0.2))
     assert sure.outlook is None
     assert sure.certainty()[-1] == "More datasets are not needed for these verdicts."
@@ -426,7 +427,7 @@ def test_how_the_leader_was_run_makes_its_choice_provisional_and_comes_first():
     )
     assert warned.caveats()[0] == told.text
     assert warned.cards()[-1][0] == "What next?"
-    assert warned.certainty()[-1].startswith("More datasets are not needed")
+    assert warned.certainty()[-1].startswith("Then: More datasets are not needed")
     of_other = replace(found, cautions=(told._replace(of_choice=False),))
     assert of_other.answer() == found.answer()
     assert of_other.certainty()[-1].startswith("Tune B as well. More datasets are not needed")

@@ -153,11 +153,11 @@ def test_a_far_dataset_and_a_far_strategy_stand_at_the_edge_and_do_not_set_the_a
     found = compare(Results.from_table(scores, metric="accuracy"))
     figure = decision_plot(found.decision(), found.results)
     gaps = scores.sub(scores["A"], axis=0)
-    far_dot, (low, high) = gaps.loc["3", "B"], figure.axes[0].get_xlim()
+    low, high = figure.axes[0].get_xlim()
     assert -0.15 < low < -0.03
     assert 0 < high < 0.05
     order = [name.split()[0] for name in texts(figure)]
-    assert edges(figure)[order.index("B")] == [f"◂ \u2212{-far_dot:.2g}", ""]
+    assert edges(figure)[order.index("B")] == ["◂ 1 dot", ""]
     far = f"◂ mean \u2212{-gaps['E'].mean():.2g}\n16 dots"
     assert edges(figure)[order.index("E")] == [far, ""]
     assert len(marks(figure)) == 4
@@ -202,12 +202,9 @@ def random_table(seed):
 
 
 def told(text):
-    """Return how many dots a text at an edge stands for, and the value of a single one."""
+    """Return how many dots a text at an edge stands for."""
     words = text.strip("◂▸ ").rpartition("\n")[2]
-    if words.startswith("mean"):
-        return 0, ""
-    count = words.partition(" dots")[0]
-    return (int(count), "") if " dots" in words else (int(bool(words)), words)
+    return 0 if not words or words.startswith("mean") else int(words.partition(" dot")[0])
 
 
 @pytest.mark.parametrize(
@@ -237,10 +234,8 @@ def test_every_dot_is_drawn_or_told_at_its_edge_and_rows_have_the_order_of_the_t
             np.testing.assert_allclose(np.sort(drawn[row]), within, err_msg=where)
             sides = known.index[known < low][::-1], known.index[known > high]
             for text, far in zip(at_edges[row], sides, strict=True):
-                n, last = told(text)
-                assert n == len(far), (where, text)
-                assert n != 1 or last == strips.text(strips.dots[name][far[-1]]), (where, text)
-                told_in_all += n
+                assert told(text) == len(far), (where, text)
+                told_in_all += told(text)
             if decision.leader and not low <= strips.place(strips.marks[name]) <= high:
                 assert any(text.lstrip("◂▸ ").startswith("mean") for text in at_edges[row])
     assert told_in_all > 20  # the tables do have far dots
