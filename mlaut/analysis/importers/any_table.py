@@ -215,10 +215,9 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
 
 
 def _listed(grids: Sequence[Grid], asked: Asked) -> str:
-    kinds = [
-        f"{i}: {(x.name or 'without heading')[:40]!r} ({len(x.table)} x {x.table.shape[1]})"
-        for i, x in enumerate(grids, 1)
-    ]
+    heads = [repr((x.name or "without heading")[:40]) for x in grids]
+    sizes = [f"({len(x.table)} x {x.table.shape[1]})" for x in grids]
+    kinds = [f"{i}: {a} {b}" for i, (a, b) in enumerate(zip(heads, sizes, strict=True), 1)]
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
     return f"{asked.where}: it has {len(grids)} tables ({'; '.join(kinds[:12])}{more})"
 

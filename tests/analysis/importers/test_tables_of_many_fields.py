@@ -136,3 +136,53 @@ def test_only_tables_that_name_the_metric_are_offered(tmp_path):
 def test_the_column_of_one_row_without_a_name_is_asked_about(tmp_path):
     table = pd.DataFrame({"one": [0.5], "two": [0.6], "three": [0.7]})
     assert "rows, of which there is one" in refused(tmp_path, table)
+
+
+def test_the_only_number_is_the_score_and_ids_of_runs_are_no_settings(tmp_path):
+    runs = [LONG.assign(id=i, acc=LONG["acc"] + x) for i in (0, 1) for x in (0.1, 0, -0.1)]
+    table = pd.concat(runs, ignore_index=True).rename(columns={"acc": "Total reward"})
+    results = read(tmp_path, table, "reward")
+    assert is_wide(results)
+    assert "means of 6 repeats (`row`)" in results.how_read
+
+
+def test_a_checkpoint_that_has_its_steps_is_a_time_of_a_training(tmp_path):
+    tables = [
+        LONG.assign(checkpoint=f"after_{x}", steps=x, run_id="r" + LONG["model"]) for x in (5, 9)
+    ]
+    asked = refused(tmp_path, pd.concat(tables, ignore_index=True))
+    assert asked.endswith("--columns last=steps")
+
+
+def test_a_basis_is_a_part_of_the_method_where_all_rows_are_of_one_molecule(tmp_path):
+    names = {"method_name": [*"aabb"], "basis_set": ["STO", "TZ"] * 2, "molecule_file": "m.xyz"}
+    table = pd.DataFrame({**names, "energy": [-1.5, -2.5, -3.5, -4.5]})
+    found = read(tmp_path, table, "energy", greater_is_better=False)
+    assert (len(found.strategies), len(found.datasets)) == (4, 1)
+
+
+def test_flags_in_front_of_the_only_metric_are_offered_as_settings(tmp_path):
+    flags = {"use_aug": [True, True, False, False], "mixup": [True, False] * 2}
+    table = pd.DataFrame({**flags, "test_accuracy": ALPHA[:4]})
+    assert "strategy=use_aug+mixup" in refused(tmp_path, table)
+
+
+def test_a_mean_over_runs_of_an_average_over_classes_is_a_score(tmp_path):
+    kinds = {f"{x}_f1_mean": ALPHA + BETA for x in ("macro", "micro")}
+    spreads = {f"{x}_f1_std": 0.01 for x in ("macro", "micro")}
+    table = LONG.assign(**kinds, **spreads, macro_precision_mean=BETA + ALPHA).drop(columns="acc")
+    assert "`macro_f1_mean` as f1_macro" in read(tmp_path, table, "f1_macro").how_read
+
+
+def test_bounds_of_intervals_are_no_strategies(tmp_path):
+    table = pd.DataFrame({"n_way": 5, "shots": [1, 5], "mean_acc": [0.8, 0.9]})
+    asked = refused(tmp_path, table.assign(ci_lower=[0.7, 0.8], ci_upper=[0.9, 0.95]))
+    assert "there is none to compare" in asked
+
+
+def test_nested_metrics_of_parts_are_of_the_test(tmp_path):
+    each = {"roc_auc": 0.6, "accuracy": 0.5, "f1": 0.4, "alignment": 0.1}
+    parts = {"validation": {x: y / 2 for x, y in each.items()}, "test": each}
+    text = json.dumps({"svm": parts, "knn": parts})
+    assert read(tmp_path, text, "auc", name="t.json").scores.to_numpy().tolist() == [[0.6, 0.6]]
+    assert "metric" in refused(tmp_path, json.dumps({"all": parts}), "auc", name="t.json")

@@ -227,10 +227,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     raw = [str(cell) for cell in each]
     texts = [_CITED.sub("", plain(cell)) for cell in raw]
     lower = [text.lower().strip("() .") or text.strip() for text in texts]
-    found = [
-        _NONE if x in _FAILURES else _printed(text, comma)
-        for x, text in zip(lower, texts, strict=True)
-    ]
+    both = zip(lower, texts, strict=True)
+    found = [_NONE if x in _FAILURES else _printed(text, comma) for x, text in both]
     parts = np.array([part[:3] for part in found], dtype=float)
     percent = np.array([bool(part[4]) for part in found])
     if percent.mean() > 0.5 or not (np.abs(parts[~percent, 0]) > 1).any():  # else without signs

@@ -215,7 +215,8 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     longer = [x for x in longer if not np.isin(g.columns[x].numbers, (0, 1)).all()]
     if len(longer) == 1 and "." in longer[0]:  # such as `scores.npmi` of JSON
         return longer
-    if len(longer) == 1 and g.named("dataset") and g.named("strategy") and not general:
+    only = len([x for x in usual if g.roles[x] == ""]) == 1
+    if len(longer) == 1 and g.named("dataset") and g.named("strategy") and not (general or only):
         raise g.refuse(f"`{longer[0]}` is more than {wanted} by its name", {"score": longer})
     general = sorted(general, key=lambda x: max(PARTS.get(y, 0) for y in word_of(x).split("_")))
     if wanted:

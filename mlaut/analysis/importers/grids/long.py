@@ -194,10 +194,8 @@ def _other_key(
                 texts = [x for x in texts if usual_name(x) is None][:2]
                 left = [x for x in left if g.columns[x].is_number and _may_tell(g, x)]
                 settings = [x for x in left if g.is_key([*known, x, *more])][:1]
-                raise g.refuse(
-                    f"no column names the strategies: rows are of one strategy, {_FOLDER}",
-                    *({"strategy": x} for x in texts or settings),
-                )
+                text = f"no column names the strategies: rows are of one strategy, {_FOLDER}"
+                raise g.refuse(text, *({"strategy": x} for x in texts or settings))
             need, role = ("strategies", "strategy") if dataset else ("datasets", "dataset")
             ways = [{role: x} for x in (keyed or free)[:3]]
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
@@ -277,21 +275,21 @@ def _tell_apart(
         found = [c for c in combinations(others[:12], size) if g.is_key([*keys, *c])]
         if found:
             found.sort(key=lambda c: not _is_crossed(g, dataset, strategy, c))
+            found.sort(key=lambda c: not all(DURING.search(word_of(x)) for x in c))
             return _as_part(g, dataset, strategy, repeat, score, found)
     doubled = doubled_rows(g, keys)
     same = doubled_rows(g, [*keys, score])
     if (doubled == same).all():
-        g.keep(
-            ~doubled,
-            f"{counted(int(doubled.sum()), 'row')} that repeat another with the same score",
-        )
+        rows = counted(int(doubled.sum()), "row")
+        g.keep(~doubled, f"{rows} that repeat another with the same score")
         return strategy, dataset, repeat
     others = [x for x in g.columns if x not in (*keys, score) and not g.fixes(keys, x)]
     others = [x for x in others if g.n_of(x) <= g.n / 2 and usual_name(x) is None]
     if others and g.is_key([*keys, *others]):  # many settings, without what follows from them
         return _as_part(g, dataset, strategy, repeat, score, [tuple(g.least(others, keys))])
     before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
-    settings = [x for x in before or varied if not _is_measured(g, dataset, strategy, x)]
+    settings = [x for x in before or varied if word_of(x) not in ("id", "index", "idx")]
+    settings = [x for x in settings if not _is_measured(g, dataset, strategy, x)]
     crossed = bool(settings) and _is_crossed(g, dataset, strategy, settings)
     if crossed or (dataset and strategy and not settings):
         sizes = np.bincount(pd.factorize(g.label([*keys, *settings]))[0])

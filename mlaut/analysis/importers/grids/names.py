@@ -89,10 +89,11 @@ def role_of(name: str) -> str:
     candidates = (word, *("_".join(x) for x in (singular, ends, plural)), "".join(ends))
     counts = _counts_something(tokens) or _COUNTED.match(shown)
     ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:12], "standard_deviation"}
-    spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd")
+    spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd", "ci")
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
         return "spread"
-    if is_summary(shown):
+    of_classes = tokens[-1] in MEANS and {*tokens} & {"macro", "micro", "weighted"}
+    if is_summary(shown) and not (of_classes and usual_name(shown)):  # over runs, then
         return "average"
     if {tokens[0], tokens[-1]} & _CHANGES and any(map(usual_name, {*tokens} - _CHANGES)):
         return "relative"
@@ -176,11 +177,9 @@ def looks_like(names: list[str], kind: str) -> float:
     """
     own, form = _KNOWN[kind], {"strategy": _CALL, "dataset": _FILE}[kind]
     other = {"strategy": _FILE, "dataset": _CALL}[kind]
-    hits = sum(
-        bool(form.search(x) or (own.search(x) and not other.search(x)))
-        for x in (name.strip().lower() for name in names)
-    )
-    return hits / max(len(names), 1)
+    low = [x.strip().lower() for x in names]
+    hits = [x for x in low if form.search(x) or (own.search(x) and not other.search(x))]
+    return len(hits) / max(len(names), 1)
 
 
 def same_metric(one: str, other: str) -> bool:

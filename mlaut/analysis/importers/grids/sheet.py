@@ -22,6 +22,7 @@ from mlaut.analysis.importers.grids.names import (
     one_of_runs,
     part_in,
     role_of,
+    same_metric,
     word_of,
 )
 from mlaut.analysis.results.results import Results
@@ -272,7 +273,12 @@ class Sheet:
             if usual or means or len({*labels}) == 1:
                 usual |= {*labels} - {*given}
             least = ("size", "spread", *["relative", "average"] * bool(means))
-            if usual and all(x in usual or role_of(x) in least for x in labels):
+            parts = {*map(part_in, given)} - {""}
+            if len(parts) > 1 and parts <= {*PARTS}:
+                self.roles[name] = "part"
+            most = any(same_metric(x, self.metric) for x in usual)
+            most &= 2 * len(usual) > len({*labels})
+            if usual and (most or all(x in usual or role_of(x) in least for x in labels)):
                 self.roles[name] = "metric"
                 self.columns[name] = Column(name, texts=np.array(labels, dtype=object))
         self._pair_spreads()

@@ -178,7 +178,7 @@ def _settings(g: Sheet, rows: Sequence[str]) -> list[str]:
 def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     """Return a table whose rows are metrics with a row for each strategy; None for any other."""
     first, said = next(iter(g.columns)), g.asked.columns
-    if g.columns[first].is_number or g.levels is not None:
+    if g.columns[first].is_number or g.levels is not None or g.n < len(grid.table):
         return None
     labels = [x for x in g.columns[first].labels().tolist() if x]
     for x in [x for x in g.columns if not g.columns[x].is_number]:

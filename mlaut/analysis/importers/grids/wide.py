@@ -42,6 +42,7 @@ _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W
 _LAST_ROWS = 3  # without a name, from which they are no averages
 _ROWS = 5  # from which the best of the others in each is no accident
 _COMPARED = 12  # columns of which one may be the ratio
+_DIFFER = "no column names strategies: if they differ by "
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
@@ -125,8 +126,17 @@ def _check_metrics(g: Sheet, keys: Keys) -> None:
     named = {*keys.dataset, *keys.strategy, *keys.repeat, *keys.fold}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in named]
     own, rest = _own(g, numbers), [x for x in numbers if may_score(g, x)]
+    front = _front(g, own[0]) if own and not named else []
+    if front and g.is_key(front):
+        raise g.refuse(_DIFFER + quoted(front, ", "), {"strategy": front})
     if own and not rest:
         raise _of_one(g, own[0], numbers, "dataset" if keys.dataset else "strategy")
+
+
+def _front(g: Sheet, metric: str) -> list[str]:
+    """Return the settings in front of the metric, without what follows from others."""
+    front = list(g.columns)[: list(g.columns).index(metric)]
+    return g.least([x for x in front if 1 < g.n_of(x) <= g.n / 2 and g.columns[x].is_number])
 
 
 def _own(g: Sheet, columns: Sequence[str]) -> list[str]:
@@ -189,13 +199,11 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if metric != first and setting and may_score(g, first):  # in front of several metrics
             text = f"no column of texts names its rows; if strategies differ by `{first}`"
             raise g.refuse(text, {"strategy": first})
-        front = list(g.columns)[: list(g.columns).index(metric)]
-        front = g.least([x for x in front if 1 < g.n_of(x) <= g.n / 2])  # settings, then scores
+        front = _front(g, metric)
         runs = {} if g.is_key(front) else {"repeat": "rows"}
         crossed = [{"strategy": front, **runs}] * (len(front) > 1)
         if crossed and metric in g.columns and same_metric(metric, g.metric):  # no column is one
-            text = f"no column names strategies: if they differ by {quoted(front, ', ')}"
-            raise g.refuse(text, *crossed)
+            raise g.refuse(_DIFFER + quoted(front, ", "), *crossed)
         may = [x for x in g.columns if may_score(g, x)]
         if len(may) < 2 and not crossed:
             has = f"has {some_of(g.columns)}"
@@ -326,10 +334,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     if kind == "strategy" and liked == "dataset":
         sizes = [x for x in sizes if x not in doubtful]  # as energy among concrete, wine, yacht
     if doubtful := [x for x in doubtful if x in sizes and not g.columns[x].kind]:
-        ways = [
-            {"unused": doubtful},
-            {"score": [x for x in numbers if x not in {*sizes} - {*doubtful}]},
-        ]
+        scored = [x for x in numbers if x not in {*sizes} - {*doubtful}]
+        ways = [{"unused": doubtful}, {"score": scored}]
         raise g.refuse(
             f"{quoted(doubtful)} may be no scores by the name, and look like the others",
             *(ways[::-1] if liked == "strategy" else ways),
@@ -435,11 +441,9 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
         g.drop([name], why)
     if unclear:
         noun = "strategies" if kind == "dataset" else "datasets"
-        raise g.refuse(
-            f"{quoted([*unclear])} may be no {noun} ({next(iter(unclear.values()))})",
-            {"unused": [*unclear]},
-            {"score": [x for x in numbers if x in g.columns]},
-        )
+        text = f"{quoted([*unclear])} may be no {noun} ({next(iter(unclear.values()))})"
+        left = [x for x in numbers if x in g.columns]
+        raise g.refuse(text, {"unused": [*unclear]}, {"score": left})
     numbers = [x for x in numbers if x in g.columns]
     g.drop(average_columns([g.columns[x] for x in numbers]), "an average of the others")
     return [x for x in numbers if x in g.columns]
@@ -592,10 +596,8 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
         raise g.refuse(found)
     kept, others, metric, ask = found
     if ask:
-        raise g.refuse(
-            f"its columns are of several metrics ({', '.join(ask)}), so say which one",
-            *({"metric": x} for x in ask[:3]),
-        )
+        text = f"its columns are of several metrics ({', '.join(ask)}), so say which one"
+        raise g.refuse(text, *({"metric": x} for x in ask[:3]))
     for what, names in others.items():
         g.drop([short[x] for x in names], f"of {what}")
     g.metric = g.metric or metric
