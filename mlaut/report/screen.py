@@ -276,7 +276,7 @@ def _svg(strips: Strips, name: str, places: np.ndarray, inside: np.ndarray) -> s
             else:
                 ends = f"M{1000 * low:.1f} {middle:g}H{1000 * high:.1f}"
                 parts += [f'<path class="cap" d="{ends}"/>']
-                parts += [line(end, 5, "cap") for end in (low, high)]
+                parts += [line(end, 5, "cap") for end in band if 0 <= end <= 1]
         if len(known) > MOST_DOTS:
             low, high = np.quantile(known, [0.05, 0.95]).clip(0, 1)
             parts.append(_band(low, high, 1.0, "band"))

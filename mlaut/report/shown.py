@@ -293,7 +293,7 @@ COLUMNS = (
         "P(best)",
         "chance",
         "P",
-        title="{chance}; the verdicts come from tests, not from it",
+        title="{chance}; tests say which may be best, and the chance which of these to use",
         long="chance to\nbe the best",
     ),
 )

@@ -299,6 +299,17 @@ def _run_with(study, name):
     study.run(classifiers(), engine="inline", verbose=0)
 
 
+def test_a_metric_of_two_classes_is_refused_before_the_run_of_a_new_study(tmp_path):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets("starter/iris")
+    study.analysis(metric="f1")
+    with pytest.raises(AnalysisError, match="f1 is for two classes, and dataset 'iris' has 3"):
+        study.run("GaussianNaiveBayes", engine="inline", verbose=0)
+    assert not StudyStore(study.path).statuses()["iris"][1].any()
+    study.analysis(metric="f1_macro")
+    study.run("GaussianNaiveBayes", engine="inline", verbose=0)
+
+
 def test_metrics_of_one_target_are_refused_before_the_run(tmp_path):
     study = make_study(tmp_path / "study.h5")
     for name in ("log_loss", "mcc", "matthews_corrcoef"):

@@ -104,8 +104,7 @@ def next_steps(table: VerdictTable, outlook: str) -> str:
         steps.append(f"Fill in the missing results, if you can: {which} on them ({MARK}).")
     if table.fragile and not outlook and len(table.best) > len(table.ahead):
         steps.append(f"Try those that {OPEN} on your own data.")
-    text = " ".join(steps[:_MOST_STEPS] or [_last_step(table)])
-    return f"Then: {text}" if told else text
+    return " ".join(steps[:_MOST_STEPS] or [_last_step(table)])
 
 
 def _last_step(table: VerdictTable) -> str:
@@ -159,8 +158,9 @@ def _treated(table: VerdictTable, check: Check) -> str:
     kept = "is shown to be worse" if leader in check.without else "may still be best"
     choice = f"{leader} {kept}"
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
-    who = listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} of those to avoid"
-    but = f", but {who} ({MARK}) {be(names)} not shown to be worse than {leader}"
+    many = f"{len(names)} verdicts to avoid ({MARK}) do not hold"
+    few = f"{listed(names)} ({MARK}) {be(names)} not shown to be worse than {leader}"
+    but = f", but {few if len(names) <= _MOST_OTHER else many}"
     return f"{how}, {choice}{but * bool(names)}"
 
 

@@ -185,7 +185,7 @@ class Strips:
         chosen: dict[float, str] = {}
         for value in self._round_numbers():
             share = float(self.across(value))
-            if 0.02 <= share <= 0.98 and all(abs(share - other) >= _APART for other in chosen):
+            if 0.03 <= share <= 0.97 and all(abs(share - other) >= _APART for other in chosen):
                 plain = number(value).replace("-", "\u2212")
                 signed = f"+{plain}" if self.kind == "difference" and value > 0 else plain
                 chosen[share] = f"{plain}\u00d7" if self.kind == "ratio" else signed

@@ -131,6 +131,22 @@ def check_targets(metrics: Iterable[str], entries: Iterable[SplitEntry]) -> None
             find_metric(name).check_targets(entry.name, entry.task, bool(entry.targets))
 
 
+def _check_classes(metrics: Iterable[str], study: StudyStore) -> None:
+    """Raise `AnalysisError` for a metric that the classes of a dataset exclude.
+
+    A study that has results was begun by a version that did not look, and can be resumed.
+    """
+    for entry in study.load_splits().values():
+        for metric in map(find_metric, filter(None, metrics)):
+            if metric.task != entry.task:
+                continue
+            try:
+                metric.check_classes(entry.name, entry.classes)
+            except AnalysisError:
+                if not _results(study):
+                    raise
+
+
 def _check_numbers(analysis: Analysis, *_: Any) -> None:
     share("alpha", analysis.alpha)
     for name, value in vars(analysis).items():
@@ -350,7 +366,9 @@ def store_analysis(
         own = before.analysis.clusters
     filled = replace(wanted, metric=wanted.metric or usual, clusters=wanted.clusters or own)
     check_analysis(filled, strategies, tasks)
-    check_targets((filled.metric, *filled.secondary), study.load_splits().values())
+    metrics = (filled.metric, *filled.secondary)
+    check_targets(metrics, study.load_splits().values())
+    _check_classes(metrics, study)
     if not filled.test and filled.metric:
         filled = replace(filled, test=default_test(find_metric(filled.metric)))
     if before is None or (before.analysis, before.title) != (filled, named):

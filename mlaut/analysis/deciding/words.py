@@ -175,7 +175,7 @@ def order(table: VerdictTable) -> str:
         gaps = "its missing result counts" if failed == 1 else f"its {failed} missing results count"
         but = f", but {gaps} as last place"
     how = f"the average {table.size} {name} would be first ({sizes(table, [name])})"
-    return f"by {how}{but}: the rank decides, in which each {unit(table, 1)} counts the same"
+    return f"by {how}{but}: the rank decides, which counts wins, not their size"
 
 
 def crossed(table: VerdictTable) -> str:

@@ -209,8 +209,8 @@ class MLautScore:
         points = np.asarray(self.points(truth, outputs), dtype=float)
         return points.mean(axis=-1) if truth.ndim > 1 and points.ndim == outputs.ndim else points
 
-    def check(self, block: Block) -> None:
-        """Raise `AnalysisError` if the metric is not defined for the dataset of a block."""
+    def check_classes(self, dataset: str, classes: Sequence[Any]) -> None:
+        """Raise `AnalysisError` if the metric is not defined for a dataset with these classes."""
 
     def check_probabilities(self, predictions: np.ndarray) -> None:
         """Raise `AnalysisError` if the metric needs probabilities and gets other numbers."""
@@ -240,7 +240,7 @@ class MLautScore:
                 f"{block.task}: choose the datasets, or another metric"
             )
         self.check_targets(block.dataset, block.task, bool(block.targets))
-        self.check(block)
+        self.check_classes(block.dataset, block.classes)
         if block.weights is not None and not self.weighted:
             raise AnalysisError(
                 f"{self.name} takes no weights, and dataset {block.dataset!r} has weights: choose "

@@ -14,7 +14,7 @@ from mlaut.analysis.common.numerics import ranked
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore
 from mlaut.costs import Costs
 from mlaut.errors import AnalysisError
-from mlaut.records import CLASSIFICATION, REGRESSION, Block
+from mlaut.records import CLASSIFICATION, REGRESSION
 
 OWN: dict[str, Callable[[], MLautScore]] = {}
 """Makers of MLaut's metrics by name."""
@@ -315,23 +315,23 @@ class _OneClassScore(_ConfusionScore):
         if self.macro:
             self.name = f"{self.name}_macro"
 
-    def check(self, block: Block) -> None:
+    def check_classes(self, dataset: str, classes: Sequence[Any]) -> None:
         """Raise `AnalysisError` for a dataset without two classes or without the positive class.
 
         The macro average is defined for every dataset.
         """
         if self.macro:
             return
-        if len(block.classes) != 2:
+        if len(classes) != 2:
             raise AnalysisError(
-                f"{self.name} is for two classes, and dataset {block.dataset!r} has "
-                f"{len(block.classes)}: choose the datasets, or metric '{self.name}_macro' (in "
+                f"{self.name} is for two classes, and dataset {dataset!r} has "
+                f"{len(classes)}: choose the datasets, or metric '{self.name}_macro' (in "
                 f"Python also {type(self).__name__}(average='macro')), a mean over all classes"
             )
-        if self.positive is not None and self.positive not in block.classes:
+        if self.positive is not None and self.positive not in classes:
             raise AnalysisError(
-                f"{self.name}: dataset {block.dataset!r} has no class {self.positive!r}, "
-                f"only {block.classes[0]!r} and {block.classes[1]!r}"
+                f"{self.name}: dataset {dataset!r} has no class {self.positive!r}, "
+                f"only {classes[0]!r} and {classes[1]!r}"
             )
 
     def value(self, counts: _Counts, classes: Sequence[Any]) -> np.ndarray:

@@ -301,7 +301,7 @@ def test_where_averages_have_another_order_the_choice_by_them_is_named():
     assert found.first == ("A",)
     assert found.headline()[1] == (
         "By the average difference B would be first (accuracy 0.04 above A), but it is worse on 17 "
-        "of 20: the rank decides, in which each dataset counts the same."
+        "of 20: the rank decides, which counts wins, not their size."
     )
 
 
@@ -427,7 +427,7 @@ def test_how_the_leader_was_run_makes_its_choice_provisional_and_comes_first():
     )
     assert warned.caveats()[0] == told.text
     assert warned.cards()[-1][0] == "What next?"
-    assert warned.certainty()[-1].startswith("Then: More datasets are not needed")
+    assert warned.certainty()[-1].startswith("More datasets are not needed")
     of_other = replace(found, cautions=(told._replace(of_choice=False),))
     assert of_other.answer() == found.answer()
     assert of_other.certainty()[-1].startswith("Tune B as well. More datasets are not needed")
