@@ -169,7 +169,7 @@ def test_flags_in_front_of_the_only_metric_are_offered_as_settings(tmp_path):
 
 def test_a_mean_over_runs_of_an_average_over_classes_is_a_score(tmp_path):
     kinds = {f"{x}_f1_mean": ALPHA + BETA for x in ("macro", "micro")}
-    spreads = {f"{x}_f1_std": 0.01 for x in ("macro", "micro")}
+    spreads = {f"{x}_std": 0.01 for x in ("macro_f1", "micro_f1", "watt")}
     names = LONG.rename(columns={"dataset": "prompt"})[["model", "prompt"]]
     table = names.assign(**kinds, **spreads, macro_precision_mean=BETA + ALPHA)
     assert "`macro_f1_mean` as f1_macro" in read(tmp_path, table, "f1_macro").how_read
