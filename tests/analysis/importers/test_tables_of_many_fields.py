@@ -187,3 +187,15 @@ def test_nested_metrics_of_parts_are_of_the_test(tmp_path):
     text = json.dumps({"svm": parts, "knn": parts})
     assert read(tmp_path, text, "auc", name="t.json").scores.to_numpy().tolist() == [[0.6, 0.6]]
     assert "metric" in refused(tmp_path, json.dumps({"all": parts}), "auc", name="t.json")
+
+
+def test_texts_that_are_taken_for_datasets_since_nothing_else_is_left_have_another_reading(
+    tmp_path,
+):
+    table = LONG.rename(columns={"dataset": "Polish"})
+    told = read(tmp_path, table).how_read
+    assert "Another reading: " in told
+    assert "strategy=Polish+model" in told
+    assert (
+        "Another reading" not in read(tmp_path, LONG.rename(columns={"dataset": "city"})).how_read
+    )

@@ -216,6 +216,9 @@ def _other_key(
             known_as += [{"dataset": found, "strategy": x} for x in crossed]  # of another name
             g.choose(text, known_as if key else known_as[::-1], sure=key)
             return [], names
+        told = part_by_name(found[0]) or likes(g.columns[found[0]].coded[1]) or found == [FILE]
+        if strategy and not told:  # another part of a method, perhaps
+            g.others.append(g.asked.with_columns(strategy=names))
         return (dataset, found) if dataset else (found, strategy)
     if len(texts) == 1:
         if strategies_in(g, texts):

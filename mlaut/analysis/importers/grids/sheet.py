@@ -116,12 +116,8 @@ class Asked:
         text = ",".join(f"{role}={'+'.join(names)}" for role, names in given.items())
         ways = (("--metric", self.metric), ("--columns", text), ("--clusters", self.clusters))
         again = _OPTIONS.get()
-        options = [
-            word
-            for option, x in ways
-            if x and (option not in again or option == "--metric")
-            for word in (option, x)
-        ]
+        said = [(a, x) for a, x in ways if x and (a not in again or a == "--metric")]
+        options = [word for way in said for word in way]
         options += {True: ["--greater-is-better"], False: ["--less-is-better"], None: []}[
             self.greater
         ]
