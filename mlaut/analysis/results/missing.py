@@ -225,10 +225,6 @@ def _without_holes(results: Results, what: str, axis: tuple[int, ...]) -> Result
     return _without(results, what, np.any(_holes(results), axis=axis), _whose(results))
 
 
-def _filled_alike(results: Results, values: np.ndarray, loss: str) -> Results:
-    return _filled(results, values, loss, f"such cells get {loss}")
-
-
 def _ranked_last(results: Results) -> Results:
     filled = _filled(
         results, _above_worst(results), "a loss just above the largest seen there", COUNTED_LAST
@@ -245,10 +241,11 @@ def _worst_seen(results: Results) -> np.ndarray:
     return np.where(np.isfinite(worst), worst, np.nan)
 
 
-def _middle_seen(results: Results, middle_of: Callable[..., Any]) -> np.ndarray:
-    """Return the mean or median loss of the strategies in each cell: (N, 1, R, F)."""
+def _middle_filled(results: Results, middle_of: Callable[..., Any], word: str) -> Results:
+    """Return results whose missing cells have the mean or median loss of the others there."""
     seen = np.ma.masked_invalid(results.cell_losses)
-    return np.asarray(middle_of(seen, axis=1, keepdims=True).filled(np.nan))
+    middle = np.asarray(middle_of(seen, axis=1, keepdims=True).filled(np.nan))
+    return _filled(results, middle, f"the {word} loss of the strategies there")
 
 
 def _above_worst(results: Results) -> np.ndarray:
@@ -265,8 +262,8 @@ def _below_best(results: Results) -> np.ndarray:
 def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> Results:
     """Return results whose missing cells have ``values``, which broadcast to all cells.
 
-    ``words`` describe the values in the notes; ``gap`` describes them in the first sentence of
-    every conclusion.
+    ``words`` describe the values in the notes, and ``gap`` in the first sentence of every
+    conclusion; default "such cells get" them.
     """
     holes = _holes(results)
     losses = np.where(holes, values, results.cell_losses)
@@ -287,7 +284,7 @@ def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> 
         cell_losses=losses,
         reasons={},
         notes=(*results.notes, note),
-        gaps=(*results.gaps, f"{_whose(results)}: {gap or words}"),
+        gaps=(*results.gaps, f"{_whose(results)}: {gap or f'such cells get {words}'}"),
         imputed=holes if results.imputed is None else holes | results.imputed,
     )
 
@@ -310,13 +307,9 @@ def favouring(results: Results, strategy: str | None) -> Results:
 _TREATED: Mapping[str, Callable[[Results], Results]] = {
     "drop datasets": lambda x: _without_holes(x, "datasets", (1, 2, 3)),
     "drop strategies": lambda x: _without_holes(x, "strategies", (0, 2, 3)),
-    "worst": lambda x: _filled_alike(x, _worst_seen(x), "the largest loss seen there"),
-    "row mean": lambda x: _filled_alike(
-        x, _middle_seen(x, np.ma.mean), "the mean loss of the strategies there"
-    ),
-    "row median": lambda x: _filled_alike(
-        x, _middle_seen(x, np.ma.median), "the median loss of the strategies there"
-    ),
+    "worst": lambda x: _filled(x, _worst_seen(x), "the largest loss seen there"),
+    "row mean": lambda x: _middle_filled(x, np.ma.mean, "mean"),
+    "row median": lambda x: _middle_filled(x, np.ma.median, "median"),
     "worst rank": _ranked_last,
     "failures last": _failures_last,
 }  # what a treatment does, by its name in `TREATMENTS`
