@@ -86,6 +86,7 @@ def origin_of(path: Path, data: Path | None = None, *, target: str = "", task: s
     """
     if data is None:
         ours = 'collection = "starter"         # real datasets that come with MLaut'
+        ours += '\n# datasets = ["iris", "wine"]  # only these; default all'
         return Origin(ours, task or CLASSIFICATION)
     # a path relative to the study file survives a move of both
     inside = data.resolve().is_relative_to(path.parent.resolve())
