@@ -22,6 +22,16 @@ def test_a_file_of_an_unknown_ending_may_be_a_plugins_unless_it_is_of_hdf5(tmp_p
     assert kind_of(tmp_path / "study.db") is Kind.STUDY
 
 
+def test_a_file_that_cannot_be_read_counts_as_a_study_whose_opening_says_why(tmp_path, monkeypatch):
+    (tmp_path / "a.benchy").touch()
+
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    assert kind_of(tmp_path / "a.benchy") is Kind.STUDY
+
+
 def test_a_folder_is_a_bundle_by_its_manifest(tmp_path):
     assert kind_of(tmp_path) is Kind.RESULTS
     (tmp_path / MANIFEST).touch()
