@@ -81,8 +81,7 @@ class Decision(VerdictTable, Shown):
     def remarks(self) -> tuple[str, ...]:
         """Return what else helps to choose: reasons, a trade-off, and each dataset for itself."""
         alone = (each.text for each in self.each)
-        why = (*headline_reasons(self), words.crossed(self))
-        return tuple(filter(None, (*why, words.trade_off(self), *alone)))
+        return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), *alone)))
 
     def headline(self) -> tuple[str, ...]:
         """Return the answer, what weakens it, and what else helps to choose."""

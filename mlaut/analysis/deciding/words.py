@@ -178,21 +178,6 @@ def order(table: VerdictTable) -> str:
     return f"by {how}{but}: the rank decides, which counts wins, not their size"
 
 
-def crossed(table: VerdictTable) -> str:
-    """Return why a strategy is ruled out that has a better rank than one that may be best."""
-    near = list(table.named(verdict.OPEN))
-    out = [*table.named(verdict.LIKELY), *table.named(verdict.AVOID)]
-    if table.sets is not None or not near or not out:
-        return ""
-    ranks = table.frame["average rank"]
-    name, rival = str(ranks[out].idxmin()), str(ranks[near].idxmax())
-    if number(ranks[name], 3) == number(ranks[rival], 3) or ranks[name] > ranks[rival]:
-        return ""
-    own, theirs = (f"{each} (rank {number(ranks[each], 3)})" for each in (name, rival))
-    how = "each two are compared dataset by dataset, not by average rank"
-    return f"{own} is ruled out and {theirs} is not: {how}."
-
-
 def advice(table: VerdictTable) -> str:
     """Return the advice to use what is first by rank, or one of several, if one must."""
     one_of = "one of " * (len(table.first) > 1)

@@ -21,7 +21,6 @@ from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.outlook import chance_to_tell
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.deciding.verdict_table import Caution, Check, Way
-from mlaut.analysis.deciding.words import crossed
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report
 
@@ -438,19 +437,6 @@ def test_what_next_names_a_step_where_nothing_has_to_be_mended():
     assert none.certainty()[-1] == "To tell the 2 that may be best apart, add datasets."
     fewest = decided(table(n=6, A=0.0, B=0.2))
     assert fewest.certainty()[-1].startswith("Nothing has to be mended. For datasets of another")
-
-
-def test_a_better_rank_without_a_better_verdict_is_explained():
-    found = decided(table(A=0.0, B=0.001, C=0.2))
-    assert crossed(found) == ""
-    ranks = {"A": 1.2, "B": 2.6, "C": 2.2}
-    swapped = replace(found, frame=found.frame.assign(**{"average rank": pd.Series(ranks)}))
-    assert crossed(swapped) in swapped.remarks()
-    told = (
-        "C (rank 2.2) is ruled out and B (rank 2.6) is not: each two are compared dataset by "
-        "dataset, not by average rank."
-    )
-    assert crossed(swapped) == told
 
 
 def test_show_begins_with_the_decision(capsys):
