@@ -80,7 +80,7 @@ def test_a_folder_has_every_figure_and_its_latex_includes_them(report, written, 
     captions = included(folder)
     drawn = ["decision", "times", "scores", "ranks", "profile", "pairs", "duels", "intervals"]
     assert [*captions] == [f"{name}.pdf" for name in drawn]
-    assert "mark: the average, as in the table" in captions["decision.pdf"]
+    assert "; line: the average" in captions["decision.pdf"]
     assert "mean accuracy against mean seconds" in captions["times.pdf"]
     for name in drawn:
         assert {f"{name}.pdf", f"{name}.svg"} <= names

@@ -3,6 +3,7 @@
 Nothing here draws: pages, notebooks and figures place the same dots, marks and numbers.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -220,9 +221,17 @@ class Strips:
         return f"\u2190 worse: {side} {self.metric}{than}", "better \u2192"
 
     def reading(self) -> str:
-        """Return a sentence on how to read the strips."""
-        parts = "; ".join(f"{mark}: {meaning}" for mark, meaning in self._legend())
-        return f"{parts[:1].upper()}{parts[1:]}. Right is better."
+        """Return a sentence on how to read the strips of a figure, which has no thin bands."""
+        what = {
+            "difference": f"its {self.metric} minus that of {self.reference}",
+            "ratio": f"its {self.metric} divided by that of {self.reference}",
+            "rank": "its rank, 1 is best",
+            "score": f"its {self.metric}",
+        }[self.kind]
+        parts = [f"{mark}: {meaning}" for mark, meaning in self.key() if mark != "thin"]
+        dots = r"^(dot|letter): a ([^;]*)"
+        text = re.sub(dots, lambda x: f"A {x[1]} for each {x[2]}: {what}", "; ".join(parts))
+        return f"{text[:1].upper()}{text[1:]}. Right is better."
 
     def key(self) -> list[tuple[str, str]]:
         """Return the kinds of marks beside a table, which says what the values are, and meanings.
@@ -245,28 +254,6 @@ class Strips:
     def _beyond(self) -> bool:
         shares = self.across(self.dots.to_numpy(dtype=float))
         return bool(((shares < 0) | (shares > 1)).any())
-
-    def _legend(self) -> list[tuple[str, str]]:
-        """Return the parts of the strips in a figure, with their meanings."""
-        n, one = len(self.dots), self.intervals
-        what = {
-            "difference": f"its {self.metric} minus that of {self.reference}",
-            "ratio": f"its {self.metric} divided by that of {self.reference}",
-            "rank": "its rank, 1 is best",
-            "score": f"its {self.metric}",
-        }[self.kind]
-        if one is not None:
-            parts = [("a dot for each test set", what)] * bool(n)
-            parts += [("mark", "the average, as in the table")]
-            known = bool(one.notna().any(axis=None))
-            parts += [("horizontal line", f"the interval of the {self.kind}")] * known
-            return parts + [("at an edge", "how many test sets lie further out")] * self._beyond
-        parts = [(f"a {'letter' if self.named else 'dot'} for each dataset", what)]
-        mean = "geometric mean" if self.kind == "ratio" else "average"
-        parts += [("mark", f"the {mean}, as in the table")] * (n > 1)
-        parts += [("band", "the middle half of the datasets")] * (n >= FEWEST_FOR_BANDS)
-        edge = ("at an edge", "how many datasets lie further out")
-        return parts + [edge] * self._beyond
 
     def words(self, name: str) -> str:
         """Return the strip of a strategy in words, for those who do not see it."""
