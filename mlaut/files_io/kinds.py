@@ -1,4 +1,4 @@
-"""What a path leads to, by its name and at most its first bytes: asked here and nowhere else."""
+"""The name of a path, and at most its first bytes, tell here and nowhere else what it is."""
 
 import os
 from contextlib import suppress

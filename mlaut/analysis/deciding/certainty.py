@@ -158,7 +158,7 @@ def _treated(table: VerdictTable, check: Check) -> str:
     kept = "is shown to be worse" if leader in check.without else "may still be best"
     choice = f"{leader} {kept}"
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
-    many = f"{len(names)} verdicts to avoid ({MARK}) do not hold"
+    many = f"{len(names)} verdicts to avoid ({MARK}) are not shown"
     few = f"{listed(names)} ({MARK}) {be(names)} not shown to be worse than {leader}"
     but = f", but {few if len(names) <= _MOST_OTHER else many}"
     return f"{how}, {choice}{but * bool(names)}"
