@@ -102,7 +102,7 @@ def _store(
 ) -> Iterable[str]:
     chosen = [checked(dataset) for dataset in datasets if task in (None, dataset.task)]
     once = {(x.name, x.fingerprint): warn_of_texts(x) for x in chosen}
-    return hdf5_io.save_datasets(once.values(), overwrite=overwrite)
+    return hdf5_io.save_checked(once.values(), overwrite=overwrite)
 
 
 def _load(hdf5_io: FilesIO, references: list[str], **how: Any) -> Iterable[str]:

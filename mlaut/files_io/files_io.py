@@ -441,12 +441,18 @@ class FilesIO:
         StoreError
             The database is open for reading only, or has another dataset of the same name.
         """
+        return self.save_checked(map(checked, datasets), save_loc, overwrite=overwrite)
+
+    def save_checked(
+        self, datasets: Iterable[Dataset], save_loc: str = "/", *, overwrite: bool = False
+    ) -> tuple[str, ...]:
+        """Store datasets as `save_datasets`, which were checked in the same call."""
         self.check_writable()
         group = _parts(save_loc)
         known = dict(zip(*self.list_datasets(), strict=True)) if self.names_differ else {}
         new: dict[str, Dataset] = {}
         paths = []
-        for dataset in map(checked, datasets):
+        for dataset in datasets:
             path = "/" + "/".join([*group, to_h5(dataset.name)])
             if path not in known.values() and dataset.name in known:
                 path = known[dataset.name]

@@ -84,8 +84,10 @@ def _odd_texts(dataset: Dataset) -> Iterator[str]:
     if 2 * sum(bool(re.fullmatch(_DECIMAL, str(name))) for name in frame) > frame.shape[1]:
         yield f"names of columns are numbers, such as {frame.columns[0]!r}, as without a header"
     for name, column in frame.drop(columns=in_roles).items():
+        if column.dtype == "category" or column.dtype.kind in "biufcmM":
+            continue
         texts = pd.Series(column.dropna().unique())
-        if column.dtype == "category" or texts.empty or not pd.api.types.is_string_dtype(texts):
+        if texts.empty or not pd.api.types.is_string_dtype(texts):
             continue
         classes = name in as_list(dataset.target) and len(texts) <= MOST_CLASSES  # such as digits
         for kind, pattern in {} if classes else _LOOKS.items():

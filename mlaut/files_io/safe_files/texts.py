@@ -6,7 +6,7 @@ too.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import h5py
@@ -16,6 +16,9 @@ from mlaut.files_io.safe_files.plain_files import MOST_JSON
 from mlaut.files_io.safe_files.untrusted import StoredArray, opened, read_json
 
 _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compressed array
+_SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
+_DTYPES: dict[type, np.dtype[Any]] = {str: h5py.string_dtype(), int: np.dtype(np.int64)}
+_KINDS = {kind: h5py.h5t.py_create(dtype, logical=True) for kind, dtype in _DTYPES.items()}
 _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
 
 
@@ -28,8 +31,21 @@ def put_texts(group: h5py.Group, name: str, texts: Sequence[bytes], about: str) 
     is_large = width * len(texts) > _COMPRESS_ABOVE
     options = {"compression": "gzip", "chunks": True} if is_large else {}
     item = group.create_dataset(name, data=np.array(texts, dtype=kind), **options)
-    item.attrs.update({"encoding-type": about, "encoding-version": 2})
+    put_attributes(item, {"encoding-type": about, "encoding-version": 2})
     return item
+
+
+def put_attributes(item: h5py.Group | h5py.Dataset, values: Mapping[str, Any]) -> None:
+    """Store new attributes of a group or an array.
+
+    Texts and integers, of which a dataset has thirty, go to HDF5 directly: in half of the time.
+    """
+    for name, value in values.items():
+        if (kind := _KINDS.get(type(value))) is None:
+            item.attrs[name] = value
+        else:
+            attribute = h5py.h5a.create(item.id, name.encode(), kind, _SCALAR)
+            attribute.write(np.array(value, dtype=_DTYPES[type(value)]))
 
 
 def put_json(group: h5py.Group, name: str, value: Any) -> None:
@@ -66,7 +82,7 @@ def put_labels(group: h5py.Group, name: str, labels: Sequence[Any]) -> None:
         put_texts(group, name, encoded, "labels")
     elif kinds in ({int}, {float}) and all(abs(label) < 2**63 for label in labels):
         item = group.create_dataset(name, data=np.array(labels, f"<{kinds.pop().__name__[0]}8"))
-        item.attrs.update({"encoding-type": "labels", "encoding-version": 2})
+        put_attributes(item, {"encoding-type": "labels", "encoding-version": 2})
     else:
         put_json(group, name, list(labels))
 

@@ -24,7 +24,7 @@ from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError, StoreError, nearest, shortened, some_of
 from mlaut.files_io.safe_files.names import from_h5, plain_names
 from mlaut.files_io.safe_files.seal import read_once
-from mlaut.files_io.safe_files.texts import get_json, put_json
+from mlaut.files_io.safe_files.texts import get_json, put_attributes, put_json
 from mlaut.files_io.safe_files.untrusted import opened
 from mlaut.files_io.tables.arrays import (
     array_fingerprint,
@@ -388,12 +388,16 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     put_json(group, "about", about)
     version = 3 if dataset.array is not None else 2 if dataset.roles else 1
     version = VERSION if series or several else version
-    group.attrs.update({"encoding-type": ENCODING, "encoding-version": version})
-    group.attrs["class_name"] = ", ".join(map(str, dataset.targets))
-    group.attrs["task"] = str(dataset.task)
-    group.attrs["fingerprint"] = dataset.fingerprint
-    # It is no key of `about`: to a version that does not know such a key, the dataset is damaged.
-    group.attrs["repeated_rows"] = _repeated_rows(dataset)
+    attributes = {
+        "encoding-type": ENCODING,
+        "encoding-version": version,
+        "class_name": ", ".join(map(str, dataset.targets)),
+        "task": str(dataset.task),
+        "fingerprint": dataset.fingerprint,
+        # No key of `about`: to a version that does not know such a key, the dataset is damaged.
+        "repeated_rows": _repeated_rows(dataset),
+    }
+    put_attributes(group, attributes)
 
 
 def _repeated_rows(dataset: Dataset) -> int:
@@ -408,6 +412,8 @@ def _repeated_rows(dataset: Dataset) -> int:
     number = next((name for name, dtype in rows.dtypes.items() if dtype.kind == "f"), None)
     if number is not None and (again := rows[number].duplicated(keep=False)).mean() < 0.5:
         rows = rows[again]
+        if rows.empty:
+            return 0
     try:
         again = pd.util.hash_pandas_object(rows, index=False).duplicated(keep=False)
     except UnicodeEncodeError:  # a lone surrogate, which pandas cannot hash

@@ -27,6 +27,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
+from mlaut.files_io.safe_files.texts import put_attributes
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, stored_array
 from mlaut.files_io.tables import encodings
 from mlaut.lazy import pd
@@ -68,12 +69,13 @@ def write_frame(parent: h5py.Group, name: str, frame: pd.DataFrame) -> None:
     columns, index = _encode_labels(frame.columns, "columns"), _encode_labels(frame.index, "rows")
     body = _merged(encodings.encode_columns(frame))
     group = parent.create_group(name)
-    group.attrs.update({ENCODING: "mlaut-table", ENCODING_VERSION: VERSION, "rows": len(frame)})
+    about = {ENCODING: "mlaut-table", ENCODING_VERSION: VERSION, "rows": len(frame)}
+    put_attributes(group, about)
     _put(group, "columns", columns)
     _put(group, "index", index)
     inner = group.create_group("body")
     for position, (count, element) in enumerate(body):
-        _put(inner, str(position), element).attrs["columns"] = count
+        _put(inner, str(position), element, columns=count)
 
 
 def _encode_labels(index: pd.Index, what: str) -> encodings.Element:
@@ -113,13 +115,13 @@ def _kind(numbered: tuple[int, encodings.Element]) -> object:
     return element.arrays["values"].dtype.str if element.encoding == "array" else position
 
 
-def _put(parent: h5py.Group, name: str, element: encodings.Element) -> h5py.Group:
-    group = parent.create_group(name)
-    group.attrs.update({ENCODING: element.encoding, ENCODING_VERSION: VERSION, **element.about})
-    arrays = dict(element.arrays)
+def _put(parent: h5py.Group, name: str, element: encodings.Element, **more: int) -> None:
+    group, version, arrays = parent.create_group(name), VERSION, dict(element.arrays)
     if element.encoding == "text" and (strings := _as_strings(arrays)) is not None:
         arrays = {"values": strings, "missing": arrays["missing"]}
-        group.attrs[ENCODING_VERSION] = STRINGS
+        version = STRINGS
+    about = {ENCODING: element.encoding, ENCODING_VERSION: version, **element.about, **more}
+    put_attributes(group, about)
     for key, array in arrays.items():
         # Numbers are not compressed: that took 40 times as long, and saved a tenth of them.
         packed = array.dtype.kind == "S" and array.nbytes > COMPRESS_ABOVE
@@ -127,7 +129,6 @@ def _put(parent: h5py.Group, name: str, element: encodings.Element) -> h5py.Grou
         group.create_dataset(key, data=array, **options)
     for key, part in element.parts.items():
         _put(group, key, part)
-    return group
 
 
 def _as_strings(arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
