@@ -71,8 +71,5 @@ def boards_named(path: Path) -> Iterator[None]:
 
 
 def _of_boards() -> str:
-    return (
-        ""
-        if "boards" in found("readers")
-        else f"; {without_plugin('leaderboards are read by', 'boards')}"
-    )
+    missing = "boards" not in found("readers")
+    return f"; {without_plugin('leaderboards are read by', 'boards')}" * missing

@@ -188,3 +188,14 @@ def test_one_of_several_tables_of_the_metric_does_not_count_while_another_asks(t
     rows = [f"{x}|{y}|0.{i}" for i, (x, y) in enumerate(product(("a", "b"), ("svm", "knn")), 5)]
     reads = ("Few", "", "dataset|model|accuracy", *rows)
     assert "--columns table=2" in asked(tmp_path, asks, reads)
+
+
+def test_a_table_of_all_others_is_left_out_whatever_their_columns_of_the_best_are_called(tmp_path):
+    head = "Instance|V|BEST|GA cost|SA cost|GA dev"
+    rows = [f"g{i}|{10 * i}|{i}|{i + 1}|{i + 2}|0.{i}" for i in range(1, 9)]
+    parts = [("Paths", "", head.replace("BEST", "OPT"), *rows[:4]), ("Trees", "", head, *rows[4:])]
+    parts.append(("Both kinds", "", head, *rows))
+    results = read(tmp_path, *parts, metric="cost", greater_is_better=False)
+    assert len(results.datasets) == 8
+    assert "2 tables" in results.how_read
+    assert "not used: 'Both kinds' (all of it is in others)" in results.how_read

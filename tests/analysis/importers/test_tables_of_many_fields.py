@@ -199,3 +199,98 @@ def test_texts_that_are_taken_for_datasets_since_nothing_else_is_left_have_anoth
     assert (
         "Another reading" not in read(tmp_path, LONG.rename(columns={"dataset": "city"})).how_read
     )
+
+
+def test_the_mean_of_the_metric_is_the_score_beside_another_measure(tmp_path):
+    table = pd.DataFrame({"Algorithm": ["GA", "PSO"], "Cost Mean": [0.9, 0.8], "Cost Std": 0.1})
+    table = table.assign(**{"Features Mean": [14.2, 13.7], "Features Std": 2.1})
+    results = read(tmp_path, table, "cost", greater_is_better=False)
+    assert results.scores.to_numpy().tolist() == [[0.9, 0.8]]
+    assert "`Cost Mean` as cost" in results.how_read
+
+
+def test_the_metric_is_known_by_the_last_level_of_its_name(tmp_path):
+    head = "Method,Batch,,,Bio,,\n,ASW Score,PCR Score,LISI,ARI Score,NMI Score,ASW Score\n"
+    rows = "scVI,0.1,0.2,0.9,0.3,0.4,1\nPCA,0.5,0.6,0.5,0.7,0.8,2\nRP,0.5,0.1,0.2,0.2,0.3,1\n"
+    results = read(tmp_path, head + rows, "ARI score", greater_is_better=True)
+    assert results.scores.to_numpy().tolist() == [[0.3, 0.7, 0.2]]
+
+
+def test_a_part_in_the_name_of_a_dataset_stays_where_others_have_none(tmp_path):
+    each = {"isic_test_dice": ALPHA, "ph2_dice": BETA, "ph2_iou": BETA, "isic_test_iou": BETA}
+    table = pd.DataFrame({"method": NAMES, **each})
+    results = read(tmp_path, table, "dice")
+    assert {*results.datasets} == {"isic test", "ph2"}
+    assert results.scores.loc["isic test"].tolist() == ALPHA
+
+
+def test_a_column_of_the_metric_among_other_measures_is_offered_alone(tmp_path):
+    each = {"clean_acc": ALPHA, "nll": BETA, "ood_auroc": BETA, "disagreement": ALPHA[::-1]}
+    told = refused(tmp_path, pd.DataFrame({"method": NAMES, **each}))
+    assert told.endswith("--columns strategy=method,score=clean_acc")
+
+
+def test_lines_of_json_may_be_in_a_file_of_json(tmp_path):
+    rows = LONG.to_dict("records")
+    assert is_wide(read(tmp_path, "\n".join(map(json.dumps, rows)), name="t.json"))
+
+
+def test_settings_that_differ_between_runs_of_one_strategy_are_asked_about(tmp_path):
+    table = pd.concat([LONG.assign(parallelism=x) for x in (1, 2)], ignore_index=True)
+    table["run_id"] = table["model"] + table["parallelism"].map("_x{}".format)
+    told = refused(tmp_path, table)
+    assert "runs of one `model` differ in `parallelism`" in told
+    assert "dataset=dataset,strategy=model+parallelism,repeat=run_id" in told
+    assert len(read(tmp_path, table, columns={"repeat": "run_id"}).strategies) == 2
+
+
+def test_steps_of_a_training_are_no_datasets_or_repeats(tmp_path):
+    table = pd.DataFrame({"Step": range(10, 70, 10), "svm - loss": ALPHA, "knn - loss": BETA})
+    told = refused(tmp_path, table, "loss")
+    assert "its rows are times of a training (`Step`)" in told
+    assert "mlaut report" not in told
+
+
+@pytest.mark.parametrize("name", ["vnd2_-_cw", "cnn_[14, 14]", "net_[3, 3, 3]"])
+def test_signs_within_a_name_stay(name, tmp_path):
+    table = LONG.replace("alpha", name)
+    assert read(tmp_path, table).strategies == (name, "beta")
+    assert is_wide(read(tmp_path, table.replace(name, "_alpha_ [14, 15]")))
+
+
+def test_a_setting_without_more_is_one_of_the_datasets(tmp_path):
+    table = LONG.rename(columns={"dataset": "setting"})
+    results = read(tmp_path, table)
+    assert is_wide(results)
+    assert "strategy=setting+model" in results.how_read
+
+
+def test_files_of_instances_are_datasets(tmp_path):
+    table = pd.DataFrame({"file": [f"A-n{n}.vrp" for n in range(6)], "ga": ALPHA, "sa": BETA})
+    assert read(tmp_path, table, "distance", greater_is_better=False).strategies == ("ga", "sa")
+
+
+def test_the_metric_over_all_is_offered_for_json_with_counts_beside_it(tmp_path):
+    each = dict(zip("abcd", ((9, 12, 0.9), (7, 11, 0.8), (6, 9, 0.7), (1, 2, 0.1)), strict=True))
+    nested = {
+        x: {"overall_correct": a, "overall_points": b, "overall_total": 20}
+        | {"overall_accuracy": a / 20, "no_image_accuracy": c}
+        for x, (a, b, c) in each.items()
+    }
+    told = refused(tmp_path, json.dumps(nested), name="t.json")
+    assert "'strategy=level 1,score=overall_accuracy'" in told
+
+
+def test_columns_of_numbers_without_a_name_are_no_strategies(tmp_path):
+    lines = ["dataset,alpha,,beta,,", *(f"{x},0.9,0.{i},0.8,0.7,{i}" for i, x in enumerate(NAMES))]
+    told = refused(tmp_path, "\n".join(lines))
+    assert "columns with numbers have no name (unnamed, unnamed 2, unnamed 3)" in told
+    assert "mlaut report" not in told
+    one = "\n".join(line.rpartition(",")[0].rpartition(",")[0] for line in lines)
+    assert refused(tmp_path, one).endswith("--columns unused=unnamed")
+
+
+def test_no_answer_leaves_one_strategy(tmp_path):
+    table = LONG[LONG["model"] == "alpha"].assign(run=range(6), stage=[*"xyxyxy"])
+    told = refused(tmp_path, table.drop(columns="dataset"))
+    assert "strategy=model " not in told + " "

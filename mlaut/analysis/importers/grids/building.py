@@ -21,11 +21,8 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     rows, datasets = pd.factorize(reading.dataset)
     columns, strategies = pd.factorize(reading.strategy)
     levels = [_numbered(part) for part in (reading.repeat, reading.fold)]
-    shape = (
-        len(datasets),
-        len(strategies),
-        *(int(level.max(initial=0)) + 1 if level is not None else 1 for level in levels),
-    )
+    sizes = [1 if level is None else int(level.max(initial=0)) + 1 for level in levels]
+    shape = (len(datasets), len(strategies), *sizes)
     check_cells(len(datasets), len(strategies))
     repeat, fold = (np.zeros(len(rows), int) if x is None else x for x in levels)
     cells, spreads = np.full(shape, np.nan), np.full(shape, np.nan)

@@ -19,6 +19,7 @@ import pandas as pd
 _FILE = Path(__file__).parents[1] / "tables" / "words.toml"
 _TABLES: dict[str, Any] = tomllib.loads(_FILE.read_text("utf-8"))
 WORDS: dict[str, list[str]] = _TABLES["words"]
+TAKEN: dict[str, str] = _TABLES["taken"]  # what columns of each role are called
 _NO_RESULT, _FAILURES = frozenset(WORDS["no_result"]), frozenset(WORDS["failures"])
 
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)|\\href\{[^}]*\}")
@@ -32,7 +33,7 @@ _GONE = re.compile(
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"
     r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?![a-zA-Z\\])|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
 )
-_EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)")  # underscores at the ends of words
+_EMPHASIS = re.compile(r"(?<![\w-])(_+)(?=\S)(.*?\S)\1(?!\w)|^_+|_+$")  # underscores around words
 _MACRO = re.compile(  # of an author beside a number, as for space
     r"^(?:\\(?!approx|sim|l|g)[a-zA-Z]{2,})+(?=\d)|(?<=\d)(?:\\(?!times|cdot)[a-zA-Z]{2,})+$"
 )
@@ -52,7 +53,9 @@ _CLOCK = re.compile(
     r"(?:(?P<h>\d+)\s*[h:]\s*)?(?P<m>\d+)\s*(?:m(?:in)?|:)\s*(?P<s>\d+(?:\.\d+)?)s?"
 )
 _GROUPED = re.compile(r"\d{1,3}(?:(['_])\d{3})(?:\1\d{3})*(?:\.\d+)?(?!\d)")
-_CITED = re.compile(r"(?<=\S)\s*\[\d{1,3}(?:,\s*\d{1,3})*\]$")  # a reference behind a number
+_CITED = re.compile(
+    r"(?<=[^\s_])\s*\[(?!(\d+), ?\1\b)\d{1,3}(?:,\s*\d{1,3})*\]$"
+)  # a reference behind a number
 _FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|error|timeout|oom)\b")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
@@ -84,7 +87,7 @@ def plain(text: object) -> str:
         shown.replace("\\pm", "±").replace("\u2212", "-").replace("\\_", "_").replace("\\&", "&")
     )
     shown = " ".join(_GONE.sub("", shown).replace("~", " ").replace("\xa0", " ").split())
-    return _MACRO.sub("", _EMPHASIS.sub("", shown).strip()).rstrip("^")
+    return _MACRO.sub("", _EMPHASIS.sub(r"\2", shown).strip()).rstrip("^")
 
 
 @dataclass(frozen=True, eq=False)

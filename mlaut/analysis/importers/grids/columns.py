@@ -295,6 +295,9 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     mine = [x for x in scored if wanted and same_metric(x, wanted)]
     exact = [x for x in mine if word_of(x) == word_of(wanted)]
     tested = [x for x in mine if part_of(x) == "test"]
+    for what in tested if exact and not part_of(exact[0]) else ():  # of a name, as isic_test
+        if not {*found[what]} & {*found[exact[0]]}:
+            found[exact[0]] |= {f"{base} test": name for base, name in found.pop(what).items()}
     mine = exact or tested or mine
     if not mine and wanted:
         return f"no column is of {wanted}: choose {' or '.join(map(word_of, found))}"

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS, plain
+from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.markup import (
     Rows,
     html_tables,
@@ -217,9 +218,9 @@ def framed(rows: Rows) -> pd.DataFrame:
         rows[0][0], rows[n] = rows[n][0], [""] * width
     rows[n:] = [row for row in rows[n:] if len({*row} - {""}) > 1 or _is_of_scores(row)]
     head = [[plain(cell) for cell in row] for row in rows[:n]]
-    for level in head[:-1]:  # a name above several columns stands above the first one
-        for at in range(1, width):
-            level[at] = level[at] or (level[at - 1] if at > 1 else "")
+    for k, level in enumerate(head[:-1], 1):  # a name above several columns is above the first
+        for at in range(2, width):
+            level[at] = level[at] or level[at - 1] * any(row[at] for row in head[k:])
     if n > 1:  # the corner may say that the rows below it name metrics
         corner = [row[0] for row in head if row[0] and row[0].lower() not in _METRICS]
         if len(set(head[0][1:])) == 1 and corner and corner[0] == head[0][0]:  # all of one metric
@@ -417,10 +418,8 @@ def grid_of_frame(table: pd.DataFrame) -> Grid:
         table = pd.DataFrame(table.stack(runs, future_stack=True))  # noqa: PD013 - of levels
     whole = table.index.nlevels == 1 and pd.api.types.is_integer_dtype(table.index)
     if any(name is not None for name in table.index.names) or not whole:
-        names = [
-            f"unnamed {i + 1}" * (i > 0) if x is None else x
-            for i, x in enumerate(table.index.names)
-        ]
+        each = enumerate(table.index.names, 1)
+        names = [f"unnamed {i}" * (i > 1) if x is None else x for i, x in each]
         table = table.rename_axis(names).reset_index()
     return Grid("", _tidy(table.reset_index(drop=True)))
 
@@ -431,10 +430,8 @@ def _of_excel(path: Path) -> list[Grid]:
     try:
         sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
     except Exception as error:  # parsers raise many types of errors on a damaged file
-        raise DataError(
-            f"{path}: cannot be read as Excel ({' '.join(str(error).split())}); check the file, or "
-            "save the table as CSV"
-        ) from error
+        why = f"cannot be read as Excel ({' '.join(str(error).split())})"
+        raise DataError(f"{path}: {why}; check the file, or save the table as CSV") from error
     texts = {str(k): x.astype(object).where(x.notna(), "").astype(str) for k, x in sheets.items()}
     grids = _framed_all((name, sheet.to_numpy().tolist()) for name, sheet in texts.items())
     if not grids:
@@ -454,7 +451,7 @@ def _of_pickle(path: Path, trust: bool) -> Grid:
 def _of_json(text: str, path: Path) -> Grid:
     """Return the table in JSON: rows, a form of pandas, or values nested by names."""
     try:
-        lines = path.suffix.lower() == ".jsonl"
+        lines = path.suffix.lower() == ".jsonl" or re.match(r"\{.*\}\s*\n\{", text)
         content = [strict_json(x) for x in text.splitlines() if x] if lines else strict_json(text)
     except ValueError as error:
         raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
@@ -522,10 +519,14 @@ def _in_rows(content: Any) -> Any:
 
     A text beside numbers is what was chosen, or a word for a score that failed.
     """
-    if not isinstance(content, dict) or not _named_rows([*content.values()]):
+    if not isinstance(content, dict) or not all(type(row) is dict for row in content.values()):
         return content
-    texts = {x for row in content.values() for x, cell in row.items() if isinstance(cell, str)}
-    scored = {x for row in content.values() for x in row} - texts
+    cells = [(x, cell) for row in content.values() for x, cell in row.items()]
+    texts = {x for x, cell in cells if isinstance(cell, str)}
+    scored = {x for x, _ in cells} - texts
+    metrics = [x for x in scored if measure_in(x) or usual_name(x)]  # beside other measures
+    if not _named_rows([*content.values()]) and not 1 < len(metrics) < len(scored):
+        return content
     rows = [{"level 1": name, **row} for name, row in content.items()]
     return rows if scored and len({*map(frozenset, content.values())}) == 1 else content
 

@@ -12,10 +12,10 @@ from mlaut.analysis.importers.grids.names import (
     DURING,
     MEANS,
     PARTS,
+    bare_word,
     is_summary,
     role_of,
     same_metric,
-    without_unit,
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Sheet, likes
@@ -198,10 +198,10 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
             same = [x for x in usual if plain and same_metric(x, wanted)]
             tested = [x for x in same if part_of(x) == "test"]
             return tested if len(tested) == 1 else exact[:1]
-        bare = [x for x in numbers if word_of(without_unit(x)) == word_of(wanted)]
+        least = ("spread", "average")
+        bare = [x for x in numbers if g.roles[x] not in least and bare_word(x) == word_of(wanted)]
         if len(bare) == 1:
             return bare
-        least = ("spread", "average")
         same = [x for x in numbers if g.roles[x] not in least and same_metric(x, wanted)]
         parts = {x: part_of(x) for x in same}
         for part in ("test", "", "val", "train"):
@@ -213,8 +213,6 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     general = [x for x in numbers if g.roles[x] == "score"]
     longer = [x for x in usual if g.roles[x] == "" and same_metric(measure_in(x), wanted)]
     longer = [x for x in longer if not np.isin(g.columns[x].numbers, (0, 1)).all()]
-    if len(longer) == 1 and "." in longer[0]:  # such as `scores.npmi` of JSON
-        return longer
     only = len([x for x in usual if g.roles[x] == ""]) == 1
     if len(longer) == 1 and g.named("dataset") and g.named("strategy") and not (general or only):
         raise g.refuse(f"`{longer[0]}` is more than {wanted} by its name", {"score": longer})
@@ -299,8 +297,6 @@ def sources_by_dataset(g: Sheet, dataset: list[str]) -> tuple[dict[str, str], li
             if not chosen:
                 g.roles[names[0]] = ""
                 return {}, []
-            raise AnalysisError(
-                f"dataset {name!r} has {'two' if where else 'no'} sources in the column "
-                f"{names[0]!r}: each needs one"
-            )
+            has = f"has {'two' if where else 'no'} sources in the column {names[0]!r}"
+            raise AnalysisError(f"dataset {name!r} {has}: each needs one")
     return of, names

@@ -26,9 +26,7 @@ from mlaut.markup import counted
 
 Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
-_FOLDER = (
-    "so there is nothing to compare: give a folder with such a table for each, or name columns"
-)
+FOLDER = "so there is nothing to compare: give a folder with such a table for each"
 _FULL = 0.5  # share of the cells with a row, from which a column without a name is of datasets
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
@@ -194,7 +192,7 @@ def _other_key(
                 texts = [x for x in texts if usual_name(x) is None][:2]
                 left = [x for x in left if g.columns[x].is_number and _may_tell(g, x)]
                 settings = [x for x in left if g.is_key([*known, x, *more])][:1]
-                text = f"no column names the strategies: rows are of one strategy, {_FOLDER}"
+                text = f"no column names the strategies: rows are of one strategy, {FOLDER}"
                 raise g.refuse(text, *({"strategy": x} for x in texts or settings))
             need, role = ("strategies", "strategy") if dataset else ("datasets", "dataset")
             ways = [{role: x} for x in (keyed or free)[:3]]
@@ -223,7 +221,7 @@ def _other_key(
     if len(texts) == 1:
         if strategies_in(g, texts):
             return [], texts
-        raise g.refuse(f"only {quoted(texts)} names rows: rows are of one strategy, {_FOLDER}")
+        raise g.refuse(f"only {quoted(texts)} names rows: rows are of one strategy, {FOLDER}")
     pairs = [p for p in combinations(texts, 2) if len(texts) == 2 or g.is_key([*p, *more])]
     if len(pairs) != 1:
         parts = [([x for x in texts if x != one], [one]) for one in texts[::-1]]
@@ -263,6 +261,8 @@ def _tell_apart(
         return strategy, dataset, g.number_rows([*dataset, *strategy])
     keys = [*dataset, *strategy, *repeat, *fold]
     runs = [x for x in repeat if g.n_of(x) == g.n and not g.asked.columns.get("repeat")]
+    if not runs and repeat:
+        _check_runs(g, dataset, strategy, repeat)
     if not runs and g.is_key(keys):
         return strategy, dataset, repeat
     others = [x for x in g.columns if x not in keys and x != score and _may_tell(g, x)]
@@ -315,6 +315,17 @@ def _tell_apart(
     other = {"dataset": settings, "strategy": strategy, "repeat": "rows"}
     alone = not dataset and strategy and len(settings) == 1
     raise g.refuse(text, {**known, "repeat": "rows"}, *[other] * bool(alone))
+
+
+def _check_runs(g: Sheet, dataset: Names, strategy: Names, repeat: Names) -> None:
+    """Raise an error where each run is of one strategy with settings that differ between runs."""
+    own = 1 < g.n_of(*strategy) < g.n_of(*repeat) and all(g.fixes(repeat, x) for x in strategy)
+    free = [x for x in g.named("") if x not in (*dataset, *strategy) and _may_tell(g, x)]
+    free = [x for x in free if g.fixes(repeat, x) and not g.fixes([*dataset, *strategy], x)]
+    if own and free and not g.asked.columns.get("repeat"):
+        parts = [(dataset, [*strategy, *free]), ([*dataset, *free], strategy)]
+        text = f"runs of one {quoted(strategy)} differ in {quoted(free, ', ')}"
+        raise g.refuse(text, *(_told(way) | {"repeat": repeat} for way in parts))
 
 
 def _keep_last(g: Sheet, keys: Names, name: str) -> None:

@@ -28,10 +28,13 @@ _KNOWN = {
     for kind in ("strategy", "dataset")
 }
 _CALL = re.compile(r"\w\((?:.*=.*)?\)$|=(?:true|false|none)\b")  # settings of a program
-_FILE = re.compile(r"\.(?:arff|csv|tsv|txt|dat|mat|mtx|npz|parquet|libsvm)$")  # with data
+_FILE = re.compile(
+    r"\.(?:arff|csv|tsv|txt|dat|mat|mtx|npz|parquet|libsvm|vrp|tsp|cnf|mps|dimacs)$"
+)  # with data
 DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$|stop_val$)")  # of a training
 _OF_RUNS = re.compile(r"(?:^|_)(?:per_)?(?:folds?|seeds?|runs?|values|list|all|mean|avg)(?=_|$)")
 MEANS = ("mean", "avg", "average")
+MEAN = re.compile(r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$", re.I)
 PERCENT = re.compile(r"(?<=\w)[\s_](?:pct|percent|percentage)$", re.I)
 PARTS = {
     x: i for i, words in enumerate(WORDS["of_the_data"]) for x in words
@@ -61,6 +64,11 @@ def without_unit(name: str) -> str:
     """Return a name without brackets, a unit, and arrows: ``Time, s`` as ``Time``."""
     name = PERCENT.sub("", name)
     return re.sub(r"\([^()]*\)|\[[^\]]*\]|,\s*[^\s,]{1,4}$|[↑↓:*.%]", " ", name).strip()
+
+
+def bare_word(name: str) -> str:
+    """Return the last level of a name, without unit and mean: ``Cost Mean (s)`` as ``cost``."""
+    return word_of(MEAN.sub("", without_unit(re.split(r" / |\.(?=[a-z])", name)[-1])))
 
 
 @lru_cache(maxsize=4096)
@@ -164,7 +172,8 @@ def is_size(name: str) -> bool:
 
 def _counts_something(tokens: list[str]) -> bool:
     """Return whether words begin as n_rows, and not as the arrow from n to c."""
-    return len(tokens) > 1 and tokens[0] in _FIRST and tokens[1].isascii()
+    without = tokens[0] == "no" and usual_name(tokens[-1]) is not None  # as no_image_accuracy
+    return len(tokens) > 1 and tokens[0] in _FIRST and tokens[1].isascii() and not without
 
 
 def looks_like(names: list[str], kind: str) -> float:

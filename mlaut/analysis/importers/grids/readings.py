@@ -88,7 +88,8 @@ def answers_to(grid: Grid, question: QuestionError, depth: int = 3) -> list[tupl
         if {*way.columns.get("score", ())} & {*way.columns.get("unused", ())}:
             continue
         try:
-            ends.append((way, read_grid(grid, way)))
+            reading = read_grid(grid, way)
+            ends += [(way, reading)] * (len({*reading.strategy}) > 1)
         except QuestionError as further:
             ends += answers_to(grid, further, depth - 1)[:2] if depth else []
         except AnalysisError:

@@ -18,7 +18,9 @@ def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading 
     Headings name the datasets of tables of one, and tell apart those of the same name in others,
     which are of one source.
     """
-    each = [*readings.values()]
+    kept = _without_totals(readings)
+    over = [f"{x!r} (all of it is in others)" for i, x in enumerate(headings) if i not in kept]
+    each, headings = [[*readings.values()][i] for i in kept], [headings[i] for i in kept]
     plain = all(x.repeat is None and x.fold is None and not x.sources for x in each)
     sets = sorted(({*x.strategy} for x in each), key=len)
     same = all(len(sets[-1] & x) >= max(2, len(sets[-1]) / 2) for x in sets)
@@ -48,9 +50,21 @@ def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading 
         words=words,
         names={**each[0].names, **told},
         sources=dict(zip(datasets, before, strict=True)) if twins and not alone else {},
-        unused=tuple(dict.fromkeys(y for x in each for y in x.unused)),
+        unused=tuple(dict.fromkeys([*over, *(y for x in each for y in x.unused)])),
         others=(),
     )
+
+
+def _without_totals(readings: Mapping[int, Reading]) -> list[int]:
+    """Return the places of readings without those whose cells all stand in several others."""
+    parts = [(x.dataset, x.strategy, np.nan_to_num(x.score)) for x in readings.values()]
+    cells = [{*zip(*(part.tolist() for part in x), strict=True)} for x in parts]
+    kept = [*range(len(cells))]
+    for n in sorted(kept, key=lambda n: -len(cells[n])):
+        rest = [cells[i] for i in kept if i != n]
+        if cells[n] <= set().union(*rest) and not any(cells[n] <= x for x in rest):
+            kept.remove(n)
+    return kept
 
 
 def tells_datasets(headings: Sequence[str], metric: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers.grids.cells import Column, columns_of, plain
+from mlaut.analysis.importers.grids.cells import TAKEN, Column, columns_of, plain
 from mlaut.analysis.importers.grids.columns import spreads_of
 from mlaut.analysis.importers.grids.forms import FILE, Grid
 from mlaut.analysis.importers.grids.names import (
@@ -35,23 +35,6 @@ _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
 _EXAMPLES, _EXAMPLE = 3, 20  # cells of each column that a question shows, and their letters
-_TAKEN = {  # what columns of each role are called
-    "dataset": "datasets",
-    "strategy": "strategies",
-    "score": "scores",
-    "repeat": "repeats",
-    "fold": "folds",
-    "source": "sources of datasets",
-    "part": "parts of the data",
-    "metric": "names of metrics",
-    "size": "a size or a time",
-    "spread": "a spread",
-    "average": "an average",
-    "flag": "a flag",
-    "relative": "a comparison with another",
-    "property": "describes rows",
-    "alias": "other names of the same",
-}
 _OPTIONS: ContextVar[Sequence[str]] = ContextVar("options", default=())
 
 Way = Mapping[str, str | Sequence[str]]  # the columns of some roles: one way to read a table
@@ -461,7 +444,7 @@ class Sheet:
             cells = self.table[name]
             each = [*dict.fromkeys(map(plain, cells.head(_LOOKED_AT).dropna()))]
             examples = ", ".join(shortened(x, _EXAMPLE) for x in each[:_EXAMPLES])
-            taken = _TAKEN.get(self.roles.get(name, ""), "texts")
+            taken = TAKEN.get(self.roles.get(name, ""), "texts")
             if taken == "texts" and name in self.columns and self.columns[name].is_number:
                 taken = "numbers"
             if name in left or name not in self.columns:

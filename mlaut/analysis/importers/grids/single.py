@@ -12,6 +12,7 @@ from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
 from mlaut.analysis.importers.grids.names import (
     DURING,
+    bare_word,
     is_summary,
     part_by_name,
     role_of,
@@ -94,14 +95,14 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if keys.strategy and scores and g.roles[scores[0]] == "score" and word_of(scores[0]) != "score":
         return replace(keys, scores=tuple(scores), single=True)  # of AutoGluon, its `score_test`
     measured = [x for x in numbers if same_metric(measure_in(x) or without_unit(x), g.metric)]
-    own = [x for x in scores if same_metric(without_unit(x), g.metric)]
+    own = [x for x in scores if same_metric(bare_word(x), g.metric)]
     others = [x for x in numbers if x not in own and may_score(g, x) and g.n_of(x) > 1]
     sized = [x for x in others if {*re.split(r"[\W_]+", x.lower())} & {*WORDS["sizes"]}]
     others = [x for x in others if not (keys.strategy and x in sized)]  # as train_time_min
     if len(measured) == 1 and _beside_others(g, measured[0], others):
         scores, others = measured, []
-    kinds = {usual.metric for x in numbers if (usual := usual_name(without_unit(x)))}
-    if len(kinds) > max(1, len(others)):  # a setting beside several metrics is no score
+    kinds = {usual.metric for x in numbers if (usual := usual_name(bare_word(x)))}
+    if len(kinds) > (1 if own else max(1, len(others))):  # what stands beside metrics is another
         others = []
     means = average_columns([g.columns[x] for x in measured], named=True, strict=True)
     if not scores or {*own} & {*means} or (others and len(scores) <= max(1, len(others))):

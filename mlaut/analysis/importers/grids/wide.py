@@ -22,8 +22,10 @@ from mlaut.analysis.importers.grids.columns import (
     step_of,
 )
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
-from mlaut.analysis.importers.grids.long import UNNAMED, doubled_rows
+from mlaut.analysis.importers.grids.long import FOLDER, UNNAMED, doubled_rows
 from mlaut.analysis.importers.grids.names import (
+    DURING,
+    MEAN,
     PARTS,
     is_size,
     is_summary,
@@ -32,7 +34,7 @@ from mlaut.analysis.importers.grids.names import (
     without_unit,
     word_of,
 )
-from mlaut.analysis.importers.grids.sheet import Reading, Sheet, likes, quoted
+from mlaut.analysis.importers.grids.sheet import Reading, Sheet, Way, likes, quoted
 from mlaut.analysis.importers.grids.single import OF_MODELS, check_corner, is_metric, may_score
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
@@ -51,7 +53,6 @@ _YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
 )
-_MEAN = r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg)\)?$"
 
 
 def read_wide(g: Sheet, keys: Keys) -> Reading:
@@ -75,7 +76,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     other = "strategy" if kind == "dataset" else "dataset"
     if not g.asked.columns.get("score"):
         _check_columns(g, columns, shown, kind, rows)
-    _check_measures(g, columns, kind)
+    _check_measures(g, columns, kind, rows)
     if not columns:
         raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
     _drop_average_rows(g, rows, columns)
@@ -89,10 +90,8 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     if len(columns) == 1 and left and kind == "strategy":
         said = " ".join(left) * same_metric(measure_in(columns[0], g.metric), g.metric)
         means = [x for x in given if f"`{x}` (an" in said and same_metric(x, g.metric)]
-        raise g.refuse(
-            f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}",
-            *({"strategy": rows, "score": x} for x in means[:1]),
-        )
+        text = f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}"
+        raise g.refuse(text, *({"strategy": rows, "score": x} for x in means[:1]))
     label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
@@ -155,10 +154,7 @@ def _of_one(
     if kind == "strategy" and rest:
         text = f"`{own}` is the metric of one dataset, if {quoted(rest[:3], ', ')} are no datasets"
         return g.refuse(text, {kind: rows or "rows", "score": own})
-    return g.refuse(
-        f"`{own}` is the metric and its rows are of one {few}, so there is nothing to compare: "
-        f"give a folder with such a table for each {few}"
-    )
+    return g.refuse(f"`{own}` is the metric and its rows are of one {few}, {FOLDER}")
 
 
 def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
@@ -177,11 +173,10 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         liked = likes([x for x in g.columns if x not in levels])
         if liked == "strategy" or said.get("strategy") == ("columns",):
             return [], "dataset", ""
-        raise g.refuse(
-            f"its rows are repeats ({quoted(levels)}), so columns are strategies, on one dataset, "
-            "or datasets of one strategy, where there is nothing to compare",
-            {"strategy": "columns"},
+        text = (
+            f"its rows are repeats ({quoted(levels)}) of strategies, its columns, on one dataset,"
         )
+        raise g.refuse(f"{text} or of one strategy, {FOLDER}", {"strategy": "columns"})
     first = next(iter(g.columns))
     if not g.columns[first].is_number or word_of(first) in ("unnamed", "name", "id"):
         texts = texts or [first]
@@ -189,6 +184,9 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         return g.number_rows([]), "dataset", ""
     if not texts and ("rows",) in (said.get("repeat"), said.get("fold")):
         return [], "dataset", ""
+    if not texts and DURING.search(word_of(first)) and g.is_key([first]):
+        text = f"its rows are times of a training (`{first}`), and no datasets or repeats"
+        raise g.refuse(f"{text}: give the last row of each alone")
     if not texts and likes(list(g.columns)) == "dataset":
         text = f"its columns ({some_of(g.columns)}) look like datasets of one strategy"
         raise g.refuse(f"{text}, so there is nothing to compare")
@@ -325,6 +323,10 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     if chosen := g.asked.columns.get("score", ()):
         g.drop([x for x in numbers if x not in chosen])
         return
+    nameless = [x for x in numbers if x.startswith("unnamed")]
+    if 0 < len(nameless) < len(numbers):
+        text = f"columns with numbers have no name ({', '.join(nameless)}): name them in the table"
+        raise g.refuse(text, *[{"unused": nameless}] * (len(nameless) == 1))
     sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit or g.columns[x].kind]
     sizes = [x for x in sizes if not same_metric(measure_in(x), g.metric)]
     few = len(sizes) < len(numbers)
@@ -336,10 +338,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     if doubtful := [x for x in doubtful if x in sizes and not g.columns[x].kind]:
         scored = [x for x in numbers if x not in {*sizes} - {*doubtful}]
         ways = [{"unused": doubtful}, {"score": scored}]
-        raise g.refuse(
-            f"{quoted(doubtful)} may be no scores by the name, and look like the others",
-            *(ways[::-1] if liked == "strategy" else ways),
-        )
+        text = f"{quoted(doubtful)} may be no scores by the name, and look like the others"
+        raise g.refuse(text, *(ways[::-1] if liked == "strategy" else ways))
     every = all(g.columns[x].unit or g.columns[x].kind for x in numbers)  # a table of times
     if few or (kind == "strategy" and not every):
         g.drop(sizes)
@@ -349,14 +349,14 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     logs = [x for x in logs if _is_log(g, x, [*rows, *numbers])]
     numbers = g.without(numbers, logs, "a logarithm of another")
     steps = [step_of(g.columns[x].numbers) for x in numbers]
-    derived = [x for x in numbers[2:] if _is_derived(g, x, numbers, steps)]
+    others = [x for x in numbers[2:] if not same_metric(x, g.metric)]
+    derived = [x for x in others if _is_derived(g, x, numbers, steps)]
     numbers = g.without(numbers, derived, "a ratio or a difference of two others")
     best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
     numbers = g.without(numbers, best, "the best of the others in each row")
-    best = [x for x in numbers if _BEST.match(x)]
-    best = [x for x in best if x in numbers[2:] or same_metric(measure_in(x), g.metric)]
+    alike = [x for x in numbers if same_metric(measure_in(x, g.metric), g.metric)]
+    best = [x for x in (alike or numbers[2:]) if _BEST.match(x)]
     if best and kind == "dataset" and not g.asked.chosen:
-        alike = [x for x in numbers if same_metric(measure_in(x), g.metric)]
         text = f"{quoted(best)} may be the best of several strategies"
         raise g.refuse(text, {"unused": best}, {"score": alike or numbers})
     top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
@@ -469,10 +469,7 @@ def _is_part(name: str) -> bool:
     return word_of(name) in PARTS or {*words} <= {*PARTS}
 
 
-_METRICS = (
-    "are metrics of one {0}, so there is nothing to compare: give a folder with such a table "
-)
-_METRICS += "for each {0}"
+_METRICS = "are metrics of one {0}, " + FOLDER
 _ALL_ARE: tuple[tuple[Callable[[str], object], str], ...] = (  # if the names of all columns are so
     (lambda x: _RATE.search(x) or is_size(x) or usual_name(x), _METRICS),
     (_is_part, "are parts of one dataset, not datasets"),
@@ -516,13 +513,12 @@ def _check_columns(
             chosen = [x for x in columns if inner in x.split(" / ")]
             raise g.refuse(
                 f"its names have two levels, such as `{columns[0]}`, and only one is of "
-                f"{'strategies' if kind == 'dataset' else 'datasets'}: choose columns",
-                {"score": chosen},
-                {"score": columns},
+                f"{_NOUNS[other]}: choose columns",
+                *({"score": x} for x in (chosen, columns)),
             )
 
 
-def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
+def _check_measures(g: Sheet, columns: Sequence[str], kind: str, rows: list[str]) -> None:
     """Raise an error where the names of some datasets have another metric than the wanted one."""
     if not g.metric or kind == "dataset" or g.asked.columns.get("score"):
         return
@@ -530,15 +526,12 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str) -> None:
     ends = any(x and same_metric(x, g.metric) for x in last.values())  # then others' ends tell too
     each = {x: m for x in columns if (m := measure_in(x) or last[x] * ends)}
     shared = any(same_metric(m, g.metric) for m in each.values())
-    odd = [
-        x
-        for x, m in each.items()
-        if (shared and not same_metric(m, g.metric)) or {_greater(m), _greater(g.metric)} == {0, 1}
-    ]
-    if odd:
-        raise g.refuse(
-            f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", {"unused": odd}
-        )
+    against = {x for x, m in each.items() if {_greater(m), _greater(g.metric)} == {0, 1}}
+    other = {x for x, m in each.items() if shared and not same_metric(m, g.metric)}
+    if odd := [x for x in each if x in against | other]:
+        own = [x for x in each if x not in odd]
+        way: Way = {"strategy": rows, "score": own} if own else {"unused": odd}
+        raise g.refuse(f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", way)
 
 
 def _greater(name: str) -> bool | None:
@@ -570,7 +563,7 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the columns of the wanted metric, where columns are of several, and their names."""
     if g.asked.columns.get("score") or word_of(g.metric) in map(word_of, columns):
         return columns, {}
-    short = {re.sub(_MEAN, "", x, flags=re.I): x for x in columns}
+    short = {MEAN.sub("", x): x for x in columns}
     if len(short) < len(columns) or any(x == name for x, name in short.items()):
         short = {x: x for x in columns}
     found = measures_of(list(short), g.metric)
