@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from mlaut.files_io.outcomes import packs
+from mlaut.files_io.outcomes import packs, study_records
 from mlaut.files_io.outcomes.journal import Journal, index_journal
 from mlaut.files_io.outcomes.packs import check_pack, pack, pack_outcomes, unpack, unpack_outcomes
 from mlaut.files_io.outcomes.study_records import outcome_record
@@ -177,3 +177,12 @@ def test_predictions_of_several_targets_come_back_in_their_shape():
     record, arrays = unpack(payload)
     with pytest.raises(ValueError, match="-1 targets"):
         check_pack(pack({**record, "targets": -1}, arrays))
+
+
+def test_a_whole_number_more_comes_back_as_a_whole_number(monkeypatch):
+    monkeypatch.setattr(study_records, "_WHOLE", {"peak_memory", "gpu_memory"})
+    monkeypatch.setattr(packs, "USAGE", (*USAGE, "gpu_memory"))
+    (found,) = again([done(0, gpu_memory=2**40 + 1)])
+    assert [type(found.details[name]) for name in packs.USAGE] == [float, float, int, int]
+    (damaged,) = again([done(0, gpu_memory=np.inf)])
+    assert damaged.details["gpu_memory"] == np.inf

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.files_io.outcomes.study_records import OF_OUTCOME, UNNAMED, USAGE, check_types
+from mlaut.files_io.outcomes.study_records import OF_OUTCOME, UNNAMED, USAGE, check_types, usage_of
 from mlaut.files_io.safe_files.untrusted import read_json
 from mlaut.records import Cell, Outcome, Status
 
@@ -239,9 +239,7 @@ def unpack_outcomes(payload: bytes) -> list[Outcome]:
                 end = of_classes + n * n_classes
                 probabilities = arrays["probabilities"][of_classes:end].reshape(n, n_classes)
                 of_classes = end
-        usage = {k: v for k, v in zip(record["fields"], numbers[_SECONDS:], strict=True) if v == v}
-        if math.isfinite(usage.get("peak_memory", np.nan)):
-            usage["peak_memory"] = int(usage["peak_memory"])
+        usage = usage_of(record["fields"], numbers[_SECONDS:])
         outcomes.append(
             Outcome(
                 Cell(dataset, strategies[s], repeat, fold),

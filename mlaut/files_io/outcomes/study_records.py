@@ -334,6 +334,15 @@ def latest_of(told: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int, int], M
     return latest
 
 
+def usage_of(fields: Iterable[str], numbers: Iterable[float]) -> dict[str, int | float]:
+    """Return the numbers of a cell by their fields, without those that are NaN."""
+    return {
+        name: int(x) if name in _WHOLE and abs(x) < np.inf else x
+        for name, x in zip(fields, numbers, strict=True)
+        if x == x
+    }
+
+
 def cell_details(
     dataset: str,
     names: Sequence[str],
@@ -359,7 +368,6 @@ def cell_details(
     words = [member.word for member in Status]
     for s, repeat, fold in np.argwhere(status != Status.MISSING).tolist():
         at = s, repeat, fold
-        usage = dict(zip(USAGE, numbers["usage"][at].tolist(), strict=True))
         record = latest.get((names[s], repeat, fold), {})
         yield {
             "dataset": dataset,
@@ -370,6 +378,6 @@ def cell_details(
             "reason": "",
             "seconds": numbers["seconds"][at].tolist(),
             "seed": int(numbers["seed"][at]),
-            **{k: int(v) if k in _WHOLE else v for k, v in usage.items() if v == v},
+            **usage_of(USAGE, numbers["usage"][at].tolist()),
             **{key: value for key, value in record.items() if key != "checksum"},
         }
