@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from mlaut.estimators import DataShape, instantiate_default_estimators
+from mlaut.estimators.catalogue import catalogue
 from mlaut.estimators.catalogue.catalogue import CATALOGUE
 from mlaut.identity.describer import class_path
 
@@ -53,3 +54,14 @@ def test_no_more_neighbours_than_training_rows(n_rows, n_neighbors):
     for strategy in instantiate_default_estimators("Cluster"):
         core = strategy.build(shape=DataShape(n_rows, 4)).estimator
         assert core.n_neighbors == n_neighbors
+
+
+def test_an_entry_may_be_like_another_entry(monkeypatch):
+    tables = {
+        "Own{}": {"wraps": "a:Own{}", "estimator_family": "F", "param_grid": {"a": [1]}},
+        "Other{}": {"like": "Own{}", "param_grid": {"b": [2]}},
+    }
+    monkeypatch.setattr(catalogue.tomllib, "loads", lambda _: tables)
+    entry = [*catalogue._entries("catalogue.toml")][-1]
+    assert (entry.name, entry.wraps) == ("OtherRegressor", "a:OwnRegressor")
+    assert entry.param_grid == {"a": [1], "b": [2]}

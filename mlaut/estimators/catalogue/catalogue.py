@@ -41,7 +41,7 @@ def _entries(file: str, **common: Any) -> Iterator[Strategy]:
     tables = tomllib.loads(Path(__file__).with_name(file).read_text("utf-8"))
     parts, sources = (tables.pop(key, {}) for key in ("parts", "sources"))
     for name, table in tables.items():
-        about = {"name": name, **common, **_with_parts(table, parts)}
+        about = {"name": name, **common, **_with_parts(table, tables | parts)}
         inside = "estimator__" * about.get("stops", False)  # the learner inside `EarlyStopping`
         space = {f"{inside}{key}": values for key, values in about.pop("space", {}).items()}
         about |= {"search_space": space} if space else {}
