@@ -153,12 +153,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
-    if category.__module__ == "mlaut.errors":
-        show(f"mlaut: warning: {in_own_words(message)}", err=True)
-        return
-    if _OF_NUMBERS.search(str(where[0])) or str(message).startswith("Glyph "):
-        return  # odd values and names have errors and pages of their own
-    text = warnings.formatwarning(message, category, *where[:2]).rstrip()
+    text = f"mlaut: warning: {message}"
+    if not category.__module__.startswith("mlaut"):  # which is neither MLaut's nor a plug-in's
+        if _OF_NUMBERS.search(str(where[0])) or str(message).startswith("Glyph "):
+            return  # odd values and names have errors and pages of their own
+        text = warnings.formatwarning(message, category, *where[:2]).rstrip()
     show(in_own_words(text), err=True)
 
 

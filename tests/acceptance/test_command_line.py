@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
 from types import SimpleNamespace
 
 import h5py
@@ -21,7 +22,10 @@ import pytest
 
 from mlaut.cli import main
 from mlaut.cli.output import show_rows
+from mlaut.data import LeakWarning
+from mlaut.errors import StoreWarning
 from mlaut.files_io import StudyStore
+from mlaut.report import writing
 from mlaut.report.drawing import FIGURES
 
 STUDY = """
@@ -542,6 +546,19 @@ def test_each_command_has_help_with_an_example():
     for name, command in every_command().items():
         assert f"mlaut {name}" in command.help, name
         assert all(o.help for o in command.params if o.param_type_name == "option"), name
+
+
+def test_a_report_takes_the_formats_that_there_are():
+    command = every_command()["report"]
+    style, output = ({o.name: o for o in command.params}[name] for name in ("style", "output"))
+    assert list(style.type.choices) == list(writing.FORMATS)
+    assert set(re.findall(r"\.\w+", output.help)) == set(writing._ENDINGS)
+
+
+@pytest.mark.parametrize("kind", [StoreWarning, LeakWarning])
+def test_a_warning_of_mlaut_is_one_line_without_a_place_in_its_code(kind, capsys):
+    import_module("mlaut.cli")._show_warning(kind("is it so?"), kind, __file__, 3)
+    assert capsys.readouterr().err == "mlaut: warning: is it so?\n"
 
 
 def test_the_first_page_has_at_most_13_commands_and_fits_80_columns(tmp_path):
