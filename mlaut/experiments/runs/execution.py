@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.errors import StoreError, StudyError, TimeIsOver
+from mlaut.errors import RunInterrupted, StoreError, StudyError, TimeIsOver
 from mlaut.estimators.libraries.session import SETTINGS, session_settings
 from mlaut.experiments.cells import search_checkpoints
 from mlaut.experiments.engines.engine import Engine, Outcomes, make_engine
@@ -79,8 +79,7 @@ def carry_out(
     rounds = None if race is None else race(study, plan, options, database)  # it may refuse
     strategies_of = {planned.entry.name: planned.strategies for planned in plan.datasets}
     study.allocate(plan.entries, strategies_of, replace=options.overwrite_predictions)
-    reasons: Counter[str] = Counter()
-    progress = RunProgress(plan.n_todo, verbose)
+    reasons, progress = Counter[str](), RunProgress(plan.n_todo, verbose)
     groups, raced_out = _of_race(rounds) if rounds else (plan.groups(), [])
     interrupted: list[int] = []
     has_ended = rounds and not groups and not raced_out
@@ -91,8 +90,7 @@ def carry_out(
         watched = WatchedBatches(batches, notes, isolate=rounds is None)
         record = run_record(study, database, options, seed)
         record |= record_of_named(given, {entry.name: entry.fingerprint for entry in plan.entries})
-        if rounds:
-            record["race"] = rounds.sealed()
+        record |= {"race": rounds.sealed()} if rounds else {}
         try:
             with (
                 interrupted_once() as interrupted,
@@ -105,38 +103,22 @@ def carry_out(
                 if settings.models:
                     prepare_models(settings.models)
                 _forget(writer, plan)
-                for outcome in _skipped(plan):
-                    writer.write(outcome)
-                    reasons[_reason(outcome)] += 1
-                writer.write(*raced_out)
+                writer.write(*(skipped := [*_skipped(plan)]), *raced_out)
+                reasons.update(map(_reason, skipped))
                 for outcomes in chain(ended, iter(watched.given_up, [])):
                     beat(study.path)
                     outcomes = [*outcomes, *watched.given_up()]
                     if interrupted:  # what failed may have failed by it, as Slurm signals all
                         outcomes = [x for x in outcomes if x.status not in _OF_A_SIGNAL]
-                    writer.write(*(x for x in outcomes if UNSAVED not in x.details))
-                    notes.ended(outcomes)
-                    raise_if_unsaved(outcomes)
-                    if rounds and outcomes:
-                        writer.write(*rounds.saw(outcomes))
+                    _store(outcomes, writer, notes, rounds)
                     search_checkpoints.forget_checkpoints(checkpoints, outcomes)
                     progress.update(outcomes)
                     reasons.update(_reason(outcome) for outcome in outcomes if outcome.reason)
                     if interrupted:  # what ran at the signal has swallowed the exception
                         raise KeyboardInterrupt
         except KeyboardInterrupt:
-            done, of_all = progress.counts.total(), counted(plan.n_todo, "cell")
-            so_far = f"stopped before the first of {of_all} had ended"
-            if done:
-                so_far = f"stopped after {done} of {of_all}; all of them are stored in {study.path}"
-            if (kind := interrupt_of(interrupted)) is TimeIsOver:
-                so_far = f"{kind.word}; {so_far}"
-                if not done and notes.note_vain() > 1:
-                    raise StudyError(
-                        f"{study.path}: {notes.in_vain} jobs in a row ended before a cell did; "
-                        "give the job more time, or cells a timeout, and make the same call again"
-                    ) from None
-            raise kind(f"{so_far}: make the same call again to go on") from None
+            kind, done = interrupt_of(interrupted), progress.counts.total()
+            raise _stopped(kind, done, plan.n_todo, study.path, notes) from None
     search_checkpoints.sweep_checkpoints(study)
     sweep_notes(study)
     return RunSummary(
@@ -148,13 +130,7 @@ def carry_out(
         seconds=time.monotonic() - begun,
         race=rounds.sentence() if rounds else "",
         versions=plan.versions,
-        n_unsaved=sum(
-            "model" not in record and record["strategy"] in strategies_of[name]
-            for name, records in study.all_details(strategies_of, only=[Status.DONE])
-            for record in records
-        )
-        if options.save_models
-        else 0,
+        n_unsaved=_n_unsaved(study, strategies_of) if options.save_models else 0,
     )
 
 
@@ -163,6 +139,44 @@ def _ended(engine: Engine, watched: WatchedBatches, notes: BegunCells) -> Outcom
     yield from engine.run(watched)
     for batch in watched.alone:
         yield from engine.run(WatchedBatches([batch], notes, isolate=False))
+
+
+def _store(
+    outcomes: Sequence[Outcome], writer: StudyWriter, notes: BegunCells, rounds: Rounds | None
+) -> None:
+    """Write outcomes that ended together, and those of cells that a race then leaves out."""
+    writer.write(*(x for x in outcomes if UNSAVED not in x.details))
+    notes.ended(outcomes)
+    raise_if_unsaved(outcomes)
+    if rounds and outcomes:
+        writer.write(*rounds.saw(outcomes))
+
+
+def _stopped(
+    kind: type[RunInterrupted], done: int, n_todo: int, path: Path, notes: BegunCells
+) -> StudyError | RunInterrupted:
+    """Return the error of a run that was stopped: what is stored, and how to go on."""
+    of_all = counted(n_todo, "cell")
+    so_far = f"stopped before the first of {of_all} had ended"
+    if done:
+        so_far = f"stopped after {done} of {of_all}; all of them are stored in {path}"
+    if kind is TimeIsOver:
+        so_far = f"{kind.word}; {so_far}"
+        if not done and notes.note_vain() > 1:
+            return StudyError(
+                f"{path}: {notes.in_vain} jobs in a row ended before a cell did; "
+                "give the job more time, or cells a timeout, and make the same call again"
+            )
+    return kind(f"{so_far}: make the same call again to go on")
+
+
+def _n_unsaved(study: StudyStore, strategies_of: Mapping[str, Sequence[str]]) -> int:
+    """Return the number of done cells without a stored model."""
+    return sum(
+        "model" not in record and record["strategy"] in strategies_of[name]
+        for name, records in study.all_details(strategies_of, only=[Status.DONE])
+        for record in records
+    )
 
 
 def _of_race(rounds: Rounds) -> tuple[Iterable[Group | None], list[Outcome]]:
