@@ -558,12 +558,13 @@ def split_of_pairs(
     rows = [_coded(pair, n_rows, number) for number, pair in enumerate(pairs)]
     if not rows:
         raise DataError(f"{scheme}: it makes no split of {n_rows} rows")
-    size = _size_of_partition(rows)
+    codes = np.stack(rows)
+    size = _size_of_partition(codes)
     if not size:
-        return Split(np.stack(rows), scheme, seed)
+        return Split(codes, scheme, seed)
     if size > (most := np.iinfo(np.int16).max):  # the type of `Split.folds`
         raise DataError(f"{scheme}: {size} folds, and a study holds up to {most}")
-    tested = np.stack(rows).reshape(-1, size, n_rows) == 0
+    tested = codes.reshape(-1, size, n_rows) == 0
     return Split(tested.argmax(axis=1).astype(np.int16), scheme, seed)
 
 
@@ -598,16 +599,12 @@ def _positions(part: Any, number: int) -> np.ndarray:
     return given.astype(np.intp)
 
 
-def _size_of_partition(rows: Sequence[np.ndarray]) -> int:
+def _size_of_partition(codes: np.ndarray) -> int:
     """Return k if each run of k successive pairs tests every row once; otherwise 0."""
-    if any((row == UNUSED).any() for row in rows):
+    if (codes == UNUSED).any():
         return 0
-    tested = np.cumsum([np.count_nonzero(row == 0) for row in rows])
-    size = int(np.searchsorted(tested, len(rows[0]))) + 1
-    if size < 2 or len(rows) % size:
+    tests = codes == 0
+    size = int(np.searchsorted(np.cumsum(tests.sum(axis=1)), codes.shape[1])) + 1
+    if size < 2 or len(codes) % size:
         return 0
-    for start in range(0, len(rows), size):
-        times = sum((row == 0).astype(np.int32) for row in rows[start : start + size])
-        if np.any(times != 1):
-            return 0
-    return size
+    return size * bool((tests.reshape(-1, size, codes.shape[1]).sum(axis=1) == 1).all())
