@@ -166,8 +166,8 @@ class Displayed:
         raise NotImplementedError
 
     def _rows(self) -> Sequence[Mapping[str, Any]]:
-        """Return the rows of the table that a notebook shows below the title."""
-        return ()
+        """Return the rows of the table that a notebook shows below the title, those of `rows`."""
+        return tuple(getattr(self, "rows", tuple)())
 
     def __str__(self) -> str:
         return printable("\n".join(self._lines()))

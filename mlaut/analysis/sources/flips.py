@@ -73,7 +73,6 @@ def joint_test(
     source: np.ndarray,
     weights: str = "learned",
     seed: int = 0,
-    most: int = FLIPS,
     shift: float = 0.0,
 ) -> Joint:
     """Test all pairs of strategies jointly by the signed ranks of their differences.
@@ -89,10 +88,8 @@ def joint_test(
         Weights of the sources. ``"learned"``: best for the correlation within sources that the data
         show; ``"source"``: the same for each source; ``"dataset"``: the same for each dataset.
     seed : int, default 0
-        Seed of the flips of more than 14 sources.
-    most : int, default 8192
-        Largest number of flips, a power of 2; all flips are used if they are fewer. Of more than
-        5,000 pairs it is a quarter of this number.
+        Seed of the flips of more than 14 sources, of which 8,192 are drawn; of more than 5,000
+        pairs, a quarter of this number.
     shift : float, default 0
         What is taken from each rank. With 1/2, a table whose every dataset stands in it twice has
         the same p-values, if the copies are of one source.
@@ -115,7 +112,7 @@ def joint_test(
     (array([0.188, 0.031, 0.031]), array([ True,  True, False]))
     """
     statistic, smallest, single = _unit_sums(differences, source, weights, shift)
-    most = most if len(single) <= _MANY else most >> 2
+    most = FLIPS if len(single) <= _MANY else FLIPS >> 2
     joint = joint_of(statistic, smallest, _blocks(single, seed, most))
     return replace(joint, drawn=most if single.shape[1] > most.bit_length() else 0)
 

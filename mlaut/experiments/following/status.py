@@ -102,9 +102,6 @@ class StudyStatus(Displayed, Ledger):
             lines.append(f"{cells} ended with warnings; 'mlaut status --why' shows them")
         return [*lines, *self.remains]
 
-    def _rows(self) -> list[dict[str, Any]]:
-        return self.rows()
-
 
 def nothing_run(path: Path, datasets: Sequence[str]) -> StudyStatus:
     """Return the status of a study before its first run."""
@@ -194,8 +191,6 @@ class SummedStatus(Displayed):
             counts = {"cells": cells, "done": done, "other": failed, "missing": missing}
             rows.append({"file": path.name, **counts, "now": now})
         return rows
-
-    _rows = rows
 
 
 def sum_of_studies(title: str, tasks: Mapping[Path, str]) -> SummedStatus:

@@ -58,10 +58,9 @@ def check_links(file: h5py.File, path: Path) -> None:
     _checked[path] = now
 
 
-def check_size(item: Any, *, plain: bool = False, largest: int | None = None) -> Any:
+def check_size(item: Any, *, largest: int | None = None) -> Any:
     """Return an array of a file after a check of the memory that it needs.
 
-    ``plain`` is for numbers that MLaut stores uncompressed: they need no more than the file has;
     ``largest`` is for an array that is read in pieces.
 
     Raises
@@ -70,7 +69,7 @@ def check_size(item: Any, *, plain: bool = False, largest: int | None = None) ->
         Its values lie in other files or have variable length, or it declares more bytes than are
         stored, or more than half of the memory that this process may use.
     """
-    stored_array(item.id if isinstance(item, h5py.HLObject) else item, plain, largest)
+    stored_array(item.id if isinstance(item, h5py.HLObject) else item, largest=largest)
     return item
 
 
