@@ -432,8 +432,9 @@ class _Area(_ProbabilityMetric):
     takes_weights = True
 
     def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
-        """Score class positions (n,) against probabilities (n, C)."""
-        self.check_probabilities(predictions)
+        """Score class positions (n,), or labels (n, k), against their probabilities."""
+        if self.targets == "one":
+            self.check_probabilities(predictions)
         return float(self.cells(np.asarray(truth), np.asarray(predictions)[None], ())[0])
 
 
@@ -556,10 +557,6 @@ class ScoreLabelRanking(_Area):
         from sklearn.metrics import label_ranking_average_precision_score as score
 
         return np.array([score(truth, output, sample_weight=weights) for output in outputs])
-
-    def calculate(self, truth: np.ndarray, predictions: np.ndarray) -> float:
-        """Score one test set."""
-        return float(self.cells(truth, predictions[None], ())[0])
 
 
 class _RegressionAggregate(MLautScore):

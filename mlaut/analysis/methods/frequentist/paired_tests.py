@@ -38,6 +38,7 @@ _CONSTANT = (
     "the difference is the same on every dataset, so its variance is 0: t is infinite, and p is "
     "only the limit for a variance of 0; see the sign test"
 )
+_SIDES = {"two-sided": 2, "less": 1, "greater": 1}
 _UNPAIRED = "unpaired: it does not use that the datasets are the same; see {}"
 _UNCORRECTED = (
     "the p-values are not corrected for the number of pairs, so that a pair does not depend on the "
@@ -255,9 +256,8 @@ def sign_test(results: Results, *, ties: str = "drop", confidence: Share = 0.95)
     n = wins + losses + 2 * shared
 
     def p_of(side: str) -> np.ndarray:
-        if side == "two-sided":
-            return np.minimum(2 * bdtr(np.minimum(wins, losses) + shared, n, 0.5), 1.0)
-        return bdtr((losses if side == "less" else wins) + shared, n, 0.5)
+        fewer = {"two-sided": np.minimum(wins, losses), "less": losses, "greater": wins}[side]
+        return np.minimum(_SIDES[side] * bdtr(fewer + shared, n, 0.5), 1.0)
 
     rule = "dropped" if ties == "drop" else "shared by both, one dropped if their number is odd"
     return PairStatistics(
@@ -302,8 +302,7 @@ def trinomial_test(results: Results, *, confidence: Share = 0.95) -> PairStatist
 
     def p_of(side: str) -> np.ndarray:
         net = {"two-sided": np.abs(wins - losses), "less": wins - losses, "greater": losses - wins}
-        factor = 2 if side == "two-sided" else 1
-        return np.minimum(factor * trinomial_sf(net[side], n, tied / n), 1.0)
+        return np.minimum(_SIDES[side] * trinomial_sf(net[side], n, tied / n), 1.0)
 
     return PairStatistics(
         tables=tables, p=p_of, effects={"share better": share_better(d, confidence)}
