@@ -104,7 +104,9 @@ from mlaut.analysis.deciding.verdicts import USE as USE
 from mlaut.analysis.deciding.verdicts import VERDICTS as VERDICTS
 from mlaut.analysis.deciding.verdicts import is_baseline as is_baseline
 from mlaut.analysis.deciding.words import NOW as NOW
+from mlaut.analysis.deciding.words import before as before
 from mlaut.analysis.deciding.words import listed as listed
+from mlaut.analysis.deciding.words import where as where
 
 # studies, their datasets and their runs
 from mlaut.files_io.outcomes.study_records import extends as extends

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
-from mlaut.analysis.deciding.words import MOST_NAMED, be, before, listed, unit
+from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
 
 _MOST_STEPS = 3  # of what to do next
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
@@ -93,8 +93,7 @@ def _few(names: Sequence[str]) -> str:
 
 def next_steps(table: VerdictTable, outlook: str) -> str:
     """Return what to do in one to three steps, the most important first, then the outlook."""
-    told = before(table)  # by the answer
-    steps = [caution.to_do for caution in table.cautions if caution.to_do not in told]
+    steps = [*table.steps[1]]  # the answer tells the others
     if table.hint or any(x.how == RELATED and table.leader in x.without for x in table.checks):
         steps.append("Say which datasets have one source (clusters).")
     steps += filter(None, [outlook])
@@ -123,7 +122,7 @@ def prospects(table: VerdictTable) -> str:
         few = f"{more} more {unit(table, more)}"
         if (table.frame["average rank"] == 1).any():  # one is the best on every dataset
             return f"Add {few}: then a difference can be shown, if all agree with these."
-        return f"Add at least {few}, and perhaps more: none wins on all of these."
+        return f"Add at least {few}, and perhaps more: none is alone first on all of these."
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}
@@ -131,7 +130,8 @@ def prospects(table: VerdictTable) -> str:
         return f"More {units} are not needed for these verdicts." if enough else ""
     pair = f"to tell {table.leader} from {seen.rival}"
     slim = seen.chance < _SLIM
-    level = table.leader in table.named(OPEN)  # of one to use, the chance to be the best is large
+    failed = table.frame["failures"][[table.leader, seen.rival]].any()
+    level = table.leader in table.named(OPEN) and not failed  # of one to use, the chance is large
     tie = f"{table.leader} and {seen.rival} are close to a tie: try both on your own data. "
     start = f"{tie * level}More {units} would hardly help: with {n} more like these"
     told = [f"{start}, the chance {pair} is below 10 %."] * slim

@@ -71,12 +71,12 @@ class Decision(VerdictTable, Shown):
             f"the way to compare was {x}; before, the choice may be another" for x in changes
         )
         texts = [words.order(self), certainty.missing(self), *changed]
-        texts += [self.hint, with_relatives(self.related, self)]
         # `certainty.missing` tells in one sentence what all cells that count as last do.
         texts += [x for x in self.gaps if not (self.last and x.endswith(COUNTED_LAST))]
-        told = tuple(f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in (*doubt, *texts) if x)
-        own = (caution.text for caution in self.cautions)  # they begin with names
-        return (*told[: len(doubt)], *own, *told[len(doubt) :])
+        told = [f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in (*doubt, *texts) if x]
+        own = [caution.text for caution in self.cautions]  # they begin with names, as a hint does
+        hints = [x for x in (self.hint, with_relatives(self.related, self)) if x]
+        return (*told[: len(doubt)], *own, *told[len(doubt) :], *hints)
 
     def remarks(self) -> tuple[str, ...]:
         """Return what else helps to choose: reasons, a trade-off, and each dataset for itself."""

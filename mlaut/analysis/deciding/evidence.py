@@ -14,6 +14,7 @@ from mlaut.analysis.deciding.verdict_table import RELATED, Way
 from mlaut.analysis.deciding.verdicts import Compared, shown_better, worse_by
 from mlaut.analysis.methods.aggregates.best import RankProbabilities, probability_of_best
 from mlaut.analysis.methods.frequentist import ranks
+from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
@@ -51,11 +52,12 @@ class Case:
         return None if place is None else self.names[place]
 
     def means(self) -> pd.Series:
-        """Return the mean loss of each strategy, NaN where it has no meaning."""
+        """Return the mean loss without rounding noise of each strategy, NaN if it has no mean."""
         if "(c)" not in self.compared.estimates:
             return pd.Series(np.nan, self.names)
-        value = self.compared.estimates["(c)"].frame["value"].reindex(self.names)
-        return -value if self.results.metric.greater_is_better else value
+        has = self.compared.estimates["(c)"].frame["value"].reindex(self.names).notna()
+        losses = self.results.by_source(paired_losses(self.results).snapped)
+        return pd.Series(losses.mean(axis=0), self.names).where(has)
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,12 +45,20 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
             little = f"often by little (by less than {mild[0]} on average)"
             texts[name] = f"{_worse(table, name)}, {little}."
         elif not texts[name] and (name in mild or often[name]):
-            few = _few(worse[name])
-            most = f"and {few} of them make{'s' * (few == 1)} up most of its gap"
-            seldom = ": seldom by much" if frame["won"][name] else ""
-            how = f"{most}{seldom}" if few else "which may be chance"
-            texts[name] = f"{_worse(table, name)}, {how}."
+            texts[name] = f"{_worse(table, name)}, {_why_open(table, name, worse[name])}."
     return texts
+
+
+def _why_open(table: VerdictTable, name: str, worse: pd.Series) -> str:
+    """Return why a strategy may be the best although it is worse than the leader on many."""
+    if failed := table.frame["failures"][table.leader]:
+        return f"but {table.leader} has no result on {failed}"
+    if table.losses[name] < 0:
+        return "but not on average"
+    few = _few(worse)
+    most = f"and {few} of them make{'s' * (few == 1)} up most of its gap"
+    seldom = ": seldom by much" if table.frame["won"][name] else ""
+    return f"{most}{seldom}" if few else "which may be chance"
 
 
 def _failing(table: VerdictTable) -> pd.Series:
@@ -102,5 +110,5 @@ def headline_reasons(table: VerdictTable) -> list[str]:
 
 def _often(frame: pd.DataFrame) -> pd.Series:
     """Return which strategies may be the best, and are worse than the leader on many datasets."""
-    many = frame["lost"] >= _MANY * (frame["won"] + frame["lost"])
+    many = frame["lost"] >= _MANY * (frame["won"] + frame["lost"]).clip(lower=1)
     return (frame["verdict"] == OPEN) & many

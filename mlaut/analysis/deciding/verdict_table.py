@@ -247,6 +247,13 @@ class VerdictTable:
         return f"another analysis shows {self.leader} to be worse" * worse
 
     @property
+    def steps(self) -> tuple[list[str], list[str]]:
+        """What to do before the choice, since it may change it, and what to do afterwards."""
+        choice = self.decided and self.leader
+        first = [caution.to_do for caution in self.cautions if choice and caution.of_choice][:1]
+        return first, [x.to_do for x in self.cautions if x.to_do not in first]
+
+    @property
     def fragile(self) -> tuple[str, ...]:
         """Strategies to be avoided that another treatment of missing results does not show so."""
         found = [check for check in self.checks if check.how.treats]

@@ -20,7 +20,8 @@ MARKED = "this verdict depends on how missing results are treated"
 LETTERS = "strategies that share a letter are not shown to differ"
 NOW = "If you must choose now"
 TWO_LINES = 200  # characters of an answer, as far as names allow
-_FORMS = ((MOST_CHOSEN, True), (2, True), (1, True), (1, False))  # names, and sizes, the best first
+# Names, whether costs and whether other sizes are told; the best form first.
+_FORMS = (*((n, True, True) for n in (MOST_CHOSEN, 2, 1)), (1, True, False), (1, False, False))
 _SCHEMES = {
     r"^repeated_holdout\(test_size=([\d./]+), n_repeats=(\d+).*": (
         r"holding out \1 of the rows \2 times"
@@ -73,26 +74,34 @@ def said(table: VerdictTable, letters: int = TWO_LINES, others: bool = True) -> 
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
     pairs += ", one against one" * bool(table.named(verdict.LIKELY))  # ruled out by all together
     asked = [pairs] * (table.chosen.analysis.question == "all pairs")
-    texts = [_best(table, *form) + _worse(table, *form) * others + asked for form in _FORMS]
+    texts = [
+        _best(table, most, costs) + _worse(table, most, sized) * others + asked
+        for most, costs, sized in _FORMS
+    ]
     text = next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
-    return text[:1] + [f"First {step[:1].lower()}{step[1:-1]}" for step in before(table)] + text[1:]
+    return text[:1] + before(table) + text[1:]
 
 
 def before(table: VerdictTable) -> list[str]:
-    """Return what to do before the choice, as a sentence, if how it was run may change it."""
-    choice = table.decided and table.leader
-    return [caution.to_do for caution in table.cautions if choice and caution.of_choice][:1]
+    """Return what to do before the choice, without a full stop, if how it was run may change it."""
+    return [f"First {step[:1].lower()}{step[1:-1]}" for step in table.steps[0]]
+
+
+def where(table: VerdictTable) -> str:
+    """Return what the answer is about, which is provisional if one should do something before."""
+    start = table.where
+    return f"Provisional: {start[:1].lower()}{start[1:]}" if table.steps[0] else start
 
 
 def _few(names: Sequence[str], most: int, rest: str) -> str:
     return listed(names) if len(names) <= most else f"{len(names)} {rest}"
 
 
-def _best(table: VerdictTable, most: int, sized: bool) -> list[str]:
-    """Return which to use, and which may be as good, with so many names, and sizes or none."""
+def _best(table: VerdictTable, most: int, costs: bool) -> list[str]:
+    """Return which to use, and which may be as good at what cost, with so many names."""
     parts, used = [_choice(table, most)], table.named(verdict.USE)
     near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
-    most_cost = max(table.bounds.get(name, 0.0) for name in near) if near and sized else 0.0
+    most_cost = max(table.bounds.get(name, 0.0) for name in near) if near and costs else 0.0
     even = [name for name in near if verdict.is_baseline(name)]
     every = f"ruled out, not even {listed(even)}"
     if near and not used:
@@ -191,9 +200,7 @@ def _choice(table: VerdictTable, most: int) -> str:
         none = "no other strategy is shown to be clearly better"
         return f"{table.where}, keep {table.leader}: {none}"
     one = "one of " * (len(use) > 1)
-    when = table.where if table.named(verdict.USE) and not table.doubt else NOW
-    if when != NOW and before(table):
-        when = f"Provisional: {when[:1].lower()}{when[1:]}"
+    when = where(table) if table.named(verdict.USE) and not table.doubt else NOW
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
         return f"{start} in place of {table.leader}"

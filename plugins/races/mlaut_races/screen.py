@@ -14,6 +14,7 @@ from mlaut.plugins import (
     VERDICTS,
     Screen,
     VerdictTable,
+    before,
     in_words_of,
     is_baseline,
     listed,
@@ -22,6 +23,7 @@ from mlaut.plugins import (
     own_scores,
     related_hint,
     screen_table,
+    where,
     with_relatives,
 )
 from mlaut.report import Section
@@ -51,13 +53,12 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         means = own_scores(scored).mean().where(has == has.max())
         frame.insert(2, f"mean {scored.metric.name}", means)
     terms: Any = {"chosen": section.chosen, "scorer": scored.metric, "n": len(race.datasets)}
-    table = VerdictTable(frame=frame, leader=first, first=(first,), least=1, **terms)
+    terms |= {"leader": first, "first": (first,), "cautions": section.cautions}
+    table = VerdictTable(frame=frame, least=1, **terms)
     best, risk = listed(left), number(100 * race.terms.alpha)
     n_out = len(table.named(STOPPED))
-    first_of_all = [caution for caution in section.cautions if caution.of_choice][:1]
-    later = [caution for caution in section.cautions if caution not in first_of_all]
     more = (
-        *(f"First {x.to_do[:1].lower()}{x.to_do[1:]}" for x in first_of_all),
+        *(f"{step}." for step in before(table)),
         f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
         f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse, and "
         "stopped to save time." * bool(n_out),
@@ -65,7 +66,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     answer = f"No clear winner: {best} may be best."
     if race.answered:
         alike = "are practically equal" if len(left) > 1 else "is the best"
-        answer = f"On datasets like these, {best} {alike}."
+        answer = f"{where(table)}, {best} {alike}."
     words = {
         USE: VERDICTS[USE],
         OPEN: "not shown to be worse",
@@ -79,7 +80,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         "How sure is it?": f"The risk that the best was stopped is at most {risk} %, although "
         "they were compared after each dataset.",
         "What did it cost?": f"{cost}.{_slowest(race)}".replace("cells", "trainings") * bool(cost),
-        "What next?": " ".join((*(x.to_do for x in later), next_)),
+        "What next?": " ".join((*table.steps[1], next_)),
     }
     related = with_relatives(related_hint(race.datasets))
     return Screen(
@@ -87,7 +88,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         more=tuple(filter(None, more)),
         mind=(
             "Bear in mind",
-            *(caution.text for caution in section.cautions),
+            *(caution.text for caution in table.cautions),
             *filter(None, (related,)),
         ),
         notes=(),

@@ -9,6 +9,10 @@ from mlaut.analysis.methods.aggregates.best import _places, _rank_probabilities
 from mlaut.errors import AnalysisError
 
 
+def results(table):
+    return Results.from_table(table, greater_is_better=False)
+
+
 def p_best(results, **how):
     return probability_of_best(results, **how).frame["P(best)"]
 
@@ -61,6 +65,22 @@ def test_a_bad_strategy_turns_nothing():
     dummy = p_best(table.assign(dummy=0.4), metric="accuracy")
     pd.testing.assert_series_equal(alone.sort_index(), dummy.drop("dummy").sort_index())
     assert dummy["dummy"] == 0
+
+
+def test_a_copy_changes_nothing_for_the_others_by_any_aggregate():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(0.2 + rng.random((11, 4)), columns=[*"abcd"])
+    with_copy = table.assign(z=table["b"])
+    for aggregate in ("rank", "loss", "normalised", "improvability", "wins"):
+        for baseline in (None, "b") if aggregate == "normalised" else (None,):
+            one, other = (
+                probability_of_best(x, aggregate=aggregate, baseline=baseline).frame["P(best)"]
+                for x in (results(table), results(with_copy))
+            )
+            assert other[["z", "b"]].sum() == pytest.approx(one["b"]), aggregate
+            assert other[[*"acd"]].tolist() == one[[*"acd"]].tolist(), aggregate
+    alike = results(table[["a"]].assign(z=table["a"]))
+    assert probability_of_best(alike, aggregate="wins").frame["P(best)"].tolist() == [0.5, 0.5]
 
 
 class TestInvariance:

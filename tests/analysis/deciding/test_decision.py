@@ -1,5 +1,6 @@
 """Decisions: verdicts with names, cost, how sure they are, and none with too few datasets."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -153,8 +154,12 @@ def test_too_few_datasets_decide_nothing():
     mixed = table(n=5, A=0.0, B=0.3)
     mixed.iloc[0] = [0.1, 0.9]
     assert decided(mixed).certainty()[1] == (
-        "Add at least 1 more dataset, and perhaps more: none wins on all of these."
+        "Add at least 1 more dataset, and perhaps more: none is alone first on all of these."
     )
+    tied = table(n=5, A=0.0, B=0.3)
+    tied.iloc[0] = 0.5
+    assert "It is first on all 5 datasets" in decided(tied).answer()
+    assert decided(tied).certainty()[1].endswith("none is alone first on all of these.")
     first = "It is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08"
     assert first in ". ".join(decided(mixed).said(300))
     assert not {"P(best)", "groups"} & set(found.frame)
@@ -550,6 +555,50 @@ def test_a_candidate_that_mostly_loses_says_why_it_may_be_best():
     )
 
 
+def test_no_reason_calls_chance_what_is_none():
+    level = np.linspace(0.5, 0.7, 12)
+    gap = np.r_[np.full(9, 0.01), np.full(3, -0.1)]
+    ahead = decided(pd.DataFrame({"A": level, "B": level - gap}))
+    assert ahead.named("may be best") == ("B",)
+    assert (
+        ahead.frame["reason"]["B"] == "B is worse than A on 9 of 12 datasets, but not on average."
+    )
+    scores = np.random.default_rng(0).normal(0.8, 0.02, (14, 4))
+    frame = pd.DataFrame(scores, columns=[*"ABCD"]).assign(A=scores[:, 0] + 0.08)
+    frame.iloc[:5, 0] = np.nan
+    found = compare(frame, metric="accuracy", missing="failures last").decision()
+    assert found.leader == "A"
+    assert found.frame["reason"]["B"] == (
+        "B is worse than A on all 9 datasets, but A has no result on 5."
+    )
+    assert "close to a tie" not in found.sentence()
+
+
+def test_rounding_to_single_precision_decides_nothing():
+    scores = np.array([3 / 7, 4 / 7, 5 / 7, 6 / 7, 5 / 11, 6 / 11])
+    found = decided(pd.DataFrame({"b": scores, "a": scores.astype(np.float32)}))
+    assert found.headline() == ("If you must choose now, use one of a and b (first together).",)
+
+
+def test_a_sentence_keeps_the_names_of_datasets():
+    level = np.linspace(0.5, 0.7, 12)
+    frame = pd.DataFrame({"A": level, "B": level - 0.1, "C": level - 0.2}).iloc[[0, *range(12)]]
+    frame.index = ["aB", "cD", *"defghijklmn"]
+    assert decided(frame).caveats() == (
+        "aB and cD have the same scores by every strategy: if they are one table, say so with "
+        "clusters, which may change the choice: they count as independent.",
+    )
+
+
+def test_costs_are_told_before_the_sizes_of_what_to_avoid():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(0.7, 0.02, (40, 6)) + 0.006 * np.arange(6), columns=[*"ABCDEF"])
+    found = decided(frame)
+    assert "(accuracy 0." in found.said(300)[-1]
+    assert "Choosing " in found.answer()
+    assert re.search(r"Avoid \d others$", found.said()[-1])
+
+
 def test_what_half_of_the_other_tests_doubt_is_probably_worse():
     """With ten datasets the joint test shows what Holm's and Nemenyi's tests do not."""
     frame = table(n=11, **{name: 0.01 * (n > 0) + 0.0025 * n for n, name in enumerate("ABCDEFGH")})
@@ -845,7 +894,7 @@ def test_tables_with_the_same_rows_are_pointed_out_before_the_answer():
     twice = pd.concat([frame, frame.iloc[[3]].rename({"d3": "again"}.get)])
     found = decided(twice)
     assert found.headline()[1].startswith(
-        "Again and d3 have the same scores by every strategy: if they are one table, say so with"
+        "again and d3 have the same scores by every strategy: if they are one table, say so with"
     )
     sources = {name: name for name in twice.index} | {"again": "d3"}
     known = compare(twice, metric="accuracy", clusters=sources).decision()

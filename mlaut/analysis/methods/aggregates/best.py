@@ -7,9 +7,9 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import Positive, Seed, Share
 from mlaut.analysis.common.display import number
-from mlaut.analysis.common.numerics import ranked
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.aggregates.per_dataset import AGGREGATES, values_of
+from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.given import check_sources, of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.sources.chances import DRAWS, chances
@@ -138,8 +138,7 @@ def probability_of_best(
     """
     check_sources(results)
     results = results.in_order
-    values = values_of(results, aggregate, baseline)
-    values = results.by_source(_without_copies(values) if aggregate == "rank" else values)
+    values = results.by_source(_without_copies(results, aggregate, baseline))
     n, k = values.shape
     top = min(top, k)
     drawn = chances(values, seed, n_samples)
@@ -173,11 +172,19 @@ def probability_of_best(
     )
 
 
-def _without_copies(ranks: np.ndarray) -> np.ndarray:
-    """Return the ranks among strategies of which no two are equal on every dataset."""
-    unique, copy = np.unique(ranks, axis=1, return_inverse=True)
-    among: np.ndarray = ranked(unique.T).T[:, copy.reshape(-1)]
-    return among
+def _without_copies(results: Results, aggregate: str, baseline: str | None) -> np.ndarray:
+    """Return the values among strategies of which no two are equal on every dataset."""
+    names = results.strategies
+    _, first, copy = np.unique(
+        paired_losses(results).ranks, axis=1, return_index=True, return_inverse=True
+    )
+    if len(first) < 2:  # all are one
+        return values_of(results, aggregate, baseline)
+    if baseline in names:  # one of its copies may stand for it
+        baseline = names[first[copy.reshape(-1)[names.index(baseline)]]]
+    among = results.select(strategies=[names[at] for at in np.sort(first)])
+    place = np.argsort(np.argsort(first))[copy.reshape(-1)]
+    return values_of(among, aggregate, baseline)[:, place]
 
 
 def _places(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
