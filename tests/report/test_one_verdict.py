@@ -68,8 +68,8 @@ def said(decision: Decision) -> dict[str, list[str]]:
     for part in answer.split(". "):
         for pattern, verdict in (
             (r", use (?:one of )?(.*?)(?: in place of .*)?$", "use" if chosen else "may be best"),
-            (r"^(?:No clear winner: )?(.*) may be best$", "may be best"),
-            (r"^May be best too: (.*)$", "may be best"),
+            (r"^(?:No clear winner: )?(.*) may be best(?:, even .*)?$", "may be best"),
+            (r"^May be best too: (.*?)(?:, even .*)?$", "may be best"),
             (r"^Probably worse: (.*)$", "probably worse"),
             (r"^Practically as good: (.*)$", "as good"),
             (r"^Undecided: (.*)$", "undecided"),
@@ -80,7 +80,7 @@ def said(decision: Decision) -> dict[str, list[str]]:
                 found[verdict] += re.split(r", | and ", match[1])
                 break
         else:
-            assert ", keep " in part or "ruled out, not even" in part, part
+            assert ", keep " in part, part
     return found
 
 

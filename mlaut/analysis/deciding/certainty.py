@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, VerdictTable
 from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
-from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, unit
+from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, some, unit
 
 _MOST_STEPS = 3  # of what to do next
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
+_OTHERS = _MOST_OTHER, "of the others"
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 _SLIM = 0.1  # a smaller chance comes true within five points on each board, a larger one does not
 
@@ -51,7 +52,7 @@ def _agree(table: VerdictTable) -> str:
     if found:
         k = sum(bool(check.without) for check in table.checks)
         shows = f"{k} of {others} show{'s' * (k == 1)}" if n > 1 else f"{others} shows"
-        texts.append(f"{shows} {_few(found)} to be worse")
+        texts.append(f"{shows} {some(found, *_OTHERS)} to be worse")
     elif unsure and best:
         kept = f"the {best} that {OPEN}" if best > 1 else f"{table.leader} as the best"
         texts.append(f"{f'{others} keeps' if n == 1 else 'all keep'} {kept}")
@@ -75,7 +76,8 @@ def _unconfirmed(table: VerdictTable, unsure: Sequence[str]) -> str:
     """Return how many of the other analyses confirm a verdict that some do not."""
     n, worse = len(table.checks), "different" if table.control else "worse"
     if n == 1 or len(unsure) > _MOST_OTHER:
-        return f"{'it does' if n == 1 else 'some do'} not confirm {_few(unsure)} as {worse}"
+        who = "it does" if n == 1 else "some do"
+        return f"{who} not confirm {some(unsure, *_OTHERS)} as {worse}"
     kept = {name: sum(name not in check.also for check in table.checks) for name in unsure}
     told = [f"{name} by {k or 'none'} of {n}" for name, k in kept.items()]
     return f"shown to be {worse}: {listed(told)}"
@@ -85,10 +87,6 @@ def _names(table: VerdictTable, kept: str) -> list[str]:
     """Return the strategies on which a check differs."""
     differ = {name for check in table.checks for name in getattr(check, kept)}
     return [name for name in map(str, table.frame.index) if name in differ]
-
-
-def _few(names: Sequence[str]) -> str:
-    return listed(names) if len(names) <= _MOST_OTHER else f"{len(names)} of the others"
 
 
 def next_steps(table: VerdictTable, outlook: str) -> str:
@@ -135,10 +133,9 @@ def prospects(table: VerdictTable) -> str:
     tie = f"{table.leader} and {seen.rival} are close to a tie: try both on your own data. "
     start = f"{tie * level}More {units} would hardly help: with {n} more like these"
     told = [f"{start}, the chance {pair} is below 10 %."] * slim
-    if seen.folds > 1 / 2:
-        told.append(f"More folds or repeats would help most {pair}.")
-    elif seen.folds <= 1 / 2 and not slim:  # it may be unknown
-        told.append(f"More {units} would help most {pair}.")
+    by_folds = seen.folds > 1 / 2
+    if by_folds or (seen.folds <= 1 / 2 and not slim):  # it may be unknown
+        told += [f"More {'folds or repeats' if by_folds else units} would help most {pair}."]
     return " ".join(told)
 
 
@@ -156,12 +153,11 @@ def _treated(table: VerdictTable, check: Check) -> str:
     if differs(check, table) == "the same":
         return f"{how}, the verdicts are the same"
     kept = "is shown to be worse" if leader in check.without else "may still be best"
-    choice = f"{leader} {kept}"
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
     many = f"{len(names)} verdicts to avoid ({MARK}) are not shown"
     few = f"{listed(names)} ({MARK}) {be(names)} not shown to be worse than {leader}"
     but = f", but {few if len(names) <= _MOST_OTHER else many}"
-    return f"{how}, {choice}{but * bool(names)}"
+    return f"{how}, {leader} {kept}{but * bool(names)}"
 
 
 def differs(check: Check, table: VerdictTable, most: int = MOST_NAMED) -> str:

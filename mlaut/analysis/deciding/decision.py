@@ -1,5 +1,6 @@
 """`Decision`: the decision of a study in plain words, with one row for each strategy."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -50,7 +51,8 @@ class Decision(VerdictTable, Shown):
     """
 
     def title(self) -> str:  # noqa: D102 - inherited
-        return f"Decision by {self.metric} on {words.datasets(self)}, scenario {self.scenario}"
+        of = f" of {self.n_sources} sources" * bool(self.n_sources)
+        return f"Decision by {self.metric} on {self.n} datasets{of}, scenario {self.scenario}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each strategy, unrounded."""
@@ -66,17 +68,15 @@ class Decision(VerdictTable, Shown):
 
     def caveats(self) -> tuple[str, ...]:
         """Return what weakens the answer: doubts, how it was run, what decides, and gaps."""
-        doubt, changes = [self.doubt] * bool(self.doubt and self.leader), self.chosen.changes
-        changed = (
-            f"the way to compare was {x}; before, the choice may be another" for x in changes
-        )
-        texts = [words.order(self), certainty.missing(self), *changed]
+        changed = "The way to compare was {}; before, the choice may be another"
         # `certainty.missing` tells in one sentence what all cells that count as last do.
-        texts += [x for x in self.gaps if not (self.last and x.endswith(COUNTED_LAST))]
-        told = [f"{x[:1].upper()}{x[1:].removesuffix('.')}." for x in (*doubt, *texts) if x]
-        own = [caution.text for caution in self.cautions]  # they begin with names, as a hint does
-        hints = [x for x in (self.hint, with_relatives(self.related, self)) if x]
-        return (*told[: len(doubt)], *own, *told[len(doubt) :], *hints)
+        gaps = (x for x in self.gaps if not (self.last and x.endswith(COUNTED_LAST)))
+        own = (caution.text for caution in self.cautions)
+        texts = [self.doubt * bool(self.leader), *own, words.order(self), certainty.missing(self)]
+        texts += map(changed.format, self.chosen.changes)
+        texts += [self.hint, with_relatives(self.related, self)]
+        texts += [re.sub("^no ", "No ", x) for x in gaps]  # others begin with names, or a number
+        return tuple(f"{x.removesuffix('.')}." for x in texts if x)
 
     def remarks(self) -> tuple[str, ...]:
         """Return what else helps to choose: reasons, a trade-off, and each dataset for itself."""
@@ -316,8 +316,7 @@ def _with_copies(draft: Decision, case: Case) -> Decision:
     if chances:
         frame["P(best)"] = chances.frame["P(best)"]
     shares = time_shares(case.known, draft.leader) if draft.leader else {}
-    found = replace(draft, frame=frame, chances=chances, time_shares=shares)
-    return replace(found, gaps=case.results.gaps)
+    return replace(draft, frame=frame, chances=chances, time_shares=shares, gaps=case.results.gaps)
 
 
 def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, float]:
@@ -489,7 +488,7 @@ def _smallest_change(draft: Decision, results: Results) -> dict[str, Any]:
     """Return the fewest datasets or sources without which another has the best average rank."""
     ranks = results.by_source(paired_losses(results).ranks)
     at = results.strategies.index(draft.leader)
-    if draft.chosen.analysis.question.startswith("control") or ranks.sum(axis=0).argmin() != at:
+    if draft.control or ranks.sum(axis=0).argmin() != at:
         return {}
     rows, then = smallest_flip(ranks)
     units = results.datasets if results.clusters is None else sorted(set(results.clusters))

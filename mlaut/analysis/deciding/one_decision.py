@@ -218,11 +218,9 @@ class OneDecision(Decision):
         return (f"Scenario {self.scenario}: {SCENARIOS[self.scenario]}.{test}{about}{region}",)
 
     def notes_text(self) -> tuple[str, ...]:  # noqa: D102 - inherited
-        noted = zip(self.one.results.strategies, self.one.notes, strict=True)
-        told: dict[str, list[str]] = {}
-        for name, note in noted:
-            told.setdefault(note, []).append(name)
-        own = [f"{words.listed(names)}: {note}" for note, names in told.items() if note]
+        every = pd.Series(self.one.results.strategies)
+        noted = every.groupby(np.array(self.one.notes), sort=False)
+        own = [f"{words.listed([*names])}: {note}" for note, names in noted if note]
         if not self.decided:
             return tuple(own)
         chance = [_BOTH] * ("P(best)" in self.frame)
@@ -287,7 +285,7 @@ def _draft(one: OneDataset, known: Results, chosen: Chosen, correction: str) -> 
     results, k = one.results, len(one.results.strategies)
     frame, sets = _frame(one, known), results.cell_losses[0].reshape(k, -1).T
     control = chosen.analysis.question.startswith("control")
-    draft = OneDecision(
+    return OneDecision(
         chosen=chosen,
         scorer=results.metric,
         frame=in_order(frame),
@@ -304,9 +302,6 @@ def _draft(one: OneDataset, known: Results, chosen: Chosen, correction: str) -> 
         copies=verdict.copies_in(sets, results.strategies) if len(sets) > 1 else (),
         by_mean=results.strategies,
     )
-    means = frame[f"mean {results.metric.name}"]
-    apart = {"difference": means - means.iloc[0]} if draft.alone else {}
-    return replace(draft, frame=draft.frame.assign(**apart))
 
 
 def _judged(
@@ -322,12 +317,11 @@ def _judged(
     top = np.asarray(~better.any(axis=0))
     ranks = draft.frame["average rank"][names].where(top, np.inf)
     first = verdict.leading(ranks, ranks) if control is None else (control,)
-    found = np.where(top, verdict.OPEN, verdict.AVOID)
     if control is not None:
-        found = verdict.verdicts_against(better, names.index(control))
-    verdicts = pd.Series(found, names, dtype=object)
-    if control is None:
-        verdicts = verdict.baselines(verdicts)
+        verdicts = pd.Series(verdict.verdicts_against(better, names.index(control)), names)
+    else:
+        found = pd.Series(np.where(top, verdict.OPEN, verdict.AVOID), names, dtype=object)
+        verdicts = verdict.baselines(found)
         use = top.sum() == len(first) or round(chances[[*first]].sum(), 2) > LIKELIEST
         verdicts[[*first]] = verdict.USE if use else verdict.OPEN
     if analysis.rope and of_one.REGION in tests:
@@ -352,8 +346,8 @@ def shown_alone(name: str, one: Decision | str) -> Alone:
     if isinstance(one, str) or not one.decided:
         return Alone(f"{name} alone decides nothing.", (name, "", "", ""))
     text = one.answer().removeprefix(f"{one.where}, ")
-    chance = one.frame.get("P(best)", one.frame["failures"] * np.nan)[list(one.ahead)].sum()
-    use = words.listed(one.first) + f" (chance {words.probability(chance)})" * bool(chance)
+    chance = one.chance(one.ahead)
+    use = words.listed(one.first) + f" (chance {words.probability(chance)})" * (chance == chance)
     near = [x for x in one.best if x not in one.ahead]
     even = [x for x in near if verdict.is_baseline(x)]
     open_ = words.listed([x for x in near if x not in even], MOST_CHOSEN)
@@ -369,6 +363,8 @@ def _frame(one: OneDataset, known: Results) -> pd.DataFrame:
     frame = pd.DataFrame({"verdict": verdict.UNDECIDED, "average rank": one.ranks})
     frame[f"mean {one.results.metric.name}"] = one.ends.value
     frame["low"], frame["high"] = one.ends.low, one.ends.high
+    if one.problem == of_one.ALONE:
+        frame["difference"] = one.ends.value - one.ends.value[one.losses.argmin()]
     if one.of_runs:
         frame["spread"] = np.nanstd(one.repeated, axis=1, ddof=1)
     return with_cells(frame, known).sort_values(["average rank", "strategy"])

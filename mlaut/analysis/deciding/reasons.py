@@ -32,15 +32,8 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
     often, (harsh, mild) = _often(frame), _opposed(table)
     for name in map(str, frame.index):
         if failing[name] and frame["verdict"][name] != BASELINE:
-            texts[name] = f"{name} has no result on {frame['failures'][name]} of {table.n} datasets"
-            if name != table.leader:
-                won, tied, lost = (int(frame[column][name]) for column in ("won", "tied", "lost"))
-                both = f"{won + tied + lost}" + f" {unit(table)}" * (table.n_sources > 0)
-                texts[name] += (
-                    f"; on the {both} where {table.leader} also has a result it is "
-                    f"better on {won}, equal on {tied} and worse on {lost}"
-                )
-            texts[name] += "."
+            lacking = frame["failures"][name]
+            texts[name] = f"{name} has no result on {lacking} of {table.n} datasets."
         elif not texts[name] and name in harsh:
             little = f"often by little (by less than {mild[0]} on average)"
             texts[name] = f"{_worse(table, name)}, {little}."
@@ -51,7 +44,8 @@ def reasons(table: VerdictTable, unclear: pd.Series, gap: pd.DataFrame) -> pd.Se
 
 def _why_open(table: VerdictTable, name: str, worse: pd.Series) -> str:
     """Return why a strategy may be the best although it is worse than the leader on many."""
-    if failed := table.frame["failures"][table.leader]:
+    failed = table.frame["failures"][table.leader]
+    if failed >= OFTEN * table.n:
         return f"but {table.leader} has no result on {failed}"
     if table.losses[name] < 0:
         return "but not on average"
@@ -85,8 +79,8 @@ def _opposed(table: VerdictTable) -> tuple[list[str], list[str]]:
 
 def _worse(table: VerdictTable, name: str) -> str:
     """Return a phrase on the number of datasets or sources on which a strategy is worse."""
-    lost, n = table.frame["lost"][name], table.frame.loc[name, ["won", "tied", "lost"]].sum()
-    where = f"all {n:.0f}" if lost == n else f"{lost:.0f} of {n:.0f}"
+    won, tied, lost = (int(table.frame[column][name]) for column in ("won", "tied", "lost"))
+    where = f"{lost} of {won + tied + lost}" if won + tied else f"all {lost}"
     return f"{name} is worse than {table.leader} on {where} {unit(table)}"
 
 

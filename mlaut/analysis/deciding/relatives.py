@@ -62,8 +62,7 @@ def related_hint(names: Sequence[str]) -> str:
     members = [name for name, source in sources.items() if name != source]
     if not members:
         return ""
-    some = [name for name in members if sources[name] == sources[members[0]]]
-    some += [name for name in members if name not in some]
+    some = sorted(members, key=lambda name: sources[name] != sources[members[0]])
     shown = ", ".join(map(repr, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
     return f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})"
 
@@ -75,13 +74,11 @@ def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
     """
     if not hint:
         return ""
-    then = ". If they are, the evidence is weaker"
-    for check in table.checks if table else ():
-        if table and check.how == RELATED:
-            doubted = [name for word in DOUBTED for name in table.named(word)]
-            firm = replace(check, also=tuple(name for name in check.also if name not in doubted))
-            found = differs(firm, table, _TOLD)
-            then = f". If related ones count as one dataset, {found}"
-            if found == "the same":
-                then = "; if they count as one, the choice is the same"
-    return f"{hint}{then}."
+    check = next((x for x in table.checks if x.how == RELATED), None) if table else None
+    if not (table and check):
+        return f"{hint}. If they are, the evidence is weaker."
+    doubted = [name for word in DOUBTED for name in table.named(word)]
+    firm = replace(check, also=tuple(name for name in check.also if name not in doubted))
+    if (found := differs(firm, table, _TOLD)) == "the same":
+        return f"{hint}; if they count as one, the choice is the same."
+    return f"{hint}. If related ones count as one dataset, {found}."

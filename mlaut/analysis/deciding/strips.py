@@ -203,8 +203,7 @@ class Strips:
         some = [step / 5, step / 2, step, 2 * step, 5 * step]
         most = int(np.floor(1 / _APART / 1.3))
         step = next((s for s in some if (high - low) / s <= most), some[-1])
-        if self.kind == "rank":
-            step = max(step, 1.0)
+        step = max(step, 1.0 * (self.kind == "rank"))
         ends = sorted((low, high)) if self.up else sorted((-low, -high))
         from_to = np.arange(np.ceil(ends[0] / step), np.floor(ends[1] / step) + 1)
         values = [float(f"{place * step:.6g}") + 0.0 for place in from_to]

@@ -1,6 +1,6 @@
 """`VerdictTable`: the facts on each strategy, from which the texts of a decision are made."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -221,11 +221,20 @@ class VerdictTable:
         return "ratio" if "ratio" in self.frame else "difference"
 
     @property
+    def distances(self) -> pd.Series:
+        """Distances from the leader, where both have a result; NaN if not known."""
+        return self.frame.get(self.size, self.frame["failures"] * np.nan)
+
+    @property
     def losses(self) -> pd.Series:
         """How much worse than the leader each strategy is; for ratios, the logarithm."""
-        size = self.frame.get(self.size, self.frame["failures"] * np.nan)
-        size = np.log(size) if self.size == "ratio" else size
+        size = np.log(self.distances) if self.size == "ratio" else self.distances
         return -size if self.scorer.greater_is_better else size
+
+    def chance(self, names: Sequence[str]) -> float:
+        """Return the probability that one of these is the best; NaN where it is not known."""
+        known = self.frame.get("P(best)", self.frame["failures"] * np.nan)
+        return float(known[list(names)].sum(skipna=False))
 
     @property
     def slow(self) -> bool:
@@ -242,9 +251,9 @@ class VerdictTable:
         analysis, such as that of datasets with related names as one source, has a better one.
         """
         if len(self.without) == 1 and self.then not in self.best:
-            return f"without {self.without[0]} {self.then} leads"
+            return f"Without {self.without[0]} {self.then} leads"
         worse = any(self.leader in check.without for check in self.checks)
-        return f"another analysis shows {self.leader} to be worse" * worse
+        return f"Another analysis shows {self.leader} to be worse" * worse
 
     @property
     def steps(self) -> tuple[list[str], list[str]]:

@@ -8,7 +8,13 @@ import numpy as np
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding import verdicts as verdict
-from mlaut.analysis.deciding.verdict_table import MARK, MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
+from mlaut.analysis.deciding.verdict_table import (
+    MARK,
+    MOST_CHOSEN,
+    NOTICED,
+    OFTEN,
+    VerdictTable,
+)
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 MOST_NAMED = 12  # names in a sentence; the table has all
@@ -74,10 +80,7 @@ def said(table: VerdictTable, letters: int = TWO_LINES, others: bool = True) -> 
     pairs = f"{table.n_shown} of {table.n_pairs} pairs are shown to differ"
     pairs += ", one against one" * bool(table.named(verdict.LIKELY))  # ruled out by all together
     asked = [pairs] * (table.chosen.analysis.question == "all pairs")
-    texts = [
-        _best(table, most, costs) + _worse(table, most, sized) * others + asked
-        for most, costs, sized in _FORMS
-    ]
+    texts = [_best(table, n, x) + _worse(table, n, y) * others + asked for n, x, y in _FORMS]
     text = next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
     return text[:1] + before(table) + text[1:]
 
@@ -93,7 +96,8 @@ def where(table: VerdictTable) -> str:
     return f"Provisional: {start[:1].lower()}{start[1:]}" if table.steps[0] else start
 
 
-def _few(names: Sequence[str], most: int, rest: str) -> str:
+def some(names: Sequence[str], most: int, rest: str) -> str:
+    """Return so many names as a part of a sentence, or the number of more, and what they are."""
     return listed(names) if len(names) <= most else f"{len(names)} {rest}"
 
 
@@ -102,21 +106,19 @@ def _best(table: VerdictTable, most: int, costs: bool) -> list[str]:
     parts, used = [_choice(table, most)], table.named(verdict.USE)
     near = [name for name in table.named(verdict.OPEN) if name not in table.ahead]
     most_cost = max(table.bounds.get(name, 0.0) for name in near) if near and costs else 0.0
-    even = [name for name in near if verdict.is_baseline(name)]
-    every = f"ruled out, not even {listed(even)}"
+    names = _described(table, near if used else [*table.first, *near])
+    even = [name for name in near if verdict.is_baseline(name)] if len(names) > most else []
+    also = f", even {listed(even)}" * bool(even)
     if near and not used:
-        who = _few(_described(table, [*table.first, *near]), most, "strategies")
-        open_ = f"none is {every}" if even else f"{who} {verdict.OPEN}"
-        parts.insert(0, f"No clear winner: {open_}")
+        who = some(names, most, "strategies")
+        parts.insert(0, f"No clear winner: {who} {verdict.OPEN}{also}")
     if equal := _described(table, table.named(verdict.EQUAL)):
         rope = f"within {number(table.chosen.analysis.rope)} of {table.metric}"
         parts.append(f"Practically as good ({rope}): {listed(equal, most)}")
     if near and used:
-        rest = table.frame.get("P(best)", table.frame["failures"] * np.nan)[near].sum(skipna=False)
-        together = " together" * (len(near) > 1)
-        chance = f" (chance {probability(rest)}{together})" * bool(rest == rest)
-        others = f"May be best too{chance}: {_few(_described(table, near), most, 'others')}"
-        parts.append(f"No other is {every}" if even else others)
+        rest, together = table.chance(near), " together" * (len(near) > 1)
+        chance = f" (chance {probability(rest)}{together})" * (rest == rest)
+        parts.append(f"May be best too{chance}: {some(names, most, 'others')}{also}")
     if most_cost:
         several = ("one of them", "another of these") if len(near) > 1 else ("it", "the other")
         cost = f"costs at most {_range(most_cost)} of mean {table.metric}"
@@ -127,17 +129,17 @@ def _best(table: VerdictTable, most: int, costs: bool) -> list[str]:
 def _worse(table: VerdictTable, most: int, sized: bool) -> list[str]:
     """Return which are worse, with so many names, and with sizes or without."""
     doubted = [(word, names) for word in verdict.DOUBTED if (names := table.named(word))]
-    parts = [f"{word.capitalize()}: {_few(names, most, 'others')}" for word, names in doubted]
+    parts = [f"{word.capitalize()}: {some(names, most, 'others')}" for word, names in doubted]
     if failing := table.named(verdict.FAILS):
         on = f"{'up to ' * (len(failing) > 1)}{table.frame['failures'][[*failing]].max()}"
         on += f" of {table.n} datasets"
-        parts.append(f"Avoid {_few(failing, most, 'others')} for failures on {on}")
+        parts.append(f"Avoid {some(failing, most, 'others')} for failures on {on}")
     if worse := table.named(verdict.AVOID):
-        text = f"Avoid {_few(worse, most, 'others')}{_how_worse(table, worse) * sized}"
+        text = f"Avoid {some(worse, most, 'others')}{_how_worse(table, worse) * sized}"
         if table.fragile:
-            some = f"of which {len(table.fragile)} " if len(worse) > 1 else "which "
+            which = f"of which {len(table.fragile)} " if len(worse) > 1 else "which "
             depend = "depends" if len(table.fragile) == 1 else "depend"
-            text += f", {some}{depend} on how missing results are treated ({MARK})"
+            text += f", {which}{depend} on how missing results are treated ({MARK})"
         parts.append(text)
     return parts
 
@@ -151,15 +153,14 @@ def _too_few(table: VerdictTable, letters: int) -> list[str]:
         return [start, f"{listed(table.first)} are first together", end]
     name, ahead = table.first[0], _ahead(table)  # `order` tells how far these are ahead
     every = "both" if n == 2 else f"all {n}"
-    where = f"by average rank, and on {table.n_first} of {n} {unit(table)}"
-    where = f"on {every} {unit(table)}" if table.n_first == n else where
+    where = every if table.n_first == n else f"{table.n_first} of {n}"
+    first = f"It is first {'by average rank, and ' * (table.n_first < n)}on {where} {unit(table)}"
     others = [x for x in map(str, table.frame.index.drop(name)) if x not in ahead]
-    but = f"all others except {listed(ahead, MOST_CHOSEN)}" if ahead else "the others"
-    rest = others[0] if len(others) == 1 and not ahead else but
-    size, first = sizes(table, others), f"It is first {where}"
-    longer = f"{first} ({rest}: {size} on average)" if size else first
-    texts = [[start, longer, end], [start, first, end]]
-    return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
+    rest = f"all others except {listed(ahead, MOST_CHOSEN)}" if ahead else "the others"
+    rest = others[0] if len(others) == 1 and not ahead else rest
+    size = sizes(table, others)
+    longer = [start, f"{first} ({rest}: {size} on average)", end]
+    return longer if size and len(". ".join(longer)) < letters else [start, first, end]
 
 
 def _ahead(table: VerdictTable) -> list[str]:
@@ -176,15 +177,15 @@ def order(table: VerdictTable) -> str:
     if table.control or not (ahead := _ahead(table)):
         return ""
     name = ahead[0]
-    won, tied, lost, failed = (
-        int(table.frame[key][name]) for key in ("won", "tied", "lost", "failures")
-    )
-    but = f", but it is worse on {lost} of {won + tied + lost}" if lost > won else ""
-    if table.last and failed and not but:
+    counts = table.frame.loc[name, ["won", "tied", "lost", "failures"]].to_numpy(dtype=int)
+    (won, tied, lost, failed), but = counts, ""
+    if lost > won:
+        but = f", but it is worse on {lost} of {won + tied + lost}"
+    elif table.last and failed:
         gaps = "its missing result counts" if failed == 1 else f"its {failed} missing results count"
         but = f", but {gaps} as last place"
     how = f"the average {table.size} {name} would be first ({sizes(table, [name])})"
-    return f"by {how}{but}: the rank decides, which counts wins, not their size"
+    return f"By {how}{but}: the rank decides, which counts wins, not their size"
 
 
 def advice(table: VerdictTable) -> str:
@@ -204,11 +205,11 @@ def _choice(table: VerdictTable, most: int) -> str:
     start = f"{when}, use {one}{listed(use, most)}"
     if table.control:
         return f"{start} in place of {table.leader}"
-    chance = float(table.frame.get("P(best)", table.frame["failures"])[list(table.ahead)].sum())
-    alone = {*table.best} == {*table.ahead} or "P(best)" not in table.frame
-    sure = [] if alone else [f"chance to be the best {probability(chance)}"]
-    told = ", ".join(["first together"] * (len(use) > 1) + sure)
-    return f"{start}{f' ({told})' * bool(told)}"
+    chance = table.chance(table.ahead)
+    unsure = {*table.best} != {*table.ahead} and chance == chance
+    told = ["first together"] * (len(use) > 1)
+    told += [f"chance to be the best {probability(chance)}"] * unsure
+    return start + f" ({', '.join(told)})" * bool(told)
 
 
 def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
@@ -225,8 +226,7 @@ def _how_worse(table: VerdictTable, names: Sequence[str]) -> str:
 
 def sizes(table: VerdictTable, names: Sequence[str]) -> str:
     """Return the distances from the leader, where both have a result; empty if not known."""
-    frame = table.frame.loc[list(names)]
-    signed = frame.get(table.size, frame["failures"] * np.nan).dropna()
+    signed = table.distances[list(names)].dropna()
     if signed.empty:
         return ""
     values = signed.abs()
@@ -267,11 +267,6 @@ def _described(table: VerdictTable, names: Sequence[str]) -> list[str]:
     return list(texts.values())
 
 
-def datasets(table: VerdictTable) -> str:
-    """Return the number of datasets, and of the sources from which they come."""
-    return f"{table.n} datasets" + (f" of {table.n_sources} sources" if table.n_sources else "")
-
-
 def unit(table: VerdictTable, n: int = 2) -> str:
     """Return the unit of the claims, "source" or "dataset", in the plural unless ``n`` is 1."""
     return ("source" if table.n_sources else "dataset") + "s" * (n != 1)
@@ -310,11 +305,9 @@ def trade_off(table: VerdictTable) -> str:
 
 def _loss(table: VerdictTable, name: str) -> str:
     """Return a phrase on what a strategy loses against the leader, or on its average rank."""
-    frame = table.frame
-    change = frame[table.size][name] if table.size in frame else np.nan
-    if np.isnan(change):
-        ranks = frame["average rank"].map(lambda rank: number(rank, 3))
-        return f"has average rank {ranks[name]} in place of {ranks[table.leader]}"
+    if np.isnan(change := table.distances[name]):
+        own, theirs = (number(table.frame["average rank"][x], 3) for x in (name, table.leader))
+        return f"has average rank {own} in place of {theirs}"
     if table.size == "ratio":
         return f"has {sizes(table, [name])}"
     if not change:

@@ -511,12 +511,8 @@ def test_a_strategy_that_often_failed_is_compared_where_it_ran():
     frame = table(A=0.0, B=0.002, C=0.1)
     frame.iloc[:7, 1] = np.nan
     found = compare(frame, metric="accuracy", missing="failures last").decision()
-    won, lost = found.frame.loc["B", ["won", "lost"]]
-    reason = (
-        f"B has no result on 7 of 20 datasets; on the 13 where A also has a result it is better on "
-        f"{won:.0f}, equal on 0 and worse on {lost:.0f}."
-    )
-    assert found.frame.loc["B", "reason"] == reason
+    assert found.frame.loc["B", "reason"] == "B has no result on 7 of 20 datasets."
+    assert found.frame.loc["B", ["won", "tied", "lost"]].sum() == 13
     assert "7 results are missing: each counts as last place." in found.headline()
 
 
@@ -574,6 +570,17 @@ def test_no_reason_calls_chance_what_is_none():
     assert "close to a tie" not in found.sentence()
 
 
+def test_a_baseline_that_may_be_best_is_named_and_those_ruled_out_are_not_denied():
+    level = np.random.default_rng(2).normal(0.7, 0.03, (24, 7))
+    frame = pd.DataFrame(level, columns=["dummy", *"abcdef"])
+    answer = decided(frame).answer()
+    assert answer.startswith("No clear winner: 6 strategies may be best, even dummy. ")
+    assert answer.endswith("Probably worse: b.")
+    few = decided(frame[["dummy", "a", "b"]]).answer()
+    assert "even" not in few
+    assert "dummy" in few
+
+
 def test_rounding_to_single_precision_decides_nothing():
     scores = np.array([3 / 7, 4 / 7, 5 / 7, 6 / 7, 5 / 11, 6 / 11])
     found = decided(pd.DataFrame({"b": scores, "a": scores.astype(np.float32)}))
@@ -587,6 +594,14 @@ def test_a_sentence_keeps_the_names_of_datasets():
     assert decided(frame).caveats() == (
         "aB and cD have the same scores by every strategy: if they are one table, say so with "
         "clusters, which may change the choice: they count as independent.",
+    )
+
+
+def test_a_gap_keeps_the_names_of_strategies():
+    gaps = ("svm left out: tried on none", "no accuracy of tree on 2 datasets: left out")
+    assert replace(decided(table(A=0.0, B=0.2)), gaps=gaps).caveats() == (
+        "svm left out: tried on none.",
+        "No accuracy of tree on 2 datasets: left out.",
     )
 
 

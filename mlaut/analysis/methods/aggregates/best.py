@@ -174,17 +174,12 @@ def probability_of_best(
 
 def _without_copies(results: Results, aggregate: str, baseline: str | None) -> np.ndarray:
     """Return the values among strategies of which no two are equal on every dataset."""
-    names = results.strategies
-    _, first, copy = np.unique(
-        paired_losses(results).ranks, axis=1, return_index=True, return_inverse=True
-    )
-    if len(first) < 2:  # all are one
+    ranks = paired_losses(results).ranks
+    _, first, copy = np.unique(ranks, axis=1, return_index=True, return_inverse=True)
+    if len(first) < 2 or baseline is not None:  # all are one, or copies change nothing
         return values_of(results, aggregate, baseline)
-    if baseline in names:  # one of its copies may stand for it
-        baseline = names[first[copy.reshape(-1)[names.index(baseline)]]]
-    among = results.select(strategies=[names[at] for at in np.sort(first)])
-    place = np.argsort(np.argsort(first))[copy.reshape(-1)]
-    return values_of(among, aggregate, baseline)[:, place]
+    among = results.select(strategies=[results.strategies[at] for at in first])
+    return values_of(among, aggregate)[:, copy.reshape(-1)]
 
 
 def _places(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
