@@ -168,11 +168,8 @@ def last_counts(cells: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     if not doubled.any():
         return cells, ()
     cell = cells.loc[doubled, ["dataset", "strategy"]].iloc[0]
-    note = (
-        f"{int(doubled.sum())} cells have an earlier run, for example {cell['strategy']} on "
-        f"{cell['dataset']}: the last one counts"
-    )
-    return cells[~doubled], (note,)
+    first = f"for example {cell['strategy']} on {cell['dataset']}: the last one counts"
+    return cells[~doubled], (f"{int(doubled.sum())} cells have an earlier run, {first}",)
 
 
 def results_of_cells(
@@ -212,10 +209,8 @@ def results_of_cells(
 
 def _positions(cells: pd.DataFrame, results: Results) -> tuple[np.ndarray, ...]:
     """Return the position of each row in the arrays of the results."""
-    named = (
-        pd.Categorical(cells["dataset"], categories=results.datasets).codes,
-        pd.Categorical(cells["strategy"], categories=results.strategies).codes,
-    )
+    each = (("dataset", results.datasets), ("strategy", results.strategies))
+    named = [pd.Categorical(cells[key], categories=names).codes for key, names in each]
     return (*named, *(pd.factorize(cells[key], sort=True)[0] for key in KEYS[1:]))
 
 

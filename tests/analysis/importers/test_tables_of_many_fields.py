@@ -294,3 +294,57 @@ def test_no_answer_leaves_one_strategy(tmp_path):
     table = LONG[LONG["model"] == "alpha"].assign(run=range(6), stage=[*"xyxyxy"])
     told = refused(tmp_path, table.drop(columns="dataset"))
     assert "strategy=model " not in told + " "
+
+
+def test_the_metric_stays_though_its_name_is_that_of_a_comparison(tmp_path):
+    table = pd.DataFrame({"Méthode": NAMES, "Valeur moyenne": ALPHA, "Gap moyen (%)": BETA})
+    told = refused(tmp_path, table, "gap", greater_is_better=False)
+    assert "'strategy=Méthode,score=Gap moyen (%)'" in told
+    short = read(tmp_path, table[["Méthode", "Gap moyen (%)"]], "gap", greater_is_better=False)
+    assert short.scores.iloc[0].tolist() == BETA
+
+
+def test_names_made_of_other_columns_name_nothing_and_rows_of_json_may_lack_a_score(tmp_path):
+    rows = LONG.assign(site=LONG["dataset"], seed=1).drop(columns="dataset").to_dict("records")
+    nested = {f"{x['model']}|{x['site']}|seed1": x for x in rows}
+    del nested["alpha|d1|seed1"]["acc"]
+    results = read(tmp_path, json.dumps(nested), name="t.json")
+    assert (len(results.strategies), len(results.datasets)) == (2, 6)
+    assert "`level 1` (made of `model`, `site`)" in results.how_read
+
+
+def test_what_follows_from_another_column_names_neither(tmp_path):
+    table = LONG.rename(columns={"model": "label", "dataset": "farm"})
+    table = table.assign(way=table["label"].str[:1], state=table["farm"].replace({"d2": "d1"}))
+    told = refused(tmp_path, table)
+    assert "dataset=farm,strategy=label" in told
+    assert "way" not in told.partition("mlaut report")[2]
+
+
+def test_settings_in_front_of_columns_of_strategies_are_conditions_of_datasets(tmp_path):
+    sizes = {"effect": [0, 0, 0, 1, 1, 1], "spread_of_x": [1, 2, 3] * 2}
+    table = pd.DataFrame({**sizes, "pow_ols": ALPHA, "pow_rq": BETA})
+    told = refused(tmp_path, table, "power", greater_is_better=True)
+    assert told.endswith("--columns dataset=effect+spread_of_x --greater-is-better")
+
+
+def test_statistics_are_no_strategies(tmp_path):
+    table = pd.DataFrame({"Statistic": ["Mean", "Wilcoxon W", "p-value"], "Value": ALPHA[:3]})
+    told = refused(tmp_path, table, "regret", greater_is_better=False)
+    assert "`Statistic` names no strategies" in told
+    assert "mlaut report" not in told
+
+
+def test_only_columns_that_begin_with_the_metric_are_offered(tmp_path):
+    each = {"cwxe_ml": ALPHA + BETA, "cwxf_ml": BETA + ALPHA, "cwxe_theo": BETA + BETA}
+    table = LONG.drop(columns="acc").assign(**each)
+    told = refused(tmp_path, table, "cwxe", greater_is_better=False)
+    assert "score=cwxe_theo" in told
+    assert "score=cwxf_ml" not in told
+
+
+def test_a_turned_table_of_settings_with_one_row_of_the_metric_is_read(tmp_path):
+    rows = "Best AUC,0.45,0.67\nClassifier,MLP,CNN\nEmbedding,Mean,Var\nLayers,2,3\n"
+    results = read(tmp_path, ",small net,other\n" + rows, "auc")
+    assert results.strategies == ("small net", "other")
+    assert results.scores.to_numpy().tolist() == [[0.45, 0.67]]

@@ -238,14 +238,10 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         parts[percent] = np.round(parts[percent] / 100, 15)
     numbers, spreads, brackets = parts.T
     if not np.isnan(numbers).all():
-        lower = [
-            "failed" if x not in _FAILURES and len(x) < _SENTENCE and _FAILING.search(x) else x
-            for x in lower
-        ]
-    known = [
-        text in _FAILURES or {*re.split(r"[\s()±+]+", text.strip("-\u2013\u2014"))} <= _NO_RESULT
-        for text in lower
-    ]
+        short = {x for x in lower if len(x) < _SENTENCE} - _FAILURES
+        lower = ["failed" if x in short and _FAILING.search(x) else x for x in lower]
+    parts_of = [{*re.split(r"[\s()±+]+", text.strip("-\u2013\u2014"))} for text in lower]
+    known = [x in _FAILURES or y <= _NO_RESULT for x, y in zip(lower, parts_of, strict=True)]
     odd = {i: raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])}
     rows = np.bincount(codes, minlength=len(each))
     n_numbers = rows[~np.isnan(numbers)].sum()

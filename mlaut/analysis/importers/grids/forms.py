@@ -528,7 +528,8 @@ def _in_rows(content: Any) -> Any:
     if not _named_rows([*content.values()]) and not 1 < len(metrics) < len(scored):
         return content
     rows = [{"level 1": name, **row} for name, row in content.items()]
-    return rows if scored and len({*map(frozenset, content.values())}) == 1 else content
+    same = {*map(frozenset, content.values())}
+    return rows if scored and (len(same) == 1 or frozenset.intersection(*same) & texts) else content
 
 
 def _over_classes(content: Any, found: list[Any]) -> Any:

@@ -103,7 +103,7 @@ def keys_of(g: Sheet) -> Keys:
             known = [x for x in numbers if usual_name(x) is not None]
             if g.metric and known:  # a setting beside other metrics is no score
                 raise g.refuse(text, *({"metric": word_of(x)} for x in known[:2]))
-            left = [x for x in left if same_metric(measure_in(x) or x, g.metric)] or left
+            left = [x for x in left if same_metric(measure_in(x, g.metric) or x, g.metric)] or left
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
             ways: list[dict[str, Any]] = [{"score": x} for x in left[:2]]

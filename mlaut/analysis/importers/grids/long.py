@@ -173,6 +173,9 @@ def _other_key(
         twin = next((y for y in like if g.fixes([x], y) and g.fixes([y], x)), x)
         like.setdefault(twin, []).append(x)
     texts = list(like)
+    if not known and len(texts) > 2:  # what follows from another describes it
+        free = [x for x in texts if not any(g.fixes([y], x) for y in texts if y != x)]
+        texts = free if len(free) > 1 else texts
     if not known:  # what names each row by itself leaves nothing to compare
         named = [x for x in g.columns if not g.columns[x].is_number and g.is_key([x, *more])]
         texts = named[:1] if {*named} & {*texts} else texts
@@ -230,11 +233,9 @@ def _other_key(
         both = [way for a, b in parts for way in ((a, b), (b, a))]
         full = [g.n / (g.n_of(*a) * g.n_of(*b)) for a, b in both]
         both = [both[i] for i in sorted(range(len(both)), key=lambda i: -full[i])]
-        raise g.refuse(
-            f"{', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear which has "
-            "the names of the datasets and of the strategies",
-            *({"dataset": a, "strategy": b} for a, b in both[:3]),
-        )
+        text = f"{', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear which has"
+        ways = [{"dataset": a, "strategy": b} for a, b in both[:3]]
+        raise g.refuse(f"{text} the names of the datasets and of the strategies", *ways)
     one, two = pairs[0]
     for x, y in ((one, two), (two, one)):
         if g.n_of(x) > _SPARSE * g.n and g.n < _FULL * g.n_of(x) * g.n_of(y):

@@ -13,13 +13,14 @@ from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import (
     PARTS,
+    bare_word,
     part_in,
     role_of,
     same_metric,
     without_unit,
     word_of,
 )
-from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
+from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet, quoted
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
 from mlaut.analysis.importers.grids.unfolding import by_run
 from mlaut.analysis.importers.grids.wide import read_wide
@@ -46,10 +47,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         return replace(reading, names={**reading.names, **names})
     _drop_index(g)
     said = {x for names in asked.columns.values() for x in names}
-    relative = [
-        x for x in g.named("relative") if x not in said and word_of(x) not in word_of(g.metric)
-    ]
-    g.drop(relative, "a comparison with another by its name")
+    relative = [x for x in g.named("relative") if (bare_word(x) or x) not in word_of(g.metric)]
+    g.drop([x for x in relative if x not in said], "a comparison with another by its name")
     _choose_part(g)
     _split_corner(g)
     if around := turned(g, grid):
@@ -109,6 +108,7 @@ def _drop_index(g: Sheet) -> None:
         return
     _number_runs(g)
     _check_single(g)
+    _drop_composed(g)
     for name in list(g.columns):
         column = g.columns[name]
         chosen = any(name in names for names in g.asked.columns.values())
@@ -130,6 +130,17 @@ def _number_runs(g: Sheet) -> None:
         runs = sorted({*g.columns[name].numbers.tolist()})
         if runs == [*range(len(runs))] and g.is_key([*texts, name]) and not g.is_key(texts):
             g.roles[name] = "repeat"
+
+
+def _drop_composed(g: Sheet) -> None:
+    """Leave out names of rows that consist of what other columns hold, which name them too."""
+    texts = [x for x in g.columns if not g.columns[x].is_number]
+    for name in [x for x in texts if g.roles[x] == "" and g.n_of(x) == g.n]:
+        own, parts = g.columns[name].labels(), [x for x in g.columns if 1 < g.n_of(x) <= g.n / 2]
+        each = {x: zip(g.columns[x].labels(), own, strict=True) for x in parts}
+        inside = [x for x in parts if all(part and part in label for part, label in each[x])]
+        if len({*inside} & {*texts}) > 1 and g.is_key(inside):
+            g.drop([name], f"made of {quoted(inside, ', ')}")
 
 
 def _check_single(g: Sheet) -> None:

@@ -357,11 +357,9 @@ class Sheet:
         number = np.flatnonzero(rows)
         place = {int(old): new for new, old in enumerate(number)}
         for name, column in self.columns.items():
-            parts = {
-                part: values[rows]
-                for part in ("texts", "values", "spreads", "brackets", "bold", "units")
-                if (values := getattr(column, part)) is not None
-            }
+            arrays = ("texts", "values", "spreads", "brackets", "bold", "units")
+            each = {part: getattr(column, part) for part in arrays}
+            parts = {part: values[rows] for part, values in each.items() if values is not None}
             for part in ("words", "strange"):
                 texts = getattr(column, part)
                 parts[part] = {place[row]: word for row, word in texts.items() if row in place}

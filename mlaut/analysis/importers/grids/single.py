@@ -152,6 +152,8 @@ def strategies_in(g: Sheet, rows: Sequence[str], said: bool = False) -> bool:
     """Return whether rows are strategies, not datasets, of a table of metrics; ask if unclear."""
     if "strategy" in g.asked.columns:
         return True
+    if re.fullmatch("statistics?|quantity|quantities|parameters?", word_of(rows[0])):
+        raise g.refuse(f"`{rows[0]}` names no strategies, so there is nothing to compare")
     if said:
         check_corner(g, rows, "strategy")
         return True
@@ -191,18 +193,22 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     known = max(sum(usual_name(x) is not None for x in labels), marked)
     texts = [x for x in g.columns if not g.columns[x].is_number and role_of(x)]
     told = {k: v for k, v in said.items() if k != "unused"}
-    if known <= max(1, len(labels) / 2) or not g.is_key([first]) or {*texts} - {first}:
-        return None
-    if told not in ({}, {"strategy": ("columns",)}, {"dataset": ("rows",)}):
-        return None
     columns = [x for x in g.columns if x != first]
+    own = [x for x in labels if same_metric(without_unit(x), g.metric)]
+    plain = [x for x in columns if g.columns[x].is_number and not g.columns[x].strange]
+    mixed = len(own) == 1 and not plain  # with settings in other rows
+    if not g.is_key([first]) or {*texts} - {first}:
+        return None
+    ways = ({}, {"strategy": ("columns",)}, {"dataset": ("rows",)})
+    if (known <= max(1, len(labels) / 2) and not mixed) or told not in ways:
+        return None
     start = f"its rows ({', '.join(labels[:6])}) are metrics"
     if not g.metric:
         raise g.refuse(f"{start}, so say which one", *({"metric": word_of(x)} for x in labels[:3]))
-    if not any(same_metric(without_unit(x), g.metric) for x in labels):
+    if not own:
         usual = [x for x in labels if usual_name(x) is not None][:3]
         raise g.refuse(f"{start}, and none is {g.metric}", *({"metric": word_of(x)} for x in usual))
-    liked = "strategy" if told else likes(columns)
+    liked = "strategy" if told or mixed else likes(columns)
     if liked == "dataset":
         raise g.refuse(f"{start}, and its columns look like datasets, {_NOTHING} strategy")
     if not liked:
@@ -211,6 +217,8 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     names = [str(x) or first for x in grid.table]
     table = grid.table.set_axis(names, axis=1)[list(g.columns)].set_index(first).T
     table = table.set_axis(list(map(str, table.columns)), axis=1).infer_objects()
-    asked = replace(g.asked, columns={k: x for k, x in said.items() if k == "unused"})
+    chosen = {"score": tuple(own), "strategy": ("strategy",)} if mixed else {}
+    chosen |= {k: x for k, x in said.items() if k == "unused"}
+    asked = replace(g.asked, columns=chosen)
     left = tuple(g.unused)
     return Grid(grid.name, table.rename_axis("strategy").reset_index(), left=left), asked

@@ -27,6 +27,7 @@ from mlaut.analysis.importers.grids.names import (
     DURING,
     MEAN,
     PARTS,
+    bare_word,
     is_size,
     is_summary,
     role_of,
@@ -44,7 +45,7 @@ _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W
 _LAST_ROWS = 3  # without a name, from which they are no averages
 _ROWS = 5  # from which the best of the others in each is no accident
 _COMPARED = 12  # columns of which one may be the ratio
-_DIFFER = "no column names strategies: if they differ by "
+_DIFFER = "no column names its rows: if they differ by "
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
@@ -108,8 +109,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         kind: f"rows, named by {quoted(rows)}{why}" if rows else UNNAMED,
         other: "columns",
         "score": "",
-        "repeat": quoted(repeat) if "repeat" in levels else "",
-        "fold": quoted(fold) if "fold" in levels else "",
+        **{part: quoted(x) * (part in levels) for part, x in each.items()},
         "source": quoted(source),
         "spread": g.spreads_of(columns),
     }
@@ -142,7 +142,8 @@ def _own(g: Sheet, columns: Sequence[str]) -> list[str]:
     """Return the columns called as the metric, without a mean or best of several of it."""
     alike = [x for x in columns if same_metric(measure_in(x, g.metric), g.metric)]
     over = [x for x in columns if len(alike) > 1 and (is_summary(x) or _BEST.match(x))]
-    return [x for x in columns if same_metric(without_unit(x), g.metric) and x not in over]
+    bare = [x for x in columns if same_metric(bare_word(x), g.metric) and x not in over]
+    return [x for x in bare if len(bare) < 2 or same_metric(without_unit(x), g.metric)]
 
 
 def _of_one(
@@ -197,28 +198,25 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if metric != first and setting and may_score(g, first):  # in front of several metrics
             text = f"no column of texts names its rows; if strategies differ by `{first}`"
             raise g.refuse(text, {"strategy": first})
-        front = _front(g, metric)
+        own = same_metric(metric, g.metric)  # or columns are strategies at some conditions
+        varied = next((x for x in g.columns if g.n_of(x) > g.n / 2), first)
+        front = _front(g, metric if own else varied)
         runs = {} if g.is_key(front) else {"repeat": "rows"}
-        crossed = [{"strategy": front, **runs}] * (len(front) > 1)
-        if crossed and metric in g.columns and same_metric(metric, g.metric):  # no column is one
+        crossed = [{"strategy" if own else "dataset": front, **runs}] * (len(front) > 1)
+        if crossed and (own or not runs):
             raise g.refuse(_DIFFER + quoted(front, ", "), *crossed)
         may = [x for x in g.columns if may_score(g, x)]
         if len(may) < 2 and not crossed:
-            has = f"has {some_of(g.columns)}"
-            raise g.refuse(
-                f"no column names rows or strategies, so there is none to compare: it {has}"
-            )
+            text = "no column names rows or strategies, so there is none to compare"
+            raise g.refuse(f"{text}: it has {some_of(g.columns)}")
         if g.n == 1 and not crossed:
             text = "no column names its rows, of which there is one: columns are strategies, or"
             raise g.refuse(f"{text} datasets of one strategy", {"dataset": "rows"})
         whole = len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted
-        raise g.refuse(
-            f"no column names its rows: are they folds or repeats of one dataset, or datasets? It "
-            f"has {some_of(g.columns)}",
-            *crossed,
-            *[{part: "rows"} for part in ("fold", "repeat", "dataset")],
-            *[{"dataset": first}] * whole,
-        )
+        text = "no column names its rows: are they folds or repeats of one dataset, or datasets"
+        ways = [*crossed, *({part: "rows"} for part in ("fold", "repeat", "dataset"))]
+        ways += [{"dataset": first}] * whole
+        raise g.refuse(f"{text}? It has {some_of(g.columns)}", *ways)
     sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
     sets = [list(c) for names in each for n in (1, 2, 3) for c in combinations(names, n)]
@@ -259,12 +257,9 @@ def _finer(
     if found := [c for c in sets if g.is_key([*c, *more])]:
         return found[0]
     if apart := [x for x in whole if g.is_key([*rows, x, *more])][:1]:
-        raise g.refuse(
-            f"{quoted(rows)} names several rows, which `{apart[0]}` tells apart",
-            {kind: [*rows, *apart]},
-            {kind: rows, "repeat": apart},
-            *[{"strategy": rows, "dataset": apart}] * (kind == "strategy"),
-        )
+        ways = [{kind: [*rows, *apart]}, {kind: rows, "repeat": apart}]
+        ways += [{"strategy": rows, "dataset": apart}] * (kind == "strategy")
+        raise g.refuse(f"{quoted(rows)} names several rows, which `{apart[0]}` tells apart", *ways)
     return rows
 
 
@@ -432,11 +427,9 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
     if apart and _bounded(g.metric):
         column, other = g.columns[apart[0]], next(x for x in numbers if x not in apart)
         at, most = int(np.argmax(np.abs(column.numbers) > 1)), np.nanmax(g.columns[other].numbers)
-        raise g.refuse(
-            f"`{apart[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}, and `{other}` is "
-            f"within 0 and {1 if most <= 1 else 100}, as {g.metric} is",
-            {"unused": apart},
-        )
+        has = f"`{apart[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}"
+        inside = f"`{other}` is within 0 and {1 if most <= 1 else 100}, as {g.metric} is"
+        raise g.refuse(f"{has}, and {inside}", {"unused": apart})
     for name, why in odd.items():
         g.drop([name], why)
     if unclear:
