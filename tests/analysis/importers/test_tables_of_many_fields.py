@@ -348,3 +348,12 @@ def test_a_turned_table_of_settings_with_one_row_of_the_metric_is_read(tmp_path)
     results = read(tmp_path, ",small net,other\n" + rows, "auc")
     assert results.strategies == ("small net", "other")
     assert results.scores.to_numpy().tolist() == [[0.45, 0.67]]
+    assert "row `Best AUC` as roc_auc" in results.how_read
+
+
+def test_of_best_worst_and_average_the_average_is_the_score(tmp_path):
+    names = LONG.rename(columns={"acc": "Average Cost"})
+    table = names.assign(**{"Best Cost": names["Average Cost"] - 0.1, "Worst Cost": 1.0})
+    results = read(tmp_path, table, "cost", greater_is_better=False)
+    assert is_wide(results)
+    assert "not used: `Best Cost`, `Worst Cost`" in results.how_read

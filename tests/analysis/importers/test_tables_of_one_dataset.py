@@ -93,8 +93,8 @@ def test_rows_may_be_metrics_and_columns_strategies(tmp_path):
     results = read(tmp_path, TURNED, "rmse", name="t.csv")
     assert results.scores.iloc[0].to_dict() == {"XGBoost": 5, "LightGBM": 4, "Ridge": 6}
     assert results.how_read == (
-        "Read: 1 dataset (no column names it); 3 strategies (columns); rmse; not used: `mae`, "
-        "`mape`."
+        "Read: 1 dataset (no column names it); 3 strategies (columns); row `rmse` as rmse; "
+        "not used: `mae`, `mape`."
     )
     assert "so say which one" in refused(tmp_path, TURNED, "", name="t.csv")
     plain = TURNED.replace("XGBoost,LightGBM,Ridge", "a,b,c")

@@ -234,8 +234,7 @@ def _other_key(
         full = [g.n / (g.n_of(*a) * g.n_of(*b)) for a, b in both]
         both = [both[i] for i in sorted(range(len(both)), key=lambda i: -full[i])]
         text = f"{', '.join(map(repr, texts)) or 'no'} columns of texts, so it is unclear which has"
-        ways = [{"dataset": a, "strategy": b} for a, b in both[:3]]
-        raise g.refuse(f"{text} the names of the datasets and of the strategies", *ways)
+        raise g.refuse(f"{text} the names of the datasets and strategies", *map(_told, both[:3]))
     one, two = pairs[0]
     for x, y in ((one, two), (two, one)):
         if g.n_of(x) > _SPARSE * g.n and g.n < _FULL * g.n_of(x) * g.n_of(y):

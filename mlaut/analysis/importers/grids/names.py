@@ -34,11 +34,13 @@ _FILE = re.compile(
 DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$|stop_val$)")  # of a training
 _OF_RUNS = re.compile(r"(?:^|_)(?:per_)?(?:folds?|seeds?|runs?|values|list|all|mean|avg)(?=_|$)")
 MEANS = ("mean", "avg", "average")
-MEAN = re.compile(r"^(?:mean|avg)[\s_./:-]+|[\s_./:(-]+(?:mean|avg|moyenn?e?|m[eé]dia)\)?$", re.I)
+MEAN = re.compile(
+    r"^(?:mean|av(?:era)?ge?)[\s_./:-]+|[\s_./:(-]+(?:mean|av(?:era)?ge?|moyenn?e?|m[eé]dia)\)?$",
+    re.I,
+)
 PERCENT = re.compile(r"(?<=\w)[\s_](?:pct|percent|percentage)$", re.I)
-PARTS = {
-    x: i for i, words in enumerate(WORDS["of_the_data"]) for x in words
-}  # the first count most
+# The first count most.
+PARTS = {x: i for i, words in enumerate(WORDS["of_the_data"]) for x in words}
 
 
 def word_of(name: object) -> str:

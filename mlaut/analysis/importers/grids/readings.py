@@ -53,7 +53,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     _split_corner(g)
     if around := turned(g, grid):
         reading = read_grid(*around)
-        return replace(reading, names={**reading.names, "strategy": "columns", "score": ""})
+        row = f"row {reading.names['score']}"
+        return replace(reading, names={**reading.names, "strategy": "columns", "score": row})
     _choose_metric_rows(g)
     keys = of_one_dataset(g, keys_of(g))
     if texts := [x for x in g.named("last") if not g.columns[x].is_number]:
@@ -225,9 +226,8 @@ def _choose_metric_rows(g: Sheet) -> None:
             g.drop([name])
             continue
         if g.metric and not wanted:
-            raise g.refuse(
-                f"the table has no metric {g.metric!r}; there are {', '.join(kinds[:8])}"
-            )
+            text = f"the table has no metric {g.metric!r}"
+            raise g.refuse(f"{text}; there are {', '.join(kinds[:8])}")
         kept = wanted[0] if wanted else kinds[0]
         g.metric = g.metric or kept
         del g.columns[name]

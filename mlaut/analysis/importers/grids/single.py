@@ -186,9 +186,8 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     labels = [x for x in g.columns[first].labels().tolist() if x]
     for x in [x for x in g.columns if not g.columns[x].is_number]:
         if all(re.match(r"#(?!\d)", y) for y in g.columns[x].labels()):
-            raise g.refuse(
-                f"its rows ({', '.join(g.columns[x].labels()[:6])}) are counts, no scores"
-            )
+            counts = ", ".join(g.columns[x].labels()[:6])
+            raise g.refuse(f"its rows ({counts}) are counts, no scores")
     marked = grid.table.iloc[:, 0].astype(str).str.contains("[↑↓]").sum()
     known = max(sum(usual_name(x) is not None for x in labels), marked)
     texts = [x for x in g.columns if not g.columns[x].is_number and role_of(x)]
@@ -199,8 +198,8 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     mixed = len(own) == 1 and not plain  # with settings in other rows
     if not g.is_key([first]) or {*texts} - {first}:
         return None
-    ways = ({}, {"strategy": ("columns",)}, {"dataset": ("rows",)})
-    if (known <= max(1, len(labels) / 2) and not mixed) or told not in ways:
+    around = {"strategy": ("columns",)}, {"dataset": ("rows",)}
+    if (known <= max(1, len(labels) / 2) and not mixed) or (told and told not in around):
         return None
     start = f"its rows ({', '.join(labels[:6])}) are metrics"
     if not g.metric:

@@ -214,9 +214,9 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             raise g.refuse(f"{text} datasets of one strategy", {"dataset": "rows"})
         whole = len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted
         text = "no column names its rows: are they folds or repeats of one dataset, or datasets"
-        ways = [*crossed, *({part: "rows"} for part in ("fold", "repeat", "dataset"))]
+        ways: list[Way] = [{part: "rows"} for part in ("fold", "repeat", "dataset")]
         ways += [{"dataset": first}] * whole
-        raise g.refuse(f"{text}? It has {some_of(g.columns)}", *ways)
+        raise g.refuse(f"{text}? It has {some_of(g.columns)}", *crossed, *ways)
     sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
     sets = [list(c) for names in each for n in (1, 2, 3) for c in combinations(names, n)]
