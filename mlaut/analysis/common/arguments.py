@@ -114,7 +114,7 @@ def one_of(word: str, value: Any, known: Iterable[str]) -> str:
     if any(isinstance(value, type(each)) and value == each for each in known):
         return str(value)
     words = [name for name in known if len(name) > 3]  # any two short names are near each other
-    hint = nearest(value, words) or f"; one of {', '.join(map(repr, known))}"
+    hint = nearest(value, words) or f"; one of {', '.join(map(repr, filter(None, known)))}"
     raise AnalysisError(f"{word} {shown(value)} is not known{hint}")
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from everything import analysis, called_in_own_tests, functions
 
-from mlaut.analysis.common.arguments import Share, checked, floats, share
+from mlaut.analysis.common.arguments import Share, checked, floats, one_of, share
 from mlaut.errors import AnalysisError, MlautError
 
 D = [0.1, -0.05, 0.2, 0.15, -0.1, 0.3, 0.02, 0.07]
@@ -313,3 +313,8 @@ def test_a_misspelt_argument_is_told_with_its_function(results):
         AnalysisError, match=r"^unknown option 'confidenc' of t_test; did you mean 'confidence'\?$"
     ):
         analysis.t_test(results, confidenc=0.9)
+
+
+def test_what_may_be_chosen_has_no_empty_name():
+    with pytest.raises(AnalysisError, match=r"test 'u' is not known; one of 'sign', 't'$"):
+        one_of("test", "u", ("", "sign", "t"))
