@@ -108,6 +108,8 @@ def _last_step(table: VerdictTable) -> str:
     """Return what to do where nothing has to be mended."""
     if len(table.best) > len(table.ahead):
         return f"To tell the {len(table.best)} that {OPEN} apart, add {unit(table)}."
+    if table.control and (unsure := table.named(UNDECIDED)):
+        return f"To tell {some(unsure, *_OTHERS)} from {table.leader}, add {unit(table)}."
     others = unit(table) if table.sets is None else "data"
     return f"Nothing has to be mended. For {others} of another kind, compare on some of that kind."
 

@@ -270,7 +270,7 @@ def _unclear(case: Case, evidence: Evidence, leader: str, mixed: pd.Series) -> p
     says, worse = evidence.says, f"{'differs from' if case.control else 'is worse than'} {leader}"
     main = f"by {TESTS[case.chosen.analysis.test].words}"
     claimed, out = says["claimed"], ~says["top"] & (case.control is None)
-    alone = "is ruled out as the best among all, though no test of a pair shows it to be worse."
+    alone = f"is ruled out as the best among all, though no pair shows it to be worse {main}."
     told = {
         f"{worse} on many datasets, but not on average.": claimed & mixed,
         f"{worse} {main}, but not by most others.": claimed & ~says["confirmed"],
@@ -384,13 +384,12 @@ def with_cells(table: pd.DataFrame, known: Results) -> pd.DataFrame:
     none = np.isnan(known.cells) & known.expected[:, None]
     if known.imputed is not None:
         none = none | known.imputed
-    waiting = np.zeros_like(none)
+    failed = none.copy()
     for at, reason in known.reasons.items():
-        waiting[at] = reason in NOT_RUN
-    failed = (none & ~waiting).any(axis=(2, 3)).sum(axis=0)
-    done = (~none.any(axis=(2, 3))).sum(axis=0)
-    counts = pd.DataFrame({"failures": failed, "datasets": done}, list(known.strategies))
-    return table.join(counts).rename_axis("strategy")
+        failed[at] &= reason not in NOT_RUN
+    failures, lacking = (x.any(axis=(2, 3)).sum(axis=0) for x in (failed, none))
+    counts = {"failures": failures, "datasets": len(none) - lacking}
+    return table.join(pd.DataFrame(counts, list(known.strategies))).rename_axis("strategy")
 
 
 def training_seconds(results: Results) -> pd.DataFrame | None:

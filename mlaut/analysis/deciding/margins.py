@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import IN_TARGET_UNITS
 
@@ -43,11 +44,16 @@ def margins(scored: Results, leader: str) -> pd.DataFrame:
     if _is_ratio(scored):
         whole = sizes.notna().sum() == difference.notna().sum()  # a score of 0 has no ratio
         if whole.drop(leader).any():
-            table["ratio"] = np.exp(by_source(scored, sizes.map(np.log)).mean()).where(whole)
+            table["ratio"] = np.exp(_mean(by_source(scored, sizes.map(np.log)))).where(whole)
     elif not scored.metric.mixed:
-        table["difference"] = by_source(scored, sizes).mean()
+        table["difference"] = _mean(by_source(scored, sizes))
     table.loc[leader] = np.nan
     return table
+
+
+def _mean(values: pd.DataFrame) -> pd.Series:
+    """Return the means of columns; 0 for those that are rounding noise of their values."""
+    return values.mean().mask(values.mean().abs() <= RELATIVE_NOISE * values.abs().mean(), 0.0)
 
 
 def by_source(scored: Results, values: pd.DataFrame) -> pd.DataFrame:

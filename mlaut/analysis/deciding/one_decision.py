@@ -372,8 +372,7 @@ def _frame(one: OneDataset, known: Results) -> pd.DataFrame:
 
 def _gaps_from(main: Pairwise, one: OneDataset, leader: int) -> pd.DataFrame:
     """Return the difference of each score from the leader's, its interval, and p."""
-    parts = (main.table(f"mean difference{end}").iloc[:, leader] for end in ("", " low", " high"))
-    value, low, high = parts
-    columns = (-value, -high, -low) if one.results.metric.greater_is_better else (value, low, high)
+    ends = [main.table(f"mean difference{x}").iloc[:, leader] for x in ("", " low", " high")]
+    columns = [-ends[0], -ends[2], -ends[1]] if one.results.metric.greater_is_better else ends
     table = pd.concat(columns, axis=1, keys=_GAP)
     return table.assign(p=main.p_values.iloc[:, leader])

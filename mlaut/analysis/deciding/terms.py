@@ -305,8 +305,7 @@ def _text(value: Any) -> str:
 
 
 def _has_default_test(analysis: Analysis) -> bool:
-    known = find_metric(analysis.metric) if analysis.metric else None
-    return known is not None and analysis.test == default_test(known)
+    return bool(analysis.metric) and analysis.test == default_test(find_metric(analysis.metric))
 
 
 def _known(results: int) -> str:

@@ -239,9 +239,8 @@ class VerdictTable:
     @property
     def slow(self) -> bool:
         """Return whether a strategy takes so long to train that the table has a column of times."""
-        return bool(
-            (self.frame.get("training seconds", 0 * self.frame["datasets"]) >= NOTICED).any()
-        )
+        seconds = self.frame.get("training seconds", 0 * self.frame["datasets"])
+        return bool((seconds >= NOTICED).any())
 
     @property
     def doubt(self) -> str:

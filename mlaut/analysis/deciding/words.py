@@ -153,7 +153,7 @@ def _too_few(table: VerdictTable, letters: int) -> list[str]:
         return [start, f"{listed(table.first)} are first together", end]
     name, ahead = table.first[0], _ahead(table)  # `order` tells how far these are ahead
     every = "both" if n == 2 else f"all {n}"
-    where = every if table.n_first == n else f"{table.n_first} of {n}"
+    where = every if table.n_first == n else f"{table.n_first or 'none'} of {n}"
     first = f"It is first {'by average rank, and ' * (table.n_first < n)}on {where} {unit(table)}"
     others = [x for x in map(str, table.frame.index.drop(name)) if x not in ahead]
     rest = f"all others except {listed(ahead, MOST_CHOSEN)}" if ahead else "the others"
@@ -387,10 +387,9 @@ def notes(table: VerdictTable) -> tuple[str, ...]:
     if not table.leader:
         return ()
     more = ", one against one; a test of all together says which are probably worse"
-    told = [f"groups: {LETTERS}{more * bool(table.named(verdict.LIKELY))}"]
-    if "ranks" in table.frame:
-        places = "the lowest and the highest place that each strategy can have"
-        told = [f"ranks: {places}, if no claim is false"]
+    groups = f"groups: {LETTERS}{more * bool(table.named(verdict.LIKELY))}"
+    ranks = "ranks: the lowest and the highest place that each can have, if no claim is false"
+    told = [ranks if "ranks" in table.frame else groups]
     if TESTS[table.chosen.analysis.test].bayesian:
         told.append(
             "the claims rest on probabilities, which do not bound the chance of a claim where no "

@@ -156,6 +156,9 @@ def test_too_few_datasets_decide_nothing():
     assert decided(mixed).certainty()[1] == (
         "Add at least 1 more dataset, and perhaps more: none is alone first on all of these."
     )
+    none = pd.DataFrame({"A": [2, 2, 2, 2], "B": [1, 3, 1, 3], "C": [3, 1, 3, 1]}) / 10
+    none = none.assign(D=[0.35, 0.35, 0.35, 0.05], A=[0.15, 0.15, 0.15, 0.15])
+    assert "and on none of 4 datasets" in decided(none, metric="error").answer()
     tied = table(n=5, A=0.0, B=0.3)
     tied.iloc[0] = 0.5
     assert "It is first on all 5 datasets" in decided(tied).answer()
@@ -585,6 +588,30 @@ def test_rounding_to_single_precision_decides_nothing():
     scores = np.array([3 / 7, 4 / 7, 5 / 7, 6 / 7, 5 / 11, 6 / 11])
     found = decided(pd.DataFrame({"b": scores, "a": scores.astype(np.float32)}))
     assert found.headline() == ("If you must choose now, use one of a and b (first together).",)
+
+
+def test_what_adds_up_to_nothing_is_no_difference():
+    rows = [(0.1, 0.2, 0.3), (0.3, 0.1, 0.2), (0.2, 0.3, 0.1)] * 12
+    frame = pd.DataFrame(rows, columns=[*"ABC"]) + 0.001 * np.arange(36)[:, None]
+    found = decided(frame, metric="error")
+    assert found.first == ("A", "B", "C")
+    assert found.frame["difference"][["B", "C"]].tolist() == [0, 0]
+    assert found.caveats() == ()
+
+
+def test_a_reason_names_the_test_that_does_not_show_it():
+    """Others may: "shown to be worse: c by 1 of 3" stands on the same screen."""
+    gain = np.array([0, 0.005, 0.02, -0.03, 0])
+    scores = (0.8 + np.random.default_rng(11).normal(size=(18, 5)) * 0.02 + gain).round(3)
+    found = decided(pd.DataFrame(scores, columns=[*"abcde"]), question="all best")
+    assert "e" in found.named("probably worse")
+    assert found.frame["reason"]["e"] == (
+        "e is ruled out as the best among all, though no pair shows it to be worse by the signed "
+        "rank test."
+    )
+    assert "e by 1 of 3" in found.certainty()[1]
+    versus = decided(pd.DataFrame(scores, columns=[*"abcde"]), question="control: a")
+    assert versus.certainty()[-1] == "To tell b and e from a, add datasets."
 
 
 def test_a_sentence_keeps_the_names_of_datasets():
