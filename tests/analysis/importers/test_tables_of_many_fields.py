@@ -357,3 +357,10 @@ def test_of_best_worst_and_average_the_average_is_the_score(tmp_path):
     results = read(tmp_path, table, "cost", greater_is_better=False)
     assert is_wide(results)
     assert "not used: `Best Cost`, `Worst Cost`" in results.how_read
+
+
+@pytest.mark.parametrize("numbers", [[0, 1, 2, 3, 4, 5], [3, 7, 12, 19, 20, 44]])
+def test_numbers_of_rows_in_front_of_names_are_left_out(numbers, tmp_path):
+    table = WIDE.reset_index()
+    table.insert(0, "", numbers)
+    assert is_wide(read(tmp_path, table))

@@ -320,9 +320,9 @@ def _tell_apart(
 def _check_runs(g: Sheet, dataset: Names, strategy: Names, repeat: Names) -> None:
     """Raise an error where each run is of one strategy with settings that differ between runs."""
     own = 1 < g.n_of(*strategy) < g.n_of(*repeat) and all(g.fixes(repeat, x) for x in strategy)
-    free = [x for x in g.named("") if x not in (*dataset, *strategy) and _may_tell(g, x)]
+    free = [x for x in g.named("") if own and x not in (*dataset, *strategy) and _may_tell(g, x)]
     free = [x for x in free if g.fixes(repeat, x) and not g.fixes([*dataset, *strategy], x)]
-    if own and free and not g.asked.columns.get("repeat"):
+    if free and not g.asked.columns.get("repeat"):
         parts = [(dataset, [*strategy, *free]), ([*dataset, *free], strategy)]
         text = f"runs of one {quoted(strategy)} differ in {quoted(free, ', ')}"
         raise g.refuse(text, *(_told(way) | {"repeat": repeat} for way in parts))

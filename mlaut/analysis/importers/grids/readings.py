@@ -99,12 +99,14 @@ def answers_to(grid: Grid, question: QuestionError, depth: int = 3) -> list[tupl
 
 def _drop_index(g: Sheet) -> None:
     """Leave out an index that only counts the rows, and texts that are the same in all rows."""
-    for name in list(g.columns):
-        column = g.columns[name]
+    texts = any(not x.is_number for x in g.columns.values())
+    for at, name in enumerate(list(g.columns)):
         named = word_of(name) in ("unnamed", "index", "level_0", "#", "no.", "unnamed:_0")
-        counts = [list(range(g.n)), list(range(1, g.n + 1))]
-        if named and column.texts is None and column.numbers.tolist() in counts:
-            del g.columns[name]
+        if named and (numbers := g.columns[name].values) is not None:
+            steps = np.diff(numbers)  # of rows that were chosen, in front of names
+            rising = at == 0 and texts and len(steps) == ((steps > 0) & (steps % 1 == 0)).sum() > 0
+            if rising or (numbers[0] in (0, 1) and (steps == 1).all()):
+                del g.columns[name]
     if g.n < 2:
         return
     _number_runs(g)
@@ -146,9 +148,8 @@ def _drop_composed(g: Sheet) -> None:
 
 def _check_single(g: Sheet) -> None:
     """Raise an error where cells have several numbers, or one that may be 1.2 or 1200."""
-    odd = {
-        x: c.strange[min(c.strange)] for x, c in g.columns.items() if not c.is_number and c.strange
-    }
+    texts = {x: c.strange for x, c in g.columns.items() if not c.is_number and c.strange}
+    odd = {x: cells[min(cells)] for x, cells in texts.items()}
     if commas := {name: cell for name, cell in odd.items() if _COMMA.fullmatch(cell)}:
         name, cell = next(iter(commas.items()))
         raise g.refuse(f"{cell!r} in column {name!r} may be 1.2 or 1200: write a point")
@@ -159,9 +160,9 @@ def _check_single(g: Sheet) -> None:
         return
     for name, cell in odd.items():
         rest = any(x.is_number for x in [*g.columns.values()][1:])  # the first names rows
-        ways = [{"unused": [*odd]}] if rest else []
-        end = "" if rest else ", and no other column has any: keep one number in each cell"
-        raise g.refuse(f"{cell!r} in column {name!r} is no single number{end}", *ways)
+        end = ", and no other column has any: keep one number in each cell" * (not rest)
+        text = f"{cell!r} in column {name!r} is no single number{end}"
+        raise g.refuse(text, *[{"unused": [*odd]}] * rest)
 
 
 def _choose_part(g: Sheet) -> None:
@@ -169,7 +170,7 @@ def _choose_part(g: Sheet) -> None:
     for name in g.named("part"):
         codes, names = g.columns[name].coded
         labels = np.array([part_in(x) for x in names])[codes]
-        kinds = sorted({x for x in labels if x}, key=lambda x: PARTS[x])
+        kinds = sorted({*labels} - {""}, key=lambda x: PARTS[x])
         if len(kinds) > 1 and PARTS[kinds[0]] == PARTS[kinds[1]]:
             continue
         rows = labels == kinds[0]
