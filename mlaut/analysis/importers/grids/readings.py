@@ -104,9 +104,10 @@ def _drop_index(g: Sheet) -> None:
         named = word_of(name) in ("unnamed", "index", "level_0", "#", "no.", "unnamed:_0")
         if named and (numbers := g.columns[name].values) is not None:
             steps = np.diff(numbers)  # of rows that were chosen, in front of names
-            rising = at == 0 and texts and len(steps) == ((steps > 0) & (steps % 1 == 0)).sum() > 0
-            if rising or (numbers[0] in (0, 1) and (steps == 1).all()):
+            if numbers[0] in (0, 1) and (steps == 1).all():
                 del g.columns[name]
+            elif at == 0 and texts and ((steps > 0) & (steps % 1 == 0)).all():
+                g.drop([name])
     if g.n < 2:
         return
     _number_runs(g)
@@ -119,9 +120,8 @@ def _drop_index(g: Sheet) -> None:
             continue
         if not column.is_number and len(column.coded[1]) == 1:
             label = column.labels()[0]
-            if g.roles[name] in ("dataset", "strategy") and label:
-                continue
-            g.drop([name], f"{label} throughout" if label else "empty")
+            if not label or g.roles[name] not in ("dataset", "strategy"):
+                g.drop([name], f"{label} throughout" if label else "empty")
 
 
 def _number_runs(g: Sheet) -> None:
