@@ -103,6 +103,7 @@ REPORT_KEYS = {
             title=text(),
             headline=many(text(), "What is decided"),
             findings=many(text(), "Question, test, level, and what else was found"),
+            maybe_what__next=many(text(), "What to do next, the most important first"),
             maybe_how__sure=many(text(), "How sure one can be"),
             maybe_strategies=many(STANDING, "One row a strategy, unrounded"),
         )

@@ -97,6 +97,7 @@ from mlaut.analysis.deciding.margins import margins as margins
 from mlaut.analysis.deciding.margins import own_scores as own_scores
 from mlaut.analysis.deciding.relatives import related_hint as related_hint
 from mlaut.analysis.deciding.relatives import with_relatives as with_relatives
+from mlaut.analysis.deciding.verdict_table import Step as Step
 from mlaut.analysis.deciding.verdict_table import VerdictTable as VerdictTable
 from mlaut.analysis.deciding.verdicts import BASELINE as BASELINE
 from mlaut.analysis.deciding.verdicts import OPEN as OPEN
@@ -104,7 +105,6 @@ from mlaut.analysis.deciding.verdicts import USE as USE
 from mlaut.analysis.deciding.verdicts import VERDICTS as VERDICTS
 from mlaut.analysis.deciding.verdicts import is_baseline as is_baseline
 from mlaut.analysis.deciding.words import NOW as NOW
-from mlaut.analysis.deciding.words import before as before
 from mlaut.analysis.deciding.words import listed as listed
 from mlaut.analysis.deciding.words import where as where
 

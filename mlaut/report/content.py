@@ -33,7 +33,7 @@ from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.evidence import primary_test
 from mlaut.analysis.deciding.one_decision import decide_one, shown_alone
 from mlaut.analysis.deciding.terms import DEFAULT_METRICS, Chosen, chosen_now, default_test
-from mlaut.analysis.deciding.verdict_table import TREATED, Caution, Way
+from mlaut.analysis.deciding.verdict_table import TREATED, Step, Way
 from mlaut.analysis.deciding.verdicts import LIKELY, USE, is_baseline
 from mlaut.analysis.deciding.words import listed
 from mlaut.analysis.methods.bayes.dirichlet import DRAWS
@@ -191,7 +191,7 @@ def _with_cautions(part: Section, state: State) -> Section:
     return replace(part, cautions=cautions, decision=decided)
 
 
-def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
+def _cautions(part: Section, state: State) -> tuple[Step, ...]:
     """Return what was run that weakens the answer: unequal tuning, and fits that warned."""
     race, decision, strategies = part.race, part.decision, state.tables["strategies"]
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
@@ -208,7 +208,7 @@ def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
         both = (f"{listed(x, _NAMES)} {'was' if len(x) == 1 else 'were'}" for x in (tuned, plain))
         text = f"{' tuned, but '.join(both)} not: {_MAY}."
         equal = f"Tune {listed(plain, _NAMES)} as well, and compare again."
-        told.append(Caution(text, equal, not {*leaders}.isdisjoint(near)))
+        told.append(Step(equal, text, not {*leaders}.isdisjoint(near)))
     for name in (name for name in best if name in near):
         for _, row in warned[warned.index == name][:1].iterrows():
             fits = f"{row['cells']} of {strategies['done'][name]} fits"
@@ -218,7 +218,7 @@ def _cautions(part: Section, state: State) -> tuple[Caution, ...]:
     for (what, way_out), names in same.items():
         text = f"{listed(names, _NAMES)} {what}{others}: {_MAY}."
         to_do = f"{way_out.format(listed(names, _NAMES))}, and run again."
-        told.append(Caution(text, to_do, not {*leaders}.isdisjoint(names)))
+        told.append(Step(to_do, text, not {*leaders}.isdisjoint(names)))
         others = ""
     return tuple(told)
 

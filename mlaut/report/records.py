@@ -11,7 +11,7 @@ from mlaut.analysis import Comparison, Decision, Results, ResultTable, Robustnes
 from mlaut.analysis.common.display import SCENARIOS
 from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.analysis.deciding.verdict_table import Caution
+from mlaut.analysis.deciding.verdict_table import Step
 from mlaut.report.shown import ShownTable, reading
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
@@ -141,7 +141,7 @@ class Section:
         Group of each row of the only dataset, where its table is known and has groups.
     secondary : str, default ""
         Sentence on the metric that decides, in the section of another metric.
-    cautions : tuple of Caution
+    cautions : tuple of Step
         What was run that weakens the answer; a decision has them too.
     """
 
@@ -159,7 +159,7 @@ class Section:
     one: OneComparison | None = None
     groups: Sequence[Any] | None = None
     secondary: str = ""
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Step, ...] = ()
 
     @cached_property
     def comparison(self) -> Comparison | None:
@@ -206,7 +206,7 @@ class Section:
         """Sentences of the decision, or else of the section."""
         if (made := self.decision) is None:
             return self.sentences
-        return (made.answer(), *made.caveats(), *made.remarks())
+        return made.headline()
 
     @property
     def findings(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from mlaut.analysis.common.tests import FLIPPED, TESTS
 from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.strips import LONG, MOST_DOTS, MOST_NAMED, Strips
-from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
+from mlaut.analysis.deciding.verdict_table import MARK, Step, VerdictTable
 from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, is_baseline
 from mlaut.analysis.results.results import Results
 from mlaut.report.records import Section
@@ -69,6 +69,8 @@ class Screen:
         The headline, and the rest of the answer.
     mind, notes : tuple of str
         What weakens the answer, with a title, and sentences that explain it.
+    steps : tuple of Step
+        What to do next.
     columns : tuple of TableColumn
         Columns of numbers.
     groups : tuple of Group
@@ -92,6 +94,7 @@ class Screen:
     more: tuple[str, ...]
     mind: tuple[str, ...]
     notes: tuple[str, ...]
+    steps: tuple[Step, ...]
     columns: tuple[TableColumn, ...]
     groups: tuple[Group, ...]
     strips: Strips
@@ -134,6 +137,7 @@ def screen_of(section: Section) -> Screen:
         ),
         notes=decision.remarks()[: -len(decision.each) or None],
         alone=tuple(each.cells for each in decision.each),
+        steps=decision.steps(),
         cards=decision.cards(),
         say=in_words_of(results),
         **screen_table(decision, results, decision.meanings()),

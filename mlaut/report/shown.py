@@ -293,7 +293,7 @@ COLUMNS = (
         "P(best)",
         "chance",
         "P",
-        title="{chance}; tests say which may be best, and the chance which of these to use",
+        title="{chance}; tests say which may be best: of these, use the likeliest",
         long="chance to\nbe the best",
     ),
 )

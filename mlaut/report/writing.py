@@ -60,6 +60,7 @@ def report_content(report: Report) -> dict[str, Any]:
         if section.decision is not None:
             table = section.decision.frame.reset_index()
             rows = json.loads(table.to_json(orient="records", double_precision=15))
+            shown |= {"what next": [step.text for step in section.decision.steps()]}
             shown |= {"how sure": section.decision.certainty(), "strategies": rows}
         content["sections"].append(shown)
     return content

@@ -354,7 +354,7 @@ def test_warnings_of_fits_are_told(tmp_path, draw_only):
     text = as_text(report)
     assert "32 cells warned in fitting: see the table of warnings." in text
     (told,) = report.sections[0].cautions
-    assert told.text.startswith("middling and poor warned in 16 of 16 fits (")
+    assert told.why.startswith("middling and poor warned in 16 of 16 fits (")
     assert told.to_do == "Look into the warnings of middling and poor, and run again."
     assert not told.of_choice
     assert content._warned("ConvergenceWarning: lbfgs failed", "3 of 9 fits") == (
@@ -370,9 +370,7 @@ def test_warnings_of_fits_are_told(tmp_path, draw_only):
     for warned, told in ((each[:1], []), (each, ["poor warned in 16 of 16 fits (not tuned"])):
         tables = {**report.state.tables, "warnings": pd.concat(warned)}
         found = content._cautions(report.sections[0], replace(report.state, tables=tables))
-        assert [
-            caution.text[: len(text)] for caution, text in zip(found, told, strict=True)
-        ] == told
+        assert [step.why[: len(text)] for step, text in zip(found, told, strict=True)] == told
     assert list(table.index) == ["middling", "poor"]
     assert table.loc["poor"].to_dict() == {
         "cells": 16,

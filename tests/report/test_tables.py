@@ -66,5 +66,5 @@ def test_no_caption_ends_with_two_full_stops():
     table = table.astype(object).rename("d{}".format).rename_axis("dataset")
     table.iloc[0, 1] = "failed"  # what was never run is left out, and this is not
     text = as_latex(make_report(table, "accuracy"))
-    assert "and the chance which of these to use.}" in text
+    assert "of these, use the likeliest.}" in text
     assert "..}" not in text

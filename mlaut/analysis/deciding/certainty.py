@@ -1,12 +1,13 @@
-"""Certainty of a decision in three lines: its plan, other analyses, and what to do next."""
+"""Certainty of a decision: its plan, other analyses, and what to do next."""
 
 from collections.abc import Sequence
 
-from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, VerdictTable
+from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, Step, VerdictTable
 from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, some, unit
 
-_MOST_STEPS = 3  # of what to do next
+NEXT = "What next?"
+_MOST_STEPS = 3
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
 _OTHERS = _MOST_OTHER, "of the others"
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
@@ -32,15 +33,24 @@ def planned(table: VerdictTable) -> str:
 def agreement(table: VerdictTable) -> str:
     """Return how many other analyses agree, where others differ, and the smallest change."""
     parts = [_agree(table)] if table.checks else []
-    if table.without and len(table.first) == 1:
-        few, of = len(table.without), table.n_sources or table.n
-        if few <= max(1, _FRAGILE * of):
-            left_out = f"{unit(table, few)} {listed(table.without)}"
-            parts.append(f"First place is shaky: without {left_out}, {table.then} leads.")
-        else:
-            which = f"any {unit(table, 1)} is" if few == 2 else f"any {few - 1} {unit(table)} are"
-            parts.append(f"{table.leader} stays first if {which} left out.")
+    if table.without and len(table.first) == 1 and not _easy(table):
+        few = len(table.without)
+        which = f"any {unit(table, 1)} is" if few == 2 else f"any {few - 1} {unit(table)} are"
+        parts.append(f"{table.leader} stays first if {which} left out.")
     return " ".join(parts)
+
+
+def shaky(table: VerdictTable) -> str:
+    """Return a phrase on the few datasets without which another leads; else an empty text."""
+    if len(table.first) != 1 or not _easy(table) or table.doubt.startswith("Without "):
+        return ""
+    names = f"{unit(table, len(table.without))} {listed(table.without)}"
+    return f"First place is shaky: without {names}, {table.then} leads"
+
+
+def _easy(table: VerdictTable) -> bool:
+    """Return whether few datasets left out change the leader."""
+    return 0 < len(table.without) <= max(1, _FRAGILE * (table.n_sources or table.n))
 
 
 def _agree(table: VerdictTable) -> str:
@@ -89,56 +99,68 @@ def _names(table: VerdictTable, kept: str) -> list[str]:
     return [name for name in map(str, table.frame.index) if name in differ]
 
 
-def next_steps(table: VerdictTable, outlook: str) -> str:
-    """Return what to do in one to three steps, the most important first, then the outlook."""
-    steps = [*table.steps[1]]  # the answer tells the others
+def next_steps(table: VerdictTable, outlook: Sequence[Step]) -> tuple[Step, ...]:
+    """Return what to do, the most important first: one to three steps, unless more were warned."""
+    steps = [*table.cautions]
     if table.hint or any(x.how == RELATED and table.leader in x.without for x in table.checks):
-        steps.append("Say which datasets have one source (clusters).")
-    steps += filter(None, [outlook])
+        steps.append(Step("Say which datasets have one source (clusters)."))
+    steps += outlook
     if table.fragile:
         n = len(table.fragile)
         which = "1 verdict depends" if n == 1 else f"{n} verdicts depend"
-        steps.append(f"Fill in the missing results, if you can: {which} on them ({MARK}).")
-    if table.fragile and not outlook and len(table.best) > len(table.ahead):
-        steps.append(f"Try those that {OPEN} on your own data.")
-    return " ".join(steps[:_MOST_STEPS] or [_last_step(table)])
+        several = not outlook and len(table.best) > len(table.ahead)
+        steps += [Step(f"Try those that {OPEN} on your own data.")] * several
+        steps.append(Step("Fill in the missing results, if you can.", f"{which} on them ({MARK})."))
+    return (*steps[: max(_MOST_STEPS, len(table.cautions))],) or (_last_step(table),)
 
 
-def _last_step(table: VerdictTable) -> str:
+def numbered(steps: Sequence[Step]) -> list[str]:
+    """Return steps as lines: one after its question, or several with their numbers below it."""
+    if len(steps) == 1:
+        return [f"{NEXT} {steps[0].text}"]
+    return [NEXT, *(f"{n}. {step.text}" for n, step in enumerate(steps, 1))]
+
+
+def _last_step(table: VerdictTable) -> Step:
     """Return what to do where nothing has to be mended."""
     if len(table.best) > len(table.ahead):
-        return f"To tell the {len(table.best)} that {OPEN} apart, add {unit(table)}."
+        return Step(f"To tell the {len(table.best)} that {OPEN} apart, add {unit(table)}.")
     if table.control and (unsure := table.named(UNDECIDED)):
-        return f"To tell {some(unsure, *_OTHERS)} from {table.leader}, add {unit(table)}."
+        return Step(f"To tell {some(unsure, *_OTHERS)} from {table.leader}, add {unit(table)}.")
     others = unit(table) if table.sets is None else "data"
-    return f"Nothing has to be mended. For {others} of another kind, compare on some of that kind."
+    kind = f"For {others} of another kind, compare on some of that kind."
+    return Step("Nothing has to be mended.", kind)
 
 
-def prospects(table: VerdictTable) -> str:
+def prospects(table: VerdictTable) -> list[Step]:
     """Return whether more datasets would settle hardly anything, and whether folds help more."""
     n, units = table.n_sources or table.n, unit(table)
     if not table.decided:
         more = table.least - n
         few = f"{more} more {unit(table, more)}"
         if (table.frame["average rank"] == 1).any():  # one is the best on every dataset
-            return f"Add {few}: then a difference can be shown, if all agree with these."
-        return f"Add at least {few}, and perhaps more: none is alone first on all of these."
+            then = "Then a difference can be shown, if all agree with these."
+            return [Step(f"Add {few}.", then)]
+        why = "No single one is first on all of these."
+        return [Step(f"Add at least {few}, and perhaps more.", why)]
     seen = table.outlook
     if seen is None:  # with the fewest datasets, one more could still change a verdict
         settled = not {*table.frame["verdict"]} & {OPEN, UNDECIDED, LIKELY}
         enough = table.leader and settled and n > table.least
-        return f"More {units} are not needed for these verdicts." if enough else ""
-    pair = f"to tell {table.leader} from {seen.rival}"
+        return [Step(f"More {units} are not needed for these verdicts.")] * bool(enough)
+    both = f"{table.leader} and {seen.rival}"
     slim = seen.chance < _SLIM
     failed = table.frame["failures"][[table.leader, seen.rival]].any()
-    level = table.leader in table.named(OPEN) and not failed  # of one to use, the chance is large
-    tie = f"{table.leader} and {seen.rival} are close to a tie: try both on your own data. "
-    start = f"{tie * level}More {units} would hardly help: with {n} more like these"
-    told = [f"{start}, the chance {pair} is below 10 %."] * slim
+    low = f"Even {n} more like these would do so with a chance below 10 %."
+    step = Step(f"More {units} would hardly tell {both} apart.", low)
+    if table.leader in table.named(OPEN):  # of one to use, the chance to be the best is large
+        tie = "They are close to a tie. " * (not failed)
+        step = Step(f"Try {both} on your own data.", f"{tie}{step.to_do} {low}")
+    told = [step] * slim
     by_folds = seen.folds > 1 / 2
     if by_folds or (seen.folds <= 1 / 2 and not slim):  # it may be unknown
-        told += [f"More {'folds or repeats' if by_folds else units} would help most {pair}."]
-    return " ".join(told)
+        told += [Step(f"To tell {both} apart, add {'folds or repeats' if by_folds else units}.")]
+    return told
 
 
 def missing(table: VerdictTable) -> str:
@@ -156,7 +178,7 @@ def _treated(table: VerdictTable, check: Check) -> str:
         return f"{how}, the verdicts are the same"
     kept = "is shown to be worse" if leader in check.without else "may still be best"
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
-    many = f"{len(names)} verdicts to avoid ({MARK}) are not shown"
+    many = f"{len(names)} verdicts to avoid ({MARK}) are not confirmed"
     few = f"{listed(names)} ({MARK}) {be(names)} not shown to be worse than {leader}"
     but = f", but {few if len(names) <= _MOST_OTHER else many}"
     return f"{how}, {leader} {kept}{but * bool(names)}"

@@ -20,7 +20,7 @@ from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, reasons
 from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, fewest_datasets
-from mlaut.analysis.deciding.verdict_table import Check, VerdictTable, Way
+from mlaut.analysis.deciding.verdict_table import Check, Step, VerdictTable, Way
 from mlaut.analysis.deciding.verdicts import Compared
 from mlaut.analysis.methods.aggregates.best import probability_of_best
 from mlaut.analysis.pairwise.pairs import paired_losses
@@ -31,7 +31,7 @@ from mlaut.analysis.sources.cost import cost_bounds
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.records import NOT_RUN
 
-_ASKED = (*("Was it planned?", "How was it tested?"), *("Do other analyses agree?", "What next?"))
+_ASKED = ("Was it planned?", "How was it tested?", "Do other analyses agree?")
 _MOST_LETTERED = 12  # strategies; of more, letters of groups would be too many to read
 _LAST = (
     *("won", "tied", "lost", "difference", "difference low", "difference high", "p", "ratio"),
@@ -67,12 +67,12 @@ class Decision(VerdictTable, Shown):
         return f"{'. '.join(self.said())}."
 
     def caveats(self) -> tuple[str, ...]:
-        """Return what weakens the answer: doubts, how it was run, what decides, and gaps."""
+        """Return what weakens the answer, beside `steps`: doubts, what decides, and gaps."""
         changed = "The way to compare was {}; before, the choice may be another"
         # `certainty.missing` tells in one sentence what all cells that count as last do.
         gaps = (x for x in self.gaps if not (self.last and x.endswith(COUNTED_LAST)))
-        own = (caution.text for caution in self.cautions)
-        texts = [self.doubt * bool(self.leader), *own, words.order(self), certainty.missing(self)]
+        texts = [self.doubt * bool(self.leader), certainty.shaky(self)]
+        texts += [words.order(self), certainty.missing(self)]
         texts += map(changed.format, self.chosen.changes)
         texts += [self.hint, with_relatives(self.related, self)]
         texts += [re.sub("^no ", "No ", x) for x in gaps]  # others begin with names, or a number
@@ -84,25 +84,29 @@ class Decision(VerdictTable, Shown):
         return tuple(filter(None, (*headline_reasons(self), words.trade_off(self), *alone)))
 
     def headline(self) -> tuple[str, ...]:
-        """Return the answer, what weakens it, and what else helps to choose."""
-        return (self.answer(), *self.caveats(), *self.remarks())
+        """Return the answer, what weakens it, what else helps to choose, and what to do next."""
+        next_ = certainty.numbered(self.steps())
+        return (self.answer(), *self.caveats(), *self.remarks(), *next_)
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return what to do next, and why, the most important first."""
+        return certainty.next_steps(self, self._prospects())
 
     def cards(self) -> tuple[tuple[str, str], ...]:
         """Return the questions on how sure the answer is, each with its answer."""
-        then = certainty.next_steps(self, self._prospects())
-        texts = (certainty.planned(self), self._method(), certainty.agreement(self), then)
+        texts = (certainty.planned(self), self._method(), certainty.agreement(self))
         return tuple((asked, text) for asked, text in zip(_ASKED, texts, strict=True) if text)
 
     def _method(self) -> str:
         """Return how it was tested, where no usual way is a matter of course."""
         return ""
 
-    def _prospects(self) -> str:
+    def _prospects(self) -> list[Step]:
         """Return what more data would settle."""
         return certainty.prospects(self)
 
     def certainty(self) -> tuple[str, ...]:
-        """Return the answers of `cards`: the plan, other analyses, and what to do next."""
+        """Return the answers of `cards`: the plan, and other analyses."""
         return tuple(text for _, text in self.cards())
 
     def details(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from mlaut.analysis.deciding.decision import (
 from mlaut.analysis.deciding.evidence import resolved
 from mlaut.analysis.deciding.one_dataset import JOINT, MAIN_TESTS, OneDataset
 from mlaut.analysis.deciding.terms import Chosen, control_of
-from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Alone, Way
+from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Alone, Step, Way
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.results.results import Results
 
@@ -165,34 +165,35 @@ class OneDecision(Decision):
             f"{number(100 * self.chosen.analysis.alpha)} %."
         )
 
-    def _prospects(self) -> str:
+    def _prospects(self) -> list[Step]:
         """Return whether more folds or repeats may settle the nearest open pair."""
         if not self.decided:
-            return self._way_out()
+            return [Step(self._way_out())]
         near = self.frame.index[self.frame["verdict"].isin((verdict.OPEN, verdict.EQUAL))]
         rivals = [name for name in near if name not in self.first]
         if not rivals or self.control:
-            return ""
+            return []
         from scipy.special import ndtri
 
         rival, one = rivals[0], self.one
         at = [{*both} for both in one.pairs.labels].index({self.first[0], rival})
         gap, error = abs(float(one.gaps.value[at])), float(one.gaps.standard_error[at])
         if not gap:
-            return f"{rival} has the same mean {self.metric} as {self.first[0]}."
+            return [Step(f"{rival} has the same mean {self.metric} as {self.first[0]}.")]
         if self.scenario == "(a)":
-            return ""
+            return []
         pair = f"{self.first[0]} from {rival}"
         if one.of_runs:
-            return f"More repeats may tell {pair}, on these rows."
+            return [Step(f"More repeats may tell {pair}, on these rows.")]
         grouped = "group" in one.scheme
         which = "folds" if grouped else "repeats of the split"
         least = error * math.sqrt(one.ratio / (1 / one.n_sets + one.ratio))  # after many repeats
         z = float(-ndtri(self.chosen.analysis.alpha / 2 / self.n_pairs)) + _POWER
         if z * least <= gap and (not grouped or one.n_sets < _FOLDS):
             scheme = "'group_kfold(10)'" if grouped else "'repeated_kfold(10, 10)'"
-            return f"More {which}, such as {scheme}, may tell {pair}."
-        return f"More {which} would hardly tell {pair}; more rows may."
+            return [Step(f"More {which}, such as {scheme}, may tell {pair}.")]
+        rows = f"Collect more rows, which may tell {pair}."
+        return [Step(rows, f"More {which} would hardly help.")]
 
     def _way_out(self) -> str:
         if self.alone:
@@ -352,7 +353,7 @@ def shown_alone(name: str, one: Decision | str) -> Alone:
     even = [x for x in near if verdict.is_baseline(x)]
     open_ = words.listed([x for x in near if x not in even], MOST_CHOSEN)
     if even:
-        open_ += f"; even {words.listed(even)}: its test sets are too few or too noisy to tell"
+        open_ += f"; even {words.listed(even)}: the test sets are too few or too noisy to tell"
     avoid = words.listed(one.named(verdict.AVOID), MOST_CHOSEN)
     cells = (name, use, open_.removeprefix("; "), avoid)
     return Alone(f"For data like {name}: {text[:1].lower()}{text[1:]}", cells)

@@ -65,12 +65,17 @@ class Check:
     faint: tuple[str, ...] = ()
 
 
-class Caution(NamedTuple):
-    """Record of what weakens the answer, what to do, and whether it may change the choice."""
+class Step(NamedTuple):
+    """Record of what to do next and why, in sentences, and whether it may change the choice."""
 
-    text: str
     to_do: str
-    of_choice: bool
+    why: str = ""
+    of_choice: bool = False
+
+    @property
+    def text(self) -> str:
+        """Both sentences."""
+        return f"{self.to_do} {self.why}".rstrip()
 
 
 class Alone(NamedTuple):
@@ -142,8 +147,8 @@ class VerdictTable:
         What each of few datasets shows for itself.
     gaps : tuple of str
         Phrases on what was left out or filled in for cells without a result.
-    cautions : tuple of Caution
-        Unequal tuning, and fits that warned; the most important first.
+    cautions : tuple of Step
+        What to do about unequal tuning, and fits that warned; the most important first.
     scenario : str
     """
 
@@ -171,7 +176,7 @@ class VerdictTable:
     related: str = ""
     each: tuple[Alone, ...] = ()
     gaps: tuple[str, ...] = ()
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Step, ...] = ()
     scenario: str = "(c)"
 
     @property
@@ -255,11 +260,9 @@ class VerdictTable:
         return f"Another analysis shows {self.leader} to be worse" * worse
 
     @property
-    def steps(self) -> tuple[list[str], list[str]]:
-        """What to do before the choice, since it may change it, and what to do afterwards."""
-        choice = self.decided and self.leader
-        first = [caution.to_do for caution in self.cautions if choice and caution.of_choice][:1]
-        return first, [x.to_do for x in self.cautions if x.to_do not in first]
+    def provisional(self) -> bool:
+        """Return whether there is something to do before the choice, since it may change it."""
+        return bool(self.decided and self.leader) and any(x.of_choice for x in self.cautions)
 
     @property
     def fragile(self) -> tuple[str, ...]:

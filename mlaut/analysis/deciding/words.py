@@ -81,19 +81,13 @@ def said(table: VerdictTable, letters: int = TWO_LINES, others: bool = True) -> 
     pairs += ", one against one" * bool(table.named(verdict.LIKELY))  # ruled out by all together
     asked = [pairs] * (table.chosen.analysis.question == "all pairs")
     texts = [_best(table, n, x) + _worse(table, n, y) * others + asked for n, x, y in _FORMS]
-    text = next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
-    return text[:1] + before(table) + text[1:]
-
-
-def before(table: VerdictTable) -> list[str]:
-    """Return what to do before the choice, without a full stop, if how it was run may change it."""
-    return [f"First {step[:1].lower()}{step[1:-1]}" for step in table.steps[0]]
+    return next((text for text in texts if len(". ".join(text)) < letters), texts[-1])
 
 
 def where(table: VerdictTable) -> str:
     """Return what the answer is about, which is provisional if one should do something before."""
     start = table.where
-    return f"Provisional: {start[:1].lower()}{start[1:]}" if table.steps[0] else start
+    return f"Provisional: {start[:1].lower()}{start[1:]}" if table.provisional else start
 
 
 def some(names: Sequence[str], most: int, rest: str) -> str:
@@ -178,14 +172,13 @@ def order(table: VerdictTable) -> str:
         return ""
     name = ahead[0]
     counts = table.frame.loc[name, ["won", "tied", "lost", "failures"]].to_numpy(dtype=int)
-    (won, tied, lost, failed), but = counts, ""
-    if lost > won:
-        but = f", but it is worse on {lost} of {won + tied + lost}"
-    elif table.last and failed:
+    won, tied, lost, failed = counts
+    how = f"By the average {table.size} {name} would be first ({sizes(table, [name])})"
+    if table.last and failed and lost <= won:
         gaps = "its missing result counts" if failed == 1 else f"its {failed} missing results count"
-        but = f", but {gaps} as last place"
-    how = f"the average {table.size} {name} would be first ({sizes(table, [name])})"
-    return f"By {how}{but}: the rank decides, which counts wins, not their size"
+        return f"{how}, but {gaps} as last place"
+    but = f", but it is worse on {lost} of {won + tied + lost}" * bool(lost > won)
+    return f"{how}{but}: the average rank decides, so how often it wins counts, not by how much"
 
 
 def advice(table: VerdictTable) -> str:

@@ -13,8 +13,8 @@ from mlaut.plugins import (
     USE,
     VERDICTS,
     Screen,
+    Step,
     VerdictTable,
-    before,
     in_words_of,
     is_baseline,
     listed,
@@ -58,7 +58,6 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     best, risk = listed(left), number(100 * race.terms.alpha)
     n_out = len(table.named(STOPPED))
     more = (
-        *(f"{step}." for step in before(table)),
         f"{NOW}, use {first}: it is ahead on average." * (len(left) > 1),
         f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse, and "
         "stopped to save time." * bool(n_out),
@@ -70,28 +69,24 @@ def race_screen(race: Race, section: Section) -> Screen | None:
     words = {
         USE: VERDICTS[USE],
         OPEN: "not shown to be worse",
-        STOPPED: "shown to be worse than another, so nothing more was begun",
+        STOPPED: "shown to be worse than another, so it is run on no further dataset",
         BASELINE: VERDICTS[BASELINE],
     }
-    again = "For ranks and the usual tests, run what was skipped: mlaut run --complete."
-    next_ = f"More datasets may tell which is the best. {again}" if len(left) > 1 else again
+    more_data = [Step("Add datasets.", "They may tell which is the best.")] * (len(left) > 1)
+    again = Step("If you need ranks and tests, run what was skipped: mlaut run --complete.")
     cost = race.cost_sentence()
     asked = {
         "How sure is it?": f"The risk that the best was stopped is at most {risk} %, although "
         "they were compared after each dataset.",
         "What did it cost?": f"{cost}.{_slowest(race)}".replace("cells", "trainings") * bool(cost),
-        "What next?": " ".join((*table.steps[1], next_)),
     }
     related = with_relatives(related_hint(race.datasets))
     return Screen(
         answer=answer,
         more=tuple(filter(None, more)),
-        mind=(
-            "Bear in mind",
-            *(caution.text for caution in table.cautions),
-            *filter(None, (related,)),
-        ),
+        mind=("Bear in mind", *filter(None, (related,))),
         notes=(),
+        steps=(*table.cautions, *more_data, again),
         cards=tuple((question, text) for question, text in asked.items() if text),
         say=in_words_of(scored),
         **screen_table(table, scored, {x: y for x, y in words.items() if table.named(x)}),

@@ -16,7 +16,7 @@ from mlaut_races.study_race import StudyRace
 import mlaut
 from mlaut.analysis import Results, drawn_order, race, treat_missing, wilcoxon_test
 from mlaut.analysis.deciding.terms import Chosen
-from mlaut.analysis.deciding.verdict_table import Caution
+from mlaut.analysis.deciding.verdict_table import Step
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, RunInterrupted, StudyError
 from mlaut.experiments import Orchestrator, plan_study, study_status
@@ -253,14 +253,13 @@ def test_its_page_has_a_row_for_each_strategy(raced):
     assert {"stopped", *out.values()} == {word for word, _ in screen.verdicts} - {"may be best"}
 
 
-def test_what_to_do_first_is_worded_as_in_every_decision(raced):
+def test_what_to_do_begins_with_what_may_change_the_choice(raced):
     (section,) = make_report(raced / "study.h5").sections
-    first = Caution("a was not tuned.", "Tune a as well.", True)
-    told = replace(section, cautions=(first, Caution("b warned.", "Look into b.", False)))
+    first = Step("Tune a as well.", "a was not tuned.", True)
+    told = replace(section, cautions=(first, Step("Look into b.", "b warned.")))
     screen = section.race.screen(told)
-    assert screen.more[0] == "First tune a as well."
-    assert screen.mind[1:3] == ("a was not tuned.", "b warned.")
-    assert screen.cards[-1][1].startswith("Look into b. More datasets may tell")
+    assert screen.steps[:2] == told.cautions
+    assert screen.steps[2].to_do == "Add datasets."
     answered = replace(section.race, course=replace(section.race.course, answered=True))
     assert answered.screen(told).answer.startswith("Provisional: on datasets like these, ")
     assert answered.screen(section).answer.startswith("On datasets like these, ")

@@ -149,10 +149,10 @@ def test_a_decision_names_the_fewest_sources_that_it_rests_on():
     assert len(found.without) == 3
     assert found.certainty()[1].endswith("A stays first if any 2 datasets are left out.")
     few = replace(found, without=found.without[:1])
-    assert few.certainty()[1].endswith(
-        f"First place is shaky: without dataset {few.without[0]}, B leads."
-    )
-    assert replace(few, frame=few.frame.assign(verdict=["use", "avoid"])).doubt
+    shaky = f"First place is shaky: without dataset {few.without[0]}, B leads."
+    assert few.caveats() == (shaky,)
+    other = replace(few, frame=few.frame.assign(verdict=["use", "avoid"]))
+    assert other.caveats() == (f"{other.doubt}.",) == (f"Without {few.without[0]} B leads.",)
     labelled = compare(frame.assign(source=[n[:-1] for n in frame.index]), metric="accuracy")
     assert labelled.decision().without == ("solar/0", "solar/1")
     frame.index = [f"{'solar' if i % 2 else 'm4'}/{i}" for i in range(14)]

@@ -68,7 +68,7 @@ def contradictions(found, of):
     """Yield what two statements of a decision contradict each other in, by the printed texts."""
     frame, leader = found.frame, found.leader
     verdict, screen = frame["verdict"], found.headline()
-    answer, sure = screen[0], " ".join(found.certainty())
+    answer, sure = screen[0], " ".join((*found.certainty(), *(x.text for x in found.steps())))
     meanings = found.meanings()
     every = " ".join((*screen, sure))
 
@@ -124,7 +124,7 @@ def contradictions(found, of):
     yield from says(
         bool(all_agree) and "not by most others" in every, "all agree, and most others do not"
     )
-    if found.outlook and "chance to tell" in sure:
+    if found.outlook and "would hardly tell" in sure:
         rival = found.outlook.rival
         yield from says(verdict[rival] in (AVOID, BASELINE), "to be told from one to avoid")
         yield from says(

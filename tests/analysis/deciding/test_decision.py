@@ -21,7 +21,7 @@ from mlaut.analysis.deciding.decision import decide_study
 from mlaut.analysis.deciding.margins import gaps, margins
 from mlaut.analysis.deciding.outlook import chance_to_tell
 from mlaut.analysis.deciding.terms import chosen_now
-from mlaut.analysis.deciding.verdict_table import Caution, Check, Way
+from mlaut.analysis.deciding.verdict_table import Check, Step, Way
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report
 
@@ -146,15 +146,13 @@ def test_too_few_datasets_decide_nothing():
     assert found.headline() == (
         "Too few datasets to be sure (5, and at least 6 are needed). If you must choose now, use "
         "A. It is first on all 5 datasets. Other datasets may have another order.",
+        "What next? Add 1 more dataset. Then a difference can be shown, if all agree with these.",
     )
     assert found.frame.loc["B", ["won", "tied", "lost"]].tolist() == [0, 0, 5]
-    assert found.certainty()[1] == (
-        "Add 1 more dataset: then a difference can be shown, if all agree with these."
-    )
     mixed = table(n=5, A=0.0, B=0.3)
     mixed.iloc[0] = [0.1, 0.9]
-    assert decided(mixed).certainty()[1] == (
-        "Add at least 1 more dataset, and perhaps more: none is alone first on all of these."
+    assert decided(mixed).steps()[0].text == (
+        "Add at least 1 more dataset, and perhaps more. No single one is first on all of these."
     )
     none = pd.DataFrame({"A": [2, 2, 2, 2], "B": [1, 3, 1, 3], "C": [3, 1, 3, 1]}) / 10
     none = none.assign(D=[0.35, 0.35, 0.35, 0.05], A=[0.15, 0.15, 0.15, 0.15])
@@ -162,7 +160,7 @@ def test_too_few_datasets_decide_nothing():
     tied = table(n=5, A=0.0, B=0.3)
     tied.iloc[0] = 0.5
     assert "It is first on all 5 datasets" in decided(tied).answer()
-    assert decided(tied).certainty()[1].endswith("none is alone first on all of these.")
+    assert decided(tied).steps()[0].why.endswith("No single one is first on all of these.")
     first = "It is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08"
     assert first in ". ".join(decided(mixed).said(300))
     assert not {"P(best)", "groups"} & set(found.frame)
@@ -308,7 +306,7 @@ def test_where_averages_have_another_order_the_choice_by_them_is_named():
     assert found.first == ("A",)
     assert found.headline()[1] == (
         "By the average difference B would be first (accuracy 0.04 above A), but it is worse on 17 "
-        "of 20: the rank decides, which counts wins, not their size."
+        "of 20: the average rank decides, so how often it wins counts, not by how much."
     )
 
 
@@ -331,19 +329,18 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():
     frame = pd.DataFrame(rng.normal([0.82, 0.8], 0.03, (20, 2)), columns=["A", "B"])
     found = decided(frame.assign(C=0.3))
     assert found.best == ("A", "B")
-    told = "More datasets would hardly help: with 20 more like these, the chance "
-    told += "to tell A from B is below 10 %."
+    told = "Even 20 more like these would do so with a chance below 10 %."
     for chance in (0.01, 0.09, 0.11, 0.99):
         seen = replace(found, outlook=found.outlook._replace(chance=chance))
-        assert (told in seen.certainty()) == (chance < 0.1)
+        assert (told in seen.sentence()) == (chance < 0.1)
         assert ("the chance" in seen.sentence().replace(told, "")) is False
     slim = found.outlook._replace(chance=0.01)
     level = replace(found, outlook=slim, frame=found.frame.assign(verdict="may be best"))
-    tie = "A and B are close to a tie: try both on your own data."
-    assert f"{tie} {told}" in level.certainty()
+    tie = "Try A and B on your own data. They are close to a tie. More datasets would hardly tell "
+    assert level.steps()[0].text == f"{tie}A and B apart. {told}"
     sure = decided(table(A=0.0, B=0.2))
     assert sure.outlook is None
-    assert sure.certainty()[-1] == "More datasets are not needed for these verdicts."
+    assert sure.headline()[-1] == "What next? More datasets are not needed for these verdicts."
     fewest = decided(table(n=6, A=0.0, B=0.2))
     assert fewest.named("avoid") == ("B",)
     assert "not needed" not in fewest.sentence()  # a tie on one more dataset would change it
@@ -357,7 +354,7 @@ def test_the_forecast_learns_from_all_strategies_how_different_they_are():
     two = decided(pd.DataFrame(0.8 - 0.01 * near, columns=["A", "B"]))
     assert {*two.best} == {"A", "B"}
     assert two.outlook is None  # two strategies alone show no such thing
-    assert not any("chance to tell" in line or "not needed" in line for line in two.certainty())
+    assert not any("hardly tell" in line or "not needed" in line for line in two.headline())
 
 
 def of_folds(noise, seed):
@@ -378,17 +375,17 @@ def of_folds(noise, seed):
 def test_what_helps_more_datasets_or_folds(noise, unit):
     found = of_folds(noise, 5)
     assert len(found.best) == 2
-    pair = f"to tell {found.leader} from {found.outlook.rival}"
-    assert found.certainty()[-1].endswith(f"More {unit} would help most {pair}.")
+    pair = f"{found.leader} and {found.outlook.rival}"
+    assert found.steps()[-1].to_do == f"To tell {pair} apart, add {unit}."
     assert (found.outlook.folds > 0.5) == (unit != "datasets")
 
 
 def test_more_datasets_are_not_said_to_help_where_they_hardly_do():
     found = of_folds(0.01, 0)
     assert found.outlook.chance < 0.1
-    assert found.certainty()[-1] == (
-        "More datasets would hardly help: with 20 more like these, the chance to tell B from A "
-        "is below 10 %."
+    assert found.steps()[0].text == (
+        "More datasets would hardly tell B and A apart. Even 20 more like these would do so with "
+        "a chance below 10 %."
     )
 
 
@@ -427,30 +424,30 @@ def test_the_same_input_has_the_same_decision():
 
 def test_how_the_leader_was_run_makes_its_choice_provisional_and_comes_first():
     found = decided(table(A=0.0, B=0.2))
-    told = Caution("B was not tuned: this may change the choice.", "Tune B as well.", True)
+    told = Step("Tune B as well.", "B was not tuned: this may change the choice.", True)
     warned = replace(found, cautions=(told,))
-    assert warned.answer().startswith(
-        "Provisional: on datasets like these, use A. First tune B as well. "
+    assert warned.answer().startswith("Provisional: on datasets like these, use A. ")
+    assert warned.headline()[-3:] == (
+        "What next?",
+        "1. Tune B as well. B was not tuned: this may change the choice.",
+        "2. More datasets are not needed for these verdicts.",
     )
-    assert warned.caveats()[0] == told.text
-    assert warned.cards()[-1][0] == "What next?"
-    assert warned.certainty()[-1].startswith("More datasets are not needed")
     of_other = replace(found, cautions=(told._replace(of_choice=False),))
     assert of_other.answer() == found.answer()
-    assert of_other.certainty()[-1].startswith("Tune B as well. More datasets are not needed")
+    assert of_other.headline()[-3:] == warned.headline()[-3:]
 
 
 def test_what_next_names_a_step_where_nothing_has_to_be_mended():
     none = replace(decided(table(A=0.0, B=0.001, C=0.2)), outlook=None)
-    assert none.certainty()[-1] == "To tell the 2 that may be best apart, add datasets."
+    assert none.steps()[-1].text == "To tell the 2 that may be best apart, add datasets."
     fewest = decided(table(n=6, A=0.0, B=0.2))
-    assert fewest.certainty()[-1].startswith("Nothing has to be mended. For datasets of another")
+    assert fewest.steps()[0].text.startswith("Nothing has to be mended. For datasets of another")
 
 
 def test_show_begins_with_the_decision(capsys):
     compare(table(A=0.0, B=0.2), metric="accuracy").show()
     assert capsys.readouterr().out.startswith(
-        "On datasets like these, use A. Avoid B (accuracy 0.2 below A). No plan was stored "
+        "On datasets like these, use A. Avoid B (accuracy 0.2 below A). What next? More "
     )
 
 
@@ -587,7 +584,7 @@ def test_a_baseline_that_may_be_best_is_named_and_those_ruled_out_are_not_denied
 def test_rounding_to_single_precision_decides_nothing():
     scores = np.array([3 / 7, 4 / 7, 5 / 7, 6 / 7, 5 / 11, 6 / 11])
     found = decided(pd.DataFrame({"b": scores, "a": scores.astype(np.float32)}))
-    assert found.headline() == ("If you must choose now, use one of a and b (first together).",)
+    assert found.headline()[0] == "If you must choose now, use one of a and b (first together)."
 
 
 def test_what_adds_up_to_nothing_is_no_difference():
@@ -611,7 +608,7 @@ def test_a_reason_names_the_test_that_does_not_show_it():
     )
     assert "e by 1 of 3" in found.certainty()[1]
     versus = decided(pd.DataFrame(scores, columns=[*"abcde"]), question="control: a")
-    assert versus.certainty()[-1] == "To tell b and e from a, add datasets."
+    assert versus.steps()[-1].text == "To tell b and e from a, add datasets."
 
 
 def test_a_sentence_keeps_the_names_of_datasets():
@@ -768,7 +765,7 @@ def test_rounding_noise_promises_nothing():
     found = decided(frame)
     assert found.copies == (("A", "B"),)
     assert found.outlook is None
-    assert found.certainty()[-1] == "More datasets are not needed for these verdicts."
+    assert found.steps()[0].text == "More datasets are not needed for these verdicts."
     assert found.named("use") == ("A", "B")
     assert found.answer() == (
         "On datasets like these, use A (= B). Avoid C (accuracy 0.2 below A)."

@@ -257,7 +257,7 @@ def test_failed_strategies_are_left_out_and_named():
 
 def test_what_would_decide_is_told():
     close = folds_of((1, 10), {"A": 0.0, "B": 0.02, "C": 0.4}, 0.03)
-    text = compare(close).decision().certainty()[-1]
+    text = compare(close).decision().steps()[-1].text
     assert "repeats of the split" in text
     assert "A from B" in text or "B from A" in text
 
@@ -265,13 +265,13 @@ def test_what_would_decide_is_told():
 @pytest.mark.parametrize(
     ("shift", "told"),
     [
-        (0.01, "More repeats of the split would hardly tell"),
+        (0.01, "More repeats of the split would hardly help."),
         (0.2, "other analysis agrees"),
     ],
 )
 def test_folds_of_unknown_size_are_said_to_be_taken_as_cross_validation(shift, told):
     found = compare(folds_of(names={"A": 0.0, "B": shift})).decision()
-    text = " ".join(found.certainty())
+    text = found.sentence()
     assert "(10 test sets, taken as cross-validation)" in text
     assert told in text
     assert " 0 rows" not in text
