@@ -154,8 +154,10 @@ def prospects(table: VerdictTable) -> list[Step]:
     low = f"Even {n} more like these would do so with a chance below 10 %."
     step = Step(f"More {units} would hardly tell {both} apart.", low)
     if table.leader in table.named(OPEN):  # of one to use, the chance to be the best is large
-        tie = "They are close to a tie. " * (not failed)
-        step = Step(f"Try {both} on your own data.", f"{tie}{step.to_do} {low}")
+        tie = f"{both} are close to a tie: more {units} would hardly tell them apart."
+        n_best = len(table.best)
+        who = listed(table.best) if n_best <= _MOST_OTHER else f"the {n_best} that {OPEN}"
+        step = Step(f"Try {who} on your own data.", f"{step.to_do if failed else tie} {low}")
     told = [step] * slim
     by_folds = seen.folds > 1 / 2
     if by_folds or (seen.folds <= 1 / 2 and not slim):  # it may be unknown

@@ -336,8 +336,8 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():
         assert ("the chance" in seen.sentence().replace(told, "")) is False
     slim = found.outlook._replace(chance=0.01)
     level = replace(found, outlook=slim, frame=found.frame.assign(verdict="may be best"))
-    tie = "Try A and B on your own data. They are close to a tie. More datasets would hardly tell "
-    assert level.steps()[0].text == f"{tie}A and B apart. {told}"
+    tie = "Try A, B and C on your own data. A and B are close to a tie: more datasets would hardly "
+    assert level.steps()[0].text == f"{tie}tell them apart. {told}"
     sure = decided(table(A=0.0, B=0.2))
     assert sure.outlook is None
     assert sure.headline()[-1] == "What next? More datasets are not needed for these verdicts."
