@@ -191,13 +191,13 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     marked = grid.table.iloc[:, 0].astype(str).str.contains("[↑↓]").sum()
     known = max(sum(usual_name(x) is not None for x in labels), marked)
     texts = [x for x in g.columns if not g.columns[x].is_number and role_of(x)]
+    if not g.is_key([first]) or {*texts} - {first}:
+        return None
     told = {k: v for k, v in said.items() if k != "unused"}
     columns = [x for x in g.columns if x != first]
     own = [x for x in labels if same_metric(without_unit(x), g.metric)]
     plain = [x for x in columns if g.columns[x].is_number and not g.columns[x].strange]
     mixed = len(own) == 1 and not plain  # with settings in other rows
-    if not g.is_key([first]) or {*texts} - {first}:
-        return None
     around = {"strategy": ("columns",)}, {"dataset": ("rows",)}
     if (known <= max(1, len(labels) / 2) and not mixed) or (told and told not in around):
         return None
