@@ -335,7 +335,7 @@ def test_what_weakens_the_answer_is_one_list_at_its_head(tmp_path, draw_only):
     screen = screen_of(section)
     assert re.fullmatch("Why the doubt|Bear in mind", screen.mind[0])
     assert screen.mind[1].startswith("4 of 12 datasets may be related, by their names ('heart-0', ")
-    assert screen.mind[1].endswith("; if they count as one, the choice is the same.")
+    assert screen.mind[1].endswith("; if related ones count as one, the choice is the same.")
     assert "clusters" not in " ".join((screen.answer, *screen.more, *screen.mind, *screen.notes))
 
 

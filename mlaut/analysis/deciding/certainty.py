@@ -69,7 +69,7 @@ def _agree(table: VerdictTable) -> str:
     if unsure:
         texts.append(_unconfirmed(table, unsure))
     texts = texts or [
-        f"all agree, except {x.how.words} (above)"  # where `missing` tells it
+        f"not {x.how.words} (see above)"  # where `missing` tells it
         if x.how.treats and x.than
         else f"{x.how.words}, {differs(x, table, _MOST_OTHER)}"
         for x in table.checks
@@ -151,13 +151,12 @@ def prospects(table: VerdictTable) -> list[Step]:
     both = f"{table.leader} and {seen.rival}"
     slim = seen.chance < _SLIM
     failed = table.frame["failures"][[table.leader, seen.rival]].any()
-    low = f"Even {n} more like these would do so with a chance below 10 %."
-    step = Step(f"More {units} would hardly tell {both} apart.", low)
+    low = f"ith {n} more {units} like these, the chance to tell {{}} apart is below 10 %."
+    step = Step(f"More {units} would hardly help.", f"W{low.format(both)}")
     if table.leader in table.named(OPEN):  # of one to use, the chance to be the best is large
-        tie = f"{both} are close to a tie: more {units} would hardly tell them apart."
-        n_best = len(table.best)
+        n_best, tie = len(table.best), f"{both} are close to a tie: w{low.format('them')}"
         who = listed(table.best) if n_best <= _MOST_OTHER else f"the {n_best} that {OPEN}"
-        step = Step(f"Try {who} on your own data.", f"{step.to_do if failed else tie} {low}")
+        step = Step(f"Try {who} on your own data.", step.why if failed else tie)
     told = [step] * slim
     by_folds = seen.folds > 1 / 2
     if by_folds or (seen.folds <= 1 / 2 and not slim):  # it may be unknown
@@ -180,7 +179,7 @@ def _treated(table: VerdictTable, check: Check) -> str:
         return f"{how}, the verdicts are the same"
     kept = "is shown to be worse" if leader in check.without else "may still be best"
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
-    many = f"{len(names)} verdicts to avoid ({MARK}) are not confirmed"
+    many = f"{len(names)} of those to avoid ({MARK}) are not confirmed"
     few = f"{listed(names)} ({MARK}) {be(names)} not shown to be worse than {leader}"
     but = f", but {few if len(names) <= _MOST_OTHER else many}"
     return f"{how}, {leader} {kept}{but * bool(names)}"

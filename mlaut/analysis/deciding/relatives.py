@@ -80,5 +80,5 @@ def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
     doubted = [name for word in DOUBTED for name in table.named(word)]
     firm = replace(check, also=tuple(name for name in check.also if name not in doubted))
     if (found := differs(firm, table, _TOLD)) == "the same":
-        return f"{hint}; if they count as one, the choice is the same."
+        return f"{hint}; if related ones count as one, the choice is the same."
     return f"{hint}. If related ones count as one dataset, {found}."

@@ -23,6 +23,7 @@ SAY_SO = "say so with clusters, which may change the choice: they count as indep
 _MOST_GROUPS = 2  # groups of datasets in a hint
 _QUICKER = 0.5  # share of the time below which one strategy counts as quicker: times vary
 MARKED = "this verdict depends on how missing results are treated"
+PROVISIONAL = "until the first step of What next? is done, which may change the choice"
 LETTERS = "strategies that share a letter are not shown to differ"
 NOW = "If you must choose now"
 TWO_LINES = 200  # characters of an answer, as far as names allow
@@ -150,10 +151,10 @@ def _too_few(table: VerdictTable, letters: int) -> list[str]:
     where = every if table.n_first == n else f"{table.n_first or 'none'} of {n}"
     first = f"It is first {'by average rank, and ' * (table.n_first < n)}on {where} {unit(table)}"
     others = [x for x in map(str, table.frame.index.drop(name)) if x not in ahead]
-    rest = f"all others except {listed(ahead, MOST_CHOSEN)}" if ahead else "the others"
-    rest = others[0] if len(others) == 1 and not ahead else rest
-    size = sizes(table, others)
-    longer = [start, f"{first} ({rest}: {size} on average)", end]
+    rest = f"All others except {listed(ahead, MOST_CHOSEN)}" if ahead else "The others"
+    size, alone = sizes(table, others), len(others) == 1 and not ahead
+    rest = f"{others[0]} has" if alone else f"{rest} have"
+    longer = [start, first, f"{rest} {size} on average", end]
     return longer if size and len(". ".join(longer)) < letters else [start, first, end]
 
 
@@ -290,7 +291,7 @@ def trade_off(table: VerdictTable) -> str:
             return ""
         share = shares[name]
         how = f"{_range(share)} times slower" if share > 1 else f"{_range(1 / share)} times faster"
-        own, theirs = (f"{seconds[each]:.2g} s" for each in (name, table.leader))
+        own, theirs = (f"{seconds[each]:.3g} s" for each in (name, table.leader))
         took = f"trains {how} ({own} against {theirs} a fit)"
         return f"Trade-off: {name} {_loss(table, name)}, and {took}."
     return ""
@@ -372,7 +373,8 @@ def meanings(table: VerdictTable) -> dict[str, str]:
         known[verdict.AVOID] = "shown to be worse than the control"
         known[verdict.BASELINE] = "the control, with which the others are compared"
     own = {word: text for word, text in known.items() if table.named(word)}
-    return own | ({MARK: MARKED} if table.fragile else {})
+    own |= {MARK: MARKED} if table.fragile else {}
+    return own | ({"provisional": PROVISIONAL} if table.provisional else {})
 
 
 def notes(table: VerdictTable) -> tuple[str, ...]:

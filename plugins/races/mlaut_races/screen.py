@@ -73,7 +73,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         BASELINE: VERDICTS[BASELINE],
     }
     more_data = [Step("Add datasets.", "They may tell which is the best.")] * (len(left) > 1)
-    again = Step("If you need ranks and tests, run what was skipped: mlaut run --complete.")
+    again = Step("For ranks and tests of all pairs, run what was skipped: mlaut run --complete.")
     cost = race.cost_sentence()
     asked = {
         "How sure is it?": f"The risk that the best was stopped is at most {risk} %, although "

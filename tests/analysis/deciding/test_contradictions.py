@@ -124,7 +124,7 @@ def contradictions(found, of):
     yield from says(
         bool(all_agree) and "not by most others" in every, "all agree, and most others do not"
     )
-    if found.outlook and "would hardly tell" in sure:
+    if found.outlook and "chance to tell" in sure:
         rival = found.outlook.rival
         yield from says(verdict[rival] in (AVOID, BASELINE), "to be told from one to avoid")
         yield from says(

@@ -161,7 +161,7 @@ def test_too_few_datasets_decide_nothing():
     tied.iloc[0] = 0.5
     assert "It is first on all 5 datasets" in decided(tied).answer()
     assert decided(tied).steps()[0].why.endswith("No single one is first on all of these.")
-    first = "It is first by average rank, and on 4 of 5 datasets (B: accuracy 0.08"
+    first = "It is first by average rank, and on 4 of 5 datasets. B has accuracy 0.08"
     assert first in ". ".join(decided(mixed).said(300))
     assert not {"P(best)", "groups"} & set(found.frame)
     assert found.named("undecided") == tuple(found.frame.index)
@@ -244,7 +244,7 @@ def test_card_and_fold_tell_the_same_of_a_treatment():
     found = replace(decided(table(A=0.0, B=0.002, C=0.1)), without=())
     how = Way.treated("drop datasets", 31)
     found = replace(found, checks=(Check(how, (), (), ("C",)),))
-    assert found.certainty()[1] == "Partly: all agree, except on the 31 complete datasets (above)."
+    assert found.certainty()[1] == "Partly: not on the 31 complete datasets (see above)."
     told = "C is not shown to be worse than A"
     assert found.checks_frame().loc[how.words, "answer"] == told
     assert f"{how.words[:1].upper()}{how.words[1:]}, A may still be best" in found.sentence()
@@ -329,15 +329,15 @@ def test_what_more_datasets_would_tell_is_said_where_it_is_hardly_anything():
     frame = pd.DataFrame(rng.normal([0.82, 0.8], 0.03, (20, 2)), columns=["A", "B"])
     found = decided(frame.assign(C=0.3))
     assert found.best == ("A", "B")
-    told = "Even 20 more like these would do so with a chance below 10 %."
+    told = "With 20 more datasets like these, the chance to tell A and B apart is below 10 %."
     for chance in (0.01, 0.09, 0.11, 0.99):
         seen = replace(found, outlook=found.outlook._replace(chance=chance))
         assert (told in seen.sentence()) == (chance < 0.1)
         assert ("the chance" in seen.sentence().replace(told, "")) is False
     slim = found.outlook._replace(chance=0.01)
     level = replace(found, outlook=slim, frame=found.frame.assign(verdict="may be best"))
-    tie = "Try A, B and C on your own data. A and B are close to a tie: more datasets would hardly "
-    assert level.steps()[0].text == f"{tie}tell them apart. {told}"
+    tie = "Try A, B and C on your own data. A and B are close to a tie: with 20 more datasets like "
+    assert level.steps()[0].text == f"{tie}these, the chance to tell them apart is below 10 %."
     sure = decided(table(A=0.0, B=0.2))
     assert sure.outlook is None
     assert sure.headline()[-1] == "What next? More datasets are not needed for these verdicts."
@@ -354,7 +354,7 @@ def test_the_forecast_learns_from_all_strategies_how_different_they_are():
     two = decided(pd.DataFrame(0.8 - 0.01 * near, columns=["A", "B"]))
     assert {*two.best} == {"A", "B"}
     assert two.outlook is None  # two strategies alone show no such thing
-    assert not any("hardly tell" in line or "not needed" in line for line in two.headline())
+    assert not any("the chance to tell" in line or "not needed" in line for line in two.headline())
 
 
 def of_folds(noise, seed):
@@ -384,8 +384,8 @@ def test_more_datasets_are_not_said_to_help_where_they_hardly_do():
     found = of_folds(0.01, 0)
     assert found.outlook.chance < 0.1
     assert found.steps()[0].text == (
-        "More datasets would hardly tell B and A apart. Even 20 more like these would do so with "
-        "a chance below 10 %."
+        "More datasets would hardly help. With 20 more datasets like these, the chance to tell B "
+        "and A apart is below 10 %."
     )
 
 
@@ -427,6 +427,8 @@ def test_how_the_leader_was_run_makes_its_choice_provisional_and_comes_first():
     told = Step("Tune B as well.", "B was not tuned: this may change the choice.", True)
     warned = replace(found, cautions=(told,))
     assert warned.answer().startswith("Provisional: on datasets like these, use A. ")
+    assert "first step of What next?" in warned.meanings()["provisional"]
+    assert "provisional" not in found.meanings()
     assert warned.headline()[-3:] == (
         "What next?",
         "1. Tune B as well. B was not tuned: this may change the choice.",
