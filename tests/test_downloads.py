@@ -18,6 +18,7 @@ from mlaut.errors import DataError, MlautError
 
 OK = b"HTTP/1.1 200 OK\r\n"
 TEXT = b"a,b\n1,2\n"
+PACKED = gzip.compress(bytes(10**7), 9)  # before a test waits for it
 
 
 def _again(piece, pause=0.0):
@@ -50,10 +51,9 @@ LIES = {
     "nothing": lambda: [(b"", 0)],
     "to a file": lambda: _moved(b"file:///etc/passwd"),
     "round and round": lambda: _moved(b"?again"),
-    "packed": lambda: [
-        (OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(10**7), 9), 0)
-    ],
+    "packed": lambda: [(OK + b"Content-Encoding: gzip\r\n\r\n" + PACKED, 0)],
 }
+SLOW = ("silent", "slow", "slow head")
 
 
 class _Handler(socketserver.StreamRequestHandler):
@@ -70,16 +70,11 @@ class _Handler(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def liar(monkeypatch, tmp_path):
-    """A server that tells its ``lie``, and limits that a test reaches at once."""
+    """A server that tells its ``lie``, and limits of size that a test reaches at once."""
     monkeypatch.setenv("MLAUT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name, value in {
-        "_SILENCE": 0.2,
-        "_PATIENCE": 0.3,
-        "_PACE": 10**6,
-        "_HEADERS": 10**4,
-    }.items():
-        monkeypatch.setattr(downloads, name, value)
+    monkeypatch.setattr(downloads, "_PACE", 10**6)
+    monkeypatch.setattr(downloads, "_HEADERS", 10**4)
     for name in ("_MOST_RESULTS", "MOST_BYTES"):
         monkeypatch.setattr(downloads, name, 10**5)
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Handler)
@@ -96,6 +91,18 @@ def liar(monkeypatch, tmp_path):
     server.server_close()
 
 
+@pytest.fixture
+def hurry(monkeypatch):
+    """A function that shortens the limits of time for lies that take long: a load must not."""
+
+    def shorten(lie):
+        if lie in SLOW:
+            monkeypatch.setattr(downloads, "_SILENCE", 0.2)
+            monkeypatch.setattr(downloads, "_PATIENCE", 0.3)
+
+    return shorten
+
+
 def _loaded_by_another_package(url):
     with explained("uci/x", url, "cache"):
         pd.read_csv(url)
@@ -106,8 +113,9 @@ def _bundle(url):
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_is_one_line(liar, lie, tmp_path, monkeypatch):
+def test_a_lie_is_one_line(liar, hurry, lie, tmp_path, monkeypatch):
     liar.lie = LIES[lie]
+    hurry(lie)
     monkeypatch.setattr(opening, "MOST_MANIFEST", 10**5)
     for read in (_bundle, lambda url: downloaded(url, "made up"), _loaded_by_another_package):
         if read is _loaded_by_another_package and lie in ("cut off", "packed"):
@@ -131,8 +139,9 @@ def test_a_lie_is_one_line(liar, lie, tmp_path, monkeypatch):
         ("cut off", "sent 8 of 50 bytes"),
     ],
 )
-def test_the_cause_is_named(liar, lie, message):
+def test_the_cause_is_named(liar, hurry, lie, message):
     liar.lie = LIES[lie]
+    hurry(lie)
     with pytest.raises(DataError, match=message):
         downloaded(liar.url, "made up")
 
