@@ -353,8 +353,9 @@ def shown_alone(name: str, one: Decision | str) -> Alone:
     even = [x for x in near if verdict.is_baseline(x)]
     open_ = words.listed([x for x in near if x not in even], MOST_CHOSEN)
     if even:
-        open_ += f"; even {words.listed(even)}: the test sets are too few or too noisy to tell"
-    avoid = words.listed(one.named(verdict.AVOID), MOST_CHOSEN)
+        open_ += f"; even {words.listed(even)}: too few or too noisy test sets"
+    worse = (*one.named(verdict.AVOID), *one.named(verdict.BASELINE))
+    avoid = words.listed(worse, MOST_CHOSEN)
     cells = (name, use, open_.removeprefix("; "), avoid)
     return Alone(f"For data like {name}: {text[:1].lower()}{text[1:]}", cells)
 

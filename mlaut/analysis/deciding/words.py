@@ -179,7 +179,7 @@ def order(table: VerdictTable) -> str:
         gaps = "its missing result counts" if failed == 1 else f"its {failed} missing results count"
         return f"{how}, but {gaps} as last place"
     but = f", but it is worse on {lost} of {won + tied + lost}" * bool(lost > won)
-    return f"{how}{but}: the average rank decides, so how often it wins counts, not by how much"
+    return f"{how}{but}: the average rank among all decides, not the size of differences"
 
 
 def advice(table: VerdictTable) -> str:

@@ -306,7 +306,7 @@ def test_where_averages_have_another_order_the_choice_by_them_is_named():
     assert found.first == ("A",)
     assert found.headline()[1] == (
         "By the average difference B would be first (accuracy 0.04 above A), but it is worse on 17 "
-        "of 20: the average rank decides, so how often it wins counts, not by how much."
+        "of 20: the average rank among all decides, not the size of differences."
     )
 
 
