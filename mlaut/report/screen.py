@@ -36,6 +36,7 @@ class Row:
     name: str
     verdict: str
     mark: str  # of a verdict that depends on how missing results are treated
+    why: str  # a sentence where the numbers seem to contradict the verdict, else empty
     texts: tuple[tuple[str, bool], ...]  # and whether each is the best score on a dataset
     strip: str  # an <svg> element; empty without one
     edges: tuple[list[str], list[str]]  # lines of text
@@ -225,6 +226,7 @@ def _rows(
     wins = counts.fillna(0).astype(int).T.to_dict("list")
     letters = dict(zip(strips.dots.index, "ABC", strict=False))
     fragile = {*decision.fragile}
+    why = decision.frame.get("reason", counts["won"].map(lambda _: ""))
     rows, shares = {}, strips.across(strips.dots[list(cells)])
     for name, texts in cells.items():
         places = shares[name]
@@ -236,6 +238,7 @@ def _rows(
             name=name,
             verdict="" if decision.alone else str(decision.frame["verdict"][name]),
             mark=MARK * (name in fragile),
+            why=why[name],
             texts=texts,
             strip=_svg(strips, name, places.to_numpy(), inside.to_numpy()),
             edges=(left, right),

@@ -279,6 +279,17 @@ def test_what_a_row_says_is_not_said_again_above_it():
     assert [row.name for row in screen.rows if row.yardstick] == ["baseline"]
 
 
+def test_a_verdict_that_numbers_seem_to_contradict_has_its_reason(tmp_path, draw_only):
+    draw_only()
+    scores = table(14, {"A": 0.0, "B": 0.001, "C": 0.1}, noise=0.0)
+    scores.iloc[0, 1] = 1.0  # B is better on average, and worse on all others
+    section = make_report(scores, "accuracy").sections[0]
+    (row,) = [row for row in screen_of(section).rows if row.why]
+    assert row.why == section.decision.frame["reason"][row.name]
+    write_report(make_report(scores, "accuracy"), tmp_path / "page.html")
+    assert f'title="{row.why}"' in (tmp_path / "page.html").read_text()
+
+
 def test_a_copy_of_the_first_ties_with_it_everywhere():
     scores = table(12, {"a": 0, "b": 0.05, "c": 0.1})
     copied = scores.assign(copy=scores.iloc[:, 0])
