@@ -399,9 +399,9 @@ def legend(
     return told, [(x.header, x.title) for x in table.columns if x.title]
 
 
-def reading(decision: Decision, *, below: bool = False) -> str:
-    """Return the legend of the table of a decision as sentences."""
-    pairs = legend(decision_table(decision, below=below), decision.meanings())
+def reading(decision: Decision, *, below: bool = False, columns: bool = True) -> str:
+    """Return the legend of the table of a decision as sentences: verdicts, and its columns."""
+    pairs = legend(decision_table(decision, below=below), decision.meanings())[: 1 + columns]
     return " ".join(f"{word[:1].upper()}{word[1:]}: {text}." for x in pairs for word, text in x)
 
 

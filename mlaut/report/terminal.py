@@ -21,6 +21,7 @@ _NAMES = 40  # characters of the labels of a row; longer ones take several lines
 _HEADER = 10  # characters to which a header is broken, unless its cells are wider
 _SCREEN = 40  # lines of the first screen
 _MORE = 4  # names of columns for which there is no room; of more, only the number is told
+_COLUMNS = "What the columns mean: --format full."
 _FEWEST = 3  # rows of its table, however long the sentences are
 
 
@@ -49,9 +50,14 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
     decision = section.decision
     if decision is None:
         return lines
-    below = [*wrapped([reading(decision)]), "", "How sure"]
-    below += wrapped(decision.certainty())
-    n, space = len(decision.frame), room - len(lines) - len(below) - 2  # two blank lines
+    n = len(decision.frame)
+    for columns in (True, False):  # rows count more than what their columns mean
+        legend = [reading(decision, columns=columns), *[_COLUMNS] * (not columns)]
+        below = [*wrapped([" ".join(filter(None, legend))]), "", "How sure"]
+        below += wrapped(decision.certainty())
+        space = room - len(lines) - len(below) - 2  # two blank lines
+        if n + 2 <= space:
+            break
     table: list[str] = []
     for rows in range(min(n, max(space, _FEWEST)), 0, -1):
         shown = decision_table(decision, most=rows)

@@ -25,7 +25,7 @@ from mlaut.errors import AnalysisError, StoreError
 from mlaut.report import make_report, write_report
 from mlaut.report.drawing import figures, file_of, pictures
 from mlaut.report.shown import ShownTable
-from mlaut.report.terminal import as_text, lines_of
+from mlaut.report.terminal import as_text, first_screen, lines_of
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
 SETS = [f"set_{i}" for i in range(6)]
@@ -42,6 +42,19 @@ def written(report, tmp_path_factory):
     """Return a folder with all of the report, and the paths that `write_report` returned."""
     folder = tmp_path_factory.mktemp("written")
     return folder, write_report(report, folder)
+
+
+def test_a_terminal_has_all_rows_rather_than_what_columns_mean():
+    rng = np.random.default_rng(0)
+    means = 0.9 - 0.02 * np.arange(17)
+    frame = pd.DataFrame(rng.normal(means, 0.01, (20, 17)), columns=[*"ABCDEFGHIJKLMNOPQ"])
+    few, many = (make_report(frame[[*names]], "accuracy") for names in ("ABC", frame))
+    assert "Rank: the average place among 3" in first_screen(few)
+    screen = first_screen(many)
+    assert all(re.search(rf"^{name}  ", screen, re.M) for name in frame)
+    assert "Rank: " not in screen
+    assert "What the columns mean: --format full." in " ".join(screen.split())
+    assert "Rank: the average place among 17" in " ".join(as_text(many).split())
 
 
 def test_csv_is_unrounded(report, tmp_path):
