@@ -46,15 +46,15 @@ def written(report, tmp_path_factory):
 
 def test_a_terminal_has_all_rows_rather_than_what_columns_mean():
     rng = np.random.default_rng(0)
-    means = 0.9 - 0.02 * np.arange(17)
-    frame = pd.DataFrame(rng.normal(means, 0.01, (20, 17)), columns=[*"ABCDEFGHIJKLMNOPQ"])
+    means = 0.9 - 0.02 * np.arange(20)
+    frame = pd.DataFrame(rng.normal(means, 0.01, (20, 20)), columns=[*"ABCDEFGHIJKLMNOPQRST"])
     few, many = (make_report(frame[[*names]], "accuracy") for names in ("ABC", frame))
     assert "Rank: the average place among 3" in first_screen(few)
     screen = first_screen(many)
     assert all(re.search(rf"^{name}  ", screen, re.M) for name in frame)
     assert "Rank: " not in screen
     assert "What the columns mean: --format full." in " ".join(screen.split())
-    assert "Rank: the average place among 17" in " ".join(as_text(many).split())
+    assert "Rank: the average place among 20" in " ".join(as_text(many).split())
 
 
 def test_csv_is_unrounded(report, tmp_path):
