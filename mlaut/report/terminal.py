@@ -8,6 +8,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.verdicts import VERDICTS
 from mlaut.markup import counted, printable
 from mlaut.report.contents import Contents
@@ -50,15 +51,22 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
     decision = section.decision
     if decision is None:
         return lines
-    n = len(decision.frame)
+    n, table, below = len(decision.frame), list[str](), list[str]()
     for columns in (True, False):  # rows count more than what their columns mean
         legend = [reading(decision, columns=columns), *[_COLUMNS] * (not columns)]
         below = [*wrapped([" ".join(filter(None, legend))]), "", "How sure"]
         below += wrapped(decision.certainty())
         space = room - len(lines) - len(below) - 2  # two blank lines
-        if n + 2 <= space:
-            break
-    table: list[str] = []
+        if not columns or n < space:
+            table = _rows_within(section, decision, space)
+            if len(table) <= space and " more: " not in table[-1]:
+                break
+    return [*lines, "", *table, *below]
+
+
+def _rows_within(section: Section, decision: Decision, space: int) -> list[str]:
+    """Return the lines of the table with as many rows as have room, and which are hidden."""
+    n, table = len(decision.frame), list[str]()
     for rows in range(min(n, max(space, _FEWEST)), 0, -1):
         shown = decision_table(decision, most=rows)
         shown = replace(shown, labels=tuple(map(in_words_of(section.results), shown.labels)))
@@ -68,7 +76,7 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
         table += [f"... and {len(hidden)} more: {', '.join(counts)}"] * (rows < n)
         if len(table) <= space or rows <= _FEWEST:
             break
-    return [*lines, "", *table, *below]
+    return table
 
 
 def as_text(report: Contents) -> str:

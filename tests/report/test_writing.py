@@ -55,6 +55,10 @@ def test_a_terminal_has_all_rows_rather_than_what_columns_mean():
     assert "Rank: " not in screen
     assert "What the columns mean: --format full." in " ".join(screen.split())
     assert "Rank: the average place among 20" in " ".join(as_text(many).split())
+    long = frame[[*"ABCDEF"]].add_prefix("a strategy of two lines, which is long as ")
+    screen = first_screen(make_report(long, "accuracy"))
+    assert len(re.findall(r"^a strategy", screen, re.M)) == 6
+    assert len(screen.splitlines()) <= 40
 
 
 def test_csv_is_unrounded(report, tmp_path):
