@@ -97,8 +97,8 @@ def make_report(
     >>> report = make_report(table, "accuracy")
     >>> report.sections[0].title
     'accuracy of 2 strategies on 3 datasets'
-    >>> print(report.sections[0].decision.answer().partition("It is ")[2].partition(". ")[0])
-    first on all 3 datasets (B: accuracy 0.17 below A on average)
+    >>> print(report.sections[0].decision.answer().partition("It is ")[2].partition(". O")[0])
+    first on all 3 datasets. B has accuracy 0.17 below A on average
     """
     listed = [metric] if isinstance(metric, str) or not isinstance(metric, Iterable) else metric
     metrics = [item if isinstance(item, str) else find_metric(item) for item in listed if item]

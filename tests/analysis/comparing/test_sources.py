@@ -126,7 +126,7 @@ def test_a_decision_counts_sources_in_both_ways():
     assert not few.decided
     assert few.answer() == (
         "Too few sources to be sure (5, and at least 6 are needed). If you must choose now, use A. "
-        "It is first on all 5 sources (B: accuracy 0.2 below A on average). "
+        "It is first on all 5 sources. B has accuracy 0.2 below A on average. "
         "Other datasets may have another "
         "order."
     )
