@@ -10,6 +10,7 @@ import pandas as pd
 from mlaut.analysis import Comparison, Decision, Results, ResultTable, Robustness
 from mlaut.analysis.common.display import SCENARIOS
 from mlaut.analysis.comparing.one_comparison import OneComparison
+from mlaut.analysis.deciding.certainty import numbered
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.analysis.deciding.verdict_table import Step
 from mlaut.report.shown import ShownTable, reading
@@ -203,9 +204,9 @@ class Section:
 
     @cached_property
     def headline(self) -> tuple[str, ...]:
-        """Sentences of the decision, or else of the section."""
+        """Sentences of the decision, or else of the section, as of a race, and what to do next."""
         if (made := self.decision) is None:
-            return self.sentences
+            return (*self.sentences, *(numbered(self.cautions) if self.cautions else ()))
         return made.headline()
 
     @property

@@ -58,15 +58,15 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
         below += wrapped(decision.certainty())
         space = room - len(lines) - len(below) - 2  # two blank lines
         if not columns or n < space:
-            table = _rows_within(section, decision, space)
-            if len(table) <= space and " more: " not in table[-1]:
+            table, shown = _rows_within(section, decision, space)
+            if len(table) <= space and shown == n:
                 break
     return [*lines, "", *table, *below]
 
 
-def _rows_within(section: Section, decision: Decision, space: int) -> list[str]:
-    """Return the lines of the table with as many rows as have room, and which are hidden."""
-    n, table = len(decision.frame), list[str]()
+def _rows_within(section: Section, decision: Decision, space: int) -> tuple[list[str], int]:
+    """Return the lines of the table with as many rows as have room, and their number."""
+    n, table, rows = len(decision.frame), list[str](), 0
     for rows in range(min(n, max(space, _FEWEST)), 0, -1):
         shown = decision_table(decision, most=rows)
         shown = replace(shown, labels=tuple(map(in_words_of(section.results), shown.labels)))
@@ -76,7 +76,7 @@ def _rows_within(section: Section, decision: Decision, space: int) -> list[str]:
         table += [f"... and {len(hidden)} more: {', '.join(counts)}"] * (rows < n)
         if len(table) <= space or rows <= _FEWEST:
             break
-    return table
+    return table, rows
 
 
 def as_text(report: Contents) -> str:

@@ -151,10 +151,11 @@ def prospects(table: VerdictTable) -> list[Step]:
     both = f"{table.leader} and {seen.rival}"
     slim = seen.chance < _SLIM
     failed = table.frame["failures"][[table.leader, seen.rival]].any()
-    low = f"ith {n} more {units} like these, the chance to tell {{}} apart is below 10 %."
-    step = Step(f"More {units} would hardly help.", f"W{low.format(both)}")
+    chance = f"{n} more {units} like these, the chance to tell"
+    step = Step(f"More {units} would hardly help.", f"With {chance} {both} apart is below 10 %.")
     if table.leader in table.named(OPEN):  # of one to use, the chance to be the best is large
-        n_best, tie = len(table.best), f"{both} are close to a tie: w{low.format('them')}"
+        tie = f"{both} are close to a tie: with {chance} them apart is below 10 %."
+        n_best = len(table.best)
         who = listed(table.best) if n_best <= _MOST_OTHER else f"the {n_best} that {OPEN}"
         step = Step(f"Try {who} on your own data.", step.why if failed else tie)
     told = [step] * slim

@@ -260,6 +260,10 @@ def test_what_to_do_begins_with_what_may_change_the_choice(raced):
     screen = section.race.screen(told)
     assert screen.steps[:2] == told.cautions
     assert screen.steps[2].to_do == "Add datasets."
+    assert told.headline[-2:] == (
+        "1. Tune a as well. a was not tuned.",
+        "2. Look into b. b warned.",
+    )
     answered = replace(section.race, course=replace(section.race.course, answered=True))
     assert answered.screen(told).answer.startswith("Provisional: on datasets like these, ")
     assert answered.screen(section).answer.startswith("On datasets like these, ")
