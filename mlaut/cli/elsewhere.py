@@ -9,6 +9,7 @@ import click
 from mlaut import bundles, files_io
 from mlaut.cli.inputs import PATH, database_and_options
 from mlaut.cli.output import Answer, show
+from mlaut.errors import some_of
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
 
@@ -56,7 +57,7 @@ def publish(study: Path, output: Path, authors: Sequence[str], **options: str) -
     if kind_of(study) is Kind.STUDY and (file := study_file_beside(study)):
         show(f"{file} is not in it: 'mlaut publish {file}' lets others fit its strategies again")
     if nowhere:
-        show(f"nobody can load {', '.join(nowhere)}: --include all puts tables into the bundle")
+        show(f"nobody can load {some_of(nowhere)}: --include all puts tables into the bundle")
     answer = {"folder": output, "title": bundle.title, "digest": bundle.digest}
     return answer | {"files": list(bundle.files), "outside": outside, "nowhere": nowhere}
 

@@ -20,7 +20,7 @@ from mlaut.data.splits.splitting import (
 from mlaut.data.tables.collections import collection, collection_entries
 from mlaut.data.tables.folders import load_folder
 from mlaut.data.tables.frames import with_roles
-from mlaut.errors import DataError, nearest, with_checked_options
+from mlaut.errors import DataError, nearest, some_of, with_checked_options
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
 from mlaut.files_io.outcomes.study_records import extends
@@ -445,11 +445,11 @@ def list_datasets(
     infos = FilesIO(database).dataset_infos(group)
     study = StudyStore(database)
     if not infos and study.exists:
-        names = ", ".join(study.datasets) or "none yet"
         inputs = {str(run["input"]) for run in study.runs if run.get("input")}
         where = f"; their tables are in {', '.join(sorted(inputs))}" if inputs else ""
         raise DataError(
-            f"{database}: a study, not a database of datasets; its datasets are {names}{where}"
+            f"{database}: a study, not a database of datasets; its datasets are "
+            f"{some_of(study.datasets)}{where}"
         )
     return [_row(info, info.path, info.metadata.get("source", "")) for info in infos]
 

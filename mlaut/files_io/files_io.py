@@ -12,7 +12,7 @@ from typing import Any, Literal
 import h5py
 import numpy as np
 
-from mlaut.errors import DataError, StoreError, nearest
+from mlaut.errors import DataError, StoreError, nearest, some_of
 from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.safe_files.lock import lock_path, locked
 from mlaut.files_io.safe_files.names import from_h5, note_names, noted_names, to_h5
@@ -623,7 +623,7 @@ class FilesIO:
         path = "/" + "/".join(_parts(hdf5_group))
         if path != "/" and path not in file:
             groups = sorted({group.parent.name for group in _datasets(file["/"])})
-            hint = nearest(path, groups) or f"; its groups are {', '.join(groups) or 'none'}"
+            hint = nearest(path, groups) or f"; its groups are {some_of(groups)}"
             raise DataError(f"{self.path}: no group {hdf5_group!r}{hint}")
         key, names = ("paths", path), lambda: [group.name for group in _datasets(file[path])]
         return [*read_once(file, key, names, lambda paths: 100 * len(paths))]

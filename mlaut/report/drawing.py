@@ -33,6 +33,7 @@ from mlaut.analysis.plots.decision_plot import MARKS
 from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
+from mlaut.errors import some_of
 from mlaut.former_names import of_plugin
 from mlaut.markup import counted, printable
 from mlaut.report.records import Section
@@ -303,11 +304,12 @@ def _times(section: Section) -> _Made | None:
     if timed.empty:
         return None
     front = pareto_front(timed[name], timed["training seconds"], greater_is_better=up)
-    out = ", ".join(map(str, table.index[table[name].isna()]))
+    without = table.index[table[name].isna()]
+    out = f" Without a {name}, and not shown: {some_of(without)}." if len(without) else ""
     drawn = timed[timed.index.isin([*timed.index[:_MOST_DRAWN], *front])]
     caption = (
         f"{name} against mean seconds to tune and fit. In bold, those that no other strategy beats "
-        f"in both.{f' Without a {name}, and not shown: {out}.' if out else ''}{_best(timed)}"
+        f"in both.{out}{_best(timed)}"
     )
     y, seconds = drawn[name], drawn["training seconds"]
     figure = time_plot(y, seconds, greater_is_better=up, score_name=name)

@@ -15,6 +15,7 @@ import pandas as pd
 
 from mlaut.analysis import budget_use
 from mlaut.analysis.deciding.words import scheme_in_words
+from mlaut.errors import some_of
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
@@ -117,7 +118,7 @@ def study_state(study: StudyStore) -> State:
     for entry in study.strategies:
         if score := entry.metadata.get("tunes_by"):
             scores.setdefault(str(score), []).append(entry.name)
-    lines += [f"Tuned by {score}: {', '.join(names)}." for score, names in scores.items()]
+    lines += [f"Tuned by {score}: {some_of(names)}." for score, names in scores.items()]
     if warned := sum(bool(record.get("warnings")) for record in details):
         lines.append(f"{counted(warned, 'cell')} warned in fitting: see the table of warnings.")
     missing = counts.get(Status.MISSING, 0)

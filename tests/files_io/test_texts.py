@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 
 from mlaut.files_io.safe_files import texts
-from mlaut.files_io.safe_files.texts import append_log, get_labels, get_log, put_labels
+from mlaut.files_io.safe_files.texts import (
+    append_log,
+    encoding_of,
+    get_attributes,
+    get_labels,
+    get_log,
+    put_attributes,
+    put_labels,
+)
 
 
 @pytest.fixture
@@ -52,3 +60,14 @@ def test_more_labels_or_records_than_anything_needs_are_not_read(file, monkeypat
     with pytest.raises(ValueError, match="/log has more JSON than anything needs"):
         get_log(file, "log")
     np.testing.assert_array_equal(file["labels"][...], np.arange(20))
+
+
+def test_attributes_are_read_as_h5py_reads_them(file):
+    put_attributes(file, {"encoding-type": "text", "count": 3, "name": "ä"})
+    file.attrs["share"] = 0.5
+    file.attrs["fixed"] = np.bytes_(b"some bytes")
+    group = file.create_group("plain")
+    assert get_attributes(file) == {**file.attrs, "fixed": "some bytes"}
+    group.attrs["several"] = [1, 2]
+    assert get_attributes(group)["several"].tolist() == [1, 2]
+    assert (encoding_of(file), encoding_of(group)) == ("text", "")

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.results.results import Results
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, some_of
 from mlaut.markup import counted
 from mlaut.records import NOT_RUN, Status
 
@@ -154,7 +154,7 @@ def _without(results: Results, what: str, drop: np.ndarray, why: str) -> Results
         )
     if len(kept) == len(names):
         return results
-    gone = ", ".join(name for name, out in zip(names, drop, strict=True) if out)
+    gone = some_of(name for name, out in zip(names, drop, strict=True) if out)
     count = f"{len(names) - len(kept)} of {len(names)} {what} left out"
     chosen: dict[str, Any] = {what: kept}
     return replace(
@@ -217,7 +217,7 @@ def _without_too_large(results: Results) -> Results:
 def _without_empty(results: Results) -> Results:
     """Return results without the strategies that have none: values for them would be a copy's."""
     empty = np.all(np.isnan(results.cells), axis=(0, 2, 3))
-    names = ", ".join(name for name, none in zip(results.strategies, empty, strict=True) if none)
+    names = some_of(name for name, none in zip(results.strategies, empty, strict=True) if none)
     return _without(results, "strategies", empty, f"no {results.metric.name} of {names} anywhere")
 
 
@@ -276,7 +276,7 @@ def _filled(results: Results, values: np.ndarray, words: str, gap: str = "") -> 
             "is missing too: leave these datasets out, or choose another treatment"
         )
     count = counted(int(holes.sum()), "missing cell")
-    note = f"{count} of {', '.join(with_holes(results))} got {words}"
+    note = f"{count} of {some_of(with_holes(results))} got {words}"
     cells = np.where(holes, results.metric.loss(losses), results.cells)
     return replace(
         results,

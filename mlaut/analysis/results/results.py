@@ -16,7 +16,7 @@ from mlaut.analysis.common.numerics import RELATIVE_NOISE, SINGLE_NOISE
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results import study_results, tables
 from mlaut.analysis.scores.base import MLautScore
-from mlaut.errors import AnalysisError, MissingCellsError, with_checked_options
+from mlaut.errors import AnalysisError, MissingCellsError, some_of, with_checked_options
 from mlaut.lazy import pd
 from mlaut.markup import counted
 from mlaut.records import Block, Status
@@ -630,7 +630,7 @@ True or False, or the name of a metric
 
     def notes_text(self) -> tuple[str, ...]:
         """Return the notes, and a note on each group of datasets that are the same table."""
-        same = (f"the same table: {', '.join(names)}" for names in self.duplicates)
+        same = (f"the same table: {some_of(names)}" for names in self.duplicates)
         return (*self.notes, *same)
 
     def to_frame(self) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import numpy as np
 from mlaut.analysis.common.arguments import positions, shown
 from mlaut.analysis.scores.base import CellScores, MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, some_of
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.lazy import pd
@@ -45,7 +45,7 @@ def of_study(
         if chosen is None or name in chosen:
             by_source.setdefault(source, []).append(name)
     for source, of_source in by_source.items():
-        notes.append(f"imported from {source}, not run here: {', '.join(of_source)}")
+        notes.append(f"imported from {source}, not run here: {some_of(of_source)}")
     clusters = _sealed_clusters(study)
     return of_blocks(
         kind, blocks, score, chosen, load_block=study.block, notes=notes, clusters=clusters
@@ -114,7 +114,7 @@ def _of_task(blocks: Iterable[Block], score: MLautScore, notes: list[str]) -> It
         else:
             others[block.dataset] = None
     if others:
-        notes.append(f"{score.name} is for {score.task}; left out: {', '.join(others)}")
+        notes.append(f"{score.name} is for {score.task}; left out: {some_of(others)}")
 
 
 def of_blocks(
@@ -140,8 +140,8 @@ def of_blocks(
     names, never = _strategy_names(scored, strategies)
     notes = list(notes)
     if never:
-        notes.append(f"tried on none of the datasets, left out: {', '.join(never)}")
-    gaps = (f"{', '.join(never)} left out: tried on none",) if never else ()
+        notes.append(f"tried on none of the datasets, left out: {some_of(never)}")
+    gaps = (f"{some_of(never)} left out: tried on none",) if never else ()
     if score.average and any(part.n_test.size > 1 for part in scored):
         notes.append(
             "several test sets share training rows: standard errors of scenario (a) are "

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
 from mlaut.data.tables.images import image_folders
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
-from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of, refuse_unknown
+from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of, refuse_unknown, some_of
 from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.pairs import HDF5
 from mlaut.files_io.tables.tables import (
@@ -238,7 +238,7 @@ def folder_tables(
     together = {name: Unread(partial(_load_parts, parts, roles)) for name, parts in parted.items()}
     if twice := [row["file"] for row in rows if row["name"] in together]:
         warnings.warn(
-            f"{folder}: left out: {', '.join(twice)}, since there are training and test parts of "
+            f"{folder}: left out: {some_of(twice)}, since there are training and test parts of "
             f"that name; {MANIFEST} chooses other files",
             UnusableWarning,
             stacklevel=3,

@@ -376,7 +376,7 @@ def _with_groups(
     texts = dict(notes)
     for strategy, lacking in without.items():
         if strategy.needs_groups():
-            failing = f"; fails without a column of that role: {', '.join(lacking)}"
+            failing = f"; fails without a column of that role: {some_of(lacking)}"
             note = "its own folds get the role group" + failing * bool(lacking)
             texts[strategy.name] = (*texts.get(strategy.name, ()), note)
     return texts
@@ -439,7 +439,7 @@ def _without_weights(applied: Applied) -> Iterator[StrategyError]:
         if unable:
             yield StrategyError(
                 f"dataset {info.name!r} has weights, and fit takes no sample_weight in "
-                f"{', '.join(unable)}; leave {'them' if len(unable) > 1 else 'it'} out, or give "
+                f"{some_of(unable)}; leave {'them' if len(unable) > 1 else 'it'} out, or give "
                 "the column of weights the role ignore"
             )
 
@@ -463,7 +463,7 @@ def _not_taken(applied: Applied) -> Iterator[StrategyError]:
                 names[strategy.name] = None
     for (*_, way), (subject, names) in refused.items():
         yield StrategyError(
-            f"{subject}, which {', '.join(names)} cannot take; {way}, or leave it out"
+            f"{subject}, which {some_of(names)} cannot take; {way}, or leave it out"
         )
 
 

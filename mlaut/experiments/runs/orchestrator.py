@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mlaut.errors import StrategyError, StudyError, nearest, with_checked_options
+from mlaut.errors import StrategyError, StudyError, nearest, some_of, with_checked_options
 from mlaut.estimators import MlautEstimator, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.experiments.engines.engine import Engine, LocalEngine
@@ -284,7 +284,7 @@ class Orchestrator:
         missing = [name for name in names if name not in stored]
         if missing:
             raise StudyError(
-                f"{study.path}: no split of {', '.join(missing)}; call Data.split_datasets first"
+                f"{study.path}: no split of {some_of(missing)}; call Data.split_datasets first"
             )
         if not names:
             raise StudyError(f"{study.path}: no dataset to run on; call Data.split_datasets first")
@@ -312,7 +312,7 @@ def _names_of(strategies: Any, study: StudyStore) -> list[str]:
                 names = [strategy.name for strategy in as_strategies(item)]
         inside = [name for name in names if name in stored]
         if not inside:
-            hint = nearest(item, stored) or f"; it has {', '.join(stored)}"
+            hint = nearest(item, stored) or f"; it has {some_of(stored)}"
             raise StrategyError(f"{study.path}: no strategy of the study is called {item!r}{hint}")
         chosen += inside
     return chosen

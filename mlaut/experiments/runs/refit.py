@@ -74,7 +74,7 @@ def usable_strategies(
             why.setdefault(reason, []).append(entry.name)
         else:
             usable.append(strategy)
-    left_out = [f"{', '.join(names)}: {reason}" for reason, names in why.items()]
+    left_out = [f"{some_of(names)}: {reason}" for reason, names in why.items()]
     if not usable:
         raise StudyError(f"{study.path}: nothing can be fitted again: {'; '.join(left_out)}")
     return usable, left_out

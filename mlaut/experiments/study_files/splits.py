@@ -56,7 +56,7 @@ def complete_splits(
             "Data.split_datasets(..., overwrite=True)"
         )
     if kept:
-        of = ", ".join(entry.name for entry in kept)
+        of = some_of(entry.name for entry in kept)
         warnings.warn(f"{of}: their stored split stays ({known})", UserWarning, stacklevel=5)
 
 
@@ -73,7 +73,7 @@ def _scheme_of(stored: Mapping[str, files_io.SplitEntry], new: Iterable[Any], pa
     except (ValueError, DataError):
         raise StudyError(
             f"{path}: its datasets are split as {', '.join(sorted(schemes))}; name the split of "
-            f"the new ones ({', '.join(new)}), for example split='kfold_by_role(5)': those that "
+            f"the new ones ({some_of(new)}), for example split='kfold_by_role(5)': those that "
             "are split keep what they have"
         ) from None
     return scheme
@@ -114,6 +114,6 @@ def warn_left_out(unusable: Iterable[DataError]) -> None:
         before, name, after = [*_OF_DATASET.split(str(error), maxsplit=1), "", ""][:3]
         reasons.setdefault((before, after), []).append(name)
     for (before, after), (first, *others) in reasons.items():
-        same = f" (the same for {', '.join(others)})" if others else ""
+        same = f" (the same for {some_of(others)})" if others else ""
         name = f"dataset {first}" if first else ""
         warnings.warn(f"left out: {before}{name}{same}{after}", UnusableWarning, stacklevel=3)

@@ -25,6 +25,7 @@ import h5py
 import numpy as np
 
 from mlaut.errors import StoreError
+from mlaut.files_io.safe_files.texts import encoding_of
 
 BLOCK = 512  # bytes before the HDF5 content: HDF5 looks for its signature at 0, 512, 1024 ...
 LIST = "mlaut-seal"
@@ -99,7 +100,7 @@ def _stretches(group: Any, kind: bytes = b"") -> Iterator[tuple[int, int]]:
         item = h5py.h5o.open(group, name)
         if isinstance(item, h5py.h5g.GroupID):
             body = kind == b"body" or (kind == b"mlaut-table" and name == b"body")
-            told = "body" if body else h5py.Group(item).attrs.get("encoding-type", "")
+            told = "body" if body else encoding_of(item)
             yield from _stretches(item, str(told).encode())
         elif isinstance(item, h5py.h5d.DatasetID) and (
             kind in (b"mlaut-outcomes", b"body", b"csr_matrix")

@@ -6,7 +6,7 @@ from itertools import pairwise
 import h5py
 import numpy as np
 
-from mlaut.errors import MlautError, StoreError
+from mlaut.errors import MlautError, StoreError, some_of
 from mlaut.files_io.outcomes.journal import index_journal, kept_journals
 from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry, foreign_sources
 from mlaut.files_io.safe_files.changes import change_path
@@ -17,7 +17,7 @@ from mlaut.files_io.studies.study import StudyStore
 from mlaut.files_io.studies.study_arrays import tested_rows
 from mlaut.files_io.studies.study_layout import PREDICTIONS, SPLITS, arrays_of, strategies_of
 from mlaut.held import leftovers
-from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, not_distributions
+from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, Status, not_distributions
 
 
 def problems_of(study: StudyStore) -> Iterator[tuple[str, str]]:
@@ -33,7 +33,7 @@ def problems_of(study: StudyStore) -> Iterator[tuple[str, str]]:
             strategies = strategies_of(file)
             names = [from_h5(name) for name in file[SPLITS]]
             if stray := {from_h5(name) for name in file[PREDICTIONS]} - set(names):
-                yield "study", f"outcomes of datasets without split: {', '.join(sorted(stray))}"
+                yield "study", f"outcomes of datasets without split: {some_of(sorted(stray))}"
             for name in names:
                 for problem in _dataset_problems(study, file, name, strategies):
                     yield f"dataset {name!r}", problem
@@ -48,11 +48,13 @@ def _dataset_problems(
         arrays = arrays_of(file, name)
         yield from _split_problems(arrays.entry)
         if unknown := set(arrays.names) - {entry.name for entry in strategies}:
-            names = ", ".join(sorted(unknown))
+            names = some_of(sorted(unknown))
             yield f"outcomes of strategies that the study does not know: {names}"
         block, torn = arrays.block()
+        lost = np.zeros_like(torn)
         # A run that clears cells has such ones for a moment.
-        lost = (holder_of(study.path) is None) & arrays.without_status()
+        if (block.status == Status.MISSING).any() and holder_of(study.path) is None:
+            lost = arrays.without_status()
         status = "its outcome is whole, but its status is lost"
         for what, cells in (("its checksum does not hold", torn), (status, lost)):
             for s, repeat, fold in np.argwhere(cells).tolist():

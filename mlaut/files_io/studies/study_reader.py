@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import h5py
 import numpy as np
 
-from mlaut.errors import StoreError, StudyError
+from mlaut.errors import StoreError, StudyError, some_of
 from mlaut.files_io.outcomes.journal import JournalIndex, index_journal
 from mlaut.files_io.outcomes.study_records import (
     TRACES,
@@ -196,7 +196,7 @@ class StudyReader:
             groups = {f"{e.path.strip('/').rpartition('/')[0]}/" for e in entries.values()}
             raise StudyError(
                 f"{self.path}: no dataset came from the group {group!r}, only from "
-                f"{', '.join(map(repr, sorted(groups)))}"
+                f"{some_of(map(repr, sorted(groups)))}"
             )
         return inside
 

@@ -24,7 +24,13 @@ from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError, StoreError, nearest, shortened, some_of
 from mlaut.files_io.safe_files.names import from_h5, plain_names
 from mlaut.files_io.safe_files.seal import read_once
-from mlaut.files_io.safe_files.texts import get_json, put_attributes, put_json
+from mlaut.files_io.safe_files.texts import (
+    encoding_of,
+    get_attributes,
+    get_json,
+    put_attributes,
+    put_json,
+)
 from mlaut.files_io.safe_files.untrusted import opened
 from mlaut.files_io.tables.arrays import (
     array_fingerprint,
@@ -423,7 +429,7 @@ def _repeated_rows(dataset: Dataset) -> int:
 
 def is_dataset(item: Any) -> bool:
     """Return whether a member of a file is a stored dataset."""
-    return isinstance(item, h5py.Group) and item.attrs.get("encoding-type") == ENCODING
+    return isinstance(item, h5py.Group) and encoding_of(item) == ENCODING
 
 
 def get_info(group: h5py.Group) -> DatasetInfo:
@@ -441,7 +447,8 @@ def get_info(group: h5py.Group) -> DatasetInfo:
 def _info(group: h5py.Group, path: str) -> DatasetInfo:
     name = from_h5(path.rpartition("/")[2])
     try:
-        version = int(group.attrs["encoding-version"])
+        attributes = get_attributes(group)
+        version = int(attributes["encoding-version"])
         if version > VERSION:
             raise StoreError(
                 f"{group.file.filename}: dataset {name!r} has version {version} of its encoding, "
@@ -449,7 +456,7 @@ def _info(group: h5py.Group, path: str) -> DatasetInfo:
             )
         about = get_json(group, "about", None)
         roles = plain_roles(about.pop("roles", {}))
-        repeated = group.attrs.get("repeated_rows")
+        repeated = attributes.get("repeated_rows")
         repeated = None if repeated is None else int(repeated)
         about["shape"] = tuple(map(int, about.get("shape", ())))
         info = DatasetInfo(path=path, roles=roles, repeated_rows=repeated, **about)

@@ -27,7 +27,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
-from mlaut.files_io.safe_files.texts import put_attributes
+from mlaut.files_io.safe_files.texts import get_attributes, put_attributes
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, stored_array
 from mlaut.files_io.tables import encodings
 from mlaut.lazy import pd
@@ -214,9 +214,10 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
     """
     where = f"{group.file.filename}: dataset {dataset or group.name!r}"
     with _damage_explained(where, "its layout"):
-        if group.attrs[ENCODING] != "mlaut-table":
-            raise ValueError(f"encoding {group.attrs[ENCODING]!r}")
-        _check_version(group, where, group.attrs)
+        about = get_attributes(group)
+        if about[ENCODING] != "mlaut-table":
+            raise ValueError(f"encoding {about[ENCODING]!r}")
+        _check_version(group, where, about)
         check_together(group)
     with _damage_explained(where, "the index of its columns"):
         columns = encodings.decode_index(_get(group["columns"], where))
@@ -255,7 +256,7 @@ def _read_body(
 
 
 def _get(group: h5py.Group, where: str) -> encodings.Element:
-    about = {key: plain_names(value) for key, value in group.attrs.items()}
+    about = {key: plain_names(value) for key, value in get_attributes(group).items()}
     _check_version(group, where, about)
     stored = {name.decode(): h5py.h5o.open(group.id, name) for name in group.id}
     groups = {key: item for key, item in stored.items() if isinstance(item, h5py.h5g.GroupID)}
