@@ -1,4 +1,4 @@
-"""Text that is safe for terminals, Markdown and spreadsheets, and tables for notebooks."""
+"""Text that is safe for terminals, Markdown and spreadsheets, in notebooks, or beside a module."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import html
 import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +30,13 @@ def counted(n: int, noun: str, many: str = "") -> str:
     ('1 dataset', '0 cells', '2 strategies')
     """
     return f"{n} {noun if n == 1 else many or noun + 's'}"
+
+
+def beside(module: str) -> dict[str, Any]:
+    """Return the content of the TOML file that has the texts of a module, given its file."""
+    import tomllib  # not at `import mlaut`, which is to be quick
+
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text("utf-8"))
 
 
 def printable(text: str, kept: str = "\n\t") -> str:

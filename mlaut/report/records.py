@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -13,10 +14,15 @@ from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.certainty import numbered
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.analysis.deciding.verdict_table import Step
+from mlaut.markup import beside
 from mlaut.report.shown import ShownTable, reading
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables
 MOST_ROWS = 60  # rows of a table in text and Markdown; HTML and CSV have all
+
+
+_Make = Callable[[Any], pd.DataFrame | None]
+_Shown = Callable[[Any, Any], pd.DataFrame | ShownTable]
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class ReportTable:
     make : callable
         Returns the unrounded table of a `Section` (or of a study, in `mlaut.report.state`), or None
         where there is nothing to show.
-    forms : tuple of str
+    forms : sequence of str
         Forms that show the table: `PAGE`, `TEXT`, `LATEX`. Each table is a CSV file too.
     caption, heading, fold : str
         Caption; heading above it on the page; and text of the fold that hides it there. They may
@@ -49,16 +55,27 @@ class ReportTable:
     """
 
     name: str
-    make: Callable[[Any], pd.DataFrame | None]
-    forms: tuple[str, ...] = ()
+    make: _Make
+    forms: Sequence[str] = ()
     caption: str = ""
     _: KW_ONLY
     heading: str = ""
     fold: str = ""
     needs: str = ""
-    shown: Callable[[Any, Any], pd.DataFrame | ShownTable] = lambda _, frame: frame
+    shown: _Shown = lambda _, frame: frame
     part: str = ""
     alone: bool = False
+
+
+def described(
+    module: str, make: Mapping[str, _Make], shown: Mapping[str, _Shown] = MappingProxyType({})
+) -> tuple[ReportTable, ...]:
+    """Return tables by the functions that make them; the rest is in the TOML file of the module."""
+    about, as_made = beside(module), ReportTable.shown
+    return tuple(
+        ReportTable(name, function, shown=shown.get(name, as_made), **about.get(name, {}))
+        for name, function in make.items()
+    )
 
 
 class Made(Mapping[str, pd.DataFrame]):
@@ -200,7 +217,9 @@ class Section:
         scenario = "(c)" if self.decision is None else self.decision.scenario
         words = {"metric": self.scored.metric.name, "correction": correction, "reading": told}
         leader = "" if self.decision is None else self.decision.first[0]
-        return words | {"scenario": scenario, "what": SCENARIOS[scenario], "leader": leader}
+        known = "; ".join(f"{each}: {what}" for each, what in SCENARIOS.items())
+        words |= {"scenario": scenario, "what": SCENARIOS[scenario], "scenarios": known}
+        return words | {"leader": leader}
 
     @cached_property
     def headline(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, CONSIDERED, EQUAL, OPEN, USE, VERDICTS
 from mlaut.analysis.deciding.words import probability, sizes, unit
 from mlaut.analysis.results.results import Results
+from mlaut.markup import beside
 
 _FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
 _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals
@@ -231,72 +232,8 @@ def decision_groups(decision: VerdictTable) -> list[tuple[str, list[str], bool]]
     return groups
 
 
-# Columns of a decision, with their units and meanings. Words in braces are those of the decision.
-COLUMNS = (
-    TableColumn(
-        "average rank",
-        "rank",
-        title="the average place among {k}; 1 is best",
-        long="average\nrank",
-    ),
-    TableColumn(
-        "mean {metric}",
-        "{metric}",
-        title="the average; {side} is better{partly}",
-        long="average\n{metric}",
-    ),
-    TableColumn(
-        "low", "interval", title="the {sure} interval of the {metric}", long="{sure}\ninterval"
-    ),
-    TableColumn(
-        "won",
-        "won/tied/lost",
-        title="{units} on which it is better, equal and worse than {first}{most}{both}",
-    ),
-    TableColumn(
-        "ran",
-        "datasets",
-        title="on how many it ran; the last may have begun before it was stopped",
-    ),
-    TableColumn(
-        "difference",
-        "difference",
-        "+",
-        title="its {metric} minus that of {first}, the average{ran}",
-        long="difference\nto {who}",
-    ),
-    TableColumn("difference low", "its interval", title="the {sure} interval of the difference"),
-    TableColumn(
-        "ratio",
-        "ratio",
-        title="its {metric} divided by that of {first}, the geometric mean{ran}; below 1 is better",
-        long="ratio\nto {who}",
-    ),
-    TableColumn(
-        COST,
-        COST,
-        title="how far its average {metric} is from that of the best, at most ({sure} sure)",
-        long="costs\nat most",
-    ),
-    TableColumn("spread", "spread", title="the standard deviation of the repeats"),
-    TableColumn(
-        "training seconds",
-        "seconds to train",
-        "s",
-        title="for one fit, the average",
-        long="seconds\nto train",
-    ),
-    TableColumn(
-        "failures", "missing", title="datasets without a result; each counts as last place"
-    ),
-    TableColumn(
-        "P(best)",
-        "chance",
-        "P",
-        title="{chance}; tests say which may be best: of these, use the likeliest",
-        long="chance to\nbe the best",
-    ),
-)
+COLUMNS = tuple(TableColumn(key, **about) for key, about in beside(__file__).items())
+"""Columns of a decision; words in braces are those of the decision."""
 
 
 def decision_table(

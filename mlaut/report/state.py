@@ -20,7 +20,7 @@ from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
 from mlaut.records import Block, Status
-from mlaut.report.records import PAGE, TEXT, Made, ReportTable
+from mlaut.report.records import Made, described
 
 _MOST_CELLS = 300_000  # whose details a report keeps
 _MOST_PREDICTIONS = 20_000_000  # predictions and probabilities that a report keeps: 80 MB
@@ -362,29 +362,15 @@ def _some(names: pd.Series) -> str:
     return ", ".join(different[:5]) + more
 
 
-STATE_TABLES = (
-    ReportTable("failures", _failures, (PAGE, TEXT), "Why cells have no result", part="failures"),
-    ReportTable(
-        "warnings",
-        _warnings,
-        (PAGE, TEXT),
-        "What cells warned of while they were fitted; numbers within a warning are those of its "
-        "first cell",
-        heading="Warnings of fits",
-        part="failures",
-    ),
-    ReportTable(
-        "strategies", _strategies, (PAGE,), "Strategies and their cells", heading="Strategies"
-    ),
-    ReportTable("datasets", _datasets, (PAGE,), "Datasets and their cells", heading="Datasets"),
-    ReportTable(
-        "budgets of tuning",
-        _budgets,
-        (PAGE, TEXT),
-        "What each strategy used of the budget of its search, and where it was not kept; means "
-        "over cells, and `most` of a cell in the unit of the budget",
-        heading="Budgets of tuning",
-    ),
-    ReportTable("runs", _runs, (PAGE,), "Machine and versions of each run", heading="Runs"),
+STATE_TABLES = described(
+    __file__,
+    {
+        "failures": _failures,
+        "warnings": _warnings,
+        "strategies": _strategies,
+        "datasets": _datasets,
+        "budgets of tuning": _budgets,
+        "runs": _runs,
+    },
 )
 """Tables of a state. Those of failures come first on the page, with what was run behind them."""

@@ -1,6 +1,6 @@
-"""The tables of a section. To add one, add an entry to `TABLES`: pages show them in this order.
+"""The tables of a section. To add one, add the function that makes it to `TABLES`, in its place.
 
-`ReportTable` in `mlaut/report/records.py` explains the fields of an entry.
+Pages show the tables in this order. What readers see of each, and where, is in `tables.toml`.
 """
 
 from collections.abc import Callable
@@ -21,14 +21,14 @@ from mlaut.analysis import (
     rank_table,
     scale_free_table,
 )
-from mlaut.analysis.common.display import SCENARIOS, number
+from mlaut.analysis.common.display import number
 from mlaut.analysis.estimates.behind import confusion_table, errors_by_part
 from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
 from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.errors import AnalysisError
 from mlaut.records import Block, Status
-from mlaut.report.records import LATEX, PAGE, TEXT, ReportTable, Section
+from mlaut.report.records import Section, described
 from mlaut.report.shown import decision_table
 
 BUDGETS = "score against budget"
@@ -259,232 +259,59 @@ def _estimates_by_dataset(section: Section) -> pd.DataFrame | None:
     return dataset_estimates(section.scored, as_scores=True).to_frame()
 
 
+def _portmanteau(section: Section) -> pd.DataFrame | None:
+    comparison = section.comparison
+    if comparison is None or not comparison.portmanteau:
+        return None
+    return pd.concat([test.to_frame() for test in comparison.portmanteau.values()])
+
+
 def _probabilities(comparison: Comparison) -> pd.DataFrame | None:
     return comparison.probabilities().rename_axis(_PAIR) if comparison.bayesian else None
 
 
 _PAIR = ["strategy", "against"]
-_SCENARIOS = "; ".join(f"{scenario}: {words}" for scenario, words in SCENARIOS.items())
-TABLES = (
-    ReportTable(
-        "decision",
-        lambda s: s.decision.frame,
-        (PAGE, TEXT, LATEX),
-        "Decision by {metric}, scenario {scenario}: {what}. {reading}",
-        needs="decision",
-        heading="Behind the verdicts",
-        shown=lambda s, _: decision_table(s.decision, below=True),
-        part="decided",
-    ),
-    ReportTable(
-        "summary",
-        _summary,
-        (PAGE, TEXT, LATEX),
-        "Average scores, their intervals, and mean seconds to tune and fit",
-        heading="Scores and times",
-        part="scores",
-    ),
-    ReportTable(
-        "intervals",
-        lambda s: pd.concat(
+TABLES = described(
+    __file__,
+    {
+        "decision": lambda s: s.decision.frame,
+        "summary": _summary,
+        "intervals": lambda s: pd.concat(
             {scenario: table.frame for scenario, table in s.estimates.items()},
             names=["scenario", "strategy"],
         ),
-        (PAGE,),
-        f"Mean {{metric}}; scenario {_SCENARIOS}",
-        needs="estimates",
-        fold="Table of intervals",
-        part="scores",
-    ),
-    ReportTable(
-        BUDGETS,
-        lambda s: s.budgets,
-        (PAGE, TEXT),
-        "Mean scores with smaller budgets of tuning. The inner score is that of the tuning folds, "
-        "greater is better, and biased upwards; the honest score is that of the whole search "
-        "without the bias; the outer score is {metric} on the test rows, scenario (c). Seconds are "
-        "CPU seconds that the candidates added to the whole search",
-        heading="How much tuning is enough",
-        part="scores",
-    ),
-    ReportTable(
-        "shared datasets",
-        lambda s: s.shared.frame,
-        (PAGE, TEXT, LATEX),
-        "Each two strategies on the datasets on which both have a result: sign test, p adjusted by "
-        "Holm's procedure, scenario (c)",
-        needs="shared",
-        heading="On shared datasets",
-        part="pairs",
-    ),
-    ReportTable(
-        "race",
-        lambda s: s.race.to_frame(),
-        (PAGE, TEXT, LATEX),
-        "Race: after how many datasets each strategy was stopped (one that was running then was "
-        "finished, and counts in scores), and the largest evidence against it",
-        needs="race",
-        heading="Race",
-        part="race",
-    ),
-    ReportTable(
-        "race cost",
-        lambda s: s.race.cost,
-        (PAGE,),
-        "Race: cells that were run and left out, and their seconds; those of cells that were left "
-        "out are a forecast from the mean of the strategy",
-        needs="race",
-        heading="Cost of the race",
-        part="race",
-    ),
-    ReportTable("race pairs", lambda s: s.race.pairs.to_frame().rename_axis(_PAIR), needs="race"),
-    ReportTable(
-        "standing",
-        _standing,
-        (PAGE,),
-        "Elo: 100 points more win 64 % of duels. Won duels: share of comparisons with one other on "
-        "one dataset that are won. Normalised score: 1 for the best of a dataset, 0 for its "
-        "median. Improvability: the share of its loss that the best of a dataset avoids. "
-        "Scenario (c)",
-        needs="tested",
-        heading="Other ways to rank them",
-        shown=lambda _, frame: frame[[name for name in _STANDING if name in frame]],
-        part="tests",
-    ),
-    ReportTable(
-        "interquartile means",
-        _if_any(lambda results: interquartile_means(results, n_samples=_DRAWS)),
-        (PAGE,),
-        "Mean {metric} of the middle half of all runs, scenario (b)",
-        needs="tested",
-        fold="Means without the best and worst quarter of runs",
-        part="tests",
-    ),
-    ReportTable(
-        "stability",
-        _if_any(lambda results: ranking_stability(results, n_samples=_DRAWS)),
-        (PAGE,),
-        "How alike rankings by two halves are: Kendall's tau-b, 1 for the same order",
-        needs="tested",
-        fold="Would half of the datasets give the same order?",
-        part="tests",
-    ),
-    ReportTable("profile", _if_any(performance_profile), needs="tested"),
-    ReportTable(
-        "portmanteau tests",
-        lambda s: (
-            pd.concat([test.to_frame() for test in s.comparison.portmanteau.values()])
-            if s.comparison.portmanteau
-            else None
-        ),
-        (PAGE,),
-        "Tests of all strategies at once, scenario (c)",
-        needs="tested",
-        heading="Do any differ at all?",
-        shown=lambda _, frame: frame[list(_OF_TESTS)].rename(columns=_OF_TESTS),
-        part="tests",
-    ),
-    ReportTable(
-        "pairs",
-        lambda s: s.comparison.to_frame(),
-        (PAGE, LATEX),
-        "All pairs: p-values for all pairs together ({correction}; Nemenyi's own); effect sizes of "
-        "the first against the second, scenario (c)",
-        needs="tested",
-        fold="Table of all {rows} pairs",
-        shown=lambda s, _: pair_table(s.comparison),
-        alone=True,
-        part="pairs",
-    ),
-    ReportTable(
-        "pairs of one dataset",
-        lambda s: s.one.pair_frame() if s.one.pairs else None,
-        (PAGE, TEXT, LATEX),
-        "All pairs, the first minus the second, with intervals; p for all pairs together; "
-        "probability that the first is better, scenario {scenario}",
-        needs="one",
-        heading="All pairs",
-        part="pairs",
-    ),
-    ReportTable(
-        "each dataset",
-        _each,
-        (PAGE, TEXT),
-        "What each dataset shows for itself, on new rows of its source and not on other datasets",
-        needs="decision",
-        heading="Each dataset for itself",
-        part="scores",
-    ),
-    ReportTable(
-        CONFUSION,
-        _confusion,
-        (PAGE,),
-        "Of the test rows of each true class, the shares that {leader} predicted as each class, "
-        "scenario {scenario}",
-        needs="one",
-        heading="What it confuses",
-        part="leader",
-    ),
-    ReportTable(
-        WHERE,
-        _where,
-        (PAGE,),
-        "Errors of {leader} by group, or by fifth of the truth, the worst first: few test rows of "
-        "a part can be bad by chance, scenario {scenario}",
-        needs="one",
-        heading="Where its errors are",
-        part="leader",
-    ),
-    ReportTable(
-        "duels",
-        lambda s: _duels(s.comparison),
-        (PAGE,),
-        "All pairs, by numbers that stay the same when strategies are added (so p is not "
-        "corrected): datasets that the first wins, ties, and loses; scenario (c)",
-        needs="tested",
-        fold="Wins, ties and losses of all {rows} pairs",
-        part="pairs",
-    ),
-    ReportTable(
-        "probabilities",
-        lambda s: _probabilities(s.comparison),
-        (PAGE,),
-        "Probability that the first strategy is better than the second, by Bayesian tests, not "
-        "corrected for the number of pairs, scenario (c)",
-        needs="tested",
-        fold="Probabilities of all {rows} pairs",
-        part="pairs",
-    ),
-    ReportTable("ranks", lambda s: rank_table(s.results), needs="tested"),
-    ReportTable("losses", _losses),
-    ReportTable("estimates by dataset", _estimates_by_dataset),
-    ReportTable("spreads", _spreads),
-    ReportTable(
-        "scores",
-        lambda s: s.scored.scores,
-        (PAGE, TEXT),
-        "{metric} of each strategy on each dataset",
-        heading="By dataset",
-        shown=_best_first,
-        part="scores",
-    ),
-    ReportTable(
-        "treatments of missing cells",
-        lambda s: s.robustness.to_frame(),
-        (PAGE,),
-        "Pairs of which a treatment of missing cells changes whether a difference is shown (of all "
-        "pairs, and not only of those with the first; verdicts are in 'How it was decided')",
-        needs="robustness",
-        shown=lambda s, _: s.robustness.flips.rename_axis(_PAIR),
-        part="failures",
-    ),
-    ReportTable(
-        "missing cells",
-        _missing_cells,
-        (PAGE, TEXT),
-        "Cells without a result",
-        fold="All {rows} cells without {metric}",
-        shown=lambda _, frame: frame.set_index("dataset"),
-        part="failures",
-    ),
+        BUDGETS: lambda s: s.budgets,
+        "shared datasets": lambda s: s.shared.frame,
+        "race": lambda s: s.race.to_frame(),
+        "race cost": lambda s: s.race.cost,
+        "race pairs": lambda s: s.race.pairs.to_frame().rename_axis(_PAIR),
+        "standing": _standing,
+        "interquartile means": _if_any(lambda x: interquartile_means(x, n_samples=_DRAWS)),
+        "stability": _if_any(lambda x: ranking_stability(x, n_samples=_DRAWS)),
+        "profile": _if_any(performance_profile),
+        "portmanteau tests": _portmanteau,
+        "pairs": lambda s: s.comparison.to_frame(),
+        "pairs of one dataset": lambda s: s.one.pair_frame() if s.one.pairs else None,
+        "each dataset": _each,
+        CONFUSION: _confusion,
+        WHERE: _where,
+        "duels": lambda s: _duels(s.comparison),
+        "probabilities": lambda s: _probabilities(s.comparison),
+        "ranks": lambda s: rank_table(s.results),
+        "losses": _losses,
+        "estimates by dataset": _estimates_by_dataset,
+        "spreads": _spreads,
+        "scores": lambda s: s.scored.scores,
+        "treatments of missing cells": lambda s: s.robustness.to_frame(),
+        "missing cells": _missing_cells,
+    },
+    {
+        "decision": lambda s, _: decision_table(s.decision, below=True),
+        "standing": lambda _, frame: frame[[name for name in _STANDING if name in frame]],
+        "portmanteau tests": lambda _, frame: frame[list(_OF_TESTS)].rename(columns=_OF_TESTS),
+        "pairs": lambda s, _: pair_table(s.comparison),
+        "scores": _best_first,
+        "treatments of missing cells": lambda s, _: s.robustness.flips.rename_axis(_PAIR),
+        "missing cells": lambda _, frame: frame.set_index("dataset"),
+    },
 )

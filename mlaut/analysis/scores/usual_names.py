@@ -1,12 +1,12 @@
 """Names and abbreviations by which other people's tables call metrics, and what they mean."""
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+from mlaut.markup import beside
+
+_WORDS = beside(__file__)
 _PARTS: dict[str, str] = {x: part for part, text in _WORDS["parts"].items() for x in text.split()}
 _FILLERS = _WORDS["fillers"]["of_names"].split()
 _GREATER: dict[str, str] = _WORDS["greater"]  # of which more is better
