@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.common.tests import FLIPPED, TESTS
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding.margins import own_scores
 from mlaut.analysis.deciding.strips import LONG, MOST_DOTS, MOST_NAMED, Strips
 from mlaut.analysis.deciding.verdict_table import MARK, Step, VerdictTable
@@ -155,9 +155,9 @@ def screen_table(
     told += [(x, f"{full}; {side} is better") for x, full in _SPELLED.items() if x == name]
     told += [x for x in words if x[0] == "chance" and len(verdicts) > 1]
     words = [x for x in words if x not in told]
-    test = decision.chosen.analysis.test
-    together = " of all pairs together" * (test in FLIPPED and not decision.control)
-    ruled = f"{TESTS[test].words}{together}"
+    test = TESTS[decision.chosen.analysis.test]
+    together = " of all pairs together" * (bool(test.joint) and not decision.control)
+    ruled = f"{test.words}{together}"
     ranked = decision.sets is None and "average rank" in decision.frame  # of a race nothing is
     told_of = ranked and {OPEN, LIKELY} & {*decision.frame["verdict"]}
     words += [("main test", f"it rules out as the best: {ruled}")] * bool(told_of)  # else a card

@@ -1,6 +1,12 @@
-"""Primary tests of a comparison of pairs: the key of each, its name in a sentence, its source."""
+"""Primary tests of a comparison of pairs: what deciding and writing need to know of each.
 
+They are listed in `tests.toml`.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from mlaut.markup import beside
 
 
 @dataclass(frozen=True)
@@ -15,11 +21,19 @@ class PrimaryTest:
         Name in a paragraph on methods, with the keys of its sources in braces.
     bayesian : bool, default False
         Whether its claims rest on probabilities.
+    joint : str, default ""
+        Its joint form for all pairs: by flips of ``"signs"``, or of signed ``"ranks"``; default
+        none.
+    checks : sequence of str
+        Where it is asked whether it agrees with another primary test: ``"scale"`` if the scores of
+        datasets share one, ``"no scale"`` if they do not. Default: nowhere.
     """
 
     words: str
     cited: str
     bayesian: bool = False
+    joint: str = ""
+    checks: Sequence[str] = ()
 
 
 class _Tests(dict[str, PrimaryTest]):
@@ -29,25 +43,5 @@ class _Tests(dict[str, PrimaryTest]):
         return PrimaryTest(f"the {key} test", f"the {key} test")
 
 
-TESTS = _Tests()
-TESTS |= {
-    "signed rank": PrimaryTest(
-        "the signed rank test", "Wilcoxon's signed rank test {wilcoxon1945}"
-    ),
-    "sign": PrimaryTest("the sign test", "the sign test {dixon1946}"),
-    "trinomial": PrimaryTest(
-        "the trinomial test", "the trinomial test, a sign test in which ties count {bian2011}"
-    ),
-    "t": PrimaryTest("the paired t-test", "the paired t-test {student1908}"),
-    "Nemenyi": PrimaryTest("Nemenyi's test", "Nemenyi's test of average ranks {nemenyi1963}"),
-    "Bayesian sign": PrimaryTest(
-        "the Bayesian sign test", "the Bayesian sign test {benavoli2017}", bayesian=True
-    ),
-    "Bayesian signed rank": PrimaryTest(
-        "the Bayesian signed rank test", "the Bayesian signed rank test {benavoli2017}", True
-    ),
-}
+TESTS = _Tests({key: PrimaryTest(**about) for key, about in beside(__file__).items()})
 """Primary tests by the key that analyses, comparisons and the columns of tables have."""
-
-FLIPPED = {"signed rank": False, "sign": True, "trinomial": True}
-"""Tests that have a joint form for all pairs, and whether it flips signs alone."""

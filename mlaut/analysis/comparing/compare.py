@@ -12,7 +12,7 @@ import pandas as pd
 from mlaut.analysis.common.arguments import Count, NotNegative, Seed, Share, checked, one_of
 from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise, ResultTable, TestResult
-from mlaut.analysis.common.tests import FLIPPED
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.comparison import Comparison
 from mlaut.analysis.comparing.one_comparison import compare_one
 from mlaut.analysis.deciding.terms import default_test
@@ -304,12 +304,13 @@ def _corrected(name: str, pairs: Pairwise, results: Results, correction: str) ->
         return pairs
     if correction != JOINT:
         return adjust_pairs(pairs, correction)
-    return _jointly(name, pairs, results) if name in FLIPPED else adjust_pairs(pairs, "holm")
+    return _jointly(name, pairs, results) if TESTS[name].joint else adjust_pairs(pairs, "holm")
 
 
 def _jointly(name: str, pairs: Pairwise, results: Results) -> Pairwise:
     """Return a test of signs or signed ranks with the p-values of all pairs together."""
-    joint, of = ranks.joint_of_results(results, signs=FLIPPED[name]), Pairs.of(results.strategies)
+    joint = ranks.joint_of_results(results, signs=TESTS[name].joint == "signs")
+    of = Pairs.of(results.strategies)
     alone = pairs.p_values.to_numpy()[of.first, of.second]
     p = np.maximum(joint.adjusted, alone)  # what draws of flips may not fall below
     return replace(

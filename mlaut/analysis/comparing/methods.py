@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from mlaut.analysis.common.latex import escape
-from mlaut.analysis.common.tests import FLIPPED, TESTS
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.words import unit
@@ -169,7 +169,7 @@ def _pairs(stats: Numbers, decision: Decision) -> Iterator[str]:
         how = f"two-sided, {corrected}, at level {terms.alpha:g}"
     flipped = ""
     sources = bool(decision.n_sources) and terms.test != "t"
-    if sources or (not control and stats.correction == "joint" and terms.test in FLIPPED):
+    if sources or (not control and stats.correction == "joint" and test.joint):
         flipped = f" with flips of whole {unit(decision)}"
         jointly = "jointly for all pairs (step-down {westfall1993}), two-sided"
         how = f"{jointly}, level {terms.alpha:g}"

@@ -7,7 +7,7 @@ import pandas as pd
 
 from mlaut.analysis.common.display import number, p_text
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.common.tests import FLIPPED, TESTS
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.verdicts import copies_in
 from mlaut.analysis.deciding.words import be, listed
@@ -156,10 +156,11 @@ def _on_ranks(stats: Numbers) -> str:
     best = _first_of(rank)
     beside = _beside(stats, best)
     more = ", one against one; verdicts rest on a test of all together, which can rule out more"
-    alone = more * (beside.startswith("not shown") and stats.leading in FLIPPED)
+    test = TESTS[stats.leading]
+    alone = more * (beside.startswith("not shown") and bool(test.joint))
     return (
         f"{start}: {listed(best)} {be(best)} best with "
-        f"{number(rank.iloc[0])}, {beside} by {TESTS[stats.leading].words}{alone}."
+        f"{number(rank.iloc[0])}, {beside} by {test.words}{alone}."
     )
 
 

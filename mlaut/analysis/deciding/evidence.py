@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.result_types import Pairwise
-from mlaut.analysis.common.tests import FLIPPED, TESTS
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding.relatives import related_names
 from mlaut.analysis.deciding.terms import Chosen, control_of, default_test
 from mlaut.analysis.deciding.verdict_table import RELATED, Way
@@ -18,8 +18,6 @@ from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
-_CHECKED = ("signed rank", "sign", "t", "Nemenyi")  # trinomial is nearly the sign test
-_BY_SIGNS = ("trinomial", "sign", "Nemenyi")  # tests that need no scale that datasets share
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
 _HARDLY = 0.005  # below it a strategy is not kept by a test of few datasets, which shows little
 
@@ -139,10 +137,10 @@ def primary_test(compared: Compared, chosen: Chosen) -> Pairwise:
 def _top(case: Case, better: np.ndarray, chances: np.ndarray) -> np.ndarray:
     """Return which strategies may be the best."""
     unbeaten: np.ndarray = ~np.any(better, axis=0)
-    analysis = case.chosen.analysis
-    if analysis.test not in FLIPPED:
+    analysis, form = case.chosen.analysis, TESTS[case.chosen.analysis.test].joint
+    if not form:
         return unbeaten
-    joint = ranks.joint_of_results(case.results, signs=FLIPPED[analysis.test])
+    joint = ranks.joint_of_results(case.results, signs=form == "signs")
     possible = joint.top(analysis.alpha) & (chances >= _HARDLY)
     top: np.ndarray = (possible | (chances > _CHANCE)) & unbeaten
     return top if top.any() else unbeaten
@@ -151,10 +149,11 @@ def _top(case: Case, better: np.ndarray, chances: np.ndarray) -> np.ndarray:
 def _other_tests(case: Case) -> dict[Way, Pairwise]:
     """Return the other tests of all strategies."""
     results, analysis, compared = case.results, case.chosen.analysis, case.compared
+    scale = "no scale" if results.metric.incomparable else "scale"
     every = {
-        Way(TESTS[test].words): compared.tests[test]
-        for test in (_BY_SIGNS if results.metric.incomparable else _CHECKED)
-        if test != analysis.test and test in compared.tests
+        Way(test.words): compared.tests[key]
+        for key, test in TESTS.items()
+        if scale in test.checks and key != analysis.test and key in compared.tests
     }
     known = results.clusters is not None
     by_signs = analysis.test == "sign" if known else bool(results.metric.incomparable)

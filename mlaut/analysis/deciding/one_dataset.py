@@ -42,6 +42,7 @@ from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
+from mlaut.markup import beside
 from mlaut.records import Block
 
 FOLDS, MCNEMAR, DELONG, ROWS, DRAWN = "corrected t", "McNemar", "DeLong", "rows", "bootstrap"
@@ -65,7 +66,16 @@ NULLS = {
 
 
 class MainTest(NamedTuple):
-    """Test that suits a split: its name, in plain words, in a paragraph on methods, its source."""
+    """Test that suits a split.
+
+    Attributes
+    ----------
+    words, plain : str
+        Its name in a sentence, and in plain words.
+    cited : str
+        Its name in a paragraph on methods, with the keys of its sources in braces.
+    source : str
+    """
 
     words: str
     plain: str
@@ -73,51 +83,7 @@ class MainTest(NamedTuple):
     source: str
 
 
-MAIN_TESTS = {
-    FOLDS: MainTest(
-        "the corrected resampled t-test",
-        "a t-test corrected for overlapping folds",
-        "the corrected resampled t-test, whose variance counts the training rows that test sets "
-        "share {nadeau2003} {bouckaert2004}",
-        "Nadeau & Bengio 2003; Bouckaert & Frank 2004",
-    ),
-    MCNEMAR: MainTest(
-        "McNemar's test",
-        "a test of the rows that only one of two predicts rightly",
-        "McNemar's mid-p test {mcnemar1947}",
-        "McNemar 1947",
-    ),
-    DELONG: MainTest(
-        "DeLong's test",
-        "a test of two areas under the curve on the same rows",
-        "DeLong's test {delong1988}",
-        "DeLong et al. 1988",
-    ),
-    PAIRED: MainTest(
-        "the t-test of repeats that are paired by their numbers",
-        "a t-test of repeats, paired by their numbers,",
-        "the t-test of repeats, paired by their numbers {student1908}",
-        "Student 1908",
-    ),
-    WELCH: MainTest(
-        "Welch's t-test of runs",
-        "a t-test of runs",
-        "Welch's t-test of runs {welch1947}",
-        "Welch 1947",
-    ),
-    ROWS: MainTest(
-        "the t-test of test rows",
-        "a t-test of test rows",
-        "the paired t-test of test rows {student1908}",
-        "Student 1908",
-    ),
-    DRAWN: MainTest(
-        "the bootstrap of test rows",
-        "drawing the test rows again",
-        "the bootstrap of test rows {efron1979}",
-        "Efron 1979",
-    ),
-}
+MAIN_TESTS = {name: MainTest(**about) for name, about in beside(__file__).items()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

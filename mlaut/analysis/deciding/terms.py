@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from mlaut.analysis.common.arguments import one_of, position, share, shown
-from mlaut.analysis.common.tests import FLIPPED, TESTS
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.results.missing import TREATMENTS
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
@@ -80,7 +80,8 @@ def fewest_datasets(n_strategies: int, analysis: Analysis, sources: bool = False
     """
     control = analysis.question.startswith("control")
     pairs = n_strategies - 1 if control else n_strategies * (n_strategies - 1) // 2
-    jointly = sources or (not control and analysis.test in ("", *FLIPPED))
+    flipped = not analysis.test or bool(TESTS[analysis.test].joint)
+    jointly = sources or (not control and flipped)
     needed = 1 + math.log2((1 if jointly else max(pairs, 1)) / analysis.alpha)
     return max(analysis.least, math.ceil(needed - 1e-9))  # rounding adds no dataset
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlaut.analysis.common.display import number
-from mlaut.analysis.common.tests import FLIPPED, TESTS
+from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding import verdicts as verdict
 from mlaut.analysis.deciding.verdict_table import (
     MARK,
@@ -347,13 +347,14 @@ def terms(table: VerdictTable) -> str:
     question = _QUESTIONS.get(analysis.question, f"compared with {table.leader}")
     level = number(analysis.alpha)
     sure = f"level {level} for all claims together"
-    if TESTS[analysis.test].bayesian:
+    test = TESTS[analysis.test]
+    if test.bayesian:
         sure = f"of all claims at most {level} are expected to be false"
     rope = f", practically equal within {number(analysis.rope)}" if analysis.rope else ""
-    flipped = " of all pairs jointly" * (analysis.test in FLIPPED and not table.control)
+    flipped = " of all pairs jointly" * (bool(test.joint) and not table.control)
     flipped += " by flips of whole sources" if table.n_sources and analysis.test != "t" else ""
     return (
-        f"The question is {question}, by {table.metric}, with {TESTS[analysis.test].words}"
+        f"The question is {question}, by {table.metric}, with {test.words}"
         f"{flipped}, {sure}{rope}; cells without a result: {analysis.missing}; at least "
         f"{table.least} {unit(table)}."
     )
