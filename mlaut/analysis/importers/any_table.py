@@ -314,10 +314,15 @@ def _asking(
     Of answers with the same scores, which only name the strategies in other words, the first stays.
     Those that leave most cells empty come last.
     """
-    try:
-        read = [(x, results_of_reading(reading, x.greater)) for x, reading in answers]
-    except (MlautError, ValueError):  # of a metric whose direction is not known, for example
-        return QuestionError(text, [x for x, _ in answers], sheet=sheet)
+    read, errors = list[tuple[Asked, Results]](), list[str]()
+    for asked, reading in answers:
+        try:
+            read.append((asked, results_of_reading(reading, asked.greater)))
+        except (MlautError, ValueError) as error:
+            errors.append(str(error))
+    if not read:  # of a metric whose direction is not known, for example
+        why = f"; either way {errors[0]}" if errors else ""
+        return QuestionError(text + why, [x for x, _ in answers], sheet=sheet)
     first: dict[tuple[object, ...], tuple[Asked, Results]] = {}
     for answer in read:
         first.setdefault(_content(answer[1]), answer)

@@ -201,7 +201,7 @@ def test_columns_of_other_metrics_are_no_strategies(metric, form, tmp_path):
     )
     path = saved(tmp_path, table)
     assert f"`{table.columns[3]}` (of f1), " in is_the_table(path, metric).how_read
-    message = "no column is of mcc: choose .* or f1"
+    message = r"its columns are of several metrics \(.*f1.*\), and none is of mcc.* --metric f1"
     assert re.search(message, refusal(path, "mcc"))
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from itertools import islice
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def step_of(values: np.ndarray) -> float:
     return 1e-6
 
 
-def _is_mean(one: np.ndarray, others: np.ndarray) -> bool:
+def is_mean(one: np.ndarray, others: np.ndarray) -> bool:
     """Return whether numbers are the means of rows of others, to their printed digits."""
     whole = ~np.isnan(others).any(axis=1)
     has = ~np.isnan(one) & (whole if whole.sum() >= _FEWEST else True)
@@ -76,7 +76,7 @@ def average_columns(
     for at, column in enumerate(members):
         if len(members) >= _LEAST and (at < 2 or at > len(members) - 3):
             others = matrix_of([x for x in members if x is not column])
-            if len(column.numbers) >= _LEAST and _is_mean(column.numbers, others):
+            if len(column.numbers) >= _LEAST and is_mean(column.numbers, others):
                 found.append(column.name)
     found = found if 2 * len(found) < len(members) else []  # or columns are nearly equal
     if named:
@@ -99,11 +99,11 @@ def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict
         sides = [[x for x in part if x.name not in averages] for part in parts]
         whole = [x for side in sides[::-1] for x in side]
         sure = _off_by(column.numbers, whole) <= min(_off_by(column.numbers, x) for x in sides)
-        if len(whole) < _LEAST or (sure and _is_mean(column.numbers, matrix_of(whole))):
+        if len(whole) < _LEAST or (sure and is_mean(column.numbers, matrix_of(whole))):
             continue
         parts = [side[cut:end] for side in sides for cut in range(_CUT) for end in (len(side), -1)]
         for part in sorted(parts, key=len, reverse=True):
-            if len(part) >= _LEAST and _is_mean(column.numbers, matrix_of(part)):
+            if len(part) >= _LEAST and is_mean(column.numbers, matrix_of(part)):
                 inside = {x.name for x in part}
                 return {x.name: column.name for x in whole if x.name not in inside}
     return {}
@@ -138,7 +138,7 @@ def average_rows(columns: Sequence[Column]) -> list[int]:
     values = matrix_of(columns)
     n = len(values)
     whole = [i for i in (n - 1, 0) if n > _LEAST and not np.isnan(values[i]).any()]
-    found = (i for i in whole if _is_mean(values[i], np.delete(values, i, axis=0).T))
+    found = (i for i in whole if is_mean(values[i], np.delete(values, i, axis=0).T))
     return [*islice(found, 1)]
 
 
@@ -265,23 +265,23 @@ def _shares(known: dict[str, np.ndarray], parts: Sequence[str], most: float = 10
 Measures = tuple[dict[str, str], dict[str, list[str]], str, list[str]]
 
 
-def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
+def measures_of(names: Sequence[str], wanted: str) -> Measures | None:
     """Return the columns of the wanted measure, where each name has a measure and a strategy.
 
     Returns
     -------
     tuple, str or None
         The strategy of each column that is kept; the columns of each other measure; the metric, if
-        the names tell it; and the metrics from which one must be chosen. A text is a refusal, and
-        None says that columns are of one measure.
+        the names tell it; and the metrics from which one must be chosen. None says that columns are
+        of one measure.
     """
     found: dict[str, dict[str, str]] = {}
-    for side in (0, 1):
+    for side in (0, 1, 2):
         each = {name: _split(name, side, wanted) for name in names}
         known = {x[1] for x in each.values() if x}
         found = {}
         for name in names:
-            parts = each[name] or _with_base(name, known, side)
+            parts = each[name] or (_with_base(name, known, side) if side < 2 else None)
             if parts is None:
                 found = {}
                 break
@@ -300,7 +300,9 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
             found[exact[0]] |= {f"{base} test": name for base, name in found.pop(what).items()}
     mine = exact or tested or mine
     if not mine and wanted:
-        return f"no column is of {wanted}: choose {' or '.join(map(word_of, found))}"
+        near = usual_name(wanted)
+        alike = [x for x in scored if near and re.match(rf"{near.metric}@", _metric_of(x))]
+        return {}, {}, "", [*map(word_of, dict.fromkeys([*alike, *(scored or found)]))]
     if not mine and len(scored) > 1:
         return {}, {}, "", scored
     if not mine and not scored:
@@ -310,6 +312,11 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | str | None:
     return kept, {what: list(each.values()) for what, each in found.items()}, word_of(mine[0]), []
 
 
+def _metric_of(name: str) -> str:
+    usual = usual_name(name)
+    return usual.metric if usual else name
+
+
 def measure_in(name: str, wanted: str = "") -> str:
     """Return the metric at an end of a name, as ``"ppl"`` of ``"chat (ppl)"``; empty without."""
     parts = [part[0] for side in (1, 0) if (part := _split(name, side, wanted))]
@@ -317,8 +324,16 @@ def measure_in(name: str, wanted: str = "") -> str:
 
 
 def _split(name: str, side: int, wanted: str = "") -> tuple[str, str] | None:
-    """Return the measure and the strategy in a name, with the measure in front or behind."""
+    """Return the measure and the strategy in a name, with the measure in front or behind.
+
+    With a ``side`` of 2 it stands between two parts, as in ``XTD recall@1 de``.
+    """
     signs = [x.start() for x in re.finditer(r"[\s_./:(|~-]+", name)]
+    for start, end in combinations(signs, 2) if side == 2 else ():
+        if usual_name(measure := name[start:end].strip(_SIGNS)) or same_metric(measure, wanted):
+            return word_of(measure), f"{name[:start]} {name[end:].strip(_SIGNS)}"
+    if side == 2:
+        return None
     cuts = signs if side == 0 else signs[::-1]
     best = None
     for cut in cuts:

@@ -24,9 +24,9 @@ from mlaut.analysis.importers.grids.markup import (
     markdown_tables,
     rst_tables,
 )
-from mlaut.analysis.importers.grids.names import role_of
+from mlaut.analysis.importers.grids.names import MEANS, role_of
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError, DataError
+from mlaut.errors import AnalysisError, DataError, some_of
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, NOTEBOOK, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import (
     MOST_JSON,
@@ -47,6 +47,7 @@ _MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
 _AVERAGES = {"macro avg": "f1_macro", "weighted avg": "f1_weighted", "micro avg": "f1_micro"}
 _OF_CLASSES = ("numbers of each class",)
+_STATISTICS = {"values", "scores", "runs", "all", "n", *MEANS, *WORDS["spreads"], "median"}
 _METRICS = ("metric", "metrics", "measure", "measures")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
 _PAIR = re.compile(r"\s*(.*\S)\s*[:=]\s+([+-]?\d[^\s:=]*)\s*")  # of a name and a number
@@ -97,7 +98,7 @@ def grids_of(path: Path, trust: bool = False) -> list[Grid]:
     if str(path) == "-":
         return _of_text(sys.stdin.read(), "the standard input")
     if path.is_dir():
-        return [_of_folder(path, trust)]
+        return _of_folder(path, trust)
     check_plain(path)  # a pipe or a device may never end
     suffix = path.suffix.lower()
     if suffix in EXCEL:
@@ -357,11 +358,11 @@ def _of_delimited(path: Path) -> Grid:
         if comments or (rows and _header_rows_of_file(rows) > 1):
             text = _text_of(path)
             return Grid("", framed(_separated(text)))
-        if twins := _twins(rows[0] if rows else []):
+        if _twins(rows[0] if rows else []):
             index = next((i for i, row in enumerate(rows[:5]) if row[0] and not any(row[1:])), 0)
             if index > 1 and all(row[0] for row in rows[:index]):  # levels of pandas, with names
                 return grid_of_frame(pd.read_csv(path, header=list(range(index)), index_col=0))
-            raise AnalysisError(f"{path}: two columns are called {twins[0]!r}")
+            return Grid("", framed(_separated(_text_of(path))))
     try:
         table = read_table(path, missing=("",))  # a dataset may be called NA
     except DataError as error:
@@ -466,6 +467,7 @@ def grid_of_object(content: Any) -> Grid:
     if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
         table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
         return grid_of_frame(table)
+    content = _over_statistics(content, runs := list[Any]())
     content, note = _over_classes(content, found := list[Any]()), _OF_CLASSES[: len(found)]
     content = _over_folds(content, tested := dict[str, None]())
     place = "fold" if tested else "repeat"
@@ -495,7 +497,7 @@ def grid_of_object(content: Any) -> Grid:
     rows = [(*way, value) for way, value in leaves if len(way) == n]
     levels = [f"level {i}" for i in range(1, n + 1)]
     names = [all(usual_name(x) for x in level) for level in [*zip(*rows, strict=True)][: n - 1]]
-    if (tested or names.count(False) > 1) and all(row[: n - 1] in listed for row in rows):
+    if (tested or runs or names.count(False) > 1) and all(row[: n - 1] in listed for row in rows):
         levels[-1] = place  # of two keys; beside one, places in lists may be datasets
     table = pd.DataFrame(rows, columns=[*levels, "value"])
     inner = list(dict.fromkeys(table[levels[1]]))
@@ -546,6 +548,17 @@ def _over_classes(content: Any, found: list[Any]) -> Any:
     return {name: x for name, x in content.items() if name == "accuracy"} | f1
 
 
+def _over_statistics(content: Any, found: list[Any]) -> Any:
+    """Return content with the numbers of runs, beside their mean or spread, as the runs alone."""
+    if not isinstance(content, dict):
+        return content
+    runs = [x for x in content.values() if isinstance(x, list) and len(x) > 1]
+    if len(runs) == 1 and len(content) > 1 and {*map(str.lower, map(str, content))} <= _STATISTICS:
+        found.append(runs[0])
+        return runs[0]
+    return {name: _over_statistics(inner, found) for name, inner in content.items()}
+
+
 def _over_folds(content: Any, left: dict[str, None]) -> Any:
     """Return content with each result of scikit-learn's ``cross_validate`` as its test scores.
 
@@ -583,8 +596,11 @@ def _leaves(
 # ------------------------------------------------------------------- folders
 
 
-def _of_folder(folder: Path, trust: bool) -> Grid:
-    """Return the rows of all files of a folder, with columns of what the names of files tell."""
+def _of_folder(folder: Path, trust: bool) -> list[Grid]:
+    """Return the rows of all files of a folder, with columns of what the names of files tell.
+
+    Files of one column each, beside others, are a table of their own.
+    """
     files = sorted(x for x in folder.rglob("*") if x.is_file() and is_form(x))
     files = [x for x in files if not x.name.startswith(".") and x.suffix.lower() not in PICKLES]
     tables: dict[Path, pd.DataFrame] = {}
@@ -600,7 +616,17 @@ def _of_folder(folder: Path, trust: bool) -> Grid:
             left.append(file.relative_to(folder).as_posix())
     if not tables:
         raise AnalysisError(f"{folder}: no file in it has one table of results")
+    note = (f"files {some_of(left)} (not one table)",) if left else ()
+    alone = [file for file, table in tables.items() if table.shape[1] == 1]
+    both = 1 < len(alone) < len(tables) - 1
+    kinds = [alone, [x for x in tables if x not in alone]] if both else [[*tables]]
+    return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
+
+
+def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, ...]) -> Grid:
+    """Return the rows of files as one table, called after the end that all their names have."""
     parts = _parts_of_names([file.relative_to(folder) for file in tables])
+    ends = {re.split(r"[_.-]", stem_of(file.name))[-1] for file in tables}
     heads = Counter(name for table in tables.values() for name in set(table.columns))
     alone = all(table.shape[1] == 1 for table in tables.values())
     rows = []
@@ -614,8 +640,8 @@ def _of_folder(folder: Path, trust: bool) -> Grid:
             if first == "" or (heads[first] == 1 and table.iloc[:, 0].dtype == object):
                 table = table.rename(columns={first: "row"})
         rows.append(table.assign(**names))
-    note = (f"files {', '.join(left)} (not one table)",) if left else ()
-    return Grid("", pd.concat(rows, ignore_index=True), left=note)
+    name = ends.pop() if len(ends) == 1 and len(tables) > 1 else ""
+    return Grid(name, pd.concat(rows, ignore_index=True), left=note)
 
 
 def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:

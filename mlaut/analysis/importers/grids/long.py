@@ -1,5 +1,6 @@
 """The reading of a table with one score in a row."""
 
+import re
 from collections.abc import Sequence
 from itertools import combinations, islice
 
@@ -28,6 +29,8 @@ Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
 FOLDER = "so there is nothing to compare: give a folder with such a table for each"
 _FULL = 0.5  # share of the cells with a row, from which a column without a name is of datasets
+_PATH = re.compile(r"(?:[a-zA-Z]:)?[/\\]").match  # of a folder or a file
+_NEW = 1.1  # times the rows' names that a setting makes of them
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
 _RUNS = 3  # rows of each cell, as many of all, from which they are repeats
@@ -292,7 +295,9 @@ def _tell_apart(
         return _as_part(g, dataset, strategy, repeat, score, [tuple(g.least(others, keys))])
     before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
     settings = [x for x in before or varied if word_of(x) not in ("id", "index", "idx")]
+    settings = [x for x in settings if not all(map(_PATH, g.columns[x].coded[1]))]
     settings = [x for x in settings if not _is_measured(g, dataset, strategy, x)]
+    settings = _telling(g, [*dataset, *strategy], settings)
     crossed = bool(settings) and _is_crossed(g, dataset, strategy, settings)
     if crossed or (dataset and strategy and not settings):
         sizes = np.bincount(pd.factorize(g.label([*keys, *settings]))[0])
@@ -312,9 +317,22 @@ def _tell_apart(
         text += "are settings of strategies, and the rest are repeats"
     known = {"strategy": [*strategy, *settings]} if settings else {}
     known |= {"dataset": dataset} if dataset and settings else {}
-    other = {"dataset": settings, "strategy": strategy, "repeat": "rows"}
-    alone = not dataset and strategy and len(settings) == 1
-    raise g.refuse(text, {**known, "repeat": "rows"}, *[other] * bool(alone))
+    other = {"dataset": [*dataset, *settings], "strategy": strategy, "repeat": "rows"}
+    alone = strategy and len(settings) == 1  # perhaps a condition
+    told: list[Way] = [{**known, "repeat": "rows"}, *[other] * bool(alone)]
+    raise g.refuse(text, *(told[::-1] if crossed else told))
+
+
+def _telling(g: Sheet, keys: Names, settings: Names) -> Names:
+    """Return settings without those that hardly tell rows apart beside others.
+
+    Those that occur with nearly all of their values in each row's name come first.
+    """
+    kept = list[str]()
+    for x in sorted(settings, key=lambda x: -g.n_of(*keys, x) / g.n_of(x)):
+        if g.n_of(*keys, *kept, x) > _NEW * g.n_of(*keys, *kept):
+            kept.append(x)
+    return [x for x in settings if x in kept]
 
 
 def _check_runs(g: Sheet, dataset: Names, strategy: Names, repeat: Names) -> None:

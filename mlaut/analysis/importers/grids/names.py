@@ -18,6 +18,7 @@ _ROLES = ("dataset", "strategy", "metric", "repeat", "fold", "source", "part", "
 _KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
 
 
+_ERROR = re.compile(r"(?:^|_)(?:standard|std)_(?:error|err|deviation|dev)(?:_|$)")
 _TOP1 = {"accuracy", "acc1"}
 _WORD = 4  # letters up to which a known name must be a word of its own
 _ALONE = {True: r"(?<![a-z])%s(?![a-z])", False: "%s"}
@@ -100,6 +101,7 @@ def role_of(name: str) -> str:
     counts = _counts_something(tokens) or _COUNTED.match(shown)
     ending = {tokens[-1], "_".join(tokens[-2:])} & {*WORDS["spreads"][:12], "standard_deviation"}
     spread = bool(ending) or tokens[0] in ("std", "stderr", "se", "sd", "ci")
+    spread |= len(tokens) > 2 and _ERROR.search(word) is not None  # as standard_error_ndcg
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
         return "spread"
     of_classes = tokens[-1] in MEANS and {*tokens} & {"macro", "micro", "weighted"}

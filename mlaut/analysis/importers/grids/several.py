@@ -1,15 +1,21 @@
 """Several tables of a file that compare the same strategies, each on datasets of its own."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
+import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS
+from mlaut.analysis.importers.grids.columns import is_mean
 from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.scores.usual_names import usual_name
+
+_LEAST = 3  # strategies from which equal means are no accident
 
 
 def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading | None:
@@ -21,6 +27,11 @@ def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading 
     kept = _without_totals(readings)
     over = [f"{x!r} (all of it is in others)" for i, x in enumerate(headings) if i not in kept]
     each, headings = [[*readings.values()][i] for i in kept], [headings[i] for i in kept]
+    means = _means_of_others(each)
+    over += [f"{x!r} (a mean of another table)" for x in dict.fromkeys(x for x, _ in means)]
+    each = [_without(x, {name for name, i in means if i == n}) for n, x in enumerate(each)]
+    headings = [x for x, reading in zip(headings, each, strict=True) if len(reading.score)]
+    each = [x for x in each if len(x.score)]
     plain = all(x.repeat is None and x.fold is None and not x.sources for x in each)
     sets = sorted(({*x.strategy} for x in each), key=len)
     same = all(len(sets[-1] & x) >= max(2, len(sets[-1]) / 2) for x in sets)
@@ -65,6 +76,52 @@ def _without_totals(readings: Mapping[int, Reading]) -> list[int]:
         if cells[n] <= set().union(*rest) and not any(cells[n] <= x for x in rest):
             kept.remove(n)
     return kept
+
+
+def _means_of_others(each: Sequence[Reading]) -> list[tuple[str, int]]:
+    """Return the datasets whose scores are means of those of another table, and their readings.
+
+    They are means over the first or the last datasets of that table, to their digits; or equal one
+    of it, where others of their own table are means.
+    """
+    tables = list(map(_table, each))
+    means, equal = list[tuple[str, int]](), list[tuple[str, int, int]]()
+    for i, j in permutations(range(len(tables)), 2):
+        own, others = tables[i].align(tables[j], join="inner", axis=0)
+        for name in map(str, own if len(own) >= _LEAST else ()):
+            one, rest = own[name].to_numpy(), others.to_numpy()
+            parts = [x for k in range(2, rest.shape[1] + 1) for x in (rest[:, :k], rest[:, -k:])]
+            means += [(name, i)] * any(is_mean(one, x) for x in parts)
+            same = np.ptp(one) > 0 and any(np.array_equal(one, x) for x in rest.T)
+            equal += [(name, i, j)] * same
+    counts = Counter(i for _, i in dict.fromkeys(means))
+    means += [(name, i) for name, i, j in equal if counts[i] > counts[j]]
+    return list(dict.fromkeys(means))
+
+
+def _table(reading: Reading) -> pd.DataFrame:
+    """Return a row for each strategy, and a column for each dataset."""
+    parts = {"dataset": reading.dataset, "strategy": reading.strategy, "score": reading.score}
+    table = pd.DataFrame(parts).pivot_table("score", "strategy", "dataset", aggfunc="first")
+    return table.reindex(columns=[*dict.fromkeys(reading.dataset)])
+
+
+def _without(reading: Reading, datasets: Collection[str]) -> Reading:
+    """Return a reading without some datasets."""
+    if not datasets:
+        return reading
+    rows = np.flatnonzero(~np.isin(reading.dataset, list(datasets)))
+    place = {old: new for new, old in enumerate(rows.tolist())}
+    spread = None if reading.spread is None else reading.spread[rows]
+    words = {place[row]: word for row, word in reading.words.items() if row in place}
+    return replace(
+        reading,
+        dataset=reading.dataset[rows],
+        strategy=reading.strategy[rows],
+        score=reading.score[rows],
+        spread=spread,
+        words=words,
+    )
 
 
 def tells_datasets(headings: Sequence[str], metric: str) -> bool:

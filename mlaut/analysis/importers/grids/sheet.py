@@ -34,6 +34,7 @@ ONE = "this dataset"  # its name, where no column has one
 _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
+_MANY = 4  # columns that differ in their last word
 _EXAMPLES, _EXAMPLE = 3, 20  # cells of each column that a question shows, and their letters
 _OPTIONS: ContextVar[Sequence[str]] = ContextVar("options", default=())
 
@@ -146,6 +147,7 @@ class Reading:
 
 
 _RIGHT = re.compile("correct|right|pass|success|solve|hit|match|accura", re.I)  # names of flags
+_TRAINED = re.compile(r"(?:pre_?)?train(?:ed|ing)?_|upstream_").match  # on other data
 _FOLD = re.compile(r"(?:fold|resample|bootstrap)\D?\d+\b.*", re.I).fullmatch  # of R's caret
 
 
@@ -213,6 +215,10 @@ class Sheet:
         for i, name in enumerate(names):  # a spread behind each of several measures
             if counts[name] > 1 and i and role_of(name) == "spread":
                 names[i] = f"{names[i - 1]} {name}"
+        spare = _spare_twins(table, names)
+        self.unused += [f"a second `{names[i]}` ({why})" for i, why in spare.items()]
+        left = [i for i in range(len(names)) if i not in spare]
+        names, table = [names[i] for i in left], table.iloc[:, left]
         if twins := [name for name, n in Counter(names).items() if n > 1]:
             raise AnalysisError(f"{self.where}: two columns are called {twins[0]!r}")
         first = [x for x in names if re.search(r"(?<![\w.])-?\d+\.\d{4,}", x)]
@@ -231,6 +237,9 @@ class Sheet:
             self.unused.append("numbers in brackets")
         self.n = len(table)
         self.roles = {name: self._role(column) for name, column in self.columns.items()}
+        ends = [name.rpartition(" ")[0] for name in self.columns]
+        of_many = [x for x in self.columns if x[-3:] == " id" and ends.count(x[:-3]) >= _MANY]
+        self.roles |= dict.fromkeys(of_many, "")  # Indonesian, among other languages
         for name, column in self.columns.items():
             few = 1 < self.n_of(name) <= self.n / 2
             numbered = self.roles[name] == "size" and word_of(name).endswith("_id") and few
@@ -261,6 +270,8 @@ class Sheet:
                 self.roles[name] = "metric"
                 self.columns[name] = Column(name, texts=np.array(labels, dtype=object))
         self._pair_spreads()
+        self._shorten_files()
+        self._set_trained_on()
         if asked.clusters:
             if asked.clusters not in self.columns:
                 raise AnalysisError(f"no column {self._unknown(asked.clusters)}")
@@ -284,6 +295,26 @@ class Sheet:
                 self.paired[mean] = first
             self.roles[mean] = "" if self.roles[mean] == "average" else self.roles[mean]
             self.drop([first, *more], "a spread")
+
+    def _shorten_files(self) -> None:
+        """Leave out of names of files the dataset that another column has, of each row."""
+        for name in [x for x in self.named("dataset") if FILE in self.columns and x != FILE]:
+            files, datasets = self.columns[FILE].labels(), self.columns[name].labels()
+            pairs = [*zip(map(str, files), map(str, datasets), strict=True)]
+            if self.n_of(name) > 1 and all(y and y.lower() in x.lower() for x, y in pairs):
+                rest = [re.sub(re.escape(y), "", x, flags=re.I).strip("_-/. ") for x, y in pairs]
+                if len({*rest} - {""}) > 1:
+                    self.columns[FILE] = Column(FILE, texts=np.array(rest, dtype=object))
+                    self.roles[FILE] = "strategy"
+
+    def _set_trained_on(self) -> None:
+        """Take data that models were trained on for a setting: scores are of other datasets."""
+        said = {name for names in self.asked.columns.values() for name in names}
+        datasets, models = self.named("dataset"), self.named("strategy")
+        trained = [x for x in datasets if _TRAINED(word_of(x)) and x not in said]
+        pairs = [self.n_of(*models) * self.n_of(x) for x in trained]
+        crossed = len(trained) == len(datasets) and all(2 * self.n > n for n in pairs)
+        self.roles |= dict.fromkeys([] if crossed else trained, "")
 
     def spreads_of(self, scores: Sequence[str]) -> str:
         """Return the names of the spreads of scores; those of others are not used."""
@@ -450,6 +481,16 @@ class Sheet:
                 taken = "not used" + f": {why}" * bool(why)
             told[name] = f"{taken} ({examples}{', ...' * (len(each) > _EXAMPLES)})"
         return told
+
+
+def _spare_twins(table: pd.DataFrame, names: Sequence[str]) -> dict[int, str]:
+    """Return the columns of a name that another has too, if they are empty or equal, and which."""
+    again = [i for i, name in enumerate(names) if names.count(name) > 1]
+    empty = [i for i in again if not any(map(plain, table.iloc[:, i].dropna()))]
+    spare = dict.fromkeys(empty, "empty")
+    pairs = [(i, j) for i in again for j in again if j < i and names[i] == names[j]]
+    same = [i for i, j in pairs if table.iloc[:, i].equals(table.iloc[:, j])]
+    return dict.fromkeys(same, "the same") | spare
 
 
 def quoted(names: Sequence[str], sign: str = " + ") -> str:

@@ -40,6 +40,7 @@ from mlaut.analysis.importers.grids.single import OF_MODELS, check_corner, is_me
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
+from mlaut.markup import counted
 
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
 _LAST_ROWS = 3  # without a name, from which they are no averages
@@ -50,6 +51,9 @@ _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
 _BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
+_ID = re.compile(
+    r"(?<!\bhf)(?<!repo)(?<!point)(?<!config)(?<!exp)(?<!ment)[\s_-]id$", re.I
+)  # of a case
 _YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
@@ -61,8 +65,10 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     _check_metrics(g, keys)
     given = list(g.columns)
     rows, kind, why = _rows(g, keys)
-    _columns_by_value(g, rows, kind)
     repeat, fold = list(keys.repeat), list(keys.fold)
+    again = _repeats(g, [*rows, *repeat, *fold])
+    g.keep(~again, f"{counted(int(again.sum()), 'row')} equal to another in all cells")
+    _columns_by_value(g, rows, kind)
     if g.asked.columns.get("repeat") == ("rows",):
         repeat = g.number_rows(rows)
     if g.asked.columns.get("fold") == ("rows",):
@@ -192,9 +198,9 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         text = f"its columns ({some_of(g.columns)}) look like datasets of one strategy"
         raise g.refuse(f"{text}, so there is nothing to compare")
     if not texts:
-        counted = g.columns[first].numbers.tolist() == list(range(g.n))  # such as trials
+        counts = g.columns[first].numbers.tolist() == list(range(g.n))  # such as trials
         metric = next((x for x in g.columns if same_metric(x, g.metric)), first)
-        setting = not counted and g.is_key([first]) and not word_of(first).endswith("_id")
+        setting = not counts and g.is_key([first]) and not word_of(first).endswith("_id")
         if metric != first and setting and may_score(g, first):  # in front of several metrics
             text = f"no column of texts names its rows; if strategies differ by `{first}`"
             raise g.refuse(text, {"strategy": first})
@@ -212,7 +218,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if g.n == 1 and not crossed:
             text = "no column names its rows, of which there is one: columns are strategies, or"
             raise g.refuse(f"{text} datasets of one strategy", {"dataset": "rows"})
-        whole = len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counted
+        whole = len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counts
         text = "no column names its rows: are they folds or repeats of one dataset, or datasets"
         ways: list[Way] = [{part: "rows"} for part in ("fold", "repeat", "dataset")]
         ways += [{"dataset": first}] * whole
@@ -220,12 +226,21 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
     sets = [list(c) for names in each for n in (1, 2, 3) for c in combinations(names, n)]
-    rows = next((c for c in sets if g.is_key([*c, *more])), texts[:1])
+    rows = next((c for c in sets if g.is_key([*c, *more])), [])
+    rows = rows or next((c for c in sets if _repeats(g, [*c, *more]).any()), texts[:1])
     for kind, other in (("dataset", "strategy"), ("strategy", "dataset")):
         if said.get(kind) == ("rows",) or said.get(other) == ("columns",):
             return rows, kind, ""
     kind, why = _way_round(g, rows)
     return _finer(g, rows, kind, texts, more), kind, f" ({why})"
+
+
+def _repeats(g: Sheet, names: Sequence[str]) -> np.ndarray:
+    """Return the few rows equal to another in all cells, if all others differ in some columns."""
+    doubled = doubled_rows(g, names) if names else np.zeros(g.n, dtype=bool)
+    same = doubled_rows(g, list(g.columns)) if doubled.any() else doubled
+    few = 2 * same.sum() < g.n  # else they may be runs
+    return same if few and (doubled <= same).all() else np.zeros(g.n, dtype=bool)
 
 
 def _check_mean(g: Sheet, rows: list[str], kind: str) -> None:
@@ -284,15 +299,17 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
     over = [x for x in label if is_summary(x)] or [label[i] for i in average_rows(columns)]
     if over and means:  # a mean over both says nothing
         over, means = [], []
+    last = f"row `{over[0]}`" if over and over[0] else "a row without a name"
     marked = best_marked(columns)
     other = {"dataset": "strategy", "strategy": "dataset", "": ""}
     n, k = len(plain), len(members)
     rules = (  # what rows are, what shows it, and how that is told
         ("strategy" if means else "", f"column `{''.join(means[:1])}` is a mean over the others"),
-        ("dataset" if over else "", f"row `{''.join(over[:1])}` is one over the others"),
+        ("dataset" if over else "", f"{last} is one over the others"),
         (other[likes(members)], f"columns are {_NOUNS[likes(members)]} by their names"),
         (likes(plain), f"rows are {_NOUNS[likes(plain)]} by their names"),
         (_MARKED[marked], f"the best of each {marked[:-1]} is marked"),
+        ("dataset" if _ID.search(rows[0]) else "", f"`{rows[0]}` is an identifier"),
         ("dataset" if all(map(_YEAR, label)) else "", "rows are years"),
         ("strategy" if 2 * sum(map(bool, map(_YEAR, members))) > k else "", "columns are years"),
     )
@@ -578,11 +595,10 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
         return own, {}
     if found is None:
         return columns, {name: x for x, name in short.items()}
-    if isinstance(found, str):
-        raise g.refuse(found)
     kept, others, metric, ask = found
     if ask:
-        text = f"its columns are of several metrics ({', '.join(ask)}), so say which one"
+        none = f", and none is of {g.metric}" if g.metric else ""
+        text = f"its columns are of several metrics ({some_of(ask)}){none}, so say which one"
         raise g.refuse(text, *({"metric": x} for x in ask[:3]))
     for what, names in others.items():
         g.drop([short[x] for x in names], f"of {what}")
