@@ -31,7 +31,6 @@ def test_a_second_column_of_a_name_is_left_out_if_it_is_empty_or_the_same(tmp_pa
         ("model_rank", "size"),
         ("lora_rank", ""),
         ("image_gmacs", "size"),
-        ("experiment dir", "size"),
     ],
 )
 def test_names_that_are_no_scores(name, role):

@@ -93,7 +93,7 @@ def _means_of_others(each: Sequence[Reading]) -> list[tuple[str, int]]:
             parts = [x for k in range(2, rest.shape[1] + 1) for x in (rest[:, :k], rest[:, -k:])]
             means += [(name, i)] * any(is_mean(one, x) for x in parts)
             same = np.ptp(one) > 0 and any(np.array_equal(one, x) for x in rest.T)
-            equal += [(name, i, j)] * same
+            equal += [(name, i, j)] * bool(same)
     counts = Counter(i for _, i in dict.fromkeys(means))
     means += [(name, i) for name, i, j in equal if counts[i] > counts[j]]
     return list(dict.fromkeys(means))
