@@ -166,20 +166,23 @@ def _instance(kind: str, maker: str, name: str, value: Any) -> Any:
     return value
 
 
+def _require(holds: Any, name: str, value: Any, wrong: str) -> Any:
+    """Return the value if something holds; else raise `AnalysisError` with what is wrong."""
+    if not holds:
+        raise AnalysisError(f"{name} = {shown(value)} {wrong}")
+    return value
+
+
 def share(name: str, value: Any) -> Any:
     """Require a number between 0 and 1."""
-    if not _is_number(value) or not 0 < value < 1:
-        example = {"confidence": 0.95, "power": 0.8}.get(name, 0.05)
-        raise AnalysisError(
-            f"{name} = {shown(value)} is not between 0 and 1, for example {example:g}"
-        )
-    return value
+    example = {"confidence": 0.95, "power": 0.8}.get(name, 0.05)
+    wrong = f"is not between 0 and 1, for example {example:g}"
+    return _require(_is_number(value) and 0 < value < 1, name, value, wrong)
 
 
 def real(name: str, value: Any) -> Any:
     """Require a number; the function itself checks its range."""
-    if not _is_number(value):
-        raise AnalysisError(f"{name} = {shown(value)} is not a number")
+    _require(_is_number(value), name, value, "is not a number")
     if isinstance(value, Integral) and abs(int(value)) > LARGEST:  # numpy may not take it
         return float(value) if abs(int(value)) < 10**300 else np.inf
     return value
@@ -187,56 +190,43 @@ def real(name: str, value: Any) -> Any:
 
 def prior(name: str, value: Any) -> Any:
     """Require a number of 0 or more that does not outweigh any data."""
-    if LARGEST < real(name, value) < np.inf:
-        raise AnalysisError(f"{name} = {shown(value)} is too large: it would outweigh any data")
-    if not 0 <= value < np.inf:
-        raise AnalysisError(f"{name} = {shown(value)} must be 0 or a positive number")
-    return value
+    too_large = LARGEST < real(name, value) < np.inf
+    _require(not too_large, name, value, "is too large: it would outweigh any data")
+    return _require(0 <= value < np.inf, name, value, "must be 0 or a positive number")
 
 
 def positive_prior(name: str, value: Any) -> Any:
     """Require a positive number that does not outweigh any data."""
-    if not prior(name, value):
-        raise AnalysisError(f"{name} = {shown(value)} is not a positive number, such as 1")
-    return value
+    return _require(prior(name, value), name, value, "is not a positive number, such as 1")
 
 
 def priors(name: str, values: Any, least: int, most: int) -> tuple[float, ...]:
     """Require ``least`` to ``most`` positive numbers."""
     values = tuple(each(positive_prior)(name, values))
-    if not least <= len(values) <= most:
-        number = f"{least} to {most}" if least < most else f"{least}"
-        raise AnalysisError(f"{name} = {shown(values)} are not {number} positive numbers")
-    return values
+    number = f"{least} to {most}" if least < most else f"{least}"
+    wrong = f"are not {number} positive numbers"
+    return _require(least <= len(values) <= most, name, values, wrong)
 
 
 def whole(name: str, value: Any) -> Any:
     """Require a whole number; the function itself checks its range."""
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise AnalysisError(f"{name} = {shown(value)} is not a whole number")
-    if int(value) > LARGEST:
-        raise AnalysisError(f"{name} = {shown(value)} is too large, above {LARGEST}")
-    return value
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    _require(is_whole, name, value, "is not a whole number")
+    return _require(int(value) <= LARGEST, name, value, f"is too large, above {LARGEST}")
 
 
 def not_negative(name: str, value: Any) -> Any:
     """Require a finite number of 0 or more."""
-    if not 0 <= real(name, value) < np.inf:
-        raise AnalysisError(f"{name} = {shown(value)} is not a number of 0 or more")
-    return value
+    return _require(0 <= real(name, value) < np.inf, name, value, "is not a number of 0 or more")
 
 
 def _at_least_one(name: str, value: Any) -> Any:
-    if whole(name, value) < 1:
-        raise AnalysisError(f"{name} = {shown(value)} must be at least 1")
-    return value
+    return _require(whole(name, value) >= 1, name, value, "must be at least 1")
 
 
 def count(name: str, value: Any) -> Any:
     """Require a whole number of 0 or more."""
-    if int(whole(name, value)) < 0:
-        raise AnalysisError(f"{name} = {shown(value)} is not a whole number of 0 or more")
-    return value
+    return _require(whole(name, value) >= 0, name, value, "is not a whole number of 0 or more")
 
 
 def _seed(name: str, value: Any) -> Any:
@@ -260,16 +250,13 @@ def each(rule: Rule) -> Rule:
 
 
 def _text(name: str, value: Any) -> Any:
-    if not isinstance(value, str):
-        raise AnalysisError(f"{name} = {shown(value)} is not a name")
-    return value
+    return _require(isinstance(value, str), name, value, "is not a name")
 
 
 def yes_or_no(name: str, value: Any) -> Any:
     """Require True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise AnalysisError(f"{name} = {shown(value)} is neither True nor False")
-    return value
+    is_one = isinstance(value, bool | np.bool_)
+    return _require(is_one, name, value, "is neither True nor False")
 
 
 def names(name: str, value: Any) -> Any:
@@ -279,20 +266,17 @@ def names(name: str, value: Any) -> Any:
 
 def _pair(name: str, value: Any) -> Any:
     both = names(name, value)
-    if len(both) != 2 or both[0] == both[1]:
-        raise AnalysisError(f"{name} = {shown(value)} are not two names, such as ('A', 'B')")
+    are_two = len(both) == 2 and both[0] != both[1]
+    _require(are_two, name, value, "are not two names, such as ('A', 'B')")
     return both
 
 
 def _size(name: str, value: Any) -> Any:
     """Require the width and height of a figure."""
     pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_number, value))
-    if pair and all(0.5 <= side <= _LARGEST_FIGURE for side in value):
-        return value
-    raise AnalysisError(
-        f"{name} = {shown(value)} is not a width and a height of 0.5 to {_LARGEST_FIGURE} inches, "
-        "such as (7.5, 4)"
-    )
+    fits = pair and all(0.5 <= side <= _LARGEST_FIGURE for side in value)
+    wrong = f"is not a width and a height of 0.5 to {_LARGEST_FIGURE} inches, such as (7.5, 4)"
+    return _require(fits, name, value, wrong)
 
 
 def _series(name: str, value: Any) -> Any:
@@ -303,9 +287,7 @@ def _series(name: str, value: Any) -> Any:
 
 
 def _function(name: str, value: Any) -> Any:
-    if not callable(value):
-        raise AnalysisError(f"{name} = {shown(value)} is not a function")
-    return value
+    return _require(callable(value), name, value, "is not a function")
 
 
 def mapping_of(rule: Rule) -> Rule:

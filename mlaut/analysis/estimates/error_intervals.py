@@ -213,8 +213,7 @@ def _error_by_class(points: np.ndarray, classes: np.ndarray) -> np.ndarray:
         own = points[..., classes == k]
         n = own.shape[-1]
         variance += n * own.var(axis=-1, ddof=1) if n > 1 else np.nan  # one row shows no variance
-    error: np.ndarray = np.sqrt(variance) / points.shape[-1]
-    return error
+    return np.sqrt(variance) / points.shape[-1]
 
 
 def corrected_error(

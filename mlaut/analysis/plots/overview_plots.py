@@ -117,8 +117,7 @@ def _clustered(profiles: np.ndarray) -> np.ndarray:
     unit = np.divide(centred, size, out=np.zeros_like(centred), where=size > 0)
     distances = pdist(unit)  # sqrt(2 - 2 r): a distance also where a row is constant
     tree = linkage(distances, "average")
-    order: np.ndarray = leaves_list(optimal_leaf_ordering(tree, distances))
-    return order
+    return leaves_list(optimal_leaf_ordering(tree, distances))
 
 
 @checked

@@ -223,8 +223,7 @@ class _Sampler:
         log = -0.5 * (np.log(both) + np.square(rest)[:, :, None] / both).sum(axis=1)
         self.within = _WITHIN[_chosen(log, uniform)]
         share = self.within[:, None] ** 2 / (self.within[:, None] ** 2 + noise)
-        apart: np.ndarray = of_group + share * rest + np.sqrt(share * noise) * z
-        return apart
+        return of_group + share * rest + np.sqrt(share * noise) * z
 
 
 def _chosen(log: np.ndarray, uniform: np.ndarray) -> np.ndarray:

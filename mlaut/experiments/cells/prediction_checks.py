@@ -149,8 +149,7 @@ def _of_labels(model: Any, answer: Any, shape: tuple[int, int]) -> np.ndarray:
         )
     array = _numbers(array, "predict_proba")
     _refuse_rows(array, not_distributions(array, several=True), "that are not in [0, 1]")
-    probabilities: np.ndarray = array.clip(0, 1).astype(np.float32)
-    return probabilities
+    return array.clip(0, 1).astype(np.float32)
 
 
 def _classes_seen(model: Any, table: Any, classes: tuple[Any, ...]) -> np.ndarray:

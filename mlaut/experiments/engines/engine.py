@@ -144,8 +144,7 @@ def make_engine(options: RunOptions) -> Engine:
     if isinstance(engine, str):
         kind = engine_called(engine)
         engine = kind() if options.scheduler is None else kind(options.scheduler)
-    runner: Engine = engine.of(options)
-    return runner
+    return engine.of(options)
 
 
 def limited(engine: E, **limits: Any) -> E:

@@ -108,8 +108,7 @@ class Batch:
     def trains(self, repeat: int, fold: int) -> np.ndarray:
         """Return for each row whether a cell is trained on it: faster than positions of rows."""
         fold_of = self.folds[repeat]
-        trained: np.ndarray = (fold_of != fold) & (fold_of != UNUSED)
-        return trained
+        return (fold_of != fold) & (fold_of != UNUSED)
 
     def part(self, cells: Iterable[tuple[int, int]]) -> Batch:
         """Return a batch of some of the cells."""

@@ -29,6 +29,7 @@ from mlaut.errors import DataError, StudyError
 from mlaut.experiments.cells.cell_input import FoldTable
 from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.files_io import FilesIO
+from mlaut.files_io.safe_files.hdf5_output import write_all
 from mlaut.records import Cell, Dataset
 
 _LENGTH = struct.Struct("<Q")  # of the description, with which the memory ends
@@ -115,7 +116,7 @@ class SharedTables:
                 memory = _new_memory()
                 stack.callback(os.close, memory)
                 for part, place in zip(parts, places, strict=False):
-                    _write(memory, part.reshape(-1).view(np.uint8).data, place)
+                    write_all(memory, part.reshape(-1).view(np.uint8).data, place)
             # of several targets, numpy reads the number of columns in the type
             kind = f"{labels.shape[1:]}{labels.dtype.str}".removeprefix("()")
             yield Lent(table, memory, places, kind)
@@ -239,11 +240,11 @@ def share_table(table: FoldTable) -> int:
         for content in raw:
             if _key(content) not in places:
                 places[_key(content)] = end
-                _write(memory, content, end)
+                write_all(memory, content, end)
                 end = _aligned(end + content.nbytes)
         layout = [(places[_key(content)], content.nbytes) for content in raw]
         description = pickle.dumps((pickled, layout))
-        _write(memory, memoryview(description + _LENGTH.pack(len(description))), end)
+        write_all(memory, memoryview(description + _LENGTH.pack(len(description))), end)
         if files:
             os.dup2(files[1], memory, inheritable=False)  # workers get it for reading only
         else:
@@ -261,8 +262,7 @@ def map_table(memory: int) -> FoldTable:
     (length,) = _LENGTH.unpack_from(mapped, end)
     pickled, layout = pickle.loads(mapped[end - length : end])
     buffers = [mapped[at : at + n] for at, n in layout]
-    table: FoldTable = pickle.loads(pickled, buffers=buffers)
-    return table
+    return pickle.loads(pickled, buffers=buffers)
 
 
 def _key(content: memoryview) -> tuple[int, int]:
@@ -279,12 +279,6 @@ def _new_memory() -> int:
         return os.memfd_create("mlaut-table", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with tempfile.TemporaryFile() as file:  # where the system has no such memory (macOS)
         return os.dup(file.fileno())
-
-
-def _write(memory: int, content: memoryview, place: int) -> None:
-    while content:
-        written = os.pwrite(memory, content, place)
-        content, place = content[written:], place + written
 
 
 def _seal(memory: int) -> None:

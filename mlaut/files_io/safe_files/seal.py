@@ -206,8 +206,7 @@ def read_once(item: Any, key: Any, read: Callable[[], T], size: Callable[[T], in
             _read.clear()
             _read_bytes[0] = size(value)
         _read.setdefault(line, {})[key] = value
-    found: T = _read[line][key]
-    return found
+    return _read[line][key]
 
 
 def keep_read(before: bytes, after: bytes, kept: str) -> None:

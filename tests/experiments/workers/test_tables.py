@@ -148,7 +148,7 @@ def test_what_cannot_be_shared_is_one_line(refs, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tables, "_write", full)
+    monkeypatch.setattr(tables, "write_all", full)
     with pytest.raises(StudyError, match=r"dataset 'a': no shared memory .*No space left.*; free"):
         SharedTables()._of(refs[0])
     assert n_open() == before
