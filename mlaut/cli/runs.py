@@ -109,11 +109,7 @@ def init(
     from mlaut.analysis.deciding.terms import DEFAULT_METRICS, check_analysis
     from mlaut.data.tables.folders import is_file_of_table
     from mlaut.estimators import as_strategies
-    from mlaut.experiments.study_files.new_study_file import (
-        new_study_file,
-        origin_of,
-        usual_strategies,
-    )
+    from mlaut.experiments.study_files.new_study_file import USUAL, new_study_file, origin_of
     from mlaut.files_io.safe_files.plain_files import write_file
     from mlaut.records import Analysis
 
@@ -126,7 +122,7 @@ def init(
             "'mlaut init visits.csv', or write target below [data.roles]"
         )
     origin = origin_of(study_file, folder, target=target or "", task=task or "")
-    names = strategies or usual_strategies(origin.task)
+    names = strategies or USUAL[origin.task]
     metric = metric or DEFAULT_METRICS[origin.task]
     terms = Analysis(question=chosen["question"], metric=metric)
     check_analysis(terms, [strategy.name for strategy in as_strategies(list(names))], {origin.task})

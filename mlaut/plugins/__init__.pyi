@@ -82,7 +82,6 @@ from mlaut.analysis.plots.look import PLAIN as PLAIN
 from mlaut.analysis.plots.pair_plots import name_points as name_points
 
 # reports
-from mlaut.report.state import environment_differences as environment_differences
 from mlaut.report.page import as_html as as_html
 from mlaut.report.page import environment_of as environment_of
 from mlaut.report.page import source_of as source_of

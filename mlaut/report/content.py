@@ -424,15 +424,11 @@ def _treat(scored: Results, missing: str) -> tuple[Results, tuple[str, ...]]:
         return scored, (str(error),)
 
 
-def _test_of(results: Results, analysis: Analysis) -> str:
-    return analysis.test or default_test(results.metric)
-
-
 def _tested(results: Results, analysis: Analysis) -> Comparison | None:
     """Return the comparison with the draws of a Bayesian test only if that test decides."""
     if len(results.strategies) < 2 or len(results.datasets) < 2:
         return None
-    key = _test_of(results, analysis)
+    key = analysis.test or default_test(results.metric)
     asked = TESTS[key].bayesian
     how: dict[str, Any] = {"alpha": analysis.alpha, "rope": analysis.rope}
     return compare(results, **how, test="" if asked else key, n_samples=DRAWS if asked else 0)

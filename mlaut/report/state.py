@@ -28,7 +28,6 @@ _ENDS = re.compile(r"([\d,]+) to ([\d,]+)")  # of the lengths of series
 _TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
 _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_OF_ONE_RUN = ("id", "started", "input", "versions")  # differ in any two runs, or are made of parts
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
 
@@ -289,26 +288,6 @@ def _run_line(run: Mapping[str, Any]) -> str:
         return f"Last change {run.get('started', '?')}: {run.get('engine', '?')}."
     software = ", ".join(_versions(run))
     return f"Last run {run.get('started', '?')} on {run.get('processor', '?')}: {software}."
-
-
-def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[Any, str]]:
-    """Return what differs between the runs of two studies: versions, machine, options, strategies.
-
-    Each row has ``what``, and its values in the ``old`` and the ``new`` study; several values where
-    the runs of a study differ, and none where it stores none.
-    """
-    both = pd.DataFrame({"old": _environment(old), "new": _environment(new)}).fillna("")
-    return both[both["old"] != both["new"]].rename_axis("what").reset_index().to_dict("records")
-
-
-def _environment(study: StudyStore) -> dict[str, str]:
-    """Return the values that the runs of a study record, and identities of its strategies."""
-    values = {f"strategy {entry.name}": [entry.fingerprint[:12]] for entry in study.strategies}
-    for run in study.runs:
-        for name, value in (run | run.get("versions", {})).items():
-            values.setdefault(name, []).append(str(value))
-    names = (name for name in values if name not in _OF_ONE_RUN)
-    return {name: ", ".join(dict.fromkeys(values[name])) for name in names}
 
 
 def _failures(stored: _OfStudy) -> pd.DataFrame | None:

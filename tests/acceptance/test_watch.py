@@ -15,9 +15,9 @@ from mlaut.cli import main
 from mlaut.experiments import read_study_file, run_study, study_status
 from mlaut.experiments.following.forecast import take_snapshot
 from mlaut.experiments.study_files.new_study_file import (
+    USUAL,
     new_study_file,
     origin_of,
-    usual_strategies,
 )
 from mlaut.files_io import StudyStore
 from mlaut.records import REGRESSION, TASKS
@@ -92,7 +92,7 @@ def test_the_default_study_file_is_valid(task, tmp_path, capsys):
     path = tmp_path / "deep" / "study.toml"
     main(["init", str(path), "--task", task.lower()])
     file = read_study_file(path)
-    assert file.strategies.names == usual_strategies(task)
+    assert file.strategies.names == USUAL[task]
     assert file.data.collection == "starter"
     assert file.analysis.metric == ("r2" if task == REGRESSION else "accuracy")
 

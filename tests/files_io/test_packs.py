@@ -7,7 +7,7 @@ import pytest
 
 from mlaut.files_io.outcomes import packs, study_records
 from mlaut.files_io.outcomes.journal import Journal, index_journal
-from mlaut.files_io.outcomes.packs import check_pack, pack, pack_outcomes, unpack, unpack_outcomes
+from mlaut.files_io.outcomes.packs import checked_pack, pack, pack_outcomes, unpack, unpack_outcomes
 from mlaut.files_io.outcomes.study_records import outcome_record
 from mlaut.records import Cell, Outcome, Status
 
@@ -161,10 +161,10 @@ def cells(column, value):
     ],
 )
 def test_parts_that_do_not_fit_are_refused(columns):
-    check_pack(changed())
+    checked_pack(changed())
     refused = (ValueError, TypeError, KeyError, IndexError)
     with pytest.raises(refused):
-        check_pack(changed(**columns))
+        checked_pack(changed(**columns))
     with pytest.raises(refused):
         unpack_outcomes(changed(**columns))
 
@@ -176,7 +176,7 @@ def test_predictions_of_several_targets_come_back_in_their_shape():
     assert np.array_equal(outcome.predictions, two)
     record, arrays = unpack(payload)
     with pytest.raises(ValueError, match="-1 targets"):
-        check_pack(pack({**record, "targets": -1}, arrays))
+        checked_pack(pack({**record, "targets": -1}, arrays))
 
 
 def test_a_whole_number_more_comes_back_as_a_whole_number(monkeypatch):

@@ -17,7 +17,7 @@ _OF_A_TABLE = f"kfold_by_role({_FOLDS})"
 
 # A baseline, a linear model, and the two ensembles that lead most comparisons on tables: few
 # strategies, of which each suits many datasets, so that a first run ends soon.
-_USUAL = {
+USUAL = {
     CLASSIFICATION: (
         "BaselineClassifier",
         "LogisticRegression",
@@ -31,11 +31,7 @@ _USUAL = {
         "HistGradientBoostingRegressor",
     ),
 }
-
-
-def usual_strategies(task: str) -> tuple[str, ...]:
-    """Return the names of the strategies of a new study file."""
-    return _USUAL[task]
+"""Names of the strategies of a new study file, by task."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +175,7 @@ def new_study_file(
 
 def _smaller(task: str, strategies: Sequence[str]) -> str:
     """Return sections that leave slow strategies untuned; comments where these are not run."""
-    *_, forest, boosting = _USUAL[task]
+    *_, forest, boosting = USUAL[task]
     chosen = forest in strategies
     lines = [f"[strategies.parameters.{forest}]", "params = { n_estimators = 100 }"]
     lines += ["param_grid = {}"]

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from mlaut.errors import StoreError, StudyError
-from mlaut.files_io.outcomes.packs import LENGTH, check_pack, read_record, unpack_outcomes
+from mlaut.files_io.outcomes.packs import LENGTH, checked_pack, read_record, unpack_outcomes
 from mlaut.files_io.safe_files.hdf5 import fsync_folder
 from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explain, explained
@@ -233,7 +233,7 @@ def _checked_record(payload: bytes, path: Path) -> dict[str, Any]:
     try:
         record = read_record(payload)
         if "run" not in record:
-            check_pack(payload)
+            checked_pack(payload)
             return record
         if isinstance(record["run"]["id"], str):
             return {"run": record["run"]}

@@ -162,18 +162,14 @@ def _joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray:
     return values.astype("<f8" if values.dtype.kind == "f" else "<i4", copy=False)
 
 
-def check_pack(payload: bytes) -> None:
-    """Check that the parts of a pack fit each other.
+def checked_pack(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return record and arrays of a pack whose parts fit each other.
 
     Raises
     ------
     ValueError, TypeError, KeyError, IndexError, RecursionError, struct.error
         The parts do not fit: the bytes may come from an untrusted source.
     """
-    _opened(payload)
-
-
-def _opened(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     record, arrays = unpack(payload)
     cells, numbers, seeds = arrays["cells"], arrays["numbers"], arrays["seeds"]
     n = len(cells)
@@ -219,7 +215,7 @@ def unpack_outcomes(payload: bytes) -> list[Outcome]:
     ValueError, TypeError, KeyError, IndexError, RecursionError, struct.error
         The bytes are no pack: they may come from an untrusted source.
     """
-    record, arrays = _opened(payload)
+    record, arrays = checked_pack(payload)
     dataset, strategies, shared = (record[name] for name in ("dataset", "strategies", "told"))
     details = [{name: entry[name] for name in entry if name != "reason"} for entry in shared]
     traces = arrays["traces"].tobytes()

@@ -378,8 +378,7 @@ def same(old: Path, new: Path, metric: str | None, **given: Any) -> Answer:
     from mlaut import Study
     from mlaut.analysis import read_results
     from mlaut.files_io import StudyStore
-    from mlaut.plugins import environment_differences
-    from mlaut_boards.rerun import same_results
+    from mlaut_boards.rerun import environment_differences, same_results
 
     paths = [database_and_options(path)[0] for path in (old, new)]
     stores = [StudyStore(path) for path in paths if kind_of(path) is Kind.STUDY]

@@ -9,6 +9,7 @@ from scipy.special import stdtr, stdtrit
 
 from mlaut.analysis import Results, ResultTable
 from mlaut.errors import AnalysisError
+from mlaut.files_io import StudyStore
 from mlaut.markup import counted
 from mlaut.plugins import (
     FEWEST,
@@ -28,6 +29,7 @@ _Runs = tuple[Results, Results]
 _COLUMNS = ["difference", "low", "high", "p same", "p differs", "power"]
 _COLUMNS += ["changed", "datasets", "largest", "on"]
 SAME, DIFFERS, UNSURE = "same", "differs", "cannot tell"
+_OF_ONE_RUN = ("id", "started", "input", "versions")  # differ in any two runs, or are made of parts
 _ROPE = 0.01  # one point of a score that is at most 1 (Benavoli et al. 2017), or 1 % of a score
 
 
@@ -217,3 +219,23 @@ def _notes(given: _Runs, both: _Runs, frame: pd.DataFrame, alpha: float) -> list
         score = f"no score{which if len(same) < len(frame) else ''} has changed"
         notes.append(f"{score}; those of up to {share:.0%} of new sources still may")
     return [*notes, f"low to high: confidence {1 - 2 * alpha:g}, each strategy alone"]
+
+
+def environment_differences(old: StudyStore, new: StudyStore) -> list[dict[Any, str]]:
+    """Return what differs between the runs of two studies: versions, machine, options, strategies.
+
+    Each row has ``what``, and its values in the ``old`` and the ``new`` study; several values where
+    the runs of a study differ, and none where it stores none.
+    """
+    both = pd.DataFrame({"old": _environment(old), "new": _environment(new)}).fillna("")
+    return both[both["old"] != both["new"]].rename_axis("what").reset_index().to_dict("records")
+
+
+def _environment(study: StudyStore) -> dict[str, str]:
+    """Return the values that the runs of a study record, and identities of its strategies."""
+    values = {f"strategy {entry.name}": [entry.fingerprint[:12]] for entry in study.strategies}
+    for run in study.runs:
+        for name, value in (run | run.get("versions", {})).items():
+            values.setdefault(name, []).append(str(value))
+    names = (name for name in values if name not in _OF_ONE_RUN)
+    return {name: ", ".join(dict.fromkeys(values[name])) for name in names}

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from mlaut_boards import same_results
+from mlaut_boards.rerun import environment_differences
 from scipy import stats
 
 from mlaut import Study
@@ -16,7 +17,6 @@ from mlaut.cli import cli
 from mlaut.errors import AnalysisError
 from mlaut.estimators import Generic_Estimator
 from mlaut.files_io import StudyStore
-from mlaut.plugins import environment_differences
 
 OLD = pd.DataFrame(
     np.random.default_rng(0).uniform(0.5, 0.8, (20, 3)), [f"d{i}" for i in range(20)], list("ABC")

@@ -104,21 +104,6 @@ def _corrected_repeated(x: np.ndarray, _: float, ratio: float) -> tuple[np.ndarr
 # Nine tests arrange the table in groups, shape (..., groups, members).
 
 
-def _group_by_run(x: np.ndarray) -> np.ndarray:
-    """Return one group for each run, which has its folds."""
-    return np.swapaxes(x, -1, -2)
-
-
-def _group_by_fold(x: np.ndarray) -> np.ndarray:
-    """Return one group for each fold, which has its runs."""
-    return x
-
-
-def _group_by_sorted_fold(x: np.ndarray) -> np.ndarray:
-    """Sort the folds within each run; return one group of all smallest ones, and so on."""
-    return np.sort(x, axis=-2)
-
-
 def _means(groups: Grouping) -> Parts:
     def parts(x: np.ndarray, df: float, _: float) -> tuple[np.ndarray, np.ndarray]:
         means = groups(x).mean(axis=-1)
@@ -165,7 +150,11 @@ def _five_by_two_f(x: np.ndarray, _: float, __: float) -> tuple[np.ndarray, np.n
 
 _RUNS = 10  # runs of 10 folds with which the calibrated degrees of freedom were measured
 
-_GROUPS = {"folds": _group_by_run, "runs": _group_by_fold, "sorted runs": _group_by_sorted_fold}
+_GROUPS: dict[str, Grouping] = {
+    "folds": lambda x: np.swapaxes(x, -1, -2),  # a group for each run, which has its folds
+    "runs": lambda x: x,  # a group for each fold, which has its runs
+    "sorted runs": lambda x: np.sort(x, axis=-2),  # a group of the smallest of each run, and so on
+}
 
 
 def _grouped(groups: str, kind: str, units: str, df: float | None) -> CvTest:
