@@ -5,21 +5,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_OF_PLUGINS = {
-    "boards": (
-        *("paired_items", "same_results", "skill_table", "treat_contaminated"),
-        *("read_openml_evaluations", "read_openml_runs", "read_sktime"),
-    ),
-    "races": (
-        *("Race", "StudyRace", "drawn_order", "race", "race_plot"),
-        *("dataset_sd", "datasets_needed", "datasets_needed_for_ranks", "pilot_design"),
-        *("power_of_test", "resolution", "smallest_difference"),
-        *("budget_plot", "results_at_budget", "score_against_budget"),
-    ),
-}
-IN_PLUGINS = {name: plugin for plugin, names in _OF_PLUGINS.items() for name in names}
-"""Names of the analysis that MLaut's own plug-ins have; they are still imported from MLaut."""
-
 
 def without_plugin(what: str, plugin: str) -> str:
     """Return the sentence that tells which of MLaut's plug-ins is missing, and how to get it.
@@ -37,14 +22,27 @@ MLaut's repository
 
 
 def of_plugin(name: str) -> Any:
-    """Return what a plug-in has by a name of `IN_PLUGINS`; an error says which one is missing."""
-    package = f"mlaut_{IN_PLUGINS[name]}"
+    """Return what a plug-in has by a name of `in_plugins`; an error says which one is missing."""
+    plugin = in_plugins()[name]
+    package = f"mlaut_{plugin}"
     try:
         return getattr(import_module(package), name)
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
-        raise ImportError(without_plugin(f"{name} is in", IN_PLUGINS[name])) from None
+        raise ImportError(without_plugin(f"{name} is in", plugin)) from None
+
+
+@cache
+def _names() -> dict[str, Any]:
+    import tomllib  # not at `import mlaut`, which is to be quick
+
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def in_plugins() -> dict[str, str]:
+    """Return the names of the analysis that MLaut's own plug-ins have, each with its plug-in."""
+    return {name: plugin for plugin, names in _names()["plugins"].items() for name in names.split()}
 
 
 @cache
@@ -53,12 +51,10 @@ def former() -> dict[str, str]:
 
     A module or class is a name of ``mlaut``, unless it begins with a capital.
     """
-    import tomllib  # not at `import mlaut`, which is to be quick
-
-    words = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     return {
         name if name[0].isupper() else f"mlaut.{name}": today
-        for today, names in words.items()
+        for today, names in _names().items()
+        if today != "plugins"
         for name in names.split()
     }
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlaut.former_names import IN_PLUGINS, check_former, of_plugin
+from mlaut.former_names import check_former, in_plugins, of_plugin
 
 __all__ = ["attach", "imported", "pd"]
 
@@ -48,7 +48,7 @@ def attach(
             for room in (f"{package}.{room}" for room in rooms):
                 if name in dir(import_module(room)):
                     return getattr(import_module(room), name)
-        if package.startswith("mlaut.analysis") and name in IN_PLUGINS:
+        if package.startswith("mlaut.analysis") and name in in_plugins():
             return of_plugin(name)
         # "from ... import" would replace the text of an AttributeError
         check_former(name if name[0].isupper() else f"mlaut.{name}")

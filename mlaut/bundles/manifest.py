@@ -8,7 +8,7 @@ lead out of the folder, and none is a pickle.
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, islice
 from pathlib import Path
@@ -20,7 +20,7 @@ from mlaut.files_io.kinds import MANIFEST
 from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.safe_files.untrusted import read_json
-from mlaut.markup import json_text, printable
+from mlaut.markup import beside, json_text, printable
 from mlaut.records import Dataset
 
 FORMAT = 1
@@ -28,20 +28,7 @@ STUDY, DATASETS = "study.h5", "datasets.h5"
 STUDY_FILE, STRATEGIES = "study.toml", "strategies.py"
 MOST_MANIFEST = 2**24  # bytes of a manifest: more than 30,000 datasets
 
-KINDS: Mapping[str, tuple[str, str]] = {
-    STUDY: ("application/x-hdf5", "The study: splits, strategies, predictions and times"),
-    DATASETS: ("application/x-hdf5", "The tables whose licence allows to pass them on"),
-    "scores.csv": ("text/csv", "The score and the times of every cell by the primary metric"),
-    "report.html": ("text/html", "The report of the study"),
-    "requirements.txt": ("text/plain", "Exact versions of the packages that ran"),
-    STUDY_FILE: ("application/toml", "The study file"),
-    STRATEGIES: ("text/x-python", "The strategies that the study file names"),
-    "croissant.json": ("application/ld+json", "Croissant metadata of the scores"),
-    "ro-crate-metadata.json": ("application/ld+json", "RO-Crate metadata of the bundle"),
-    "CITATION.cff": ("application/yaml", "How to cite the bundle"),
-    "LICENSE.txt": ("text/plain", "Licences of the results and of the tables"),
-    "README.md": ("text/markdown", "What the bundle is, and how to verify and extend it"),
-}
+KINDS: Mapping[str, Sequence[str]] = beside(__file__)
 """Every file that a bundle can have besides its manifest: its media type and its content."""
 
 _TOGETHER = 1_000  # tables: a change of a file lists all of it, and they are in memory together

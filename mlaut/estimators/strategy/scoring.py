@@ -11,23 +11,10 @@ from sklearn.utils.metaestimators import available_if
 
 from mlaut.costs import Costs
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
+from mlaut.markup import beside
 from mlaut.records import CLASSIFICATION, REGRESSION
 
-_NAMES = {
-    "absolute": "neg_mean_absolute_error",
-    "auc": "roc_auc_ovo",
-    "brier": "neg_brier_score",
-    "log_loss": "neg_log_loss",
-    "mae": "neg_mean_absolute_error",
-    "mcc": "matthews_corrcoef",
-    "mse": "neg_mean_squared_error",
-    "pr_auc": "average_precision",
-    "rmse": "neg_root_mean_squared_error",
-    "roc_auc": "roc_auc_ovo",
-    "sensitivity": "recall",
-    "sensitivity_macro": "recall_macro",
-    "squared": "neg_mean_squared_error",
-}
+_NAMES: dict[str, str] = beside(__file__)
 """Scorers of scikit-learn by other names that the analysis has for them."""
 
 DEFAULTS = ("accuracy", "error", "misclassification", "mmce", "r2")
