@@ -95,7 +95,8 @@ def test_means_over_several_scales_are_not_shown(tmp_path):
 
 def test_many_strategies_are_counted(tmp_path):
     many = pd.concat([WIDE.add_suffix(f"{i}") for i in range(5)], axis=1)
-    text = question_text(asked(tmp_path, many))
+    more = pd.concat([many.set_axis([f"{x}{i}" for x in many.index]) for i in range(3)])
+    text = question_text(asked(tmp_path, more))
     assert text.endswith("... and 5 strategies more")
 
 

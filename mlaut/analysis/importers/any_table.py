@@ -23,7 +23,13 @@ from mlaut.analysis.importers.by_plugin import (
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grid_of_object, grids_of
-from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, without_unit
+from mlaut.analysis.importers.grids.names import (
+    bare_word,
+    is_summary,
+    role_of,
+    same_metric,
+    word_of,
+)
 from mlaut.analysis.importers.grids.readings import answers_to, read_grid
 from mlaut.analysis.importers.grids.several import is_other, joined, tells_datasets
 from mlaut.analysis.importers.grids.sheet import (
@@ -185,6 +191,9 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     ones = {n: x for n, x in told.items() if n in wanted}
     if not wanted & {*answers, *readable}:
         ones = told
+    exact = {n for n in wanted if _names(grids[n - 1], asked.metric, exact=True)}
+    if len(exact) == 1 and exact <= {*readable} and "_" in word_of(asked.metric):  # of one column
+        wanted, ones = exact, {n: x for n, x in readable.items() if n in exact}
     heads = [grids[n - 1].name for n in ones]
     if tells_datasets(heads, asked.metric) and (together := joined(ones, heads)):
         return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
@@ -283,14 +292,19 @@ def _left_out(reading: Reading, n: int, asked: Asked, first: int) -> Reading:
     return replace(reading, unused=(*others, *reading.unused), others=(*alone, *reading.others))
 
 
-def _names(grid: Grid, metric: str) -> bool:
-    """Return whether the heading, a column or a cell of those of metrics names a metric."""
+def _names(grid: Grid, metric: str, exact: bool = False) -> bool:
+    """Return whether the heading, a column or a cell of those of metrics names a metric.
+
+    With ``exact``, by that name and no other of its names.
+    """
     heading = re.split(r"[\s(),:_-]+", grid.name)
     columns = [str(x) for name in grid.table for x in np.atleast_1d(np.array(name))]
     named = [x for x in columns if grid.table.columns.nlevels == 1 and role_of(x) == "metric"]
     cells = [str(y) for x in named for y in grid.table[x].unique()]
     texts = [grid.name, *heading, *columns, *cells]
-    bare = [y for x in texts if x for y in (measure_in(x) or x, without_unit(x))]
+    if exact:
+        return word_of(metric) in {y for x in texts for y in (word_of(x), bare_word(x))}
+    bare = [y for x in texts if x for y in (measure_in(x) or x, x, bare_word(x))]
     return any(same_metric(x, metric) for x in bare)
 
 

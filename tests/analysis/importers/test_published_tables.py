@@ -104,14 +104,6 @@ def test_ends_of_names_tell_measures_that_are_not_known(tmp_path):
     assert "not used: `Eth3d Zeta` (not of fmax), `CASF Zeta` (not of fmax)" in results.how_read
 
 
-def test_names_of_rows_with_metrics_are_tasks_and_metrics(tmp_path):
-    rows = [["arc/acc", 0.3, 0.4], ["arc/acc_norm", 0.4, 0.5], ["squad/f1", 0.9, 0.8]]
-    table = wide(["Task/Metric", "a", "b"], *rows, ["rte/acc", 0.5, 0.6], ["Average", 0.5, 0.6])
-    results = read(tmp_path, table, name="t.md")
-    assert results.datasets == ("arc", "rte")
-    assert "not used: rows of acc_norm, f1" in results.how_read
-
-
 def test_columns_in_different_units_by_their_names_are_not_mixed(tmp_path):
     table = wide(["Model", "x (s)", "y (Mb)"], ["a", 5.2, 138.4], ["b", 8.8, 319.6])
     assert "`x (s)` is in s, and `y (Mb)` in bytes" in refused(tmp_path, table, "cost", name="t.md")

@@ -148,7 +148,7 @@ def test_answers_of_tables_that_ask_are_shown_beside_those_that_are_read(tmp_pat
 @pytest.mark.parametrize(
     ("rows", "text"),
     [
-        (("||svm|knn", "size|#rows|5|6", "size|#columns|3|2"), "are counts, no scores"),
+        (("||svm|knn", "size|#rows|5|6", "size|#columns|3|2"), "within 0 and 1, and 'svm'"),
         (("|de|en|fr", "de|0|2|3", "en|4|0|2", "fr|1|2|0"), "it compares them in pairs"),
     ],
 )

@@ -213,6 +213,11 @@ def _decimal_comma(table: pd.DataFrame) -> bool | None:
     if any(pd.api.types.is_float_dtype(kind) for kind in table.dtypes):
         return False
     commas = [cell for cell in numbers if "," in cell]
+    ended = [x for x in commas if x[-1] == "0"]  # beside whole numbers: of no fixed digits
+    each = ({*map(plain, column)} for column in texts)
+    whole = any(cells & {*ended} and any(map(str.isdigit, cells)) for cells in each)
+    if whole and all(map(_THOUSANDS.fullmatch, commas)):
+        return False
     decimal = any(re.match(r"[+-]?(?:0?,\d+|\d+,(?!\d{3}(?!\d))\d+)", cell) for cell in commas)
     return True if decimal else (None if commas else False)
 

@@ -23,7 +23,6 @@ _LEAST = 3  # rows, and columns, from which a mean over them is no accident
 _ROUNDED = 0.005  # of the largest score: printed averages have two or three digits
 _MOST_AGREE = 0.9  # share of rows in which a printed mean must be one: authors mistype
 _TELLING = 0.2  # of the spread of numbers, above which the last digit says nothing
-_CUT = 4  # columns in front that a mean may leave out
 _LARGEST = 1e150
 _SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their printed digits
 _SIGNS = " _./:()|~-"  # between the parts of a name
@@ -84,39 +83,6 @@ def average_columns(
         named_so = [x for x in columns if is_summary(x.name)]
         found += [x.name for x in named_so if not strict or _near_middle(x.numbers, members)]
     return found
-
-
-def beside_average(columns: Sequence[Column], averages: Collection[str]) -> dict[str, str]:
-    """Return the columns at the ends that a mean does not include, and the name of the mean.
-
-    It is the mean, to its digits, of the columns on one side of it, perhaps without some at the
-    ends, and not that of all others.
-    """
-    for at, column in enumerate(columns):
-        if column.name not in averages:
-            continue
-        parts = [columns[at + 1 :], columns[:at]]
-        sides = [[x for x in part if x.name not in averages] for part in parts]
-        whole = [x for side in sides[::-1] for x in side]
-        sure = _off_by(column.numbers, whole) <= min(_off_by(column.numbers, x) for x in sides)
-        if len(whole) < _LEAST or (sure and is_mean(column.numbers, matrix_of(whole))):
-            continue
-        parts = [side[cut:end] for side in sides for cut in range(_CUT) for end in (len(side), -1)]
-        for part in sorted(parts, key=len, reverse=True):
-            if len(part) >= _LEAST and is_mean(column.numbers, matrix_of(part)):
-                inside = {x.name for x in part}
-                return {x.name: column.name for x in whole if x.name not in inside}
-    return {}
-
-
-def _off_by(one: np.ndarray, others: Sequence[Column]) -> float:
-    """Return how far numbers are from the means of rows of others, beyond their printed digits."""
-    if len(others) < _LEAST:
-        return np.inf
-    values = matrix_of(others)
-    whole = ~np.isnan(values).any(axis=1) & ~np.isnan(one)
-    apart = np.abs(values[whole].mean(axis=1) - one[whole]) - 0.51 * step_of(one)
-    return float(np.maximum(apart, 0).mean()) if whole.any() else np.inf
 
 
 def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
@@ -194,7 +160,9 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
     bare = [x for x in columns if x.spreads is None] if len(printed) >= _LEAST else []
     odd, unclear = dict[str, str](), dict[str, str]()
     for x in bare if 2 * len(bare) <= len(printed) else []:
-        (odd if _is_comparison(x, printed) else unclear)[x.name] = "no spreads beside the others'"
+        own, rest = x.numbers, matrix_of(printed)
+        beyond = np.nanmin(own) < min(0, np.nanmin(rest)) or np.nanmax(own) > 2 * np.nanmax(rest)
+        (odd if beyond else unclear)[x.name] = "no spreads beside the others'"
     columns = [x for x in columns if x.name not in {*odd, *unclear}]
     known = {x.name: x.numbers[np.abs(x.numbers) < _LARGEST] for x in columns}
     known = {name: values for name, values in known.items() if len(values)}
@@ -226,16 +194,6 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
         if known[name].min() > _OUTSIDE * others:
             unclear[name] = "beyond ten times the others"
     return odd, unclear
-
-
-def _is_comparison(column: Column, others: Sequence[Column]) -> bool:
-    """Return whether a column has ranks, counts beside the others, or differences below zero."""
-    values = column.numbers[~np.isnan(column.numbers)]
-    low = min(np.nanmin(x.numbers) for x in others)
-    top = max(np.nanmax(x.numbers) for x in others)
-    counts = (values % 1 == 0).all() and not low <= values.max(initial=0) <= top
-    below = values.min(initial=0) < 0 <= low
-    return "rank" in column.name.lower() or bool(counts or below)
 
 
 def scales_apart(columns: Sequence[Column]) -> list[str]:

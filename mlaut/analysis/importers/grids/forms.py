@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +106,7 @@ def grids_of(path: Path, trust: bool = False) -> list[Grid]:
     if suffix in PICKLES:
         return [_of_pickle(path, trust)]
     if suffix in JSON:
-        return [_of_json(_text_of(path), path)]
+        return _of_json(_text_of(path), path)
     if suffix == NOTEBOOK:
         return _of_text(_outputs(_text_of(path)), str(path))
     if suffix in (*_MARKUP, *TEXTS, *_LOGS):
@@ -137,7 +137,7 @@ def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
     """Return the tables in a text, whose first signs show its form unless ``reader`` is given."""
     start = text.lstrip()[:1]
     if reader is None and start in ("{", "[") and text.lstrip()[:2] != "[!":
-        return [_of_json(text, Path(where))]
+        return _of_json(text, Path(where))
     every = list(dict.fromkeys(_MARKUP.values()))
     grids = _framed_all(found for read in ([reader] if reader else every) for found in read(text))
     if reader is not None and not grids:  # a page of Markdown may have tables of HTML
@@ -322,10 +322,12 @@ def _filled_down(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose first column, if a name stands for several rows, has it in each."""
     first = table.iloc[:, 0] if table.shape[1] > 2 else pd.Series(dtype=object)
     second = table.iloc[:, 1] if table.shape[1] > 2 else first
-    gaps = first.isna() | first.isin(('"', "''", ".", "〃"))
+    ditto = first.isin(('"', "''", ".", "〃"))
+    gaps = first.isna() | ditto
     if not len(first) or not gaps.any() or gaps.iloc[0] or first.nunique() < 2:
         return table
-    if second.map(lambda cell: cell is not None and _is_score(plain(cell))).mean() > 0.5:
+    numbers = second.map(lambda cell: cell is not None and _is_score(plain(cell)))
+    if numbers.mean() > 0.5 and not ditto.any():
         return table
     table.isetitem(0, first.mask(gaps).ffill().to_numpy())
     return table
@@ -434,10 +436,36 @@ def _of_excel(path: Path) -> list[Grid]:
         why = f"cannot be read as Excel ({' '.join(str(error).split())})"
         raise DataError(f"{path}: {why}; check the file, or save the table as CSV") from error
     texts = {str(k): x.astype(object).where(x.notna(), "").astype(str) for k, x in sheets.items()}
-    grids = _framed_all((name, sheet.to_numpy().tolist()) for name, sheet in texts.items())
+    grids = _framed_all(x for k, t in texts.items() for x in _blocks(k, t.to_numpy().tolist()))
     if not grids:
         raise AnalysisError(f"{path}: no table in it")
     return grids
+
+
+def _blocks(name: str, rows: Rows) -> Iterator[tuple[str, Rows]]:
+    """Yield the heading and the rows of each table of a sheet.
+
+    Beside or below another stands one whose first row, behind an empty row or column, has no number
+    where those below it have some.
+    """
+    for turn in (False, True):
+        lines = [*map(list, zip(*rows, strict=True))] if turn else rows
+        ends = [i for i, line in enumerate(lines) if not any(line)]
+        parts = [lines[a + 1 : b] for a, b in pairwise([-1, *ends, len(lines)])]
+        parts = [[*map(list, zip(*x, strict=True))] if turn else x for x in parts if x]
+        if len(parts) > 1 and all(map(_is_headed, parts)):
+            for part in parts:
+                yield from _blocks(name, part)
+            return
+    yield name, rows
+
+
+def _is_headed(rows: Rows) -> bool:
+    """Return whether rows begin with names of columns of numbers, perhaps below a title."""
+    rows = [x for x in rows if len([*filter(None, x)]) > 1]
+    pairs = zip(*rows[:2], strict=True) if len(rows) > 1 else ()
+    heads = [head for head, x in [*pairs][1:] if _is_score(x)]
+    return bool(heads) and all(head and not _is_score(head) for head in heads)
 
 
 def _of_pickle(path: Path, trust: bool) -> Grid:
@@ -449,14 +477,21 @@ def _of_pickle(path: Path, trust: bool) -> Grid:
     return grid_of_frame(content) if isinstance(content, pd.DataFrame) else grid_of_object(content)
 
 
-def _of_json(text: str, path: Path) -> Grid:
-    """Return the table in JSON: rows, a form of pandas, or values nested by names."""
+def _of_json(text: str, path: Path) -> list[Grid]:
+    """Return the tables in JSON: rows, a form of pandas, or values nested by names.
+
+    Several lists of rows are tables of their own, if their rows differ in form.
+    """
     try:
         lines = path.suffix.lower() == ".jsonl" or re.match(r"\{.*\}\s*\n\{", text)
         content = [strict_json(x) for x in text.splitlines() if x] if lines else strict_json(text)
     except ValueError as error:
         raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
-    return grid_of_object(content)
+    lists = {x: y for x, y in content.items() if _named_rows(y)} if type(content) is dict else {}
+    if len({frozenset(rows[0]) for rows in lists.values()}) > 1:
+        left = tuple(f"`{x}`" for x in content if x not in lists)
+        return [Grid(x, _tidy(pd.json_normalize(y)), left=left) for x, y in lists.items()]
+    return [grid_of_object(content)]
 
 
 def grid_of_object(content: Any) -> Grid:
@@ -475,9 +510,10 @@ def grid_of_object(content: Any) -> Grid:
     named = (
         [x for x, inner in content.items() if _named_rows(inner)] if type(content) is dict else []
     )
-    if len(named) == 1:  # beside a summary and settings, for example
-        note = (*note, *(f"`{x}`" for x in content if x != named[0]))
-        content = content[named[0]]
+    if named:  # beside a summary and settings, for example
+        note = (*note, *(f"`{x}`" for x in content if x not in named))
+        each = [{"level 1": x, **row} for x in named for row in content[x]]
+        content = each if len(named) > 1 else content[named[0]]
     content = _in_rows(content)
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
         lists = {x for row in content for x in row if _named_rows(row[x])}
@@ -599,7 +635,8 @@ def _leaves(
 def _of_folder(folder: Path, trust: bool) -> list[Grid]:
     """Return the rows of all files of a folder, with columns of what the names of files tell.
 
-    Files of one column each, beside others, are a table of their own.
+    Files of one column each, beside others, are a table of their own. So are those of each name, as
+    of metrics and of settings, that folders have.
     """
     files = sorted(x for x in folder.rglob("*") if x.is_file() and is_form(x))
     files = [x for x in files if not x.name.startswith(".") and x.suffix.lower() not in PICKLES]
@@ -607,8 +644,8 @@ def _of_folder(folder: Path, trust: bool) -> list[Grid]:
     left: list[str] = []
     for file in files:
         try:
-            grids = grids_of(file, trust)
-        except (AnalysisError, DataError):
+            grids = _of_run(file) or grids_of(file, trust)
+        except (AnalysisError, DataError, ValueError):
             grids = []
         if len(grids) == 1 and grids[0].table.columns.nlevels == 1:
             tables[file] = grids[0].table
@@ -616,17 +653,38 @@ def _of_folder(folder: Path, trust: bool) -> list[Grid]:
             left.append(file.relative_to(folder).as_posix())
     if not tables:
         raise AnalysisError(f"{folder}: no file in it has one table of results")
-    note = (f"files {some_of(left)} (not one table)",) if left else ()
+    named: dict[str, list[Path]] = {}
+    for file in tables:
+        named.setdefault(stem_of(file.name), []).append(file)
+    each = [x for x in named.values() if len(x) > 1]
+    heads = [{name for file in x for name in tables[file].columns} for x in each]
     alone = [file for file, table in tables.items() if table.shape[1] == 1]
     both = 1 < len(alone) < len(tables) - 1
     kinds = [alone, [x for x in tables if x not in alone]] if both else [[*tables]]
+    kinds = each if any(x != heads[0] for x in heads) else kinds
+    left += [x.relative_to(folder).as_posix() for x in tables if not any(x in y for y in kinds)]
+    note = (f"files {some_of(left)} (not one table)",) if left else ()
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
+
+
+def _of_run(path: Path) -> list[Grid]:
+    """Return the row of a file in JSON that describes one run; none of any other.
+
+    It has texts, and numbers of a known metric, perhaps in parts; lists are of its insides.
+    """
+    content = strict_json(_text_of(path)) if path.suffix.lower() == ".json" else None
+    if type(content) is not dict or not any(isinstance(x, str) for x in content.values()):
+        return []
+    table = pd.json_normalize({x: y for x, y in content.items() if not isinstance(y, list)})
+    scored = [x for x in map(str, table) if measure_in(x) or usual_name(x)]
+    return [Grid("", table)] * bool(scored and max(x.count(".") for x in map(str, table)) < 2)
 
 
 def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, ...]) -> Grid:
     """Return the rows of files as one table, called after the end that all their names have."""
     parts = _parts_of_names([file.relative_to(folder) for file in tables])
-    ends = {re.split(r"[_.-]", stem_of(file.name))[-1] for file in tables}
+    stems = {stem_of(file.name) for file in tables}
+    ends = stems if len(stems) == 1 else {re.split(r"[_.-]", x)[-1] for x in stems}
     heads = Counter(name for table in tables.values() for name in set(table.columns))
     alone = all(table.shape[1] == 1 for table in tables.values())
     rows = []
@@ -644,6 +702,12 @@ def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, .
     return Grid(name, pd.concat(rows, ignore_index=True), left=note)
 
 
+def _name_of_level(level: Iterable[str], i: int) -> str:
+    """Return the word that all parts of names have before a number of a run; else their place."""
+    words = {re.sub(r"[\W_]*\d+$", "", x) for x in level}
+    return words.pop() if len(words) == 1 and role_of(*words) in _RUNS else f"{FILE} part {i}"
+
+
 def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
     """Return for each file the parts of its name that differ between files, by column."""
     ways = [[*path.parts[:-1], stem_of(path.name)] for path in paths]
@@ -658,7 +722,8 @@ def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
         rows = list(zip(*levels, strict=True))
         cross = len(set(rows)) == len(rows) and 2 <= len(levels) <= 3
         if cross and math.prod(sizes) == len(rows):
-            return [{f"{FILE} part {i}": x for i, x in enumerate(row, 1)} for row in rows]
+            names = [_name_of_level(level, i) for i, level in enumerate(levels, 1)]
+            return [dict(zip(names, row, strict=True)) for row in rows]
         if len(levels) == 1 and all(size == len(ways) for size in sizes):
             return [{FILE: row[0]} for row in rows]
     return [{FILE: "/".join(way)} for way in ways]

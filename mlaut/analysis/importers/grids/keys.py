@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.names import (
     DURING,
@@ -49,6 +50,10 @@ class Keys:
 
 def keys_of(g: Sheet) -> Keys:
     """Return the keys of a grid by the names of its columns; the others follow from its rows."""
+    for name in () if g.named("strategy") or g.asked.chosen else g.named("dataset"):
+        loose = word_of(name) not in WORDS["datasets"][:14]  # as Language, of programs
+        if loose and likes(g.columns[name].coded[1]) == "strategy":
+            g.roles[name] = "strategy"
     dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
     repeat, fold = g.named("repeat"), g.named("fold")
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] == ""]
@@ -157,10 +162,6 @@ def _named(g: Sheet, role: str) -> list[str]:
     if role == "strategy" and 0 < len(runs) < len(names):  # names of single runs
         g.roles |= dict.fromkeys(runs, "property")
         names = [x for x in names if x not in runs]
-    files = [x for x in names if word_of(x) in _FILES and g.n_of(x) == g.n]
-    if 0 < len(files) < len(names) and word_of(g.metric) in map(word_of, g.columns):  # of each run
-        g.roles |= dict.fromkeys(files, "property")
-        names = [x for x in names if x not in files]
     if len(names) < 2:
         return names
     names = sorted(names, key=lambda x: (-g.n_of(x), list(g.columns).index(x)))
@@ -207,9 +208,14 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         for part in ("test", "", "val", "train"):
             if found := [x for x in same if parts[x] == part]:
                 return _one_of(g, found, wanted)
-        own = [x for x in numbers if g.roles[x] not in least and _is_averaged(x, wanted)]
-        if own := own if usual_name(wanted) else []:
-            return _averaged(g, own, wanted)
+        one = {x: _OVER_CLASSES.sub("_", word_of(x)).strip("_") for x in numbers if x not in same}
+        own = [x for x in one if g.roles[x] not in least and same_metric(one[x], wanted)]
+        own = [x for x in own if part_of(one[x]) in ("test", "")] or own
+        if len(own) > 1:  # averages over classes, such as macro
+            raise g.refuse(f"several columns are of {wanted}", *({"metric": x} for x in own[:3]))
+        if own:
+            g.metric = getattr(usual_name(own[0]), "metric", wanted)
+            return own
     general = [x for x in numbers if g.roles[x] == "score"]
     longer = [x for x in usual if g.roles[x] == "" and same_metric(measure_in(x), wanted)]
     longer = [x for x in longer if not np.isin(g.columns[x].numbers, (0, 1)).all()]
@@ -224,9 +230,10 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
             return general[:1]
         losses = [x for x in usual if word_of(x) == "loss" and greater and not greater.greater]
         others = [x for x in usual if usual[x] is not None and x not in losses]
-        means = [x for x in numbers if word_of(x) in MEANS]
-        if len(means) == 1 and not (left or others or losses):  # of pandas, beside std and count
-            return means
+        over = [x for x in numbers if g.roles[x] == "average" and bare_word(x) == word_of(wanted)]
+        means = [x for x in numbers if word_of(x) in MEANS and not (left or others or losses)]
+        if len(found := over or means) == 1:  # over runs, or of pandas, beside std and count
+            return found
         if others and not left and not losses:
             return []
         return (
@@ -241,23 +248,6 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     if len(known) > 1 and not general:
         return known
     return general[:1]
-
-
-def _is_averaged(name: str, wanted: str) -> bool:
-    """Return whether a name is that of a metric as an average over classes, such as macro."""
-    bare = _OVER_CLASSES.sub("_", word_of(name)).strip("_")
-    return bare != word_of(name) and same_metric(bare, wanted)
-
-
-def _averaged(g: Sheet, own: list[str], wanted: str) -> list[str]:
-    """Return the column of a metric as an average over classes; ask which, if there are several."""
-    parts = {x: part_of(_OVER_CLASSES.sub("_", word_of(x)).strip("_")) for x in own}
-    own = [x for x in own if parts[x] in ("test", "")] or own
-    if len(own) > 1:
-        raise g.refuse(f"several columns are of {wanted}", *({"metric": x} for x in own[:3]))
-    usual = usual_name(own[0])
-    g.metric = usual.metric if usual else wanted
-    return own
 
 
 def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:

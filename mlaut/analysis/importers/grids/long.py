@@ -404,10 +404,9 @@ def _as_part(
     several = shared and bool(dataset) and g.n_of(*dataset) > 1
     if several and len(chosen) <= 3 and all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
-    of_name = {role_of(x) for x in chosen}
-    if of_name == {"dataset"}:  # such as `env` and `dataset`
-        return strategy, sorted([*dataset, *chosen], key=list(g.columns).index), repeat
-    if not dataset and all(g.columns[x].unit and not g.columns[x].kind for x in chosen):  # as 3x
+    crossed = _is_crossed(g, dataset, strategy, chosen)
+    sized = not crossed and all(g.columns[x].unit and not g.columns[x].kind for x in chosen)
+    if sized and not dataset:  # as 3x
         return [*strategy, *chosen], dataset, repeat
     said = g.asked.columns.get("last", ())
     if during := [x for x in chosen if DURING.search(word_of(x)) or x in said]:
@@ -425,7 +424,6 @@ def _as_part(
     if first >= _CROSSED and second < _FILLED and not steps and (dataset or not counts):
         return others, own, repeat
     kinds = {x: part_by_name(x) for x in chosen}
-    crossed = _is_crossed(g, dataset, strategy, chosen)
     if crossed:  # strategies are compared at the same values
         kinds = {x: kind or "dataset" for x, kind in kinds.items()}
     each = [way for _, way in ways]

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlaut.analysis.importers.grids.cells import Column
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms import Grid
 from mlaut.analysis.importers.grids.keys import keys_of
@@ -15,7 +14,6 @@ from mlaut.analysis.importers.grids.names import (
     PARTS,
     bare_word,
     part_in,
-    role_of,
     same_metric,
     without_unit,
     word_of,
@@ -47,10 +45,10 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         return replace(reading, names={**reading.names, **names})
     _drop_index(g)
     said = {x for names in asked.columns.values() for x in names}
-    relative = [x for x in g.named("relative") if (bare_word(x) or x) not in word_of(g.metric)]
+    relative = [x for x in g.named("relative") if not same_metric(x, g.metric)]
+    relative = [x for x in relative if (bare_word(x) or x) not in word_of(g.metric)]
     g.drop([x for x in relative if x not in said], "a comparison with another by its name")
     _choose_part(g)
-    _split_corner(g)
     if around := turned(g, grid):
         reading = read_grid(*around)
         row = f"row {reading.names['score']}"
@@ -183,18 +181,6 @@ def _choose_part(g: Sheet) -> None:
         g.keep(rows, f"rows of {others}")
 
 
-def _split_corner(g: Sheet) -> None:
-    """Split a first column called ``Task/Metric`` into tasks and their metrics."""
-    first = next(iter(g.columns))
-    names = [x.strip() for x in first.split("/")]
-    if len(names) == 2 and role_of(names[1]) == "metric" and not g.asked.chosen:
-        parts = [x.rpartition("/")[::2] if "/" in x else (x, "") for x in g.columns[first].labels()]
-        cells = np.array(parts, dtype=object).T
-        each = {name: Column(name, texts=x) for name, x in zip(names, cells, strict=True)}
-        g.columns = each | {x: column for x, column in g.columns.items() if x != first}
-        g.roles |= {names[0]: "dataset", names[1]: "metric"}
-
-
 def _names_metrics(labels: Sequence[str], wanted: str) -> bool:
     """Return whether labels are those of metrics, or one is the wanted metric as it is written."""
     usual = len(labels) > 1 and all(usual_name(x) is not None for x in labels)
@@ -218,14 +204,10 @@ def _choose_metric_rows(g: Sheet) -> None:
         if not wanted and not g.metric and len(kinds) > 1:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
             raise g.refuse(text, *({"metric": x} for x in kinds[:2]))
-        alone = [x for x in g.named("dataset", "strategy") if g.is_key([x])]
         known = [x for x in kinds if usual_name(x)]
         if not wanted and len(known) > 1 and usual_name(g.metric):
             text = f"`{name}` has no {g.metric} for a row: there are {', '.join(kinds[:8])}"
             raise g.refuse(text, *({"metric": x} for x in kinds if (labels == x).sum() > 1))
-        if not wanted and alone and len(kinds) > 1:  # each dataset is scored by its own
-            g.drop([name])
-            continue
         if g.metric and not wanted:
             text = f"the table has no metric {g.metric!r}"
             raise g.refuse(f"{text}; there are {', '.join(kinds[:8])}")

@@ -184,10 +184,6 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     if g.columns[first].is_number or g.levels is not None or g.n < len(grid.table):
         return None
     labels = [x for x in g.columns[first].labels().tolist() if x]
-    for x in [x for x in g.columns if not g.columns[x].is_number]:
-        if all(re.match(r"#(?!\d)", y) for y in g.columns[x].labels()):
-            counts = ", ".join(g.columns[x].labels()[:6])
-            raise g.refuse(f"its rows ({counts}) are counts, no scores")
     marked = grid.table.iloc[:, 0].astype(str).str.contains("[↑↓]").sum()
     known = max(sum(usual_name(x) is not None for x in labels), marked)
     texts = [x for x in g.columns if not g.columns[x].is_number and role_of(x)]

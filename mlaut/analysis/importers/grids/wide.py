@@ -11,7 +11,6 @@ from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import (
     average_columns,
     average_rows,
-    beside_average,
     best_marked,
     block_averages,
     matrix_of,
@@ -244,16 +243,19 @@ def _repeats(g: Sheet, names: Sequence[str]) -> np.ndarray:
 
 
 def _check_mean(g: Sheet, rows: list[str], kind: str) -> None:
-    """Raise an error where rows are called datasets, and the last column is a mean over others.
+    """Raise an error where rows are called datasets, and a column is a mean over others.
 
-    In the corner of a printed table, all cells of which are texts, it may be that of the columns.
+    Or they are called strategies, and a row is one. In the corner of a printed table, all cells of
+    which are texts, the name may be that of the columns.
     """
     columns = [x for x in g.columns.values() if x.is_number]
-    corner = rows == [next(iter(g.columns))] and all(map(is_object_dtype, g.table.dtypes))
-    means = average_columns(columns, named=True, strict=True) if corner else []
-    if kind == "dataset" and means and not average_rows(columns):
-        text = f"`{rows[0]}` stands above the rows, and `{means[0]}` is a mean over the columns"
-        raise g.refuse(text, {"strategy": rows}, {"dataset": rows})
+    corner = rows == [next(iter(g.columns))] and bool(all(map(is_object_dtype, g.table.dtypes)))
+    means = corner * average_columns(columns, named=True, strict=True)
+    over = [str(g.label(rows)[i]) for i in corner * average_rows(columns)]
+    if bool(means) != bool(over) and kind == ("dataset" if means else "strategy"):
+        text = f"`{rows[0]}` stands above the rows, and `{[*means, *over][0]}` is a mean over the "
+        right, across = ("strategy", "columns") if means else ("dataset", "rows")
+        raise g.refuse(text + across, {right: rows}, {kind: rows})
 
 
 def _finer(
@@ -321,7 +323,8 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
         f"it is unclear whether rows are datasets ({n} datasets, {k} strategies) or strategies "
         f"({k} datasets, {n} strategies){both}"
     )
-    raise g.refuse(text, {"dataset": rows}, {"strategy": rows})
+    ways: list[Way] = [{"dataset": rows}, {"strategy": rows}]
+    raise g.refuse(text, *(ways[::-1] if k > 2 * n else ways))  # datasets are mostly more
 
 
 def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
@@ -330,7 +333,7 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     keys = {*rows, *g.named("repeat", "fold", "source")}
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
     varied = [x for x in numbers if 2 * g.n_of(x) > g.n]  # as settings are not
-    whole = [x for x in varied if word_of(x) in _WHOLE and _is_among(g, x, numbers)]
+    whole = [x for x in varied if word_of(x).split("_")[-1] in _WHOLE and _is_among(g, x, numbers)]
     g.roles |= dict.fromkeys(whole, "")
     if chosen := g.asked.columns.get("score", ()):
         g.drop([x for x in numbers if x not in chosen])
@@ -357,8 +360,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
         g.drop(sizes)
     numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "spread"], "a spread")
     numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "flag"], "a flag")
-    logs = [x for x in numbers if re.match(r"log\d*\W", x.lower())]
-    logs = [x for x in logs if _is_log(g, x, [*rows, *numbers])]
+    logs = [f"log{n}({x})" for n in ("", 2, 10) for x in (*rows, *numbers)]
+    logs = [x for x in numbers if x in logs]
     numbers = g.without(numbers, logs, "a logarithm of another")
     steps = [step_of(g.columns[x].numbers) for x in numbers]
     others = [x for x in numbers[2:] if not same_metric(x, g.metric)]
@@ -379,27 +382,14 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     composed = [x for x in some if is_summary(without_unit(x)) and word_of(x) not in called]
     if kind == "strategy":
         composed += [x for x in numbers if re.match(r"(?:avg|average)\b", x.lower())]
-    apart = beside_average([g.columns[x] for x in numbers], {*averages, *composed})
-    for name, mean in apart.items():
-        g.drop([name], f"not in the mean `{mean}`")
     for name in dict.fromkeys([*averages, *composed]):
         over = name in averages and not re.search(r"rank|best|win", name, re.I)
         g.drop([name], "an average of the others" if over else "by its name a summary")
     numbers = [x for x in numbers if x in g.columns]
     others = [x for x in numbers if not _YEAR(x)]
     numbers = g.without(numbers, others if 2 * len(others) < len(numbers) else [], "no year")
-    if not numbers:
-        return
     for at in block_averages(numbers, matrix_of([g.columns[x] for x in numbers]).T):
         g.drop([numbers[at]], "an average of some others")
-
-
-def _is_log(g: Sheet, name: str, others: Sequence[str]) -> bool:
-    """Return whether a column is the logarithm of another one, to any base."""
-    own = g.columns[name].numbers
-    given = [g.columns[x].numbers for x in others if g.columns[x].is_number and x != name]
-    logs = [np.log(x) for x in given if (x > 0).all()]
-    return any(np.allclose(own * x[0], x * own[0], rtol=1e-4, atol=1e-6) for x in logs)
 
 
 def _is_derived(g: Sheet, name: str, numbers: Sequence[str], steps: Sequence[float]) -> bool:

@@ -1,0 +1,70 @@
+"""What a name leaves open and other cells tell, or the other way round."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.analysis.small_tables import read, refused
+
+
+def test_a_mean_of_the_wanted_score_comes_before_what_no_name_tells(tmp_path):
+    rows = {"kind": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "mean_score": [0.6, 0.7, 0.8, 1]}
+    table = pd.DataFrame({**rows, "bad_lines": [0.0, 0.1, 0.2, 0.3]})
+    results = read(tmp_path, table, "score", greater_is_better=True)
+    assert "`mean_score` as score" in results.how_read
+
+
+def test_a_column_is_known_by_the_first_letters_of_its_words(tmp_path):
+    head = "|Method|Kind|Relative Computing Cost (RCC)|\n|-|-|-|\n"
+    text = head + "|DeepAR|DL|313,000|\n|LSTM|DL|47,300|\n|ARIMA|other|28|\n"
+    results = read(tmp_path, text, "rcc", name="t.md", greater_is_better=False)
+    assert results.scores.iloc[0].tolist() == [313000, 47300, 28]
+
+
+def test_commas_of_three_digits_beside_whole_numbers_divide_thousands_only_if_one_ends_with_0(
+    tmp_path,
+):
+    text = "|Method|cost|\n|-|-|\n|svm|3,125|\n|knn|4,375|\n|lda|2|\n"
+    asked = refused(tmp_path, text, "cost", name="t.md", greater_is_better=False)
+    assert "may be 1.2 or 1200" in asked
+
+
+def test_signs_of_repetition_stand_for_the_name_above_whatever_follows(tmp_path):
+    rows = [("SVM", "10K", 66), (".", "1M", 71), ("KNN", "10K", 67), (".", "1M", 72)]
+    text = "Tool | *n* | AUC\n---|---|---\n" + "".join(f"{a} | {n} | {x}\n" for a, n, x in rows)
+    results = read(tmp_path, text, "auc", name="t.md")
+    assert (results.strategies, results.datasets) == (("SVM", "KNN"), ("10K", "1M"))
+    assert "`n`" in results.how_read  # crossed with the tools, so no part of their names
+
+
+def test_a_name_that_ends_with_a_word_of_counts_is_one_of_others_if_its_cells_are_fractions(
+    tmp_path,
+):
+    table = pd.DataFrame(np.random.default_rng(0).uniform(0.5, 0.9, (6, 3)).round(3))
+    table.columns = ["SVM", "SVM deep", "no features"]
+    table.insert(0, "dataset", [f"d{i}" for i in range(6)])
+    assert read(tmp_path, table, "f1").strategies == ("SVM", "SVM deep", "no features")
+
+
+def test_a_row_of_means_tells_that_the_corner_names_columns(tmp_path):
+    rows = [("Date", 0.61, 0.72, 0.55), ("Title", 0.93, 0.84, 0.71), ("Table", 0.48, 0.5, 0.9)]
+    rows.append(("Average", *np.round(np.mean([x[1:] for x in rows], axis=0), 4)))
+    text = "|Model|one|two|three|\n|-|-|-|-|\n"
+    text += "".join(f"|{'|'.join(map(str, row))}|\n" for row in rows)
+    asked = refused(tmp_path, text, "f1", name="t.md")
+    assert "`Model` stands above the rows, and `Average` is a mean over the rows" in asked
+    assert asked.index("dataset=Model") < asked.index("strategy=Model")
+
+
+def test_of_two_ways_round_that_with_more_datasets_comes_first(tmp_path):
+    table = pd.DataFrame(np.random.default_rng(0).uniform(0.5, 0.9, (3, 9)).round(3))
+    table.columns = [f"c{i}" for i in range(9)]
+    table.insert(0, "", ["p", "q", "r"])
+    asked = refused(tmp_path, table, "accuracy")
+    assert asked.index("strategy=unnamed") < asked.index("dataset=unnamed")
+
+
+@pytest.mark.parametrize("name", ["top1_accuracy", "top5_accuracy"])
+def test_accuracies_of_the_first_answers_have_a_direction(name, tmp_path):
+    table = pd.DataFrame({"model": ["svm", "knn"], name: [0.5, 0.6]})
+    assert read(tmp_path, table, name).metric.greater_is_better
