@@ -10,6 +10,7 @@ NEXT = "What next?"
 _MOST_STEPS = 3
 _MOST_OTHER = 3  # names of strategies on which other analyses differ; a table has all
 _OTHERS = _MOST_OTHER, "of the others"
+_NAMED = 3  # datasets without which another leads
 _FRAGILE = 0.1  # share of the datasets up to which a change of leader is easy
 _SLIM = 0.1  # a smaller chance comes true within five points on each board, a larger one does not
 
@@ -44,7 +45,9 @@ def shaky(table: VerdictTable) -> str:
     """Return a phrase on the few datasets without which another leads; else an empty text."""
     if len(table.first) != 1 or not _easy(table) or table.doubt.startswith("Without "):
         return ""
-    names = f"{unit(table, len(table.without))} {listed(table.without)}"
+    names, some = unit(table, len(table.without)), listed(table.without, _NAMED)
+    many = len(table.without) > _NAMED
+    names = f"{len(table.without)} {names} ({some})" if many else f"{names} {some}"
     return f"First place is shaky: without {names}, {table.then} leads"
 
 

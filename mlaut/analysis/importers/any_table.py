@@ -210,6 +210,7 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     last = {n for n in readable if is_summary(grids[n - 1].name)}
     largest = sorted(readable, key=lambda n: (n in last, -len(readable[n].score)))
     shown = [n for n in largest if n in wanted][:2] + [n for n in largest if n not in wanted]
+    shown.sort(key=lambda n: not (n == largest[0] and n in many and not {*many} & wanted))
     chooses = [(asked.with_columns(table=str(n)), readable[n]) for n in shown[:3]]
     with suppress(AnalysisError):
         chooses.insert(0, (words := asked.with_columns(table=_ALL), _of_all(grids, ones, words)))

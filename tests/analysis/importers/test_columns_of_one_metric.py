@@ -126,7 +126,7 @@ def test_names_of_runs_are_strategies_where_nothing_else_has_a_name(tmp_path):
     table = table.assign(train_loss=[2.9, 2.8, 2.7], eval_loss=[2.6, 2.5, 2.4])
     assert read(tmp_path, table, "eval_loss").strategies == ("r2_a8", "r4_a16", "r8_a16")
     table["run_name"] = ["run 1", "run 2", "run 3"]
-    assert "rows are of one strategy" in refused(tmp_path, table, "eval_loss")
+    assert "unclear whether `run_name` names strategies" in refused(tmp_path, table, "eval_loss")
 
 
 def test_the_only_number_is_the_score_though_its_name_is_an_average(tmp_path):

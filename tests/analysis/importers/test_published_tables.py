@@ -171,8 +171,8 @@ def test_a_reading_of_a_chosen_table_is_asked_with_its_number(tmp_path):
 def test_a_command_that_an_error_would_cut_is_not_told(tmp_path):
     names = [f"a_long_name_of_column_{i}" for i in range(12)]
     table = pd.DataFrame({"model": ["a", "b"], **{x: [0.25, 0.5] for x in names}})
-    asked = refused(tmp_path, table.assign(anomaly_ratio=[0.3, 0.4]))
-    assert "unused=anomaly_ratio" in asked
+    asked = refused(tmp_path, table.assign(first_ratio=[0.3, 0.4]))
+    assert "unused=first_ratio" in asked
     assert "..." not in asked
 
 

@@ -159,3 +159,44 @@ def test_runs_beside_their_mean_are_repeats(tmp_path):
     results = read_results(tmp_path, "f1")
     assert results.cells.shape == (2, 2, 3, 1)
     assert "means of 3 repeats" in results.how_read
+
+
+HTML = """# Samples
+
+| ![one](a.png) |
+|---|
+| ![two](b.png) |
+
+<table><thead>
+<tr><th rowspan="2">Model</th><th rowspan="2">Valid (↑)</th><th colspan="2">FCD (↓)</th></tr>
+<tr><th>Test</th><th>TestSF</th></tr>
+</thead><tbody>
+<tr><td>HMM</td><td>0.07±0.03</td><td>24.4</td><td>25.4</td></tr>
+<tr><td>VAE</td><td>0.97±0.01</td><td>0.09</td><td>0.56</td></tr>
+</tbody></table>
+"""
+
+
+def test_an_arrow_beside_a_name_tells_which_scores_are_better(tmp_path):
+    results = read(tmp_path, HTML, "valid", name="t.md")
+    assert results.metric.greater_is_better
+    assert "`Valid` as valid, of which more is better (↑)" in results.how_read
+    assert not read(tmp_path, HTML, "fcd", name="t.md").metric.greater_is_better
+    assert read(tmp_path, HTML, "fcd", name="t.md", greater_is_better=True).metric.greater_is_better
+
+
+def test_a_metric_above_a_column_is_that_of_the_scores_beside_settings(tmp_path):
+    head = "|**{}**| | |**NDCG**|\n|-|-|-|-|\n| |lr|max_bin|best_score|\n"
+    rows = "|cat-rmse|0.03|254|0.8{0}|\n|lgb-pair|0.1|64|0.7{0}|\n|xgb-list|0.3|32|0.6{0}|\n"
+    text = "\n\n".join(
+        f"## Results\n\n{head.format(x)}{rows.format(i)}" for i, x in enumerate("ab")
+    )
+    asked = refused(tmp_path, text, "ndcg", name="t.md")
+    assert "'Results: a' (3 x 4); 2: 'Results: b'" in asked
+    assert "--columns table=1,strategy=a" in asked
+
+
+def test_times_beside_sizes_of_memory_are_refused(tmp_path):
+    table = pd.DataFrame({"task": NAMES, "Start-up": "~3min", "Memory": "< 500M"})
+    table.loc[0, "Start-up"], table.loc[1, "Memory"] = "~20s", "1G"
+    assert "`Start-up` is in s, and `Memory` in m" in refused(tmp_path, table, "seconds")

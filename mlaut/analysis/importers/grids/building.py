@@ -9,6 +9,7 @@ import pandas as pd
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import TableMetric, check_cells, even_repeats
+from mlaut.analysis.scores.metric_names import direction
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
@@ -35,6 +36,11 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     failed = {(rows[i], columns[i], repeat[i], fold[i]): word for i, word in reading.words.items()}
     index = _index(expected, datasets)
     wide = pd.DataFrame(np.moveaxis(cells, 1, -1)[expected], index=index, columns=list(strategies))
+    arrow = reading.names.get("arrow", "")
+    if greater_is_better is not None or not arrow or direction(reading.metric) is not None:
+        reading = replace(reading, names={**reading.names, "arrow": ""})
+    else:
+        greater_is_better = arrow == "↑"
     results = Results.from_table(wide, metric=reading.metric, greater_is_better=greater_is_better)
     if reading.sources:
         results = results.with_clusters(reading.sources)
@@ -114,6 +120,8 @@ def _sentence(
         shown = f"{names['score']} as it stands"
     unit = f", {names['unit']}" * bool(names.get("unit"))
     parts.append(shown + " in percent, divided by 100" * percent + unit)
+    if arrow := names.get("arrow"):
+        parts[-1] += f", of which {'more' if arrow == '↑' else 'less'} is better ({arrow})"
     for what, n_levels in (("repeat", shape[2]), ("fold", shape[3])):
         if names.get(what):
             parts.append(f"means of {counted(n_levels, what)} ({names[what]})")

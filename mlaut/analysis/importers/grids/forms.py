@@ -53,6 +53,7 @@ _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with 
 _PAIR = re.compile(r"\s*(.*\S)\s*[:=]\s+([+-]?\d[^\s:=]*)\s*")  # of a name and a number
 _LOGS = ("", ".log", ".out", ".rout")  # what programs print
 _RUNS = ("repeat", "fold")
+_EMPTY = re.compile(r"\s*\(\s*\)")  # what brackets with an arrow leave
 _TITLES = 2  # lines above a table
 FILE = "file"  # column with the names of the files of a folder
 
@@ -139,8 +140,10 @@ def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
     if reader is None and start in ("{", "[") and text.lstrip()[:2] != "[!":
         return _of_json(text, Path(where))
     every = list(dict.fromkeys(_MARKUP.values()))
-    grids = _framed_all(found for read in ([reader] if reader else every) for found in read(text))
-    if reader is not None and not grids:  # a page of Markdown may have tables of HTML
+    within = [html_tables] if reader is not html_tables and "<table" in text else []
+    readers = [reader, *within] if reader else every  # a page of Markdown may have tables of HTML
+    grids = _framed_all(found for read in readers for found in read(text))
+    if reader is not None and not grids:
         grids = _framed_all(found for read in every for found in read(text))
     if reader is None and not grids:
         grids = _framed_all([("", _separated(text))]) or _framed_all(_paragraphs(text))
@@ -153,7 +156,19 @@ def _framed_all(tables: Iterable[tuple[str, Rows]]) -> list[Grid]:
     """Return the tables with at least two rows, and those with one column only if there is none."""
     sized = [(name, [row for row in rows if any(row)]) for name, rows in tables]
     sized = [(name, rows) for name, rows in sized if len(rows) > 1 and max(map(len, rows)) > 1]
-    return [Grid(plain(name), framed(_with_corner(rows))) for name, rows in sized]
+    names = [plain(name) for name, _ in sized]
+    corners = [plain(rows[0][0]) for _, rows in sized]  # which may tell tables of one heading apart
+    twins = [
+        names.count(name) > 1 and corners.count(x) == 1
+        for name, x in zip(names, corners, strict=True)
+    ]
+    names = [
+        f"{n}: {x}".strip(": ") if twin else n
+        for n, x, twin in zip(names, corners, twins, strict=True)
+    ]
+    return [
+        Grid(name, framed(_with_corner(rows))) for name, (_, rows) in zip(names, sized, strict=True)
+    ]
 
 
 def _separated(text: str) -> Rows:
@@ -215,10 +230,12 @@ def framed(rows: Rows) -> pd.DataFrame:
         rows = rows[1:]
     rows[0] = _spanning(rows)
     n = _header_rows(rows)
+    signs = [(_EMPTY.sub("", plain(cell)), re.search("[↑↓]", cell)) for x in rows[:n] for cell in x]
+    arrows = {name: sign[0] for name, sign in signs if sign}
     if n > 1 and rows[n][0] and not any(rows[n][1:]):  # pandas names the index in a row below
         rows[0][0], rows[n] = rows[n][0], [""] * width
     rows[n:] = [row for row in rows[n:] if len({*row} - {""}) > 1 or _is_of_scores(row)]
-    head = [[plain(cell) for cell in row] for row in rows[:n]]
+    head = [[_EMPTY.sub("", plain(cell)) for cell in row] for row in rows[:n]]
     for k, level in enumerate(head[:-1], 1):  # a name above several columns is above the first
         for at in range(2, width):
             level[at] = level[at] or level[at - 1] * any(row[at] for row in head[k:])
@@ -240,8 +257,9 @@ def framed(rows: Rows) -> pd.DataFrame:
     else:
         body.columns = pd.Index([name[0] if name else "" for name in names])
     filled = body.notna().any().to_numpy() if len(body) else [True] * width
-    body = body.loc[:, filled]
-    return _filled_down(body.dropna(how="all").reset_index(drop=True))
+    body = _filled_down(body.loc[:, filled].dropna(how="all").reset_index(drop=True))
+    body.attrs["arrows"] = arrows  # which say whether more is better
+    return body
 
 
 def _in_blocks(rows: Rows) -> Rows:

@@ -201,6 +201,8 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
             return tested if len(tested) == 1 else exact[:1]
         least = ("spread", "average")
         bare = [x for x in numbers if g.roles[x] not in least and bare_word(x) == word_of(wanted)]
+        levels = {x: map(word_of, x.split(" / ")) for x in numbers if g.levels is not None}
+        bare = bare or [x for x, names in levels.items() if word_of(wanted) in names]
         if len(bare) == 1:
             return bare
         same = [x for x in numbers if g.roles[x] not in least and same_metric(x, wanted)]

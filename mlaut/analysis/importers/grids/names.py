@@ -171,7 +171,8 @@ def is_size(name: str) -> bool:
     """Return whether a whole name, and not its last word only, is that of a size or a time."""
     word = word_of(without_unit(name.replace("#", " "))).strip("_")
     counts = _COUNTED.match(name) or word in _FIRST or _counts_something(word.split("_"))
-    return word in WORDS["sizes"] or bool(counts)
+    every = {*word.split("_")} <= {*WORDS["sizes"], *_LAST}  # as in anomaly_ratio
+    return word in WORDS["sizes"] or every or bool(counts)
 
 
 def _counts_something(tokens: list[str]) -> bool:

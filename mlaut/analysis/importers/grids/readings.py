@@ -66,8 +66,17 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     told = {x.told_unit for x in scored if x.told_unit}
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
-    names = {**reading.names, "unit": units, "bound": bound}
+    names = {**reading.names, "unit": units, "bound": bound, "arrow": _arrow(g, keys.scores)}
     return replace(reading, names=names, others=(*reading.others, *g.others))
+
+
+def _arrow(g: Sheet, scores: Sequence[str]) -> str:
+    """Return the arrow beside the name of the scores, or beside those of all columns."""
+    arrows = {x: sign for x in map(str, g.table) for sign in "↑↓" if sign in x}
+    arrows |= g.table.attrs.get("arrows", {})
+    names = [x for x in scores or g.columns if g.columns[x].is_number]
+    found = {arrows.get(x, arrows.get(x.partition(" / ")[0], "")) for x in names}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _check_p_values(g: Sheet, scores: np.ndarray, names: Sequence[str]) -> None:

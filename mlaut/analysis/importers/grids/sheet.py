@@ -444,6 +444,8 @@ class Sheet:
         kinds = {x: kind for x in names if (kind := self.columns[x].kind)}
         if not kinds:
             return
+        units = {x: self.columns[x].units for x in names if x not in kinds}
+        kinds |= {x: max(own) for x, own in units.items() if own is not None and any(own)}  # GB
         (first, kind), usual = next(iter(kinds.items())), usual_name(self.metric)
         if far := [x for x in kinds if kinds[x] != kind]:
             ways = [{"unused": x} for x in (far, [x for x in kinds if x not in far])]

@@ -95,8 +95,11 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if keys.strategy and scores and g.roles[scores[0]] == "score" and word_of(scores[0]) != "score":
         return replace(keys, scores=tuple(scores), single=True)  # of AutoGluon, its `score_test`
     measured = [x for x in numbers if same_metric(measure_in(x) or without_unit(x), g.metric)]
-    own = [x for x in scores if same_metric(bare_word(x), g.metric)]
+    parts = {x: {bare_word(x), without_unit(x), *x.split(" / ")} for x in scores}
+    own = [x for x in scores if any(same_metric(part, g.metric) for part in parts[x])]
     others = [x for x in numbers if x not in own and may_score(g, x) and g.n_of(x) > 1]
+    if any((g.columns[x].numbers % 1 != 0).any() for x in own):  # beside settings
+        others = [x for x in others if (np.nan_to_num(g.columns[x].numbers) % 1 != 0).any()]
     sized = [x for x in others if {*re.split(r"[\W_]+", x.lower())} & {*WORDS["sizes"]}]
     others = [x for x in others if not (keys.strategy and x in sized)]  # as train_time_min
     if len(measured) == 1 and _beside_others(g, measured[0], others):
