@@ -15,7 +15,7 @@ from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.scores.usual_names import usual_name
 
-_LEAST = 3  # strategies from which equal means are no accident
+_LEAST = 4  # strategies from which equal means are no accident
 
 
 def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading | None:
@@ -96,7 +96,9 @@ def _means_of_others(each: Sequence[Reading]) -> list[tuple[str, int]]:
             equal += [(name, i, j)] * bool(same)
     counts = Counter(i for _, i in dict.fromkeys(means))
     means += [(name, i) for name, i, j in equal if counts[i] > counts[j]]
-    return list(dict.fromkeys(means))
+    counts = Counter(i for _, i in dict.fromkeys(means))
+    totals = {i for i, n in counts.items() if 2 * n >= tables[i].shape[1]}  # else by chance
+    return list(dict.fromkeys(x for x in means if x[1] in totals))
 
 
 def _table(reading: Reading) -> pd.DataFrame:
