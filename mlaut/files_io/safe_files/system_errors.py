@@ -8,59 +8,30 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mlaut.errors import MlautError, StoreError
+from mlaut.markup import beside
 
 TAKING_A_LOCK = "taking its lock"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_MEANT = beside(__file__)  # read now: when an error is explained, too many files may be open
+_ENOTSUPP = 524  # of Linux, for which Python has no name
 # Errors of what the machine lacks at the moment: they say nothing about the file that is read.
 OF_THE_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE)
-# Of file systems without locks; 524 is Linux's own ENOTSUPP, which NFS lets through.
-_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, 524)
 
 
 def explain(error: OSError, path: Path, doing: str) -> StoreError:
     """Return a StoreError with one clear line for an error of the system or of HDF5."""
-    text = str(error)
-    if error.errno in _FULL or "No space left" in text or "File too large" in text:
-        return StoreError(
-            f"{path}: the disk (or what may be used of it) is full while {doing}; "
-            "what was stored before is intact: free some space and repeat the call"
-        )
-    if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM) or "Permission denied" in text:
-        return StoreError(
-            f"{path}: no permission while {doing}; make the file and its folder writable, "
-            "or name an output elsewhere"
-        )
-    if error.errno in _NO_LOCKS and doing == TAKING_A_LOCK:
-        return StoreError(
-            f"{path}: this file system has no locks (flock), so that two runs could write at once; "
-            "have it mounted with them (Lustre: -o flock), or work on a disk of the machine "
-            "(scratch in [slurm])"
-        )
-    if error.errno in (errno.EMFILE, errno.ENFILE) or "Too many open files" in text:
-        return StoreError(
-            f"{path}: too many files are open while {doing}; raise their limit (ulimit -n 4096), "
-            "and repeat the call"
-        )
-    if error.errno in (errno.EEXIST, errno.ENOTDIR):
-        return StoreError(
-            f"{path}: a file stands where a folder must be, while {doing}; name another place"
-        )
+    text, size = str(error), 0
+    with contextlib.suppress(OSError):
+        size = path.stat().st_size
     if error.errno == errno.ENOENT:
         if not path.parent.exists():
             return StoreError(f"{path}: its folder is not there while {doing}; check the path")
         when = "" if doing.startswith("opening") else f" while {doing}"
         return StoreError(f"{path}: no such file{when}; check the path")
-    if error.errno == errno.EAGAIN or "unable to lock file" in text:
-        return StoreError(
-            f"{path}: another process is writing to it while {doing}; wait for it, or stop it"
-        )
-    if "file signature not found" in text:
-        return StoreError(f"{path}: not an HDF5 file; check the path")
-    if "truncated" in text:
-        return StoreError(
-            f"{path}: a truncated HDF5 file ({path.stat().st_size} bytes); "
-            "restore it from a copy, or write to a new file"
-        )
+    for about in _MEANT.values():
+        codes = [getattr(errno, name, _ENOTSUPP) for name in about.get("codes", ())]
+        fits = error.errno in codes or any(words in text for words in about.get("words", ()))
+        if fits and doing == about.get("only", doing):
+            return StoreError(f"{path}: {about['message'].format(doing=doing, size=size)}")
     return StoreError(f"{path}: cannot be used while {doing}: {' '.join(text.split())}")
 
 
