@@ -353,9 +353,9 @@ class _OneClassScore(_ConfusionScore):
         return value
 
 
-@named("sensitivity", "recall")
+@named("recall", "sensitivity")
 class ScoreSensitivity(_OneClassScore):
-    """Share of the positive points that are predicted positive, also called recall.
+    """Share of the positive points that are predicted positive, also called sensitivity.
 
     Examples
     --------
@@ -382,14 +382,14 @@ class ScorePrecision(_OneClassScore):
 
 @named("f1")
 class ScoreF1(_OneClassScore):
-    """Harmonic mean of sensitivity and precision."""
+    """Harmonic mean of recall and precision."""
 
     formula = staticmethod(lambda c: (2 * c.hits, c.true + c.predicted))
 
 
 @named("balanced_accuracy")
 class ScoreBalancedAccuracy(_ConfusionScore):
-    """Mean sensitivity over the classes that occur in the test set.
+    """Mean recall over the classes that occur in the test set.
 
     Examples
     --------

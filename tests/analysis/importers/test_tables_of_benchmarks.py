@@ -200,3 +200,10 @@ def test_times_beside_sizes_of_memory_are_refused(tmp_path):
     table = pd.DataFrame({"task": NAMES, "Start-up": "~3min", "Memory": "< 500M"})
     table.loc[0, "Start-up"], table.loc[1, "Memory"] = "~20s", "1G"
     assert "`Start-up` is in s, and `Memory` in m" in refused(tmp_path, table, "seconds")
+
+
+def test_a_flag_that_is_the_same_in_all_rows_is_known_by_its_last_word(tmp_path):
+    results = read(tmp_path, WIDE.assign(seq_anomaly=1))
+    assert is_wide(results)
+    assert "`seq_anomaly` (1 throughout)" in results.how_read
+    assert "may be no strategies" in refused(tmp_path, WIDE.assign(perfect=1))

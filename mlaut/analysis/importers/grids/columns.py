@@ -177,7 +177,8 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
         if set(values) == {0.0, 1.0} and len(values) >= _LEAST:
             (odd if len(values) >= _MANY else unclear)[name] = "only 0 and 1"
         elif kind == "dataset" and len(values) >= _MANY and set(values) in ({0.0}, {1.0}):
-            unclear[name] = f"{values[0]:g} throughout"  # a flag, or perfect
+            sure = word_of(name).split("_")[-1] in WORDS["sizes"]  # as seq_anomaly
+            (odd if sure else unclear)[name] = f"{values[0]:g} throughout"  # a flag, or perfect
         elif kind == "strategy" and values.max() < min(known[x].min() for x in parts) / _OUTSIDE:
             odd[name] = "whole numbers below the others"
         elif (values.max() > 1.5 * top and (kind == "dataset" or _shares(known, parts))) or (
