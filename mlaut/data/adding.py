@@ -114,11 +114,7 @@ def _load_folders(hdf5_io: FilesIO, folders: list[str], **how: Any) -> Iterator[
         yield from Data().load_folder(folder, hdf5_io=hdf5_io, **how)
 
 
-def _load_collections(
-    hdf5_io: FilesIO,
-    names: list[str],
-    overwrite: bool,  # noqa: ARG001
-    **how: Any,
-) -> Iterator[str]:
+def _load_collections(hdf5_io: FilesIO, names: list[str], **how: Any) -> Iterator[str]:
+    del how["overwrite"]  # tables of a collection have no other content
     for name in names:
         yield from Data().load_collection(name, hdf5_io=hdf5_io, **how)

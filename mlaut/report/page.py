@@ -29,16 +29,6 @@ _WHOLE = re.compile(r"mlaut \w+ --\w+|\d{4}-\d\d-\d\d|[\d.]+ %")  # which no lin
 _SCRIPTS = ("statistics", "data", "state", "table", "charts", "explorer")  # in this order
 
 
-PARTS = {
-    "race": ("How did the race go?", "when each left, and what was saved"),
-    "scores": ("How good is each?", "averages, intervals, times, each dataset"),
-    "leader": ("Where is the leader wrong?", "confusion, groups, probabilities or residuals"),
-    "pairs": ("Which of two is better?", "all pairs: how large a difference is, and how sure"),
-    "tests": ("Every other test and number", "ranks, Elo, profiles, tests of all at once, notes"),
-}
-"""Folded parts of a page with the tables of a section: question, and what is in it."""
-
-
 @dataclass(frozen=True)
 class _Late:
     """Long table, whose cells stand in the data of the page."""
@@ -101,7 +91,6 @@ def as_html(report: Contents, *, made: str = "") -> str:
         state=state,
         told=[line for line in report.state.lines if line not in report.studied],
         failed=any(block.part == "failures" for block in (*state, *of_parts)),
-        folds=PARTS,
         version=__version__,
         made=made or datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         explored=explored,

@@ -47,7 +47,7 @@ class ReportTable:
         Returns the form for reading of the section and the table: a `ShownTable`, or a table whose
         columns need no other headers; default the table itself. A form without a row is not shown.
     part : str, default ""
-        Folded part of the page that shows it: a key of `mlaut.report.page.PARTS`, ``"decided"``
+        Folded part of the page that shows it: one of the folds of `page.html`, ``"decided"``
         (how it was decided), or ``"failures"``; default: every other test and number, and of a
         table of `mlaut.report.state` what was run.
     alone : bool, default False

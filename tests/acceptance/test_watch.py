@@ -92,7 +92,7 @@ def test_the_default_study_file_is_valid(task, tmp_path, capsys):
     path = tmp_path / "deep" / "study.toml"
     main(["init", str(path), "--task", task.lower()])
     file = read_study_file(path)
-    assert file.strategies.names == USUAL[task]
+    assert file.strategies.names == tuple(USUAL[task])
     assert file.data.collection == "starter"
     assert file.analysis.metric == ("r2" if task == REGRESSION else "accuracy")
 

@@ -1,36 +1,21 @@
 """A new study file, with a comment on each choice: `new_study.txt`, filled in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from mlaut.data.tables.folders import TARGETS, folder_tables, known_layout, load_file
 from mlaut.errors import DataError, StudyError, some_of
-from mlaut.markup import counted, json_text
-from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
+from mlaut.markup import beside, counted, json_text
+from mlaut.records import CLASSIFICATION, Dataset
 
 _FEW = 20  # rows, up to which any column may have no value twice
 # follows the roles that a user then names; ten folds measure more than the five of many datasets
 _FOLDS = 10
 _OF_A_TABLE = f"kfold_by_role({_FOLDS})"
 
-# A baseline, a linear model, and the two ensembles that lead most comparisons on tables: few
-# strategies, of which each suits many datasets, so that a first run ends soon.
-USUAL = {
-    CLASSIFICATION: (
-        "BaselineClassifier",
-        "LogisticRegression",
-        "RandomForestClassifier",
-        "HistGradientBoostingClassifier",
-    ),
-    REGRESSION: (
-        "BaselineRegressor",
-        "RidgeRegression",
-        "RandomForestRegressor",
-        "HistGradientBoostingRegressor",
-    ),
-}
+USUAL: Mapping[str, Sequence[str]] = beside(__file__)
 """Names of the strategies of a new study file, by task."""
 
 
