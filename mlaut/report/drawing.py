@@ -33,11 +33,10 @@ from mlaut.analysis.plots.decision_plot import MARKS
 from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
-from mlaut.errors import some_of
 from mlaut.former_names import of_plugin
-from mlaut.markup import counted, printable
+from mlaut.markup import beside, counted, printable
 from mlaut.report.records import Section
-from mlaut.report.tables import BUDGETS, CONFUSION, WHERE, leader_of
+from mlaut.report.tables import leader_of
 
 if TYPE_CHECKING:  # `mlaut.analysis.plots` must load matplotlib first
     from matplotlib.figure import Figure
@@ -107,6 +106,8 @@ def pictures(section: Section, prefix: str) -> dict[str, Picture]:
 
 
 _Made = tuple["Figure", str, str]
+_Drawn = tuple["Figure", dict[str, str]] | None  # the figure, and the words that fill its texts
+_TEXTS = beside(__file__)
 _DRAWN: WeakKeyDictionary[Section, dict[str, _Made | None]] = WeakKeyDictionary()
 _SVGS: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 
@@ -119,8 +120,19 @@ def figures(section: Section, *, page: bool = False) -> dict[str, _Made]:
     names = [name for name, (*_, after) in FIGURES.items() if after or not page]
     drawn = _DRAWN.setdefault(section, {})
     with _own_style():
-        drawn |= {name: FIGURES[name][0](section) for name in names if name not in drawn}
+        drawn |= {x: _told(x, FIGURES[x][0](section)) for x in names if x not in drawn}
     return {name: parts for name in names if (parts := drawn[name]) is not None}
+
+
+def _told(name: str, drawn: _Drawn) -> _Made | None:
+    """Return a figure with its caption and its alternative; None where there is no figure."""
+    if drawn is None:
+        return None
+    figure, words = drawn
+    text, caption, alternative = (_TEXTS[name][x] for x in ("text", "caption", "alternative"))
+    words = words | {"text": text.format(**words)}
+    words["caption"] = caption.format(**words)
+    return figure, words["caption"], alternative.format(**words)
 
 
 def file_of(figure: Figure, form: str) -> bytes:
@@ -177,85 +189,66 @@ def _own_style() -> AbstractContextManager[None]:
     return style.context(["default", _STYLE])
 
 
-def _scores(section: Section) -> _Made | None:
+def _scores(section: Section) -> _Drawn:
     scored = section.scored
     medians = scored.scores.median().dropna()
     if medians.empty or scored.incomparable or section.one is not None:
         return None
     order = medians.reindex(best_first(scored)).dropna()
     lack = ", those that lack datasets last" if scored.scores.isna().any(axis=None) else ""
-    name = scored.metric.name
-    over = f"over {counted(len(scored.datasets), 'dataset')}"
-    alternative = f"Medians of {name} {over}, best first{lack}: {_list(order)}."
-    caption = (
-        f"{name} of each strategy: a dot a dataset, the box from quartile to quartile with the "
-        f"median, whiskers to the last value within 1.5 box lengths.{_best(order)}"
-    )
-    return box_plot(scored, look=_BEST), caption, alternative
+    words = {"metric": scored.metric.name, "n": counted(len(scored.datasets), "dataset")}
+    words |= {"medians": _list(order), "lack": lack, "best": _best(order)}
+    return box_plot(scored, look=_BEST), words
 
 
-def _race(section: Section) -> _Made | None:
-    return None if section.race is None else section.race.figure()
+def _race(section: Section) -> _Drawn:
+    if section.race is None:
+        return None
+    figure, caption, alternative = section.race.figure()
+    return figure, {"about": caption, "told": alternative}
 
 
-def _ranks(section: Section) -> _Made | None:
+def _ranks(section: Section) -> _Drawn:
     tests = section.comparison
     if tests is None:
         return None
     ranks, pairs = tests.ranks.frame["average_rank"], tests.leading_pairs
     groups = "; ".join(map(", ".join, tests.groups)) or "no two"
-    alternative = f"Average ranks, 1 is best: {_list(ranks)}. In one group: {groups}."
-    caption = (
-        "Average ranks over datasets (1 is best). A bar joins strategies of which no two differ "
-        f"by the test of pairs ({pairs.name}, level {tests.alpha:g}), scenario (c).{_best(ranks)}"
-    )
-    drawn = critical_difference_diagram(tests.results, pairs=pairs, alpha=tests.alpha, look=_BEST)
-    return drawn, caption, alternative
+    words = {"ranks": _list(ranks), "groups": groups, "best": _best(ranks)}
+    words |= {"test": pairs.name, "level": f"{tests.alpha:g}"}
+    return critical_difference_diagram(
+        tests.results, pairs=pairs, alpha=tests.alpha, look=_BEST
+    ), words
 
 
-def _profile(section: Section) -> _Made | None:
+def _profile(section: Section) -> _Drawn:
     frame = section.tables.get("profile")
     if frame is None or len(frame) < 2:
         return None
-    caption = (
-        "Share of datasets on which the loss is at most a factor times the best one; the "
-        "strategies with the largest mean share are named."
-    )
     best = frame.iloc[0].sort_values(ascending=False, kind="stable")
-    alternative = f"{caption} Share of datasets with the best loss: {_list(best)}."
     profile = performance_profile(section.results)
     drawn = frame.mean().nlargest(_MOST_DRAWN, keep="first").index
     profile = replace(profile, frame=profile.frame[[x for x in profile.frame if x in drawn]])
-    return profile_plot(profile), f"{caption}{_best(best)}", alternative
+    return profile_plot(profile), {"shares": _list(best), "best": _best(best)}
 
 
-def _duels(section: Section) -> _Made | None:
+def _duels(section: Section) -> _Drawn:
     tests = section.comparison
     if tests is None or len(tests.results.strategies) > MOST_ROWS or tests.results.clusters:
         return None
-    caption = (
-        "Multi-comparison matrix, scenario (c): by how much the row is better, its wins, ties and "
-        "losses, and p without a correction, so that strategies that are added change nothing."
-    )
     order = list(tests.ranks.frame.index)
     pairs = multi_comparison(tests.results, zeros="wilcox")  # as in the table of duels
-    drawn = multi_comparison_matrix(pairs, rows=order, columns=order)
-    return drawn, caption, f"{caption} Every number is in the table of wins, ties and losses."
+    return multi_comparison_matrix(pairs, rows=order, columns=order), {}
 
 
-def _pairs(section: Section) -> _Made | None:
+def _pairs(section: Section) -> _Drawn:
     tests = section.comparison
     if tests is None:
         return None
-    pairs = tests.in_own_direction(tests.leading)
-    order = list(tests.ranks.frame.index)
-    caption = (
-        f"{pairs.name}, scenario (c): row against column, by average rank. Blue, pointing up: the "
-        f"row is better at level {tests.alpha:g}; orange, pointing down: worse; pale: not shown. "
-        f"Numbers: {_effect_in_words(tests, pairs)}; p.{_best(order)}"
-    )
-    figure = pairwise_matrix(pairs, alpha=tests.alpha, order=order, look=_BEST)
-    return figure, caption, _beaten(tests, order)
+    pairs, order = tests.in_own_direction(tests.leading), list(tests.ranks.frame.index)
+    words = {"test": pairs.name, "level": f"{tests.alpha:g}", "best": _best(order)}
+    words |= {"effect": _effect_in_words(tests, pairs), "beaten": _beaten(tests, order)}
+    return pairwise_matrix(pairs, alpha=tests.alpha, order=order, look=_BEST), words
 
 
 def _effect_in_words(tests: Comparison, pairs: Pairwise) -> str:
@@ -268,30 +261,27 @@ def _effect_in_words(tests: Comparison, pairs: Pairwise) -> str:
 
 
 def _beaten(tests: Comparison, order: list[str]) -> str:
-    """Return a sentence with the number of other strategies that each strategy beats."""
+    """Return the number of other strategies that each strategy beats."""
     pairs = tests.leading_pairs
-    count = pd.Series(pairs.wins(tests.alpha).sum(axis=1), index=list(pairs.strategies)).loc[order]
-    return (
-        f"Number of other strategies that each beats at level {tests.alpha:g}: {_list(count)}. "
-        "Every number is in the table of pairs."
-    )
+    wins = pd.Series(pairs.wins(tests.alpha).sum(axis=1), index=list(pairs.strategies))
+    return _list(wins.loc[order])
 
 
-def _intervals(section: Section) -> _Made | None:
+def _intervals(section: Section) -> _Drawn:
     if not section.estimates:
         return None
     first = next(iter(section.estimates.values()))
     order = [name for name in section.tables["summary"].index if name in first.frame.index]
     scenarios = "; ".join(f"{s}: {SCENARIOS[s]}" for s in section.estimates)
-    caption = f"Mean {first.metric} with 95 % intervals by scenario ({scenarios}).{_best(order)}"
     ends = {scenario: table.frame[["low", "high"]] for scenario, table in section.estimates.items()}
     widths = {scenario: number((x["high"] - x["low"]).mean()) for scenario, x in ends.items()}
     by_scenario = ", ".join(f"{width} in scenario {scenario}" for scenario, width in widths.items())
-    alternative = f"{caption} Mean width of the intervals: {by_scenario}. All are in the table."
-    return forest_plot(section.estimates, order=order, look=_BEST), caption, alternative
+    words = {"metric": first.metric, "scenarios": scenarios, "best": _best(order)}
+    figure = forest_plot(section.estimates, order=order, look=_BEST)
+    return figure, words | {"widths": by_scenario}
 
 
-def _times(section: Section) -> _Made | None:
+def _times(section: Section) -> _Drawn:
     table = section.tables["summary"]
     name = f"mean {section.results.metric.name}"
     up = section.results.metric.greater_is_better
@@ -304,50 +294,44 @@ def _times(section: Section) -> _Made | None:
     if timed.empty:
         return None
     front = pareto_front(timed[name], timed["training seconds"], greater_is_better=up)
-    without = table.index[table[name].isna()]
-    out = f" Without a {name}, and not shown: {some_of(without)}." if len(without) else ""
+    out = ", ".join(map(str, table.index[table[name].isna()]))
     drawn = timed[timed.index.isin([*timed.index[:_MOST_DRAWN], *front])]
-    caption = (
-        f"{name} against mean seconds to tune and fit. In bold, those that no other strategy beats "
-        f"in both.{out}{_best(timed)}"
-    )
+    words = {"name": name, "front": ", ".join(front), "best": _best(timed)}
+    words |= {"out": f" Without a {name}, and not shown: {out}." if out else ""}
     y, seconds = drawn[name], drawn["training seconds"]
-    figure = time_plot(y, seconds, greater_is_better=up, score_name=name)
-    return figure, caption, f"{caption} From the quickest on: {', '.join(front)}."
+    return time_plot(y, seconds, greater_is_better=up, score_name=name), words
 
 
-def _decision(section: Section) -> _Made | None:
+def _decision(section: Section) -> _Drawn:
     decision = section.decision
     if decision is None:
         return None
-    figure = decision_plot(decision, section.results, top=MOST_ROWS)
     n_all, one = len(decision.frame), decision.sets is not None
-    best = f" The best {MOST_ROWS} of {n_all}." * (n_all > MOST_ROWS)
     what = f"mean {decision.metric}" if one else "average rank"
-    alternative = f"{decision.answer()} {_upper(what)}s: {_list(decision.frame[what])}."
-    about = Strips.of(decision, section.results).reading()
-    return figure, f"{about}{_marks(decision)}{best}", alternative
+    words = {
+        "answer": decision.answer(),
+        "what": _upper(what),
+        "of_each": _list(decision.frame[what]),
+    }
+    words |= {"about": Strips.of(decision, section.results).reading(), "marks": _marks(decision)}
+    words |= {"best": f" The best {MOST_ROWS} of {n_all}." * (n_all > MOST_ROWS)}
+    return decision_plot(decision, section.results, top=MOST_ROWS), words
 
 
-def _calibration(section: Section) -> _Made | None:
+def _calibration(section: Section) -> _Drawn:
     found = leader_of(section)
     bins = None if found is None else calibration_table(*found)
     if found is None or bins is None:
         return None
-    text = (
-        f"How often the positive class came, against the probability that {found[1]} predicted: a "
-        "dot a tenth of the test rows, with its 95 % interval; on the diagonal, they are right."
-    )
     pairs = ", ".join(f"{number(p, 2)}: {number(s, 2)}" for p, s, _ in bins.to_numpy().tolist())
-    return calibration_plot(*found), text, f"{text} Predicted and seen: {pairs}."
+    return calibration_plot(*found), {"leader": found[1], "pairs": pairs}
 
 
-def _residuals(section: Section) -> _Made | None:
+def _residuals(section: Section) -> _Drawn:
     found = leader_of(section)
     if found is None or found[0].classes:
         return None
-    text = f"Prediction of {found[1]} minus truth, a dot a test row of the first repeat."
-    return residual_plot(*found), text, f"{text} Means by part are in the table."
+    return residual_plot(*found), {"leader": found[1]}
 
 
 def _marks(decision: Decision) -> str:
@@ -361,32 +345,31 @@ def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _budgets(section: Section) -> _Made | None:
+def _budgets(section: Section) -> _Drawn:
     if section.budgets is None:
         return None
     ends = section.budgets.groupby(level=0, sort=False)["outer score"].last()
-    caption = (
-        f"Mean {section.scored.metric.name} on the test rows against the evaluations of tuning, "
-        "for the choice after 1, 2, 4, ... candidates; dashed: the inner score, where no other is "
-        f"known.{_best(ends)}"
-    )
-    alternative = f"{caption} At the end: {_list(ends)}."
-    return of_plugin("budget_plot")(section.budgets, look=_BEST), caption, alternative
+    words = {"metric": section.scored.metric.name, "ends": _list(ends), "best": _best(ends)}
+    return of_plugin("budget_plot")(section.budgets, look=_BEST), words
 
 
-FIGURES: dict[str, tuple[Callable[[Section], _Made | None], str, str]] = {
-    "decision": (_decision, "Decision", ""),
-    "calibration": (_calibration, "Are its probabilities right", CONFUSION),
-    "residuals": (_residuals, "Residuals of the leader", WHERE),
-    "race": (_race, "Evidence over datasets", "race"),
-    "budgets": (_budgets, "Score against the budget of tuning", BUDGETS),
-    "times": (_times, "Scores against training time", "summary"),
-    "scores": (_scores, "Distribution of scores", "summary"),
-    "ranks": (_ranks, "Which of the ranks differ", "portmanteau tests"),
-    "profile": (_profile, "How often each is close to the best", "standing"),
-    "pairs": (_pairs, "All pairs", "pairs"),
-    "duels": (_duels, "Pairs that do not depend on the others", "duels"),
-    "intervals": (_intervals, "How sure each average is", "intervals"),
+_FIGURES: dict[str, Callable[[Section], _Drawn]] = {
+    "decision": _decision,
+    "calibration": _calibration,
+    "residuals": _residuals,
+    "race": _race,
+    "budgets": _budgets,
+    "times": _times,
+    "scores": _scores,
+    "ranks": _ranks,
+    "profile": _profile,
+    "pairs": _pairs,
+    "duels": _duels,
+    "intervals": _intervals,
+}
+FIGURES = {
+    name: (draw, _TEXTS[name]["heading"], _TEXTS[name].get("after", ""))
+    for name, draw in _FIGURES.items()
 }
 """Figures by name: how each is drawn, its heading, and the table that it follows on the page."""
 
