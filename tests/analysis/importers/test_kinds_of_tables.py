@@ -125,7 +125,7 @@ def test_a_dataset_of_another_measure_is_asked_about(more, text, tmp_path):
             pd.DataFrame(
                 {"filename": ["x1", "x2"], "Method": ["A", "A"], "u": ALPHA[:2], "v": 0.5}
             ),
-            "it is unclear whether `filename` or `Method` names rows",
+            "all rows are of one strategy, 'A' in `Method`",
         ),
     ],
 )

@@ -68,3 +68,33 @@ def test_of_two_ways_round_that_with_more_datasets_comes_first(tmp_path):
 def test_accuracies_of_the_first_answers_have_a_direction(name, tmp_path):
     table = pd.DataFrame({"model": ["svm", "knn"], name: [0.5, 0.6]})
     assert read(tmp_path, table, name).metric.greater_is_better
+
+
+def test_the_mean_of_an_average_over_classes_is_the_score_of_settings(tmp_path):
+    names = ["kernel", "alpha", "n_neighbors"]
+    grid = pd.MultiIndex.from_product([("rbf", "knn"), (0.1, 0.2), (3, 5)], names=names)
+    scores = np.arange(8) / 10
+    table = grid.to_frame(index=False).assign(mean_macro_f1=scores, mean_acc=scores / 2)
+    asked = refused(tmp_path, table, "f1_macro")
+    assert "--columns strategy=kernel+alpha+n_neighbors" in asked
+
+
+def test_settings_at_which_all_strategies_ran_are_offered_to_the_datasets_first(tmp_path):
+    grid = pd.MultiIndex.from_product(
+        [("old", "new"), (0.5, 0.25), (0.1, 0.01), ("a", "b"), range(2)],
+        names=["Strategy", "density", "fdr", "lost", "replicate"],
+    )
+    table = grid.to_frame(index=False).drop(columns="lost")
+    table["recall"] = np.random.default_rng(0).uniform(size=len(table)).round(3)
+    asked = refused(tmp_path, table, "recall")
+    assert asked.index("dataset=density+fdr,strategy=Strategy") < asked.index(
+        "strategy=Strategy+density+fdr"
+    )
+
+
+@pytest.mark.parametrize("word", ["overflow", "오류"])
+def test_words_of_runs_that_failed_are_known(word, tmp_path):
+    table = pd.DataFrame(
+        {"dataset": ["a", "b", "c"], "svm": [0.5, 0.6, word], "knn": [0.7, 0.8, 1]}
+    )
+    assert f"failed: 1 '{word}'" in read(tmp_path, table).how_read

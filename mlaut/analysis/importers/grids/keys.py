@@ -11,6 +11,7 @@ from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.names import (
     DURING,
+    MEAN,
     MEANS,
     PARTS,
     bare_word,
@@ -26,7 +27,6 @@ from mlaut.errors import AnalysisError
 _GROUPS = ("dataset", "benchmark", "dataset_name", "corpus", "suite")
 _STATISTIC = re.compile(r"(^|_)(?:mean|avg|average|median|min|max)(?=_|$)")
 _OVER_CLASSES = re.compile(r"(?:^|_)(?:macro|micro|weighted)(?=_|$)")  # as f1_macro
-_FILES = ("file", "filename", "file_name", "path", "checkpoint")  # of datasets, or of models
 
 
 _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
@@ -136,9 +136,6 @@ def _one_of_both(
         alone = [strategy]
     if len(alone) != 1:
         return dataset, strategy
-    if alone[0] == dataset and word_of(dataset[0]) in _FILES:
-        ways = ({"dataset": dataset[0]}, {"strategy": strategy[0]})
-        raise g.refuse(f"it is unclear whether `{dataset[0]}` or `{strategy[0]}` names rows", *ways)
     other = strategy if alone[0] == dataset else dataset
     if other == strategy and g.n_of(*strategy) == 1 < g.n and likes(numbers) != "strategy":
         text = f"all rows are of one strategy, {g.label(strategy)[0]!r} in `{strategy[0]}`"
@@ -205,10 +202,9 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         bare = bare or [x for x, names in levels.items() if word_of(wanted) in names]
         if len(bare) == 1:
             return bare
-        same = [x for x in numbers if g.roles[x] not in least and same_metric(x, wanted)]
-        parts = {x: part_of(x) for x in same}
+        same = [x for x in numbers if g.roles[x] not in least and _is_of(x, wanted)]
         for part in ("test", "", "val", "train"):
-            if found := [x for x in same if parts[x] == part]:
+            if found := [x for x in same if part_of(x) == part]:
                 return _one_of(g, found, wanted)
         one = {x: _OVER_CLASSES.sub("_", word_of(x)).strip("_") for x in numbers if x not in same}
         own = [x for x in one if g.roles[x] not in least and same_metric(one[x], wanted)]
@@ -250,6 +246,11 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     if len(known) > 1 and not general:
         return known
     return general[:1]
+
+
+def _is_of(name: str, metric: str) -> bool:
+    """Return whether a name is that of a metric, or of its mean."""
+    return same_metric(name, metric) or same_metric(MEAN.sub("", name), metric)
 
 
 def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:

@@ -195,11 +195,13 @@ def _other_key(
             if not free:
                 left = [x for x in g.columns if x not in (*known, *more) and not g.fixes(known, x)]
                 texts = [x for x in left if not g.columns[x].is_number and g.n_of(x) > 2]
-                texts = [x for x in texts if usual_name(x) is None][:2]
+                keyed_by = [[x] for x in texts if usual_name(x) is None][:2]
                 left = [x for x in left if g.columns[x].is_number and _may_tell(g, x)]
-                settings = [x for x in left if g.is_key([*known, x, *more])][:1]
+                keyed_by = keyed_by or [[x] for x in left if g.is_key([*known, x, *more])][:1]
                 text = f"no column names the strategies: rows are of one strategy, {FOLDER}"
-                raise g.refuse(text, *({"strategy": x} for x in texts or settings))
+                every = bool(left) and g.is_key([*known, *left, *more])
+                keyed_by = keyed_by or [[*known, *g.least(left, known)]] * every
+                raise g.refuse(text, *({"strategy": x} for x in keyed_by))
             need, role = ("strategies", "strategy") if dataset else ("datasets", "dataset")
             ways = [{role: x} for x in (keyed or free)[:3]]
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
@@ -318,7 +320,7 @@ def _tell_apart(
     known = {"strategy": [*strategy, *settings]} if settings else {}
     known |= {"dataset": dataset} if dataset and settings else {}
     other = {"dataset": [*dataset, *settings], "strategy": strategy, "repeat": "rows"}
-    alone = strategy and len(settings) == 1  # perhaps a condition
+    alone = strategy and (crossed or len(settings) == 1)  # perhaps a condition
     told: list[Way] = [{**known, "repeat": "rows"}, *[other] * bool(alone)]
     raise g.refuse(text, *(told[::-1] if crossed else told))
 

@@ -104,7 +104,7 @@ def role_of(name: str) -> str:
     spread |= len(tokens) > 2 and _ERROR.search(word) is not None  # as standard_error_ndcg
     if len(tokens) > 1 and spread and not set(tokens[:-1]) <= set(WORDS["averages"]):
         return "spread"
-    of_classes = tokens[-1] in MEANS and {*tokens} & {"macro", "micro", "weighted"}
+    of_classes = {tokens[0], tokens[-1]} & {*MEANS} and {*tokens} & {"macro", "micro", "weighted"}
     if is_summary(shown) and not (of_classes and usual_name(shown)):  # over runs, then
         return "average"
     if {tokens[0], tokens[-1]} & _CHANGES and any(map(usual_name, {*tokens} - _CHANGES)):
