@@ -1,7 +1,5 @@
 """Comparison of strategies on the datasets that two of them share, where many were never run."""
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
 
@@ -56,22 +54,16 @@ def compare_shared(results: Results, alpha: float = 0.05) -> ResultTable:
     >>> shared.frame[["datasets", "won", "tied", "lost"]].loc[("A", "B")].tolist()
     [2, 2, 0, 0]
     """
-    from scipy.stats import binomtest
-
-    wins, names = _by_unit(results), results.strategies
-    rows = []
-    for a, b in combinations(range(len(names)), 2):
-        signs = wins[:, a, b]
-        counts = [int((signs == sign).sum()) for sign in (1, 0, -1)]
-        if sum(counts):
-            first, second = (a, b) if counts[0] >= counts[2] else (b, a)
-            won, lost = max(counts[0], counts[2]), min(counts[0], counts[2])
-            p = binomtest(won, won + lost).pvalue if won + lost else 1.0
-            rows.append((names[first], names[second], sum(counts), won, counts[1], lost, p))
-    if not rows:
+    wins, names = _by_unit(results), np.array(results.strategies, dtype=object)
+    ahead, tied = ((wins == sign).sum(axis=0) for sign in (1, 0))
+    a, b = np.nonzero(np.triu(ahead + tied + ahead.T, 1))
+    if not len(a):
         raise AnalysisError("no two strategies share a dataset, so nothing can be compared")
-    columns = ["strategy", "against", "datasets", "won", "tied", "lost", "p_value"]
-    frame = pd.DataFrame(rows, columns=columns).set_index(["strategy", "against"])
+    a, b = np.where(ahead[a, b] >= ahead[b, a], (a, b), (b, a))
+    won, tied, lost = ahead[a, b], tied[a, b], ahead[b, a]
+    counts = {"datasets": won + tied + lost, "won": won, "tied": tied, "lost": lost}
+    index = pd.MultiIndex.from_arrays([names[a], names[b]], names=["strategy", "against"])
+    frame = pd.DataFrame({**counts, "p_value": _p_values(won, lost)}, index)
     frame["adjusted"] = adjust(frame["p_value"].to_numpy(), "holm")
     frame = frame.sort_values(["p_value", "won"], ascending=[True, False], kind="stable")
     return ResultTable(
@@ -81,6 +73,15 @@ def compare_shared(results: Results, alpha: float = 0.05) -> ResultTable:
         metric=results.metric.loss_name,
         notes=_sentences(results, frame, alpha),
     )
+
+
+def _p_values(won: np.ndarray, lost: np.ndarray) -> np.ndarray:
+    """Return the p-value of the sign test of each pair; of few numbers of wins, one test each."""
+    from scipy.stats import binomtest
+
+    pairs, place = np.unique(np.column_stack([won, lost]), axis=0, return_inverse=True)
+    p_values = [binomtest(w, w + n).pvalue if w + n else 1.0 for w, n in pairs.tolist()]
+    return np.array(p_values)[np.ravel(place)]
 
 
 def _by_unit(results: Results) -> np.ndarray:

@@ -58,6 +58,8 @@ def usual_name(name: str) -> UsualName | None:
     if at:
         text = text[: at.start()] + " " + text[at.end() :]
     words = [word for word in re.split(r"[\s_./:\-]+", text) if word]
+    if "per" in words[:-1] and "_".join(words) not in _KNOWN:  # a rate, as samples_per_sec
+        return None
     negative = words[:1] in (["neg"], ["negative"])
     words = words[negative:]
     parts = [_PARTS[word] for word in words if word in _PARTS]

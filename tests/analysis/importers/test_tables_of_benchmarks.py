@@ -207,3 +207,12 @@ def test_a_flag_that_is_the_same_in_all_rows_is_known_by_its_last_word(tmp_path)
     assert is_wide(results)
     assert "`seq_anomaly` (1 throughout)" in results.how_read
     assert "may be no strategies" in refused(tmp_path, WIDE.assign(perfect=1))
+
+
+def test_a_rate_is_no_time(tmp_path):
+    table = pd.DataFrame({"model": NAMES, "samples_per_sec": ALPHA, "batch": range(6)})
+    told = read(tmp_path, table.assign(step_time=ALPHA), "seconds").how_read
+    assert "`samples_per_sec` (a rate by its name)" in told
+    assert (
+        read(tmp_path, table, "samples_per_sec", greater_is_better=True).scores.iloc[0, 0] == 0.91
+    )

@@ -19,6 +19,7 @@ _KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
 
 
 _ERROR = re.compile(r"(?:^|_)(?:standard|std)_(?:error|err|deviation|dev)(?:_|$)")
+PER_TIME = re.compile(r"_per_(?:s|sec|second|min|minute|h|hour)$")
 _TOP1 = {"accuracy", "acc1"}
 _WORD = 4  # letters up to which a known name must be a word of its own
 _ALONE = {True: r"(?<![a-z])%s(?![a-z])", False: "%s"}

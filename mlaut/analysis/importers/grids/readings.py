@@ -12,6 +12,7 @@ from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import (
     PARTS,
+    PER_TIME,
     bare_word,
     part_in,
     same_metric,
@@ -48,6 +49,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     relative = [x for x in g.named("relative") if not same_metric(x, g.metric)]
     relative = [x for x in relative if (bare_word(x) or x) not in word_of(g.metric)]
     g.drop([x for x in relative if x not in said], "a comparison with another by its name")
+    rates = [x for x in g.columns if usual_name(g.metric) and PER_TIME.search(word_of(x))]
+    g.drop([x for x in rates if x not in said], "a rate by its name")
     _choose_part(g)
     if around := turned(g, grid):
         reading = read_grid(*around)
