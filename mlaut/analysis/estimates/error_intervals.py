@@ -22,7 +22,7 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.metrics import over_targets
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.markup import beside, counted
 from mlaut.records import CLASSIFICATION, REGRESSION, UNUSED, Block, Split
 
 # Factors of the variance of "CV Wald, inflated". They were chosen on 34 tables and confirmed on
@@ -31,33 +31,11 @@ ONE_REPEAT, SEVERAL_REPEATS = 1.45, (1.1, 1.5)
 # Stratified test sets have the same shares of the classes, so the error of a learner near the base
 # rate varies too little between them. From this share of equal predictions on, a result says so.
 NEARLY_CONSTANT = 0.95
-_TOO_SHORT = (
-    "{share} of its predictions are the same, and stratified test sets are too alike to show how "
-    "uncertain its error is: this interval is too short; a metric of single rows, such as "
-    "'misclassification' or 'log_loss', has one that is not (docs/intervals.md)"
-)
 FEWEST_OF_CLASS, FEW_OF_CLASS = 3, 10  # test rows of a class: without an interval, with a note
-_TOO_FEW = (
-    "no interval: it needs {least} test rows of each class, and a class has {n}; test more rows, "
-    "for example by 'repeated_kfold(3, 10)', whose folds test every row"
-)
-_FEW = "a class has only {n} test rows, on which the interval rests (docs/intervals.md)"
-_NO_VALUE = (
-    "no value, because of at least one test set: {why}; take fewer folds, or random test sets that "
-    "are larger, such as 'repeated_holdout(1/3, 30)'"
-)
 HEAVY, HEAVY_SHARE = 5, 0.05  # most test rows, and share, that make up half of a heavy loss
 _LIGHTER = {CLASSIFICATION: "brier", REGRESSION: "mae"}
-_HEAVY = (
-    "half of the loss is that of {few} of {n} test rows: a sample may lack such rows, and the "
-    "interval is then too short (docs/intervals.md); {other!r} depends less on them"
-)
-_SINGLE = "the losses have no variation, so the interval is a single point, which is too narrow"
-_ROOT = "the root over all test points; the tables of scores have the mean over test sets of roots"
-_NO_POINTS = (
-    "this method is for metrics that are means over test points, and for 'rmse' and 'auc' (delta "
-    "method; not by nested CV): choose method='corrected t' on folds, or another metric"
-)
+_ABOUT = beside(__file__)
+_NOTES: dict[str, str] = _ABOUT["notes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +144,7 @@ def _flat(values: np.ndarray) -> np.ndarray:
 
 def _rows(sample: Sample) -> np.ndarray:
     if sample.points is None:
-        raise AnalysisError(_NO_POINTS)
+        raise AnalysisError(_NOTES["no_points"])
     return sample.points
 
 
@@ -350,7 +328,7 @@ class Method(NamedTuple):
     name : str
     compute : callable
         Function of a `Sample` and the confidence that returns an `Interval`.
-    splits : tuple of str
+    splits : sequence of str
         Kinds of splits (`split_kind`) that it takes.
     estimand : str
         The quantity that the interval covers; ``{train}`` and ``{rows}`` stand for numbers of rows.
@@ -359,7 +337,7 @@ class Method(NamedTuple):
 
     name: str
     compute: Callable[[Sample, float], Interval]
-    splits: tuple[str, ...]
+    splits: Sequence[str]
     estimand: str
     source: str
 
@@ -369,25 +347,19 @@ class Method(NamedTuple):
         return self.compute in (_corrected_t, _conservative_z)
 
 
-_EXPECTED = "the expected error of the learner trained on {train} such rows"
-_OF_MODEL = "the error of the tested model, which was trained on {train} rows"
-_OF_ALL = "the error of the model that is trained on all {rows} rows"
-_OF_FOLDS = "the mean error of the models of the folds, each trained on {train} rows"
-_OF_LEARNER = "the error of the learner trained on about {rows} such rows"
-_NB, _BAYLE = "Nadeau & Bengio 2003", "Bayle et al. 2020"
-_ANY_FOLDS = ("k-fold", "repeated k-fold", "repeated hold-out")
-_ANY_SETS = ("folds of groups", *_ANY_FOLDS)
-# The first method of a kind of split is its default; docs/intervals.md has their coverage.
-_ALL = (
-    Method("hold-out", _hold_out, ("hold-out",), _OF_MODEL, "Wilson 1927; Student 1908"),
-    Method("inflated CV Wald", _inflated, _ANY_FOLDS, _OF_LEARNER, f"{_BAYLE}; measured factors"),
-    Method("corrected t", _corrected_t, _ANY_SETS, _EXPECTED, f"{_NB}; Bouckaert & Frank 2004"),
-    Method("conservative z", _conservative_z, ("paired_subsampling",), _EXPECTED, _NB),
-    Method("nested CV", _nested_cv, ("nested_cv",), _OF_ALL, "Bates, Hastie & Tibshirani 2024"),
-    Method("CV Wald", _cv_wald, ("k-fold",), _OF_FOLDS, _BAYLE),
-)
-METHODS = {method.name: method for method in _ALL}
-"""Methods by name."""
+_CORRECTED = "corrected t"
+_COMPUTE: dict[str, Callable[[Sample, float], Interval]] = {
+    "hold-out": _hold_out,
+    "inflated CV Wald": _inflated,
+    _CORRECTED: _corrected_t,
+    "conservative z": _conservative_z,
+    "nested CV": _nested_cv,
+    "CV Wald": _cv_wald,
+}
+METHODS = {
+    name: Method(name, compute, **_ABOUT["methods"][name]) for name, compute in _COMPUTE.items()
+}
+"""Methods by name; the first that suits a kind of split is its default."""
 
 
 def split_kind(split: Split) -> str:
@@ -414,7 +386,7 @@ def split_kind(split: Split) -> str:
 def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
     """Return a method by name, or the default of a split; raise an error if it does not suit."""
     kind = split_kind(split)
-    suited = [method for method in _ALL if kind in method.splits]
+    suited = [method for method in METHODS.values() if kind in method.splits]
     if not suited:
         raise AnalysisError(
             f"no published interval is valid for {split.scheme or 'this split'}: its test sets "
@@ -428,7 +400,7 @@ def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
             f"choose {suited[0].name!r}"
         )
     if not by_points and not method.of_test_sets:
-        raise AnalysisError(_NO_POINTS)
+        raise AnalysisError(_NOTES["no_points"])
     return method
 
 
@@ -494,10 +466,14 @@ def interval_of(
     """Return the intervals of a sample (`sample_of`) or of its pairs, and their method."""
     of_roots = metric.name == "rmse" and not pairs and not sample.several
     delta = (metric.has_influence and not of_roots) or sample.weights is not None
-    if method is None and (pairs or delta) and split_kind(sample.split) in _ANY_SETS:
+    if (
+        method is None
+        and (pairs or delta)
+        and split_kind(sample.split) in METHODS[_CORRECTED].splits
+    ):
         # measured: it covers differences, where the others are too short; and in small folds the
         # delta method is too sure
-        method = "corrected t"
+        method = _CORRECTED
     chosen = chosen_method(method, sample.split, sample.points is not None)
     with np.errstate(invalid="ignore", divide="ignore"):
         ends = chosen.compute(sample, confidence)
@@ -514,7 +490,8 @@ def interval_of(
 def estimand(method: Method, split: Split) -> str:
     """Return what a method estimates on a split, in words."""
     train = int(np.median(Sample(split, np.empty(0)).n_train))
-    words = _EXPECTED if split_kind(split) == "repeated hold-out" else method.estimand
+    usual = split_kind(split) == "repeated hold-out"
+    words = (METHODS[_CORRECTED] if usual else method).estimand
     return words.format(train=train, rows=split.n_rows)
 
 
@@ -527,7 +504,7 @@ def too_short(method: Method, metric: MLautScore, block: Block, sample: Sample) 
     given = block.predictions[:, block.split.folds >= 0]
     classes = range(len(block.classes) if method.of_test_sets and labels and stratified else 0)
     shares = np.max([(given == k).mean(axis=1) for k in classes] or [np.zeros(len(given))], axis=0)
-    words = [_TOO_SHORT.format(share=f"{number(100 * share)} %") for share in shares]
+    words = [_NOTES["too_short"].format(share=f"{number(100 * share)} %") for share in shares]
     return tuple(np.where(shares >= NEARLY_CONSTANT, words, "").tolist())
 
 
@@ -535,13 +512,14 @@ def notes_on(metric: MLautScore, sample: Sample, ends: Interval, short: Sequence
     """Return for each estimate why it has no value or is too sure, or its text of `too_short`."""
     texts = np.array(short, dtype=object)
     if sample.fewest < FEW_OF_CLASS:
-        text = _TOO_FEW if sample.fewest < FEWEST_OF_CLASS else _FEW
+        text = _NOTES["too_few"] if sample.fewest < FEWEST_OF_CLASS else _NOTES["few"]
         texts[texts == ""] = text.format(least=FEWEST_OF_CLASS, n=sample.fewest)
     heavy = np.array(_heavy(sample, _LIGHTER.get(metric.task or "", "")), dtype=object)
     texts = np.where(texts == "", heavy, texts)
     single = (ends.standard_error == 0) & (ends.low == ends.high) & (texts == "")
-    none = _NO_VALUE.format(why=metric.undefined)
-    return [str(x) for x in np.where(np.isnan(ends.value), none, np.where(single, _SINGLE, texts))]
+    none = _NOTES["no_value"].format(why=metric.undefined)
+    texts = np.where(single, _NOTES["single"], texts)
+    return [str(x) for x in np.where(np.isnan(ends.value), none, texts)]
 
 
 def _heavy(sample: Sample, other: str) -> list[str]:
@@ -557,7 +535,7 @@ def _heavy(sample: Sample, other: str) -> list[str]:
         sizes = np.sort(np.clip(means, 0, None))[::-1]
         few = 1 + int(np.count_nonzero(2 * sizes.cumsum() < sizes.sum()))
         if sizes.sum() > 0 and few <= min(HEAVY, HEAVY_SHARE * len(rows)):
-            texts[place] = _HEAVY.format(few=few, n=len(rows), other=other)
+            texts[place] = _NOTES["heavy"].format(few=few, n=len(rows), other=other)
     return texts
 
 
@@ -687,8 +665,8 @@ def error_intervals(
             told = notes_on(metric, sample, ends, [warned[row] for row in rows])
             short = tuple(np.where(done, told, "").tolist())
             if metric.name == "rmse" and points is not None and tested.sum() > 1:
-                notes[_ROOT] = None
-                short = tuple(text or _ROOT for text in short)
+                notes[_NOTES["root"]] = None
+                short = tuple(text or _NOTES["root"] for text in short)
             notes[f"{name} ({chosen.source}): {estimand(chosen, block.split)}"] = None
         columns = turned(ends, results, as_scores)._asdict() | {"method": name, "note": short}
         frames[dataset] = pd.DataFrame(columns, index=pd.Index(results.strategies))
