@@ -98,3 +98,17 @@ def test_words_of_runs_that_failed_are_known(word, tmp_path):
         {"dataset": ["a", "b", "c"], "svm": [0.5, 0.6, word], "knn": [0.7, 0.8, 1]}
     )
     assert f"failed: 1 '{word}'" in read(tmp_path, table).how_read
+
+
+def test_rows_that_a_condition_names_are_of_datasets_and_those_of_a_setup_are_strategies(tmp_path):
+    table = pd.DataFrame(
+        {"budget": ["b50", "b75", "b99"], "CSG": [6.1, 7.2, 9], "MS": [4.5, 8, 8.3]}
+    )
+    results = read(tmp_path, table, "spread", greater_is_better=True)
+    assert results.strategies == ("CSG", "MS")
+    assert "(`budget` names a condition)" in results.how_read
+    mode = table.rename(columns={"budget": "mode"})  # of a method, or one of the data
+    assert "it is unclear" in refused(tmp_path, mode, "spread", greater_is_better=True)
+    text = "|Setup|AUBC sc.|Perf. sc.|\n|-|-|-|\n|full|95.4|96.4|\n|no reward|88.9|92.0|\n"
+    results = read(tmp_path, text, "Perf. sc.", name="t.md", greater_is_better=True)
+    assert results.strategies == ("full", "no reward")

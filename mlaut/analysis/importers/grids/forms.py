@@ -671,10 +671,8 @@ def _of_folder(folder: Path, trust: bool) -> list[Grid]:
             left.append(file.relative_to(folder).as_posix())
     if not tables:
         raise AnalysisError(f"{folder}: no file in it has one table of results")
-    named: dict[str, list[Path]] = {}
-    for file in tables:
-        named.setdefault(stem_of(file.name), []).append(file)
-    each = [x for x in named.values() if len(x) > 1]
+    named = pd.Series([*tables]).groupby([stem_of(x.name) for x in tables], sort=False).agg(list)
+    each: list[list[Path]] = [x for x in named if len(x) > 1]
     heads = [{name for file in x for name in tables[file].columns} for x in each]
     alone = [file for file, table in tables.items() if table.shape[1] == 1]
     both = 1 < len(alone) < len(tables) - 1
