@@ -199,8 +199,11 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
         return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
     others = [[*map(str, x.table)] for x in grids if not _other_measure(x, asked.metric)]
     doubted = {*answers} & wanted if wanted else {*answers}  # tables that may be meant as well
+    sizes = {n: grids[n - 1].table.size for n in wanted}
     for number in ones if len(ones) == 1 and not doubted else ():
         grid = grids[number - 1]
+        if any(sizes[n] > grid.table.size for n in wanted if n not in readable):
+            continue  # a larger one, which is of the metric, too, is not read
         single = number not in many and len(wanted) > 1  # as others may be for their own
         alone = others.count([*map(str, grid.table)]) == 1 and not single
         if alone or wanted == {number}:  # no luck of one of several sheets of one form
@@ -237,7 +240,7 @@ def _tried(
 ) -> tuple[dict[int, Reading], dict[int, list[tuple[Asked, Reading]]], str]:
     """Return what each table reads by its number, the answers to questions on others, and one."""
     readable: dict[int, Reading] = {}
-    answers: dict[int, list[tuple[Asked, Reading]]] = {}
+    answers, others = (dict[int, list[tuple[Asked, Reading]]]() for _ in range(2))
     why = ""
     for number, grid in sorted(enumerate(grids, 1), key=lambda x: x[0] not in wanted):
         if number not in wanted and (other := _other_measure(grid, asked.metric)):
@@ -249,9 +252,11 @@ def _tried(
                 readable[number] = reading
         except AnalysisError as error:
             found = answers_to(grid, error) if isinstance(error, QuestionError) else []
-            if found := [x for x in found if asked.metric in ("", x[0].metric)]:
-                answers[number] = found[:2]
+            own = [x for x in found if asked.metric in ("", x[0].metric)]
+            (answers if own else others)[number] = (own or found)[:2]
             why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
+    if not readable and not answers:  # those of other metrics
+        answers = {number: found for number, found in others.items() if found}
     return readable, answers, why or "each has one strategy"
 
 

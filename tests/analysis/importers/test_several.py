@@ -199,3 +199,18 @@ def test_a_table_of_all_others_is_left_out_whatever_their_columns_of_the_best_ar
     assert len(results.datasets) == 8
     assert "2 tables" in results.how_read
     assert "not used: 'Both kinds' (all of it is in others)" in results.how_read
+
+
+def test_a_larger_table_of_the_metric_that_is_not_read_is_asked_about(tmp_path):
+    large = ("Detection", "", "model|mAP", *(f"net {i}|4{i}<br>5{i}" for i in range(6)))
+    small = ("Segmentation", "", "model|mAP box|mAP mask", "svm|40|30", "knn|45|35")
+    text = asked(tmp_path, large, small, metric="map")
+    assert "1: 'Detection'" in text
+    assert "--columns table=2" in text
+    assert read(tmp_path, small, ("About", "", "a|b", "x|y"), metric="map").datasets
+
+
+def test_tables_of_other_metrics_alone_are_offered(tmp_path):
+    rows = ("dataset|metric|svm|knn", "iris|MASE|0.9|0.8", "iris|time|2|3", "wine|MASE|1.9|2.8")
+    text = asked(tmp_path, ("Main", "", *rows), ("Data", "", "dataset|n", "iris|5"), metric="smape")
+    assert "--metric MASE --columns table=1" in text
