@@ -22,7 +22,9 @@ from mlaut.analysis.importers.by_plugin import (
 )
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.forms import Grid, grid_of_frame, grid_of_object, grids_of
+from mlaut.analysis.importers.grids.forms.files import grids_of
+from mlaut.analysis.importers.grids.forms.grid import Grid, grid_of_frame
+from mlaut.analysis.importers.grids.forms.nested import grid_of_object
 from mlaut.analysis.importers.grids.names import (
     bare_word,
     is_summary,

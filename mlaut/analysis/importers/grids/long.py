@@ -9,7 +9,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.forms import FILE
+from mlaut.analysis.importers.grids.forms.grid import FILE
 from mlaut.analysis.importers.grids.keys import Keys, is_prose, sources_by_dataset
 from mlaut.analysis.importers.grids.names import (
     DURING,

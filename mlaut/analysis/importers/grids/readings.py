@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.forms import Grid
+from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import (

@@ -14,7 +14,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import TAKEN, Column, columns_of, plain
 from mlaut.analysis.importers.grids.columns import spreads_of
-from mlaut.analysis.importers.grids.forms import FILE, Grid
+from mlaut.analysis.importers.grids.forms.grid import FILE, Grid
 from mlaut.analysis.importers.grids.names import (
     MEANS,
     PARTS,

@@ -8,7 +8,7 @@ import numpy as np
 
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
-from mlaut.analysis.importers.grids.forms import Grid
+from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
 from mlaut.analysis.importers.grids.names import (
     DURING,

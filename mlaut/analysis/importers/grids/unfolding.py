@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from mlaut.analysis.importers.grids.forms import Grid
+from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, without_unit
 from mlaut.analysis.importers.grids.sheet import Asked, Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name

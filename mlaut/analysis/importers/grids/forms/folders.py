@@ -1,0 +1,116 @@
+"""Tables of the files of a folder, with columns of what their names tell."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from mlaut.analysis.importers.grids.columns import measure_in
+from mlaut.analysis.importers.grids.forms.grid import FILE, Grid, is_form, text_of
+from mlaut.analysis.importers.grids.forms.nested import RUNS
+from mlaut.analysis.importers.grids.names import role_of
+from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.errors import AnalysisError, DataError, some_of
+from mlaut.files_io.kinds import PICKLES
+from mlaut.files_io.safe_files.plain_files import (
+    strict_json,
+)
+from mlaut.files_io.tables.tables import stem_of
+
+
+def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[Grid]:
+    """Return the rows of all files of a folder, with columns of what the names of files tell.
+
+    Files of one column each, beside others, are a table of their own. So are those of each name, as
+    of metrics and of settings, that folders have.
+    """
+    files = sorted(x for x in folder.rglob("*") if x.is_file() and is_form(x))
+    files = [x for x in files if not x.name.startswith(".") and x.suffix.lower() not in PICKLES]
+    tables: dict[Path, pd.DataFrame] = {}
+    left: list[str] = []
+    for file in files:
+        try:
+            grids = _of_run(file) or read(file)
+        except (AnalysisError, DataError, ValueError):
+            grids = []
+        if len(grids) == 1 and grids[0].table.columns.nlevels == 1:
+            tables[file] = grids[0].table
+        else:
+            left.append(file.relative_to(folder).as_posix())
+    if not tables:
+        raise AnalysisError(f"{folder}: no file in it has one table of results")
+    named = pd.Series([*tables]).groupby([stem_of(x.name) for x in tables], sort=False).agg(list)
+    each: list[list[Path]] = [x for x in named if len(x) > 1]
+    heads = [{name for file in x for name in tables[file].columns} for x in each]
+    alone = [file for file, table in tables.items() if table.shape[1] == 1]
+    both = 1 < len(alone) < len(tables) - 1
+    kinds = [alone, [x for x in tables if x not in alone]] if both else [[*tables]]
+    kinds = each if any(x != heads[0] for x in heads) else kinds
+    left += [x.relative_to(folder).as_posix() for x in tables if not any(x in y for y in kinds)]
+    note = (f"files {some_of(left)} (not one table)",) if left else ()
+    return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
+
+
+def _of_run(path: Path) -> list[Grid]:
+    """Return the row of a file in JSON that describes one run; none of any other.
+
+    It has texts, and numbers of a known metric, perhaps in parts; lists are of its insides.
+    """
+    content = strict_json(text_of(path)) if path.suffix.lower() == ".json" else None
+    if type(content) is not dict or not any(isinstance(x, str) for x in content.values()):
+        return []
+    table = pd.json_normalize({x: y for x, y in content.items() if not isinstance(y, list)})
+    scored = [x for x in map(str, table) if measure_in(x) or usual_name(x)]
+    return [Grid("", table)] * bool(scored and max(x.count(".") for x in map(str, table)) < 2)
+
+
+def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, ...]) -> Grid:
+    """Return the rows of files as one table, called after the end that all their names have."""
+    parts = _parts_of_names([file.relative_to(folder) for file in tables])
+    stems = {stem_of(file.name) for file in tables}
+    ends = stems if len(stems) == 1 else {re.split(r"[_.-]", x)[-1] for x in stems}
+    heads = Counter(name for table in tables.values() for name in set(table.columns))
+    alone = all(table.shape[1] == 1 for table in tables.values())
+    rows = []
+    for table, names in zip(tables.values(), parts, strict=True):
+        if alone:  # a column of runs, called after its strategy or whatever else
+            column = str(table.columns[0])
+            table = table.set_axis(["score"], axis=1).assign(run=range(len(table)))
+            table["name of the column"] = column
+        elif len(tables) > 1:
+            first = table.columns[0]
+            if first == "" or (heads[first] == 1 and table.iloc[:, 0].dtype == object):
+                table = table.rename(columns={first: "row"})
+        rows.append(table.assign(**names))
+    name = ends.pop() if len(ends) == 1 and len(tables) > 1 else ""
+    return Grid(name, pd.concat(rows, ignore_index=True), left=note)
+
+
+def _name_of_level(level: Iterable[str], i: int) -> str:
+    """Return the word that all parts of names have before a number of a run; else their place."""
+    words = {re.sub(r"[\W_]*\d+$", "", x) for x in level}
+    return words.pop() if len(words) == 1 and role_of(*words) in RUNS else f"{FILE} part {i}"
+
+
+def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
+    """Return for each file the parts of its name that differ between files, by column."""
+    ways = [[*path.parts[:-1], stem_of(path.name)] for path in paths]
+    if len({len(way) for way in ways}) > 1:
+        return [{FILE: "/".join(way)} for way in ways]
+    split = [[*way[:-1], *re.split(r"__|_|--", way[-1])] for way in ways]
+    for pieces in (split, ways):
+        if len({len(piece) for piece in pieces}) > 1:
+            continue
+        levels = [level for level in zip(*pieces, strict=True) if len(set(level)) > 1]
+        sizes = [len(set(level)) for level in levels]
+        rows = list(zip(*levels, strict=True))
+        cross = len(set(rows)) == len(rows) and 2 <= len(levels) <= 3
+        if cross and math.prod(sizes) == len(rows):
+            names = [_name_of_level(level, i) for i, level in enumerate(levels, 1)]
+            return [dict(zip(names, row, strict=True)) for row in rows]
+        if len(levels) == 1 and all(size == len(ways) for size in sizes):
+            return [{FILE: row[0]} for row in rows]
+    return [{FILE: "/".join(way)} for way in ways]
