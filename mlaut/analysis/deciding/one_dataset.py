@@ -41,7 +41,7 @@ from mlaut.analysis.methods.lacoste.pair_probabilities import lacoste_probabilit
 from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.results import Results
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, some_of
 from mlaut.markup import beside
 from mlaut.records import Block
 
@@ -52,6 +52,7 @@ LACOSTE = "Lacoste"
 # splits (repeats, folds) for which a further test was measured to hold its level
 _CALIBRATED = {(5, 2): FIVE_BY_TWO, (1, 10): "k-fold", (10, 10): "use all data"}
 JOINT, _HOLM = "joint", "holm"
+_TOLD = 3  # strategies without a result somewhere, each with its reasons
 _DRAWS = 20_000  # of the errors of all strategies together
 ALONE = "there is one score of each strategy, so nothing tells how much of a difference is chance"
 _FEW = "a class has {n} test rows, and a test needs {least}; test more rows"
@@ -396,6 +397,8 @@ def without_failed(results: Results) -> Results:
         f"({', '.join(sorted(set(own['reason'])))})"
         for name, own in counts
     ]
+    more = len(texts) - _TOLD
+    texts[_TOLD:] = [f"{more} more are left out: no {results.metric.name} somewhere"] * (more > 0)
     kept = [name for name in results.strategies if name not in counts.groups]
     if len(kept) < 2:
         raise AnalysisError(
@@ -414,7 +417,8 @@ def _without_single(results: Results) -> Results:
     few = [name for name, count in zip(results.strategies, n, strict=True) if count == 1]
     if not few or (n > 1).sum() < 2:
         return results
-    texts = [f"{name} is left out: it has one repeat, and a test needs two" for name in few]
+    are, have = ("are", "each has") if len(few) > 1 else ("is", "it has")
+    texts = [f"{some_of(few)} {are} left out: {have} one repeat, and a test needs two"]
     kept = [name for name in results.strategies if name not in few]
     return replace(results.select(strategies=kept), gaps=(*results.gaps, *texts))
 

@@ -140,7 +140,8 @@ def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
     cells[at, :, 0] = np.where(has, total, np.nan)
     expected[at] = False
     expected[at, 0] = folds
-    text = f"means of the repeats that are there ({'; '.join(lacking)})"
+    more = [f"and {len(lacking) - _TOLD} strategies more"] * (len(lacking) > _TOLD)
+    text = f"means of the repeats that are there ({'; '.join([*lacking[:_TOLD], *more])})"
     return replace(
         results,
         cells=cells,
@@ -400,6 +401,7 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
     return np.isfinite(values) & ((values < low - slack) | (values > high + slack))
 
 
+_TOLD = 5  # strategies that lack repeats
 _MOST_CELLS = 50_000_000  # 400 MB for each array of them
 _LARGEST = 1e150  # score: its square is below the largest number, which is about 1e308
 # names that other programs use for folds and repeats in an index

@@ -265,3 +265,14 @@ def test_a_log_of_one_run_has_nothing_to_compare(tmp_path):
 def test_a_seed_in_a_nested_configuration_is_a_repeat(tmp_path):
     runs = RUNS.rename(columns={"model": "model.name", "seed": "trainer.seed"})
     assert "means of 3 repeats (`trainer.seed`)" in read(tmp_path, runs).how_read
+
+
+def test_strategies_of_one_run_each_are_told_in_one_phrase(tmp_path):
+    rows = [
+        (f"net {k}", run, 0.5 + k / 50 + run / 99)
+        for k in range(6)
+        for run in range(1 + 2 * (k > 2))
+    ]
+    table = pd.DataFrame(rows, columns=["model", "run", "accuracy"])
+    sentence = make_report(read(tmp_path, table)).sections[0].decision.sentence()
+    assert "net 0, net 1, net 2 are left out: each has one repeat, and a test needs two" in sentence
