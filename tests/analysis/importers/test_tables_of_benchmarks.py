@@ -216,3 +216,9 @@ def test_a_rate_is_no_time(tmp_path):
     assert (
         read(tmp_path, table, "samples_per_sec", greater_is_better=True).scores.iloc[0, 0] == 0.91
     )
+
+
+def test_columns_of_several_metrics_are_no_strategies(tmp_path):
+    table = pd.DataFrame({"triplet_acc": ALPHA, "recall_at_10_fixed": WIDE["beta"].tolist()})
+    text = refused(tmp_path, table.assign(fragment_type=["talk", "song"] * 3, path=list("aabbcc")))
+    assert "are of several metrics, and no strategies" in text

@@ -486,6 +486,11 @@ def _check_columns(
     other, several = "strategy" if kind == "dataset" else "dataset", len(columns) > 1
     if own := _own(g, columns):
         raise _of_one(g, own[0], columns, kind, rows)
+    of = [usual.metric if (usual := usual_name(measure_in(x))) else "" for x in columns]
+    if kind == "dataset" and all(of) and len({*of}) > 1 and likes(columns) != "strategy":
+        text = f"its columns ({some_of(columns)}) are of several metrics, and no strategies"
+        own = [x for x in columns if same_metric(measure_in(x), g.metric)][:1]
+        raise g.refuse(text, *({"strategy": rows, "score": x} for x in own))
     told = [text for test, text in _ALL_ARE if several and all(map(test, columns))]
     alike = several and all(same_metric(measure_in(x, g.metric), g.metric) for x in columns)
     if columns and (several or kind == "strategy") and not alike and all(map(is_metric, shown)):
