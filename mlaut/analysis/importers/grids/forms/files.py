@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis.importers.grids.forms.folders import tables_of_folder
 from mlaut.analysis.importers.grids.forms.framing import (
     framed,
     framed_all,
@@ -28,6 +27,7 @@ from mlaut.analysis.importers.grids.forms.markup import (
     rst_tables,
 )
 from mlaut.analysis.importers.grids.forms.nested import grid_of_object, named_rows
+from mlaut.analysis.importers.grids.forms.result_folders import tables_of_folder
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, NOTEBOOK, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import (
