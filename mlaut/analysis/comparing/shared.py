@@ -6,21 +6,20 @@ import pandas as pd
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.ratings.elo import duels, elo_ratings
 from mlaut.analysis.pairwise.corrections import adjust
-from mlaut.analysis.results.missing import with_reason
+from mlaut.analysis.results.missing import MOST_LEFT_OUT, with_reason, without_seldom_run
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
-_LEFT = 0.5  # share of the datasets that all strategies have, below which nothing holds over all
 _MOST = 6  # pairs in a sentence
 
 
 def is_patchy(results: Results) -> bool:
     """Return whether so many cells were never run that no claim holds over all datasets."""
-    never = with_reason(results, (NO_RESULT,))
+    never = with_reason(without_seldom_run(results), (NO_RESULT,))
     kept = ~never.all(axis=0)
-    return bool(never[:, kept].any(axis=1).mean() > _LEFT) if kept.any() else False
+    return bool(never[:, kept].any(axis=1).mean() > MOST_LEFT_OUT) if kept.any() else False
 
 
 def compare_shared(results: Results, alpha: float = 0.05) -> ResultTable:

@@ -10,7 +10,7 @@ from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, some_of
 from mlaut.markup import counted
-from mlaut.records import NOT_RUN, Status
+from mlaut.records import NO_RESULT, NOT_RUN, Status
 
 TREATMENTS = {
     "raise": "an error that says how many cells are missing, and which",
@@ -26,6 +26,8 @@ TREATMENTS = {
 COUNTED_LAST = "there they count as last"  # how the gap ends of cells that fail
 _RANKS_ONLY = "a missing cell counts as last, which is a rank and no value"
 _MOST_NAMED = 3  # strategies in a sentence
+MOST_LEFT_OUT = 1 / 2  # share of the datasets, above which nothing holds over all
+_FEW = 1 / 8  # share of the strategies
 
 
 @checked
@@ -170,7 +172,7 @@ def _failures_last(results: Results) -> Results:
     A failed cell counts against its strategy; a cell that was not run does not, so its dataset is
     left out.
     """
-    results = _without_too_large(results)
+    results = without_seldom_run(_without_too_large(results))
     not_run = np.any(with_reason(results, NOT_RUN), axis=1)
     results = _without(results, "datasets", not_run, "not run by all")
     nobody = np.any(np.isnan(results.cells).all(axis=1) & results.expected, axis=(1, 2))
@@ -212,6 +214,18 @@ def _without_too_large(results: Results) -> Results:
         end = compared if what == "datasets" else "left out"
         results = replace(left, gaps=(*results.gaps, f"{' and '.join(gaps)}: {end}"))
     return results
+
+
+def without_seldom_run(results: Results) -> Results:
+    """Return results without the few strategies for which most datasets would be left out.
+
+    They are at most one of eight, and have no result on some dataset, which nobody tried to get.
+    """
+    never = with_reason(results, (NO_RESULT,))
+    lack, left = np.asarray(never.any(axis=0)), never.any(axis=1).mean()
+    if left <= MOST_LEFT_OUT or lack.mean() > _FEW:
+        return results
+    return _without(results, "strategies", lack, f"{_whose(results)}; run them there to judge them")
 
 
 def _without_empty(results: Results) -> Results:

@@ -12,7 +12,9 @@ from mlaut.analysis import (
     sign_test,
     treat_missing,
 )
+from mlaut.analysis.comparing.shared import is_patchy
 from mlaut.errors import AnalysisError, MissingCellsError
+from mlaut.records import NO_RESULT
 
 GAPS = pd.DataFrame(
     {"A": [0.1, 0.2, 0.3], "B": [0.3, np.nan, 0.4], "C": [0.2, 0.5, np.nan]},
@@ -179,3 +181,24 @@ def test_a_strategy_without_any_result_is_no_copy_of_what_would_fill_it(gaps, ho
     assert treated.strategies == without.strategies
     assert treated.losses.equals(without.losses)
     assert "D anywhere" in treated.gaps[0]
+
+
+def test_few_strategies_are_left_out_where_most_datasets_would_be():
+    names = [f"s{k}" for k in range(8)]
+    table = pd.DataFrame(np.random.default_rng(0).random((5, 8)), list("abcde"), names)
+    table.iloc[:3, 2] = np.nan
+    results = from_table(table)
+    left = treat_missing(results, "failures last")
+    assert len(left.datasets) == 5
+    assert "s2" not in left.strategies
+    assert "no accuracy of s2 on 3 datasets; run them there to judge them" in left.gaps[0]
+    assert not is_patchy(results)
+    table.iloc[:3, 4] = np.nan  # two of eight are too many
+    assert is_patchy(from_table(table))
+    table.iloc[1:3, [2, 4]] = 0.5
+    assert len(treat_missing(from_table(table), "failures last").strategies) == 8
+
+
+def from_table(table):
+    missing = {(i, k, 0, 0): NO_RESULT for i, k in np.argwhere(table.isna().to_numpy()).tolist()}
+    return replace(Results.from_table(table, metric="accuracy"), reasons=missing)
