@@ -222,3 +222,9 @@ def test_columns_of_several_metrics_are_no_strategies(tmp_path):
     table = pd.DataFrame({"triplet_acc": ALPHA, "recall_at_10_fixed": WIDE["beta"].tolist()})
     text = refused(tmp_path, table.assign(fragment_type=["talk", "song"] * 3, path=list("aabbcc")))
     assert "are of several metrics, and no strategies" in text
+
+
+def test_the_score_stands_in_the_column_with_the_ending_of_that_of_its_metric(tmp_path):
+    table = LONG.rename(columns={"acc": "value_primary"}).assign(value_secondary=0.5)
+    table = table.assign(metric_primary="roc_auc", metric_secondary="f1")
+    assert is_wide(read(tmp_path, table, "roc_auc"))

@@ -223,6 +223,9 @@ def _choose_metric_rows(g: Sheet) -> None:
         if g.metric and not wanted:
             text = f"the table has no metric {g.metric!r}"
             raise g.refuse(f"{text}; there are {', '.join(kinds[:8])}")
+        ending = re.sub("_?(?:metric|measure|name)_?", "", word_of(name))  # as metric_primary
+        own = [x for x in numbers if ending and word_of(x).endswith(f"_{ending}")]
+        g.roles |= dict.fromkeys(own if len(own) == 1 else [], "score")
         kept = wanted[0] if wanted else kinds[0]
         g.metric = g.metric or kept
         del g.columns[name]
