@@ -21,7 +21,8 @@ TREATMENTS = {
     "row median": "a missing cell gets the median loss of the strategies there, likewise",
     "worst rank": "a missing cell gets a loss just above that, so that it ranks last",
     "failures last": "a failed cell ranks last; datasets that were not run by all, and strategies "
-    "without any result or above their size limit on most datasets, are left out",
+    "without any result or above their size limit on most datasets, are left out, and, instead of "
+    "most datasets of a table, the few strategies (one of eight at most) that lack results there",
 }
 COUNTED_LAST = "there they count as last"  # how the gap ends of cells that fail
 _RANKS_ONLY = "a missing cell counts as last, which is a rank and no value"
@@ -222,8 +223,9 @@ def without_seldom_run(results: Results) -> Results:
     They are at most one of eight, and have no result on some dataset, which nobody tried to get.
     """
     never = with_reason(results, (NO_RESULT,))
-    lack, left = np.asarray(never.any(axis=0)), never.any(axis=1).mean()
-    if left <= MOST_LEFT_OUT or lack.mean() > _FEW:
+    never &= ~never.all(axis=0)  # those without any result are left out anyway
+    lack, ran = np.asarray(never.any(axis=0)), ~np.isnan(results.cells).all(axis=(0, 2, 3))
+    if never.any(axis=1).mean() <= MOST_LEFT_OUT or lack.sum() > _FEW * ran.sum():
         return results
     return _without(results, "strategies", lack, f"{_whose(results)}; run them there to judge them")
 

@@ -1,4 +1,4 @@
-"""What a name leaves open and other cells tell, or the other way round."""
+"""Names of columns decide where cells leave the reading open, and cells where names do."""
 
 import numpy as np
 import pandas as pd

@@ -193,6 +193,9 @@ def test_few_strategies_are_left_out_where_most_datasets_would_be():
     assert "s2" not in left.strategies
     assert "no accuracy of s2 on 3 datasets; run them there to judge them" in left.gaps[0]
     assert not is_patchy(results)
+    empty = table.assign(empty=np.nan)  # left out as before, and not one of the few
+    assert len(treat_missing(from_table(empty), "failures last").strategies) == 7
+    assert not is_patchy(from_table(empty))
     table.iloc[:3, 4] = np.nan  # two of eight are too many
     assert is_patchy(from_table(table))
     table.iloc[1:3, [2, 4]] = 0.5

@@ -51,9 +51,7 @@ _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
 _BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
-_ID = re.compile(
-    r"(?<!\bhf)(?<!repo)(?<!point)(?<!config)(?<!exp)(?<!ment)[\s_-]id$", re.I
-)  # of a case
+_OF_MODELS = {"hf", "repo", "checkpoint", "config", "exp", "experiment", "deployment"}  # their ids
 _YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
@@ -313,7 +311,7 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
         (likes(plain), f"rows are {_NOUNS[likes(plain)]} by their names"),
         (part_by_name(rows[0]).replace("strategy", ""), f"`{rows[0]}` names a condition"),
         (_MARKED[marked], f"the best of each {marked[:-1]} is marked"),
-        ("dataset" if _ID.search(rows[0]) else "", f"`{rows[0]}` is an identifier"),
+        ("dataset" if _is_identifier(rows[0]) else "", f"`{rows[0]}` is an identifier"),
         ("dataset" if all(map(_YEAR, label)) else "", "rows are years"),
         ("strategy" if 2 * sum(map(bool, map(_YEAR, members))) > k else "", "columns are years"),
     )
@@ -327,6 +325,12 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
     )
     ways: list[Way] = [{"dataset": rows}, {"strategy": rows}]
     raise g.refuse(text, *(ways[::-1] if k > 2 * n else ways))  # datasets are mostly more
+
+
+def _is_identifier(name: str) -> bool:
+    """Return whether a name is that of identifiers of cases, as ``RefSeq ID``, not of models."""
+    *before, last = word_of(name).split("_")
+    return last == "id" and bool(before) and before[-1] not in _OF_MODELS
 
 
 def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:

@@ -15,9 +15,7 @@ from mlaut.analysis.importers.grids.names import role_of
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError, some_of
 from mlaut.files_io.kinds import PICKLES
-from mlaut.files_io.safe_files.plain_files import (
-    strict_json,
-)
+from mlaut.files_io.safe_files.plain_files import strict_json
 from mlaut.files_io.tables.tables import stem_of
 
 
