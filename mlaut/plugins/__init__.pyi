@@ -61,7 +61,6 @@ from mlaut.analysis.sources.flips import flips as flips
 from mlaut.analysis.sources.flips import signed_ranks as signed_ranks
 from mlaut.analysis.sources.flips import source_sums as source_sums
 from mlaut.analysis.deciding.terms import Chosen as Chosen
-from mlaut.analysis.deciding.terms import DEFAULT_METRICS as DEFAULT_METRICS
 from mlaut.analysis.deciding.terms import check_targets as check_targets
 from mlaut.analysis.deciding.terms import control_of as control_of
 from mlaut.analysis.common.display import Shown as Shown
@@ -206,5 +205,4 @@ from mlaut.files_io.safe_files.system_errors import explained as explained
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine as refuse_error_of_machine
 from mlaut.files_io.safe_files.untrusted import read_json as read_json
 from mlaut.held import unfinished as unfinished
-from mlaut.optional import need as need
 from mlaut.identity.digests import digest as digest

@@ -57,7 +57,6 @@ RESULTS = {
     "leaderboard-page": one(page=text("Path of the first page")),
     "leaderboard-export": one(files=OF_MLAUT.FILES),
     "leaderboard-records": OF_MLAUT.STANDINGS,
-    "study-export": one(runs=whole("New runs in MLflow")),
     "study-same": one(
         answer=text("same, differs or cannot tell, of all strategies"),
         metric=text("Metric of the scores"),

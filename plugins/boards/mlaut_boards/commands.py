@@ -1,4 +1,4 @@
-"""Commands: `mlaut leaderboard ...`, and `place`, `same` and `export` below `mlaut study`."""
+"""Commands: `mlaut leaderboard ...`, and `place` and `same` below `mlaut study`."""
 
 from __future__ import annotations
 
@@ -326,31 +326,6 @@ def place(study: Path, same: Sequence[str], output: Path | None, **given: Any) -
         write_files(output, ((f"{name}.csv", csv_text(table)) for name, table in tables.items()))
     rows = {name: records(frame) for name, frame in files.items()}
     return {"sentence": placed.sentence(), "check": None, **rows}
-
-
-@click.command("export")
-@click.argument("study", type=PATH)
-@click.option(
-    "--mlflow", "store", required=True, help="Database (.db), folder or server of MLflow."
-)
-@click.option("--metric", default="", help="Default: that of the study.")
-def track(study: Path, store: str, metric: str) -> Answer:
-    """Write results in the form of another program.
-
-    MLflow gets a run for each strategy on each dataset; a repeated export adds what is new. It
-    needs the extra 'mlflow'.
-
-    \b
-    mlaut study export study.h5 --mlflow mlflow.db
-    """
-    from mlaut.files_io import StudyStore
-    from mlaut_boards.tracking import to_mlflow
-
-    database, options = database_and_options(study)
-    title = options.get("title", "")
-    runs = to_mlflow(StudyStore(database), store, metric=metric, experiment=title)
-    show(f"{runs} new runs in {store}")
-    return {"runs": runs}
 
 
 @click.command()

@@ -16,7 +16,7 @@ PLUGIN = Path(__file__).parents[1]
 OF_MLAUT = runpy.run_path(str(PLUGIN.parents[1] / "tests" / "acceptance" / "test_json.py"))
 SCHEMAS = runpy.run_path(str(PLUGIN / "schemas.py"))
 NAMES = [*(f"leaderboard-{name}" for name in commands.leaderboard.commands)]
-NAMES += ["study-place", "study-same", "study-export"]
+NAMES += ["study-place", "study-same"]
 CALLS = [
     "publish study.h5 -o bundle --licence CC-BY-4.0 --include all",
     "leaderboard page bundle -o site",
@@ -52,7 +52,7 @@ def test_the_schemas_are_those_of_the_tool_and_every_command_has_one():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES[:-1])  # the last needs MLflow
+@pytest.mark.parametrize("name", NAMES)
 def test_a_result_is_as_its_schema_says(told, name):
     result, code = told[name]
     schema = OF_MLAUT["strict"](SCHEMAS["RESULTS"][name])
