@@ -1,9 +1,10 @@
 """Commands that read, check, join and compact studies."""
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +23,9 @@ from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
 from mlaut.optional import need
 from mlaut.plugins.finding import queued_tasks
+
+if TYPE_CHECKING:
+    from mlaut.analysis import QuestionError
 
 _DIRECTION = click.option(
     "--greater-is-better/--less-is-better",
@@ -233,16 +237,24 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
         options["clusters"] = _read_clusters(Path(given["clusters"]), database)
     dropped = {k: x for k, x in dropped.items() if k not in options.get("only", ())}
     options["without"] = dropped | dict.fromkeys(options.get("without", ()), "")
-    try:
-        with commands_with(options_given(besides=("greater_is_better", "columns"))):
-            result = make_report(database, **options)
-    except QuestionError as question:
-        if methods or output or style not in QUESTIONS or not (question.readings or question.sheet):
-            raise
-        if not as_json():
-            show(QUESTIONS[style](question))
-        show(f"mlaut: error: {question.text}; {_CHOOSE}", err=True)
-        return question_content(question), question.exit_code
+    repeated = options_given(besides=("greater_is_better", "columns"))
+    while True:
+        try:
+            with commands_with(repeated):
+                result = make_report(database, **options)
+            break
+        except QuestionError as question:
+            unread = not (question.readings or question.sheet)
+            asks = _at_a_terminal() and question.readings and style in ("text", "full")
+            if unread or (not asks and (methods or output or style not in QUESTIONS)):
+                raise
+            if not as_json():
+                show(QUESTIONS[style](question))
+            if asks and (chosen := _chosen(question, given["metric"])):
+                options |= chosen
+                continue
+            show(f"mlaut: error: {question.text}; {_CHOOSE}", err=True)
+            return question_content(question), question.exit_code
     answer = report_content(result) if as_json() else {}  # some of it takes time
     if methods:
         words = methods_of_report(result)
@@ -255,6 +267,26 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     elif not as_json():
         show(FORMATS[style](result))
     return answer
+
+
+def _at_a_terminal() -> bool:
+    """Return whether a person reads the output, and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not as_json()
+
+
+def _chosen(question: "QuestionError", metrics: Sequence[str]) -> dict[str, Any]:
+    """Return the options that read a table in the way whose number a person enters, if any."""
+    answers = list(zip(question.readings, question.ways, strict=True))
+    text = f"\nNumber of the right reading, 1 to {len(answers)}, or 0 for none"
+    number = click.prompt(text, type=click.IntRange(0, len(answers)), default=0)
+    if not number:
+        return {}
+    command, way = answers[number - 1]
+    show(f"\nThe command of this reading:\n   {command}\n")
+    columns = {**way.columns, **({"table": way.table} if way.table else {})}
+    metric = (way.metric, *metrics[1:]) if way.metric else ()
+    given = {"columns": columns, "metric": metric, "greater_is_better": way.greater}
+    return {name: value for name, value in given.items() if value not in (None, ())}
 
 
 def _read_columns(given: Sequence[str]) -> dict[str, list[str] | str]:

@@ -1,8 +1,13 @@
 """Tests of the screen of a table whose reading is a question."""
 
 import json
+import os
+import pty
 import re
 import shlex
+import subprocess
+import sys
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -155,7 +160,7 @@ def test_the_command_line_shows_the_screen_and_ends_as_an_error(tmp_path, capsys
     assert "no verdict" in err
 
 
-@pytest.mark.parametrize("more", [["--output", "page.html"], ["--methods"], ["--format", "csv"]])
+@pytest.mark.parametrize("more", [["--output", "report.txt"], ["--methods"], ["--format", "csv"]])
 def test_a_file_a_table_and_methods_are_refused_with_the_commands(more, tmp_path, capsys):
     with commands_with(more):
         question = asked(tmp_path, WIDE)
@@ -213,3 +218,46 @@ def test_a_command_that_is_told_repeats_the_options_and_runs(tmp_path, capsys):
     assert all(x in shlex.join(command) for x in (*lines, "--missing 'drop datasets'"))
     assert command.count("--metric") == 2
     assert command.index("accuracy") < command.index("f1")
+
+
+@pytest.mark.parametrize(("entered", "code"), [("1", 0), ("0", 7)])
+def test_a_person_at_a_terminal_chooses_by_a_number(tmp_path, entered, code):
+    WIDE.to_csv(tmp_path / "table.csv")
+    terminal, other_end = pty.openpty()
+    words = ["report", "table.csv", "--metric", "accuracy", "-o", "report.txt"]
+    asks = subprocess.Popen(
+        [sys.executable, "-m", "mlaut", *words],
+        cwd=tmp_path,
+        stdin=other_end,
+        stdout=other_end,
+        stderr=other_end,
+    )
+    os.write(terminal, f"9\n{entered}\n".encode())  # there is no reading 9
+    os.close(other_end)
+    shown = b""
+    with suppress(OSError):  # the other end is closed
+        while part := os.read(terminal, 2**16):
+            shown += part
+    os.close(terminal)
+    assert asks.wait(60) == code
+    text = shown.decode()
+    assert "9 is not in the range" in text
+    assert ("The command of this reading:" in text) == (code == 0)
+    assert len(re.findall("mlaut report table.csv .*dataset=unnamed", text)) == 2 - bool(code)
+    assert (tmp_path / "report.txt").exists() == (code == 0)
+
+
+def test_many_columns_are_named_by_a_pattern(tmp_path):
+    numbers = np.random.default_rng(0).random((4, 8))
+    names = [f"{noise} / {n}" for noise in ("snow", "fog") for n in range(1, 5)]
+    table = pd.DataFrame(numbers, list("abcd"), names).rename_axis("unnamed")
+    read = {
+        columns: read_results(table, "accuracy", columns={"strategy": "unnamed", "score": columns})
+        for columns in ("fog*", "*4", "s*", "*")
+    }
+    assert [[*x.datasets] for x in read.values()] == [names[4:], names[3::4], names[:4], names]
+    with pytest.raises(AnalysisError, match=re.escape("no column 'rain*'")):
+        read_results(table, "accuracy", columns={"strategy": "unnamed", "score": "rain*"})
+    levels = table.set_axis(pd.MultiIndex.from_tuples([x.split(" / ") for x in names]), axis=1)
+    commands = [shlex.split(x)[-1] for x in asked(tmp_path, levels).readings]
+    assert "dataset=unnamed,score=*" in commands

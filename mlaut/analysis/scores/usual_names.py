@@ -54,7 +54,9 @@ def usual_name(name: str) -> UsualName | None:
     text = re.sub(r"[\s(\[]*[%↑↓][\s)\]]*$|\([^()]*\)\s*$", "", name.strip().lower())
     text = re.sub(r"[↑↓%$\\^{}*]", "", text).strip()
     text = re.sub(r"^(?:r|rec)(?=@)", "recall", re.sub(r"^p(?:rec)?(?=@)", "precision", text))
-    text = re.sub(r"[\s_]at[\s_]?(?=\d)", "@", text)
+    text = re.sub(
+        r"[\s_]at[\s_]?(?=\d)|(?<=^ndcg)(?=\d)|(?<=^recall)(?=\d)|(?<=^hits)(?=\d)", "@", text
+    )
     at = re.search(r"@\s*(\d+(?:\.\d+)?)\s*", text)
     if at:
         text = text[: at.start()] + " " + text[at.end() :]

@@ -21,6 +21,7 @@ from mlaut.analysis.importers.grids.names import (
 )
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet, quoted
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
+from mlaut.analysis.importers.grids.two_in_one import split_cells, split_names
 from mlaut.analysis.importers.grids.unfolding import by_run
 from mlaut.analysis.importers.grids.wide import read_wide
 from mlaut.analysis.scores.usual_names import usual_name
@@ -39,7 +40,9 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         The grid can be read in several ways, or in none; the message has the commands that choose.
     """
     g = Sheet(grid, asked)
+    asked = g.asked
     g.drop(g.named("unused"))
+    split_cells(g)
     if unfolded := by_run(g, grid):
         table, words, names = unfolded
         reading = read_grid(table, words)
@@ -56,6 +59,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         reading = read_grid(*around)
         row = f"row {reading.names['score']}"
         return replace(reading, names={**reading.names, "strategy": "columns", "score": row})
+    split_names(g)
     _choose_metric_rows(g)
     keys = of_one_dataset(g, keys_of(g))
     if texts := [x for x in g.named("last") if not g.columns[x].is_number]:

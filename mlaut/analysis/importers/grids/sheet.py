@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Self
 
 import numpy as np
@@ -246,6 +247,8 @@ class Sheet:
             if numbered or (name.startswith(FILE) and column.unit):  # as 410m, of a model
                 texts = column.labels()  # numbers that are names
                 self.columns[name], self.roles[name] = Column(name, texts=texts), ""
+        self.given = list(self.columns)
+        self.asked = asked = replace(asked, columns=self._spelled_out(asked.columns))
         for role, chosen in asked.columns.items():
             if unknown := [x for x in chosen if x not in {*self.columns, "rows", "columns"}]:
                 raise AnalysisError(f"{self.where}: no column {self._unknown(unknown[0])}")
@@ -276,6 +279,29 @@ class Sheet:
             if asked.clusters not in self.columns:
                 raise AnalysisError(f"no column {self._unknown(asked.clusters)}")
             self.roles[asked.clusters] = "source"
+
+    def _spelled_out(self, chosen: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """Return the columns of each role, with those that fit ``*_acc`` in its place."""
+        said = {x for names in chosen.values() for x in names}
+        rest = [x for x in self.given if x not in said]
+        fitting = {x: fitting_of(x, rest) for x in said - {*self.given} if "*" in x}
+        return {
+            role: tuple(y for x in names for y in fitting.get(x) or [x])
+            for role, names in chosen.items()
+        }
+
+    def _in_short(self, way: Asked) -> Asked:
+        """Return words that name many columns by a pattern, where one fits these and no other."""
+        columns = dict(way.columns)
+        for role, names in way.columns.items():
+            said = {x for other, more in columns.items() if other != role for x in more}
+            rest = [x for x in self.given if x not in said]
+            start, end = _shared(names), _shared([x[::-1] for x in names])[::-1]
+            patterns = (f"{start}*", f"*{end}", f"{start}*{end}")
+            if len(names) >= _MANY:
+                fits = (x for x in patterns if fitting_of(x, rest) == [*names])
+                columns[role] = next(((x,) for x in fits), names)
+        return replace(way, columns=columns)
 
     def _unknown(self, name: str) -> str:
         hint = nearest(name, self.columns) or f"; it has {', '.join(self.columns)}"
@@ -458,12 +484,12 @@ class Sheet:
         """Return the first of several ways to read the table, if it is sure; else ask."""
         if not sure:
             raise self.refuse(why, *ways)
-        self.others += [self.asked.with_columns(**way) for way in ways[1:]]
+        self.others += [self._in_short(self.asked.with_columns(**way)) for way in ways[1:]]
         return ways[0]
 
     def refuse(self, text: str, *ways: Way) -> AnalysisError:
         """Return the error that asks, with the commands that answer by these columns."""
-        answers = [self.asked.with_columns(**x) for x in ways]
+        answers = [self._in_short(self.asked.with_columns(**x)) for x in ways]
         return QuestionError(f"{self.where}: {text}", answers, sheet=self)
 
     def taken_for(self) -> dict[str, str]:
@@ -493,6 +519,23 @@ def _spare_twins(table: pd.DataFrame, names: Sequence[str]) -> dict[int, str]:
     pairs = [(i, j) for i in again for j in again if j < i and names[i] == names[j]]
     same = [i for i, j in pairs if table.iloc[:, i].equals(table.iloc[:, j])]
     return dict.fromkeys(same, "the same") | spare
+
+
+def fitting_of(pattern: str, names: Iterable[str]) -> list[str]:
+    """Return the names that a pattern fits, in which ``*`` stands for any letters.
+
+    Examples
+    --------
+    >>> fitting_of("*_acc", ["cnn_acc", "cnn_time", "rnn_acc"])
+    ['cnn_acc', 'rnn_acc']
+    """
+    fits = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL).fullmatch
+    return [x for x in names if fits(x)]
+
+
+def _shared(names: Sequence[str]) -> str:
+    """Return the letters with which all names begin."""
+    return "".join(x[0] for x in takewhile(lambda x: len({*x}) == 1, zip(*names, strict=False)))
 
 
 def quoted(names: Sequence[str], sign: str = " + ") -> str:

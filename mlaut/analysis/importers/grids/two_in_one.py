@@ -1,0 +1,76 @@
+"""Names and cells that hold two things: a dataset with its metric, or numbers of two metrics."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from mlaut.analysis.importers.grids.cells import Column, columns_of, plain
+from mlaut.analysis.importers.grids.names import is_summary, same_metric
+from mlaut.analysis.importers.grids.sheet import Sheet
+from mlaut.analysis.scores.usual_names import usual_name
+
+_MOST = 0.8  # of the names or cells of a column
+
+
+def split_names(g: Sheet) -> None:
+    """Put the metric behind the names of rows, as in ``Higgs AUC``, into a column of its own.
+
+    Names that have other metrics than others are those of datasets.
+    """
+    roles = ("", "dataset", "strategy")
+    texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] in roles]
+    if not g.metric or g.named("metric") or not texts or g.asked.columns.get("score"):
+        return
+    labels = [str(x) for x in g.columns[texts[0]].labels()]
+    both = [(x[0].strip(" -,:"), x[2]) for x in (label.rpartition(" ") for label in labels)]
+    both = [(x, y) if x and usual_name(y) else (x, "") for x, y in both]
+    metrics = {y for _, y in both}
+    wanted = any(same_metric(x, g.metric) for x in metrics)
+    if np.mean([bool(y) for _, y in both]) < _MOST or len(metrics) < 2 or not wanted:
+        return
+    names = [x if y else label for (x, y), label in zip(both, labels, strict=True)]
+    of = {x: frozenset(y for z, y in both if z == x) for x in names}
+    if g.roles[texts[0]] == "" and len({*of.values()}) > 1:
+        g.roles[texts[0]] = "dataset"
+    g.columns[texts[0]] = Column(texts[0], texts=np.array(names, dtype=object))
+    g.columns["metric"] = Column("metric", texts=np.array([y for _, y in both], dtype=object))
+    g.roles["metric"] = "metric"
+
+
+def split_cells(g: Sheet) -> None:
+    """Keep the number of the wanted metric in cells like ``68.1 / 78.9`` of ``Accuracy / F1``.
+
+    A cell with one number is of the first metric.
+    """
+    found = {x: metrics for x in g.table if len(metrics := _metrics_of(str(x))) > 1}
+    said = {x for names in g.asked.columns.values() for x in names}
+    datasets: dict[str, str] = {}
+    for name in [x for x in found if x in g.columns and g.columns[x].texts is not None]:
+        cells = [re.split("[/|]", plain(x)) for x in g.table[name]]
+        own = [i for i, x in enumerate(found[name]) if same_metric(x, g.metric)]
+        if len(own) != 1 or {1, *map(len, cells)} != {1, len(found[name])}:
+            continue
+        at, base = own[0], name.rpartition(" (")[0]
+        kept = [x[at] if at < len(x) else "" for x in cells]
+        new = name if name in said else base or found[name][at]
+        [column] = columns_of(pd.DataFrame({new: kept}))
+        datasets |= {new: name} if base else {}
+        g.columns = {new if x == name else x: y for x, y in (g.columns | {name: column}).items()}
+        g.roles[new] = g.roles[name]
+        others = [x for i, x in enumerate(found[name]) if i != at]
+        g.unused.append(f"{', '.join(others)} in `{name}`")
+    if not datasets or g.asked.chosen or {*datasets} & said:
+        return
+    rest = [
+        x for x, y in g.columns.items() if y.is_number and g.roles[x] == "" and x not in datasets
+    ]
+    if rest := [x for x in rest if not is_summary(x)]:
+        text = f"`{rest[0]}` may be of another metric than {g.metric}: others name two metrics each"
+        raise g.refuse(text, {"unused": rest}, {"score": [*rest, *datasets.values()]})
+
+
+def _metrics_of(name: str) -> list[str]:
+    """Return the metrics that the end of a name lists, as of ``MRPC (F1/Acc)``."""
+    metrics = [x.strip() for x in re.split("[/|]", name.rpartition("(")[2].rstrip(" )"))]
+    return metrics if all(usual_name(x) for x in metrics) else []
