@@ -22,7 +22,7 @@ $(VENV)/linted: $(VENV)/installed
 	touch $@
 
 $(VENV)/documented: $(VENV)/installed
-	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]' -e plugins/races
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]' -e plugins/races -e plugins/sharing
 	touch $@
 
 demo: $(VENV)/installed  ## compare strategies on real datasets, in under three minutes
@@ -38,7 +38,7 @@ test-all: $(VENV)/tested  ## all tests
 PLUGINS = slurm boards dask races sharing
 
 $(VENV)/plugins: $(VENV)/tested $(PLUGINS:%=plugins/%/pyproject.toml)
-	$(BIN)/python -m pip install $(PIP_FLAGS) $(PLUGINS:%=-e plugins/%)
+	$(BIN)/python -m pip install $(PIP_FLAGS) $(PLUGINS:%=-e plugins/%) -e '.[optuna]'
 	touch $@
 
 # The tests of MLaut pass with and without the plug-ins.

@@ -41,7 +41,7 @@ def _names() -> dict[str, Any]:
 
 
 def in_plugins() -> dict[str, str]:
-    """Return the names of the analysis that MLaut's own plug-ins have, each with its plug-in."""
+    """Return the names that MLaut's own plug-ins have, each with its plug-in."""
     return {name: plugin for plugin, names in _names()["plugins"].items() for name in names.split()}
 
 

@@ -48,7 +48,7 @@ def attach(
             for room in (f"{package}.{room}" for room in rooms):
                 if name in dir(import_module(room)):
                     return getattr(import_module(room), name)
-        if package.startswith("mlaut.analysis") and name in in_plugins():
+        if package.startswith(("mlaut.analysis", "mlaut.estimators")) and name in in_plugins():
             return of_plugin(name)
         # "from ... import" would replace the text of an AttributeError
         check_former(name if name[0].isupper() else f"mlaut.{name}")

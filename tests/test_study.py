@@ -434,8 +434,6 @@ datasets = ["one", "two"]
 scheme = "kfold(3)"
 [strategies]
 names = ["K_Neighbours", "BaselineClassifier"]
-[tuning]
-search = "random(2)"
 [run]
 engine = "inline"
 """
@@ -449,11 +447,7 @@ def test_a_study_of_a_study_file_goes_on_from_python(tmp_path):
     assert run_study(tmp_path / "study.toml", verbose=0).n_done == 12
     study = Study(tmp_path / "study.h5")
     assert (study.datasets, study.seed) == (["one", "two"], 7)
-    with pytest.raises(
-        StudyError, match=r"BudgetedSearch -> .*; an earlier run had search='random"
-    ):
-        study.run("K_Neighbours", **QUIET)
-    same = study.run("K_Neighbours", search="random(2)", split="kfold(3)", **QUIET)
+    same = study.run("K_Neighbours", split="kfold(3)", **QUIET)
     assert (same.n_before, same.n_cells) == (6, 6)
     study.add_datasets(PATIENTS, name="four")
     assert study.run("BaselineClassifier", **QUIET).n_done == 9

@@ -12,7 +12,6 @@ from mlaut.estimators.networks.keras_estimator import KerasClassifier as KerasCl
 from mlaut.estimators.networks.keras_estimator import KerasRegressor as KerasRegressor
 from mlaut.estimators.networks.nn_estimators import keras_network as keras_network
 from mlaut.estimators.preparing.preprocessing import Preprocessor as Preprocessor
-from mlaut.estimators.searches.budgeted import BudgetedSearch as BudgetedSearch
 from mlaut.estimators.searches.tuning import GridSearch as GridSearch
 from mlaut.estimators.searches.tuning import TuningFolds as TuningFolds
 from mlaut.estimators.searches.tuning import TuningRecord as TuningRecord

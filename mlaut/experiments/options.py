@@ -88,7 +88,7 @@ class RunOptions:
         Address or client of the Dask cluster, for example ``"tls://10.0.0.1:8786"``.
     search : str, default ""
         How strategies that tune choose their candidates: ``"grid"``, ``"random(50)"``,
-        ``"halving(81)"`` or ``"optuna(50)"``; see `mlaut.estimators.BudgetedSearch`. Empty: the
+        ``"halving(81)"`` or ``"optuna(50)"``, of the plug-in mlaut-sharing. Empty: the
         grid. A strategy with a search of its own keeps that. Part of the identity of a strategy,
         as ``budget`` is. In a study file, these three stand in ``[tuning]``.
     budget : str or float, optional

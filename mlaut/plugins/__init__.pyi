@@ -175,6 +175,10 @@ from mlaut.sharing.search.evaluation import CandidateGroup as CandidateGroup
 from mlaut.sharing.search.evaluation import DeadlineError as DeadlineError
 from mlaut.sharing.search.evaluation import Result as Result
 from mlaut.sharing.search.candidate_groups import draws_anew as draws_anew
+from mlaut.sharing.search.candidate_groups import groups_of as groups_of
+from mlaut.sharing.search.parallel import SearchProgress as SearchProgress
+from mlaut.sharing.search.parallel import score_groups as score_groups
+from mlaut.sharing.private import SEARCH as SEARCH
 from mlaut.sharing.private import SharingWarning as SharingWarning
 from mlaut.sharing.private import _safe_indexing as _safe_indexing
 from mlaut.sharing.private import take as take
@@ -183,6 +187,14 @@ from mlaut.sharing.search.evaluation import CPU_TIME as CPU_TIME
 from mlaut.sharing.search.evaluation import Evaluation as Evaluation
 from mlaut.sharing.search.honest import ROWS as ROWS
 from mlaut.sharing.search.scores import Scoring as Scoring
+
+# searches in a space, within a budget
+from mlaut.estimators.searches.spaces import is_finite as is_finite
+from mlaut.estimators.searches.spaces import spaces_of as spaces_of
+from mlaut.estimators.searches.wanted import Budget as Budget
+from mlaut.estimators.searches.wanted import Wanted as Wanted
+from mlaut.estimators.searches.wanted import parse_search as parse_search
+from mlaut.optional import need as need
 
 # bundles
 from mlaut.bundles.extending import datasets_io as datasets_io

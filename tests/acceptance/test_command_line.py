@@ -610,16 +610,16 @@ def test_an_option_of_another_command_is_no_setting_of_this_one(capsys):
 
 
 def test_set_takes_any_key_of_three_sections(study):
-    settings = ["memory=4GiB", "limits=false", "budget=9 evaluations", "alpha=0.01"]
+    settings = ["memory=4GiB", "limits=false", "search=grid", "alpha=0.01"]
     flags = [word for pair in settings for word in ("--set", pair)]
     text = study.joinpath("study.toml").read_text()
-    study.joinpath("study.toml").write_text(text + '[tuning]\nbudget = "9 evaluations"\n')
+    study.joinpath("study.toml").write_text(text + '[tuning]\nsearch = "grid"\n')
     study.joinpath("study.h5").unlink()
     done = mlaut("run", "study.toml", "-q", *flags, folder=study)
     assert done.returncode == 0, done.stderr
     stored = StudyStore(study / "study.h5")
     (run,) = stored.runs
-    assert [run[key] for key in ("memory", "limits", "budget")] == ["4GiB", False, "9 evaluations"]
+    assert [run[key] for key in ("memory", "limits", "search")] == ["4GiB", False, "grid"]
     methods = mlaut("report", "study.h5", "--methods", folder=study).stdout
     assert "0.01" in methods
     changed = mlaut("report", "study.h5", "--set", "question=all pairs", folder=study).stdout

@@ -8,7 +8,6 @@ from sklearn.base import clone
 
 from mlaut.estimators import (
     REGISTRY,
-    BudgetedSearch,
     Generic_Estimator,
     GridSearch,
     KerasClassifier,
@@ -29,7 +28,6 @@ def names(cls):
     ("cls", "base", "own"),
     [
         (GridSearch, model_selection.GridSearchCV, {"share_work"}),
-        (BudgetedSearch, GridSearch, {"search", "budget", "random_state"}),
         (Generic_Estimator, MlautEstimator, {"estimator", "properties"}),
         (NETWORK, MlautEstimator, {"protocol"}),
         (KerasClassifier, KerasRegressor, {"class_weight"}),

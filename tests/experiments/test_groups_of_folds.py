@@ -82,7 +82,6 @@ def test_tuning_with_folds_of_groups_and_estimators_that_route(tmp_path):
     strategies = {
         "calibrated": calibrated,
         "tuned": Generic_Estimator(TREE, name="tuned", **more),
-        "drawn": Generic_Estimator(TREE, name="drawn", search="random(2)", **more),
     }
     _, block = studied(tmp_path, strategies, {"group": "g", "ignore": ["w"]})
     assert (block.status == 1).all()

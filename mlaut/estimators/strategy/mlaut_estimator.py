@@ -44,12 +44,12 @@ from mlaut.estimators.looking import has, looked_at
 from mlaut.estimators.preparing.labels import as_fitted, fit_classifier
 from mlaut.estimators.preparing.preprocessing import describe_preprocessing, explained_texts
 from mlaut.estimators.preparing.weights import group_argument, needs_groups, weight_argument
-from mlaut.estimators.searches.budgeted import BudgetedSearch
 from mlaut.estimators.searches.spaces import is_finite, spaces_of, with_ranges
 from mlaut.estimators.searches.tuning import GridSearch, TuningFolds
 from mlaut.estimators.searches.wanted import parse_budget, parse_search
 from mlaut.estimators.sizes import as_size_limit
 from mlaut.estimators.strategy.metadata import DEFAULT, PAPER, DataShape, Properties
+from mlaut.former_names import of_plugin, without_plugin
 from mlaut.held import unfinished
 from mlaut.identity.describer import Description, class_path, influential
 from mlaut.identity.digests import canonical, describe, digest, plain
@@ -101,8 +101,8 @@ class MlautEstimator(BaseEstimator):
         the parameters that the MLaut paper does not print (bagging, gradient boosting).
     search : str, optional
         How the candidates are chosen: ``"grid"`` (default), ``"random(50)"``, ``"halving(81)"`` or
-        ``"optuna(50)"``; see `mlaut.estimators.BudgetedSearch`. All but the grid draw from
-        ``search_space``.
+        ``"optuna(50)"``. All but the grid draw from ``search_space``, and need the plug-in
+        mlaut-sharing.
     budget : str or float, optional
         Budget of the search: ``"50 evaluations"`` or 50, ``"10m cpu"``, or ``"10m"`` (wall time).
     search_space : mapping, list of mappings, or None, default from the metadata
@@ -454,7 +454,12 @@ class MlautEstimator(BaseEstimator):
                 )
             return GridSearch(estimator, grid, **common)
         budget = None if self.budget is None else str(self.budget)
-        return BudgetedSearch(estimator, grid, search=self._words, budget=budget, **common)
+        try:
+            budgeted = of_plugin("BudgetedSearch")
+        except ImportError:
+            missing = without_plugin("searches beyond a whole grid are in", "sharing")
+            raise StrategyError(f"strategy {self.name!r}: {missing}") from None
+        return budgeted(estimator, grid, search=self._words, budget=budget, **common)
 
     def _in_its_words(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters by the names that the wrapped estimator has for them."""

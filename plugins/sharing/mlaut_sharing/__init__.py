@@ -1,4 +1,9 @@
-"""Families of scikit-learn's estimators, and pipelines, whose candidates share work."""
+"""Families of scikit-learn's estimators, and pipelines, whose candidates share work.
+
+`BudgetedSearch` searches beyond grids, within a budget.
+"""
+
+from typing import Any
 
 from mlaut_sharing.boosting import Boosted
 from mlaut_sharing.ensembles import Ensembles
@@ -24,3 +29,12 @@ FAMILIES: tuple[Sharer, ...] = (
     Passives(),
     Pipelines(),
 )
+
+
+def __getattr__(name: str) -> Any:
+    """Return `BudgetedSearch`, imported when it is first asked for: a grid search needs it not."""
+    if name != "BudgetedSearch":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from mlaut_sharing.budgeted import BudgetedSearch
+
+    return BudgetedSearch

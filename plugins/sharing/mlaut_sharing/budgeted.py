@@ -1,4 +1,16 @@
-"""Searches with a budget: random, successive halving, and Optuna's."""
+"""Searches with a budget: random, successive halving, and Optuna's.
+
+Examples
+--------
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.neighbors import KNeighborsClassifier
+>>> from mlaut.estimators import BudgetedSearch, Integers
+>>> space = {"n_neighbors": Integers(1, 50, log=True), "p": [1, 2]}
+>>> search = BudgetedSearch(KNeighborsClassifier(), space, search="random(8)", random_state=0)
+>>> search = search.fit(*load_iris(return_X_y=True))
+>>> len(search.cv_results_["params"]), search.spent_["evaluations"]
+(8, 8.0)
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +24,18 @@ from sklearn.base import is_classifier
 from sklearn.utils import indexable
 
 from mlaut.errors import StrategyError
-from mlaut.estimators.preparing.related_rows import Pair
-from mlaut.estimators.searches.scored_candidates import ScoredCandidates
-from mlaut.estimators.searches.spaces import draw, is_finite, suggest
-from mlaut.estimators.searches.tuning import GridSearch
-from mlaut.estimators.searches.wanted import Wanted, parse_budget, parse_search
-from mlaut.optional import need
-from mlaut.sharing.private import SEARCH, warn_if_lacking
+from mlaut.estimators import GridSearch
+from mlaut.plugins import (
+    SEARCH,
+    Wanted,
+    is_finite,
+    need,
+    parse_budget,
+    parse_search,
+    warn_if_lacking,
+)
+from mlaut_sharing.draws import draw, suggest
+from mlaut_sharing.scored_candidates import Pair, ScoredCandidates
 
 _MOST_DRAWN = 1000  # candidates of a random search that only a time limits
 _FEWEST_ROWS = 20  # training rows of a fold in the first rung of halving
@@ -66,18 +83,10 @@ return_train_score, share_work
         row for each rung.
     spent_ : dict of str to float
         Used budget in ``"evaluations"``, and in ``"cpu"`` and ``"wall"`` seconds.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from mlaut.sharing import Integers
-    >>> space = {"n_neighbors": Integers(1, 50, log=True), "p": [1, 2]}
-    >>> search = BudgetedSearch(KNeighborsClassifier(), space, search="random(8)", random_state=0)
-    >>> search = search.fit(*load_iris(return_X_y=True))
-    >>> len(search.cv_results_["params"]), search.spent_["evaluations"]
-    (8, 8.0)
     """
+
+    # By this name studies know it, and saved models find it.
+    __module__ = "mlaut.estimators"
 
     search: str = "grid"
     budget: Any = None

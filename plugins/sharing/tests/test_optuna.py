@@ -1,13 +1,9 @@
 """Search with Optuna: seeded, pruned by fold, and resumed after a kill."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 optuna = pytest.importorskip("optuna")
-sys.path.insert(0, str(Path(__file__).parents[1] / "estimators/searches"))
 
 from scipy.stats import loguniform, randint  # noqa: E402
 from searching import check_kills, searched  # noqa: E402

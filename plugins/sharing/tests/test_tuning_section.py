@@ -1,6 +1,9 @@
 """The same search and budget for all strategies: [tuning], options of a run, the command line."""
 
 import json
+import pickle
+import sys
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -10,11 +13,13 @@ from mlaut import Study
 from mlaut.analysis import budget_use, search_traces
 from mlaut.cli import cli as main
 from mlaut.errors import StrategyError, StudyError
-from mlaut.estimators import as_strategies
+from mlaut.estimators import BudgetedSearch, GridSearch, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.estimators.searches.traces import search_in
+from mlaut.experiments import plan_study, run_study
 from mlaut.experiments.study_files.choices import choose_strategies
 from mlaut.experiments.study_files.study_file import read_study_file
+from mlaut.identity.describer import class_path
 
 FILE = """
 [data]
@@ -120,3 +125,42 @@ def test_each_fold_of_a_calibration_has_the_search_of_the_run():
     folds = fitted.estimator_.estimator_.calibrated_classifiers_
     searches = [search_in(fold.estimator) for fold in folds]
     assert [len(search.cv_results_["params"]) for search in searches] == [2] * 5
+
+
+def test_a_study_of_a_study_file_goes_on_from_python_by_the_search_of_its_file(file):
+    assert run_study(file, verbose=0).n_done == 3
+    study = Study(file.with_name("study.h5"))
+    with pytest.raises(
+        StudyError, match=r"BudgetedSearch -> .*; an earlier run had search='random"
+    ):
+        study.run(["GaussianNaiveBayes", "K_Neighbours"], engine="inline", verbose=0)
+
+
+def test_strategies_whose_budget_is_a_time_are_named_by_the_plan(file):
+    text = FILE.replace('search = "random"\nbudget = "6 evaluations"', 'search = "grid"')
+    file.write_text(
+        text.replace('[strategies.parameters.LogisticRegression]\nsearch = "grid"\n', "")
+    )
+    for budget in ("1m", "1m cpu"):
+        limits = plan_study(file, budget=budget, search="random").plan.limits
+        assert limits.endswith("as timeout does: K_Neighbours, LogisticRegression")
+    assert plan_study(file, search="random", budget="5 evaluations").plan.limits == ""
+
+
+def test_without_the_plugin_a_search_beyond_the_grid_names_it(file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlaut_sharing", None)
+    with pytest.raises(StrategyError, match=r"in the plug-in mlaut-sharing: 'pip install \./pl"):
+        run_study(file, verbose=0)
+    (strategy,) = as_strategies("K_Neighbours")
+    assert strategy.assemble() is not None  # a grid needs none
+
+
+def test_a_signature_has_the_parameters_of_a_grid_search_and_its_own():
+    names = set(signature(BudgetedSearch).parameters)
+    assert names == set(signature(GridSearch).parameters) | {"search", "budget", "random_state"}
+    assert names == set(BudgetedSearch._get_param_names())
+
+
+def test_a_search_within_a_budget_is_pickled_by_the_name_that_studies_know():
+    assert pickle.loads(pickle.dumps(BudgetedSearch)) is BudgetedSearch
+    assert class_path(BudgetedSearch) == "mlaut.estimators.BudgetedSearch"

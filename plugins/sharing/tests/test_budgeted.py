@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from mlaut_sharing.budgeted import _affordable, _rungs
 from searching import check_kills, searched
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import cross_val_score
@@ -12,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.errors import StrategyError
 from mlaut.estimators import BudgetedSearch, as_strategies
-from mlaut.estimators.searches.budgeted import _affordable, _rungs
 from mlaut.estimators.searches.traces import search_in
 from mlaut.estimators.searches.tuning import TuningFolds, tuning_record
 from mlaut.sharing import Floats, Integers

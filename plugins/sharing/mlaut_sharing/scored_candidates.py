@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.estimators.preparing.related_rows import Pair
-from mlaut.estimators.searches.tuning import GridSearch
-from mlaut.estimators.searches.wanted import Budget
-from mlaut.sharing.search.candidate_groups import groups_of
-from mlaut.sharing.search.evaluation import CPU_TIME, Evaluation
-from mlaut.sharing.search.parallel import SearchProgress, score_groups
+from mlaut.estimators import GridSearch
+from mlaut.plugins import CPU_TIME, Budget, Evaluation, SearchProgress, groups_of, score_groups
+
+Pair = tuple[np.ndarray, np.ndarray]
+"""Training rows and test rows of a fold."""
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 
-from mlaut.estimators.searches.budgeted import BudgetedSearch
+from mlaut.estimators import BudgetedSearch
 from mlaut.estimators.searches.traces import trace_of
 from mlaut.estimators.searches.tuning import TuningFolds
 from mlaut.sharing import Floats, search_limits
