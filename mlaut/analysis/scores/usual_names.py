@@ -8,7 +8,7 @@ from mlaut.markup import beside
 
 _WORDS = beside(__file__)
 _PARTS: dict[str, str] = {x: part for part, text in _WORDS["parts"].items() for x in text.split()}
-_FILLERS = _WORDS["fillers"]["of_names"].split()
+_FILLERS, _UNITS = (_WORDS["fillers"][x].split() for x in ("of_names", "units"))
 _GREATER: dict[str, str] = _WORDS["greater"]  # of which more is better
 _NAMES: dict[str, str] = _GREATER | _WORDS["smaller"]
 _KNOWN = {name: name for name in _NAMES}
@@ -69,10 +69,14 @@ def usual_name(name: str) -> UsualName | None:
     if parts and "_".join(words) not in _KNOWN:
         words = [word for word in words if word not in _PARTS]
     whole = "_".join(words)
-    for candidate in (words, [word for word in words if word not in _FILLERS]):
+    bare = [word for word in words if word not in _FILLERS]
+    measured = bare[:-1] if bare[-1:] and bare[-1] in _UNITS else []  # as of rmse_ms
+    for candidate in (words, bare, measured):
         for joined in ("_".join(candidate), "".join(candidate)):
             if joined in _KNOWN:
                 metric = _KNOWN[joined]
+                if candidate is measured and metric == "seconds":  # whose unit counts
+                    continue
                 part = parts[0] if parts else "test" * whole.startswith("test_")
                 shown = ("neg_" if negative else "") + metric + (f"@{at[1]}" if at else "")
                 shown = "acc1" if shown == "accuracy@1" else shown

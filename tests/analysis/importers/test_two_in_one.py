@@ -59,3 +59,59 @@ def test_two_names_of_one_column_with_single_numbers_are_not_split(tmp_path):
     read = read_results(tmp_path / "t.csv", "accuracy").how_read
     assert "`F1/accuracy` as accuracy" in read
     assert "not used" not in read
+
+
+def test_what_is_added_to_the_row_above_has_its_name_too(tmp_path):
+    rows = ["method,iris,wine", "a,.7,.6", "+ mixup,.8,.7", "b,.6,.5", "+ mixup,.9,.6"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    read = read_results(tmp_path / "t.csv", "accuracy")
+    assert read.strategies == ("a", "a + mixup", "b", "b + mixup")
+
+
+def test_a_unit_is_no_part_of_the_metric_and_a_range_is_its_middle(tmp_path):
+    rows = ["model,Test_RMSE_g,Test_R2", "a,70.5-69.7,.7"]
+    rows += [f"{name},{71 + i}.5,.6" for i, name in enumerate("bcdef")]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    read = read_results(tmp_path / "t.csv", "rmse")
+    assert read.scores["a"].tolist() == pytest.approx([70.1])
+    assert "`Test_RMSE_g` as rmse" in read.how_read
+    assert "ranges such as '70.5-69.7' count as their middles" in read.how_read
+    (tmp_path / "t.csv").write_text("band,dataset,accuracy\n.1-.2,x,.8\n.3-.4,x,.7\n")
+    assert read_results(tmp_path / "t.csv", "accuracy").strategies == (".1-.2", ".3-.4")
+
+
+def test_a_test_beside_another_set_is_asked_about(tmp_path):
+    rows = ["method,test_iou_mean,bolivia_iou_mean,test_f1_mean", "a,.5,.6,.7", "b,.4,.7,.6"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    with pytest.raises(QuestionError, match="may be of another dataset than `test_iou") as raised:
+        read_results(tmp_path / "t.csv", "iou")
+    assert [len(x.datasets) for x in raised.value.readings.values()] == [2, 1]
+
+
+def test_the_corner_above_metrics_names_the_columns(tmp_path):
+    rows = ["Dataset,FB15k,wn18", "MRR,.79,.95", "MR,42,300", "HITS@10,.88,.96"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    with pytest.raises(QuestionError, match="so there is nothing to compare") as raised:
+        read_results(tmp_path / "t.csv", "mrr")
+    assert not raised.value.readings
+
+
+def test_groups_of_columns_may_be_called_target(tmp_path):
+    rows = ["METHODS,SOURCE,,TARGET,,NOTES", ",Accuracy,F1,Accuracy,F1,"]
+    rows += ["a,.86,.8,.82,.7,x", "b,.88,.7,.9,.8,", "a,,,,,again"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    read = read_results(tmp_path / "t.csv", "accuracy")
+    assert read.datasets == ("SOURCE", "TARGET")
+    assert read.scores.T["TARGET"].tolist() == [0.82, 0.9]
+    assert "rows without scores" in read.how_read
+
+
+def test_files_of_several_columns_of_scores_may_name_strategies(tmp_path):
+    for n, name in enumerate(["maml", "knn"]):
+        rows = [f"{d},.5,{0.5 + n / 10}+/-.1,{0.6 + n / 10}+/-.1" for d in "uvw"]
+        text = "\n".join(["TASK_ID,fraction_positive_train,16_train,32_train", *rows])
+        (tmp_path / f"{name}.csv").write_text(text)
+    with pytest.raises(QuestionError, match="`file` may name strategies") as raised:
+        read_results(tmp_path, "auprc", greater_is_better=True)
+    first = next(iter(raised.value.readings.values()))
+    assert (first.strategies, first.datasets) == (("knn", "maml"), ("u", "v", "w"))

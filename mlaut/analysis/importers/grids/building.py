@@ -142,7 +142,8 @@ def _sentence(
     if isinstance(results.metric, TableMetric) and results.metric.incomparable.startswith(_APART):
         parts.append(results.metric.incomparable)
     if bound := names.get("bound"):
-        parts.append(f"bounds such as {bound!r} count as their numbers")
+        what, count = ("ranges", "middles") if bound[0] in "0123456789." else ("bounds", "numbers")
+        parts.append(f"{what} such as {bound!r} count as their {count}")
     if reading.unused:
         parts.append(f"not used: {', '.join(reading.unused)}")
     others = "".join(f" Another reading: `{x.command()}`." for x in reading.others[:1])

@@ -59,6 +59,8 @@ _CITED = re.compile(
 _FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|error|timeout|oom)\b")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
+_RANGE = re.compile(r"(\d*\.\d+)\s?[-\u2013]\s?(\d*\.\d+)")
+_RARE = 5  # cells, of which at most one may be a range
 _NONE = (np.nan, np.nan, np.nan, "", "")  # of a cell without a number
 _UNITS = frozenset(WORDS["units"])
 _SENTENCE = 30  # letters of a cell from which it tells more than that a run failed
@@ -249,6 +251,12 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     known = [x in _FAILURES or y <= _NO_RESULT for x, y in zip(lower, parts_of, strict=True)]
     odd = {i: raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])}
     rows = np.bincount(codes, minlength=len(each))
+    between = {
+        i: x for i in odd if (x := _RANGE.fullmatch(texts[i])) and _RARE * rows[i] < rows.sum()
+    }
+    for i, x in between.items() if np.isnan(numbers).mean() < 1 / 2 else ():
+        numbers[i] = (float(x[1]) + float(x[2])) / 2
+        del odd[i]
     n_numbers = rows[~np.isnan(numbers)].sum()
     n_strange = sum(rows[i] for i in odd)
     bare = {_BOLD.sub("", _LINK.sub(lambda link: link[1] or "", x)).strip("{} ") for x in raw}
@@ -274,7 +282,7 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         strange=strange,
         bold=bold[codes] if bold.any() else None,
         units=units if any(units) else None,
-        bound=next((text for text in texts if text[:1] in tuple("<>≤≥≈")), ""),
+        bound=next((x for i, x in enumerate(texts) if x[:1] in tuple("<>≤≥≈") or i in between), ""),
     )
 
 

@@ -12,7 +12,8 @@ _COUNTED = re.compile(r"\s*#(?!\s*\d)")  # such as "# rows"; "#1" is a name
 _IN_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _OF_TRACKERS = re.compile(r"^(?:params?|config|metrics?|tags)[./](?=\w)")  # of runs
 _SETTINGS = frozenset(WORDS["settings"] + WORDS["strategies"])
-_FIRST = frozenset(("n", "num", "nb", "no", "number", "#"))
+_SHARES = {"fraction", "frac", "proportion", "prevalence"}
+_FIRST = frozenset(("n", "num", "nb", "no", "number", "#", *_SHARES))
 _CHANGES = {"delta", "impr", "improvement", "diff", "difference", "gap", "drop", "change", "lift"}
 _ROLES = ("dataset", "strategy", "metric", "repeat", "fold", "source", "part", "score")
 _KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
@@ -178,7 +179,8 @@ def is_size(name: str) -> bool:
 
 def _counts_something(tokens: list[str]) -> bool:
     """Return whether words begin as n_rows, and not as the arrow from n to c."""
-    without = tokens[0] == "no" and usual_name(tokens[-1]) is not None  # as no_image_accuracy
+    share = tokens[0] in ("no", *_SHARES)  # as no_image_accuracy, fraction_solved
+    without = share and usual_name(tokens[-1]) is not None
     return len(tokens) > 1 and tokens[0] in _FIRST and tokens[1].isascii() and not without
 
 

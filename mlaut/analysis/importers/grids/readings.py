@@ -21,7 +21,7 @@ from mlaut.analysis.importers.grids.names import (
 )
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet, quoted
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
-from mlaut.analysis.importers.grids.two_in_one import split_cells, split_names
+from mlaut.analysis.importers.grids.two_in_one import complete_names, split_cells, split_names
 from mlaut.analysis.importers.grids.unfolding import by_run
 from mlaut.analysis.importers.grids.wide import read_wide
 from mlaut.analysis.scores.usual_names import usual_name
@@ -43,6 +43,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     asked = g.asked
     g.drop(g.named("unused"))
     split_cells(g)
+    complete_names(g)
     if unfolded := by_run(g, grid):
         table, words, names = unfolded
         reading = read_grid(table, words)

@@ -205,7 +205,10 @@ class Sheet:
         self.levels = table.columns if table.columns.nlevels > 1 else None
         if self.levels is not None:
             levels = [list(dict.fromkeys(filter(None, map(str, x)))) for x in table.columns]
-            own = [[x for x in names if role_of(x) != "dataset"] or names for names in levels]
+            counts = Counter(x for names in levels for x in names)
+            part = {x for x, n in counts.items() if 1 < n < len(levels) / 2}  # SOURCE and TARGET
+            over = {x for x in counts if role_of(x) == "dataset" and x not in part}
+            own = [[x for x in names if x not in over] or names for names in levels]
             table = table.set_axis([" / ".join(names) for names in own], axis=1)
         empty = [i for i, name in enumerate(table.columns) if not str(name)]
         names = [str(name) or "unnamed" for name in table.columns]

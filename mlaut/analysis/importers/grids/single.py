@@ -12,6 +12,7 @@ from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.keys import Keys, scores_of
 from mlaut.analysis.importers.grids.names import (
     DURING,
+    PARTS,
     bare_word,
     is_summary,
     part_by_name,
@@ -104,6 +105,7 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     others = [x for x in others if not (keys.strategy and x in sized)]  # as train_time_min
     if len(measured) == 1 and _beside_others(g, measured[0], others):
         scores, others = measured, []
+    _check_prefixes(g, scores, numbers)
     kinds = {usual.metric for x in numbers if (usual := usual_name(bare_word(x)))}
     if len(kinds) > (1 if own else max(1, len(others))):  # what stands beside metrics is another
         others = []
@@ -122,6 +124,17 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if not strategies_in(g, rows, said=bool(keys.strategy)):
         return replace(keys, dataset=tuple(rows))
     return replace(keys, strategy=tuple(rows), scores=tuple(scores), single=True)
+
+
+def _check_prefixes(g: Sheet, scores: Sequence[str], numbers: Sequence[str]) -> None:
+    """Raise an error where the score of a test has a twin, as ``test_iou`` and ``bolivia_iou``."""
+    start, _, end = "".join(scores[:1]).partition("_")
+    others = [x for x in numbers if x.partition("_")[2] == end and x not in scores]
+    if start.lower() not in PARTS or not end or g.asked.columns:
+        return
+    if twins := [x for x in others if x.partition("_")[0].lower() not in PARTS]:
+        text = f"`{twins[0]}` may be of another dataset than `{scores[0]}`"
+        raise g.refuse(text, {"score": [*scores[:1], *twins]}, {"score": scores[:1]})
 
 
 def _stems(names: Iterable[str], words: set[str]) -> dict[str, str]:
@@ -206,10 +219,11 @@ def turned(g: Sheet, grid: Grid) -> tuple[Grid, Asked] | None:
     if not own:
         usual = [x for x in labels if usual_name(x) is not None][:3]
         raise g.refuse(f"{start}, and none is {g.metric}", *({"metric": word_of(x)} for x in usual))
-    liked = "strategy" if told or mixed else likes(columns)
+    corner = role_of(first)  # above names of metrics, so of the columns
+    liked = "strategy" if told or mixed else likes(columns) or corner
     if liked == "dataset":
         raise g.refuse(f"{start}, and its columns look like datasets, {_NOTHING} strategy")
-    if not liked:
+    if liked != "strategy":
         text = "and it is unclear whether its columns are strategies, on one dataset, or datasets"
         raise g.refuse(f"{start}, {text} of one strategy", {"strategy": "columns"})
     names = [str(x) or first for x in grid.table]

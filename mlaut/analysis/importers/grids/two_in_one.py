@@ -1,4 +1,4 @@
-"""Names and cells that hold two things: a dataset with its metric, or numbers of two metrics."""
+"""Names and cells that hold two things, or half of one: metrics behind names, ``+ mixup``."""
 
 import re
 
@@ -10,6 +10,7 @@ from mlaut.analysis.importers.grids.names import is_summary, same_metric
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import usual_name
 
+_MORE = re.compile(r"[+↳⤷→]|w/|with ")  # begins what is added to the row above
 _MOST = 0.8  # of the names or cells of a column
 
 
@@ -36,6 +37,20 @@ def split_names(g: Sheet) -> None:
     g.columns[texts[0]] = Column(texts[0], texts=np.array(names, dtype=object))
     g.columns["metric"] = Column("metric", texts=np.array([y for _, y in both], dtype=object))
     g.roles["metric"] = "metric"
+
+
+def complete_names(g: Sheet) -> None:
+    """Put the name above before names like ``+ mixup``, where those repeat."""
+    texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] != "dataset"]
+    for name in texts[:1]:
+        labels = [str(x) for x in g.columns[name].labels()]
+        again = {x for x in labels if labels.count(x) > 1}
+        if not again or not all(map(_MORE.match, again)) or _MORE.match(labels[0]):
+            continue
+        above = [i for i, x in enumerate(labels) if not _MORE.match(x)]
+        over = [labels[max(j for j in above if j <= i)] for i in range(len(labels))]
+        whole = [x if x == y else f"{y} {x}" for x, y in zip(labels, over, strict=True)]
+        g.columns[name] = Column(name, texts=np.array(whole, dtype=object))
 
 
 def split_cells(g: Sheet) -> None:

@@ -20,6 +20,7 @@ from mlaut.analysis.importers.grids.columns import (
     scales_apart,
     step_of,
 )
+from mlaut.analysis.importers.grids.forms.grid import FILE
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.long import FOLDER, UNNAMED, doubled_rows
 from mlaut.analysis.importers.grids.names import (
@@ -98,6 +99,11 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         text = f"only `{columns[0]}` is left as a dataset; not used are {', '.join(left)}"
         raise g.refuse(text, *({"strategy": rows, "score": x} for x in means[:1]))
     label = g.label(rows)
+    if not (repeat or fold):
+        empty = np.isnan(matrix_of([g.columns[x] for x in columns])).all(axis=1)
+        empty[[i for x in columns for i in g.columns[x].words]] = False
+        g.keep(~(empty & np.isin(label, label[~empty])), "rows without scores, of names of others")
+        label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
     scored = [g.columns[x] for x in columns]
@@ -173,6 +179,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if not said:
             check_corner(g, rows, kind)
             _check_mean(g, rows, kind)
+            _check_files(g, rows, kind)
         return rows, kind, ""
     if (levels := [*keys.repeat, *keys.fold]) and not texts and g.is_key(levels):
         liked = likes([x for x in g.columns if x not in levels])
@@ -255,6 +262,16 @@ def _check_mean(g: Sheet, rows: list[str], kind: str) -> None:
         text = f"`{rows[0]}` stands above the rows, and `{[*means, *over][0]}` is a mean over the "
         right, across = ("strategy", "columns") if means else ("dataset", "rows")
         raise g.refuse(text + across, {right: rows}, {kind: rows})
+
+
+def _check_files(g: Sheet, rows: list[str], kind: str) -> None:
+    """Raise an error where names of files tell the rows of datasets apart, as of strategies."""
+    named = [x for x in rows if x != FILE]
+    scored = [x for x in g.columns if may_score(g, x)]
+    if kind == "dataset" and FILE in rows and named and scored and likes(scored) != "strategy":
+        text = f"`{FILE}` may name strategies, and each column of scores be of its own"
+        ways = [{"strategy": FILE, "dataset": named, "score": x} for x in scored[:2]]
+        raise g.refuse(f"{text} ({some_of(scored)})", *ways, {"dataset": rows})
 
 
 def _finer(
@@ -457,7 +474,8 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
 
 def _tested(g: Sheet, columns: list[str], kind: str) -> list[str]:
     """Return the columns of the test part where all are of parts of the data."""
-    words = {x: re.findall(r"[^\W_]+", x.lower()) for x in columns}
+    words = {x: re.findall(r"[^\W_]+", x.lower()) for x in columns if not x[0].isdigit()}
+    words = {x: words.get(x, []) for x in columns}  # 16_train is a size
     part = {x: min((PARTS[w] for w in words[x] if w in PARTS), default=9) for x in columns}
     others = [x for x in columns if part[x] > min(part.values(), default=9)]
     if 9 in part.values() or g.asked.columns.get("score"):
