@@ -1,5 +1,6 @@
 """Tests of names and cells that hold two things."""
 
+import pandas as pd
 import pytest
 
 from mlaut.analysis import QuestionError, read_results
@@ -96,11 +97,11 @@ def test_the_corner_above_metrics_names_the_columns(tmp_path):
     assert not raised.value.readings
 
 
-def test_groups_of_columns_may_be_called_target(tmp_path):
-    rows = ["METHODS,SOURCE,,TARGET,,NOTES", ",Accuracy,F1,Accuracy,F1,"]
-    rows += ["a,.86,.8,.82,.7,x", "b,.88,.7,.9,.8,", "a,,,,,again"]
-    (tmp_path / "t.csv").write_text("\n".join(rows))
-    read = read_results(tmp_path / "t.csv", "accuracy")
+def test_groups_of_columns_may_be_called_target():
+    rows = [["a", 0.86, 0.8, 0.82, 0.7], ["b", 0.88, 0.7, 0.9, 0.8], ["a", *[None] * 4]]
+    groups = [(x, y) for x in ("SOURCE", "TARGET") for y in ("Accuracy", "F1")]
+    table = pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples([("METHODS", ""), *groups]))
+    read = read_results(table, "accuracy")
     assert read.datasets == ("SOURCE", "TARGET")
     assert read.scores.T["TARGET"].tolist() == [0.82, 0.9]
     assert "rows without scores" in read.how_read
