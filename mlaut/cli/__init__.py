@@ -37,6 +37,7 @@ _OF_STUDIES = (studies.compact, studies.remove, studies.rename, runs.models)
 _FORMER: dict[str | None, str] = {
     "watch": "status --follow",
     "same": "study same",
+    "study export": "report study.h5 -o tables/",
     **{name: f"list {name}" for name in lists.list_.commands},
     **{command.name: f"study {command.name}" for command in _OF_STUDIES},
 }
@@ -74,8 +75,9 @@ class _CommandGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = f"'{ctx.command_path} {args[0]}'"
-        if self.name == "cli" and args[0] in _FORMER and args[0] not in self.commands:
-            raise click.UsageError(f"{name} is now 'mlaut {_FORMER[args[0]]}'")
+        called = args[0] if self.name == "cli" else f"{self.name} {args[0]}"
+        if called in _FORMER and args[0] not in self.commands:
+            raise click.UsageError(f"{name} is now 'mlaut {_FORMER[called]}'")
         if args[0] in _IN_PLUGINS and self.get_command(ctx, args[0]) is None:
             raise click.UsageError(without_plugin(f"{name} is in", _IN_PLUGINS[args[0]]))
         return super().resolve_command(ctx, args)
