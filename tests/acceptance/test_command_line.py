@@ -586,7 +586,10 @@ def test_the_first_page_has_at_most_13_commands_and_fits_80_columns(tmp_path):
         (["watch", "study.h5"], "'mlaut watch' is now 'mlaut status --follow'"),
         (["strategies"], "'mlaut strategies' is now 'mlaut list strategies'"),
         (["compact", "s.h5"], "'mlaut compact' is now 'mlaut study compact'"),
-        (["study", "export", "s.h5"], "'mlaut study export' is now 'mlaut report study.h5 -o"),
+        (
+            ["study", "export", "s.h5"],
+            "'mlaut study export' is now 'mlaut report study.h5 -o tables/'",
+        ),
         (["run", "s.toml", "--memory", "4GiB"], "'--memory' is a setting: '--set memory=VALUE'"),
         (["plan", "s.toml", "--no-limits"], "'--no-limits' is a setting: '--set limits=false'"),
         (["report", "s.h5", "--rope", "0.1"], "'--rope' is a setting: '--set rope=VALUE'"),
