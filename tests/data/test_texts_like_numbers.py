@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import mlaut
-from mlaut.data import load_folder
+from mlaut.data import from_frame, load_folder
 from mlaut.data.tables.folders import load_file
 from mlaut.errors import TextWarning
 
@@ -73,3 +73,13 @@ def test_usual_texts_and_numbers_are_not_told(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mlaut.Study(tmp_path / "s.h5").add_datasets(table, name="mine", target="y")
+
+
+def test_classes_that_differ_in_blanks_or_capitals_are_told_of_the_target_alone():
+    labels = pd.Series(["Yes", " yes", "no", "no"])
+    table = pd.DataFrame({"x": labels, "who": ["1", "2", "3", "4"], "n": range(4), "y": labels})
+    told = r"^dataset 'mine': classes differ in blanks or capitals only: 'Yes', ' yes';"
+    with pytest.warns(TextWarning, match=told):
+        from_frame(table, "y", name="mine", roles={"group": "who"})
+    with pytest.warns(TextWarning, match="'who' has numbers as texts"):
+        from_frame(table.assign(y=["a", "b"] * 2), "y", name="mine")

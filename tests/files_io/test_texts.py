@@ -13,7 +13,9 @@ from mlaut.files_io.safe_files.texts import (
     get_log,
     put_attributes,
     put_labels,
+    put_values,
 )
+from mlaut.files_io.safe_files.untrusted import opened
 
 
 @pytest.fixture
@@ -71,3 +73,32 @@ def test_attributes_are_read_as_h5py_reads_them(file):
     group.attrs["several"] = [1, 2]
     assert get_attributes(group)["several"].tolist() == [1, 2]
     assert (encoding_of(file), encoding_of(group)) == ("text", "")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(6.0).reshape(2, 3).T,
+        np.zeros((0, 2), "<i2"),
+        np.array([b"no", "ü".encode()], h5py.string_dtype("utf-8", 2)),
+        np.array([True, False]),
+    ],
+)
+def test_values_are_stored_in_the_bytes_of_h5py(tmp_path, values):
+    for name in ("own", "theirs"):
+        with h5py.File(tmp_path / name, "w", libver="latest") as file:
+            if name == "own":
+                found = put_values(file, "x", values)
+                assert (found.dtype, found[:].tolist()) == (values.dtype, values.tolist())
+            else:
+                file.create_dataset("x", data=values)
+    assert (tmp_path / "own").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
+def test_a_part_that_is_the_whole_is_read_at_once(file, monkeypatch):
+    values = np.arange(12).reshape(4, 3)
+    stored = opened(put_values(file, "x", values).parent, "x")
+    assert stored.read(slice(1, 3)).tolist() == values[1:3].tolist()
+    assert stored.read(slice(2, 9)).tolist() == values[2:].tolist()
+    monkeypatch.setattr(h5py, "Dataset", None)  # as a part is read
+    assert stored.read(slice(0, 9)).tolist() == values.tolist()

@@ -83,10 +83,10 @@ def _odd_texts(dataset: Dataset) -> Iterator[str]:
     frame, in_roles = dataset.frame, [*chain.from_iterable(dataset.roles.values())]
     if 2 * sum(bool(re.fullmatch(_DECIMAL, str(name))) for name in frame) > frame.shape[1]:
         yield f"names of columns are numbers, such as {frame.columns[0]!r}, as without a header"
-    for name, column in frame.drop(columns=in_roles).items():
-        if column.dtype == "category" or column.dtype.kind in "biufcmM":
+    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
+        if kind.kind in "biufcmM" or kind == "category" or name in in_roles:
             continue
-        texts = pd.Series(column.dropna().unique())
+        texts = pd.Series(frame[name].dropna().unique())
         if texts.empty or not pd.api.types.is_string_dtype(texts):
             continue
         classes = name in as_list(dataset.target) and len(texts) <= MOST_CLASSES  # such as digits
@@ -96,8 +96,9 @@ def _odd_texts(dataset: Dataset) -> Iterator[str]:
                 but = f" (not so: {some_of(map(repr, texts[~like]), 3)})"
                 yield text + but * (not like.all())
                 break
-        alike = texts[texts.str.strip().str.lower().duplicated(keep=False)]
-        if name in as_list(dataset.target) and len(alike):
+        plain = [text.strip().lower() for text in texts] if name in as_list(dataset.target) else []
+        if len(set(plain)) < len(plain):
+            alike = texts[pd.Series(plain).duplicated(keep=False)]
             yield f"classes differ in blanks or capitals only: {some_of(map(repr, alike))}"
 
 

@@ -19,20 +19,32 @@ _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compr
 _SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
 _DTYPES: dict[type, np.dtype[Any]] = {str: h5py.string_dtype(), int: np.dtype(np.int64)}
 _KINDS = {kind: h5py.h5t.py_create(dtype, logical=True) for kind, dtype in _DTYPES.items()}
+_PLAIN = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+_PLAIN.set_obj_track_times(False)  # the same content always has the same bytes
 _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
 
 
 def put_texts(group: h5py.Group, name: str, texts: Sequence[bytes], about: str) -> h5py.Dataset:
     """Store texts as an array of strings, which replaces what has this name."""
-    if name in group:
+    if name.encode() in group.id:
         del group[name]
     width = max(1, *map(len, texts)) if texts else 1
-    kind = h5py.string_dtype("utf-8", width)
-    is_large = width * len(texts) > _COMPRESS_ABOVE
-    options = {"compression": "gzip", "chunks": True} if is_large else {}
-    item = group.create_dataset(name, data=np.array(texts, dtype=kind), **options)
+    values = np.array(texts, h5py.string_dtype("utf-8", width))
+    options = {"compression": "gzip", "chunks": True} if values.nbytes > _COMPRESS_ABOVE else {}
+    item = put_values(group, name, values, **options)
     put_attributes(item, {"encoding-type": about, "encoding-version": 2})
     return item
+
+
+def put_values(group: h5py.Group, name: str, values: np.ndarray, **options: Any) -> h5py.Dataset:
+    """Store values as a new array; one without options in a third of the time of h5py."""
+    if options:
+        return group.create_dataset(name, data=values, **options)
+    kind = h5py.h5t.py_create(values.dtype, logical=True)
+    space = h5py.h5s.create_simple(values.shape)
+    item = h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=_PLAIN)
+    item.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(values))
+    return h5py.Dataset(item)
 
 
 def put_attributes(item: h5py.Group | h5py.Dataset, values: Mapping[str, Any]) -> None:
@@ -54,9 +66,8 @@ def get_attributes(item: h5py.Group | h5py.h5d.DatasetID) -> dict[str, Any]:
     They come from HDF5 directly, as `put_attributes` stores them: in half of the time.
     """
     identity = _identity(item)
-    numbers = range(h5py.h5a.get_num_attrs(identity))
-    attributes = [h5py.h5a.open(identity, index=number) for number in numbers]
-    return {one.name.decode(): _value(one) for one in attributes}
+    found = (h5py.h5a.open(identity, index=k) for k in range(h5py.h5a.get_num_attrs(identity)))
+    return {one.name.decode(): _value(one) for one in found}
 
 
 def encoding_of(item: h5py.Group | h5py.h5d.DatasetID) -> Any:
@@ -83,7 +94,7 @@ def put_json(group: h5py.Group, name: str, value: Any) -> None:
 
 def get_json(group: h5py.Group, name: str, default: Any) -> Any:
     """Return stored plain JSON values; ``default`` if there are none."""
-    return read_json(_content(group, name)) if name in group else default
+    return read_json(_content(group, name)) if name.encode() in group.id else default
 
 
 def _content(group: h5py.Group, name: str) -> bytes:
@@ -106,26 +117,19 @@ def put_labels(group: h5py.Group, name: str, labels: Sequence[Any]) -> None:
     """Store labels of one type as an array of strings or numbers, and others as JSON."""
     kinds = {type(label) for label in labels}
     encoded = [label.encode("utf-8", "replace") for label in labels if isinstance(label, str)]
-    if kinds == {str} and not any(b"\0" in text for text in encoded) and _fit_utf8(labels):
+    whole = [text.decode() for text in encoded] == list(labels)  # no unpaired surrogate
+    if kinds == {str} and whole and not any(b"\0" in text for text in encoded):
         put_texts(group, name, encoded, "labels")
     elif kinds in ({int}, {float}) and all(abs(label) < 2**63 for label in labels):
-        item = group.create_dataset(name, data=np.array(labels, f"<{kinds.pop().__name__[0]}8"))
+        item = put_values(group, name, np.array(labels, f"<{kinds.pop().__name__[0]}8"))
         put_attributes(item, {"encoding-type": "labels", "encoding-version": 2})
     else:
         put_json(group, name, list(labels))
 
 
-def _fit_utf8(labels: Sequence[str]) -> bool:
-    """Return whether UTF-8 can hold the texts: an unpaired surrogate has no form in it."""
-    try:
-        return bool("".join(labels).encode()) or True
-    except UnicodeEncodeError:
-        return False
-
-
 def get_labels(group: h5py.Group, name: str) -> list[Any]:
     """Return stored labels; an empty list if there are none."""
-    if name not in group:
+    if name.encode() not in group.id:
         return []
     item = _small(group, name, "labels")
     kind = encoding_of(item.identity)
@@ -158,9 +162,9 @@ def append_log(group: h5py.Group, name: str, records: Sequence[str]) -> None:
 
 def get_log(group: h5py.Group, name: str) -> list[Any]:
     """Return the records of a log."""
-    if not isinstance(group.get(name), h5py.Group):
+    log = group[name] if name.encode() in group.id else None
+    if not isinstance(log, h5py.Group):
         return list(get_json(group, name, []))
-    log = group[name]
     if sum(piece.nbytes for piece in log.values()) > MOST_JSON:
         raise ValueError(f"{log.name} has more JSON than anything needs")
     return [record for k in range(len(log)) for record in get_json(log, str(k), [])]

@@ -25,8 +25,10 @@ from mlaut.files_io.safe_files.texts import (
     get_json,
     get_labels,
     get_log,
+    put_attributes,
     put_json,
     put_labels,
+    put_values,
 )
 from mlaut.files_io.safe_files.untrusted import check_together, opened, read_json
 from mlaut.files_io.studies.study_arrays import StudyArrays
@@ -152,21 +154,16 @@ def put_entry(file: h5py.File, entry: SplitEntry) -> None:
     if name in splits:
         del splits[name]
     group = splits.create_group(name)
-    group.attrs.update({"encoding-type": "mlaut-split", "encoding-version": 2})
-    group.create_dataset("folds", data=entry.split.folds.astype("<i2"))
-    group.create_dataset("truth", data=entry.truth)
+    put_attributes(group, {"encoding-type": "mlaut-split", "encoding-version": 2})
+    put_values(group, "folds", entry.split.folds.astype("<i2"))
+    put_values(group, "truth", entry.truth)
     if entry.weights is not None:
-        group.create_dataset("weights", data=entry.weights)
+        put_values(group, "weights", entry.weights)
     put_labels(group, "classes", entry.classes)
-    about: dict[str, Any] = {
-        "path": entry.path,
-        "task": entry.task,
-        "fingerprint": entry.fingerprint,
-    }
-    about |= {"named": list(entry.named)} if entry.named else {}
-    about |= {"shape": list(entry.shape)} if entry.shape else {}
-    about |= {"shortest": entry.shortest} if entry.shortest else {}
-    about |= {"targets": plain_names(list(entry.targets))} if entry.targets else {}
+    about = {"path": entry.path, "task": entry.task, "fingerprint": entry.fingerprint}
+    more: dict[str, Any] = {"named": list(entry.named), "shape": list(entry.shape)}
+    more |= {"shortest": entry.shortest, "targets": plain_names(list(entry.targets))}
+    about |= {key: value for key, value in more.items() if value}
     put_json(group, "about", {**about, "scheme": entry.split.scheme, "seed": entry.split.seed})
 
 
@@ -199,7 +196,7 @@ def _entry_of(file: h5py.File, dataset: str) -> SplitEntry:
         )
     group = splits[name]
     about = get_json(group, "about", {})
-    stored = {n: opened(group, n, plain=True) for n in _OF_ROWS if n in group}
+    stored = {n: opened(group, n, plain=True) for n in _OF_ROWS if n.encode() in group.id}
     _check_form(dataset, about["task"], stored)
     values = {name: item.read() for name, item in stored.items()}
     for array in values.values():

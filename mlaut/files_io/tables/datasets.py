@@ -413,13 +413,13 @@ def _repeated_rows(dataset: Dataset) -> int:
             dataset.array, labels.groupby(dataset.targets, observed=True).ngroup().to_numpy()
         )
     apart = list(chain.from_iterable(dataset.roles.values()))
-    rows = dataset.frame.drop(columns=apart)
+    rows = dataset.frame.drop(columns=apart) if apart else dataset.frame
     # Equal rows are equal in each column: a column of different numbers leaves few to compare.
     number = next((name for name, dtype in rows.dtypes.items() if dtype.kind == "f"), None)
     if number is not None and (again := rows[number].duplicated(keep=False)).mean() < 0.5:
-        rows = rows[again]
-        if rows.empty:
+        if not again.any():
             return 0
+        rows = rows[again]
     try:
         again = pd.util.hash_pandas_object(rows, index=False).duplicated(keep=False)
     except UnicodeEncodeError:  # a lone surrogate, which pandas cannot hash
@@ -493,7 +493,8 @@ def get_dataset(group: h5py.Group, shared: bool = False) -> Dataset:
     """
     info = get_info(group)
     if shared and info.is_small:
-        return read_once(group, ("table", info.path), lambda: get_dataset(group), _room_of)
+        key, size = ("table", info.path), lambda one: 32 * one.frame.size  # about its bytes
+        return read_once(group, key, lambda: get_dataset(group), size)
     frame = read_frame(_table(group, info), info.name)
     try:
         array = get_array(group)
@@ -504,11 +505,6 @@ def get_dataset(group: h5py.Group, shared: bool = False) -> Dataset:
     if dataset_fingerprint(*content) != info.fingerprint:
         raise _broken(group, info.name, "is not what was stored (its fingerprint does not hold)")
     return replace(_dataset(group, info, frame), array=array)
-
-
-def _room_of(dataset: Dataset) -> int:
-    """Return about the bytes in memory of a small dataset."""
-    return 32 * dataset.frame.size
 
 
 def _table(group: h5py.Group, info: DatasetInfo) -> h5py.Group:

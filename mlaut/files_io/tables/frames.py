@@ -27,7 +27,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
-from mlaut.files_io.safe_files.texts import get_attributes, put_attributes
+from mlaut.files_io.safe_files.texts import get_attributes, put_attributes, put_values
 from mlaut.files_io.safe_files.untrusted import check_size, check_together, stored_array
 from mlaut.files_io.tables import encodings
 from mlaut.lazy import pd
@@ -91,8 +91,7 @@ def _merged(elements: Sequence[encodings.Element]) -> list[tuple[int, encodings.
     for _, run in groupby(enumerate(elements), key=_kind):
         of_run = [element for _, element in run]
         if of_run[0].encoding == "array":
-            arrays = [element.arrays["values"] for element in of_run]
-            values = _stacked(arrays)
+            values = _stacked([element.arrays["values"] for element in of_run])
             merged.append((len(of_run), replace(of_run[0], arrays={"values": values})))
         else:
             merged.append((1, of_run[0]))
@@ -126,7 +125,7 @@ def _put(parent: h5py.Group, name: str, element: encodings.Element, **more: int)
         # Numbers are not compressed: that took 40 times as long, and saved a tenth of them.
         packed = array.dtype.kind == "S" and array.nbytes > COMPRESS_ABOVE
         options = {"compression": "gzip", "compression_opts": 1} if packed else {}
-        group.create_dataset(key, data=array, **options)
+        put_values(group, key, array, **options)
     for key, part in element.parts.items():
         _put(group, key, part)
 
