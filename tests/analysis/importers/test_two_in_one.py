@@ -116,3 +116,11 @@ def test_files_of_several_columns_of_scores_may_name_strategies(tmp_path):
         read_results(tmp_path, "auprc", greater_is_better=True)
     first = next(iter(raised.value.readings.values()))
     assert (first.strategies, first.datasets) == (("knn", "maml"), ("u", "v", "w"))
+
+
+def test_numbers_in_front_may_name_datasets(tmp_path):
+    (tmp_path / "t.csv").write_text("N,mean_old,mean_new\n2,.9,.8\n4,.8,.7\n8,.6,.5\n")
+    with pytest.raises(QuestionError) as raised:
+        read_results(tmp_path / "t.csv", "fidelity", greater_is_better=True)
+    first = next(iter(raised.value.readings.values()))
+    assert first.datasets == ("2", "4", "8")

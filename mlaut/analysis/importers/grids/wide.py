@@ -225,8 +225,9 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
             raise g.refuse(f"{text} datasets of one strategy", {"dataset": "rows"})
         whole = len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counts
         text = "no column names its rows: are they folds or repeats of one dataset, or datasets"
-        ways: list[Way] = [{part: "rows"} for part in ("fold", "repeat", "dataset")]
-        ways += [{"dataset": first}] * whole
+        rest: Way = {"dataset": first if whole else "rows"}
+        ways: list[Way] = [{part: "rows"} for part in ("fold", "repeat")]
+        ways = [rest, *ways] if whole else [*ways, rest]
         raise g.refuse(f"{text}? It has {some_of(g.columns)}", *crossed, *ways)
     sizes = [x for x in g.named("size") if not g.columns[x].is_number]  # such as the name of a GPU
     each = (texts[:5], [*sizes, *texts][:5])
