@@ -30,6 +30,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 import shim
+from processes import MEMORY, in_child_and_import
 
 ONE_IN_FAR = 10  # of the kills come at up to a thousand calls, the others at up to a hundred
 STUDY = """
@@ -122,9 +123,9 @@ def survive(
     head = "@timeStamps false\n@classLabel true no yes\n@data\n"
     (files / "t" / f"{series.name}.ts").write_text(head + "".join(lines))
     life = partial(live_by_command, files=files) if by == "command" else kills.live
-    first = kills.Child(kills._empty(folder / "reference"), life)
-    if not first.ended()[0]:
-        raise SystemExit("the life that nobody interrupts was ended")
+    ended, text = in_child_and_import(partial(life, kills._empty(folder / "reference"), len))
+    if ended != "done":
+        raise SystemExit(f"the life that nobody interrupts: {ended}: {text}")
     reference = kills.StudyStore(folder / "reference" / "study.h5")
     expected = kills.arrays(reference)
     begun = time.monotonic()
@@ -187,7 +188,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=float("inf"))
     given = parser.parse_args()
     shim.begin_again_watched()
-    with tempfile.TemporaryDirectory(prefix="mlaut-calls-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mlaut-calls-", dir=MEMORY) as folder:
         figures = survive(given.kills, given.seed, Path(folder), given.seconds, given.by)
     sys.stdout.write(json.dumps(figures) + "\n")
 

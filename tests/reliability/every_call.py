@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "files_io"))
 import shim
 from powercuts import Call, Disk, apply, make, read_log
+from processes import MEMORY
 
 State = dict[Path, bytes | None]
 IN_SHARD = [("svc", 1, 1), ("new", 0, 1), ("new", 1, 0)]
@@ -188,7 +189,7 @@ def _live_and_log(folder: Path, report) -> None:
 def main() -> None:
     """Check every state, and print the figures."""
     shim.begin_again_watched()
-    with tempfile.TemporaryDirectory(prefix="mlaut-every-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mlaut-every-", dir=MEMORY) as folder:
         figures = check_all(Path(folder).resolve())
     sys.stdout.write(json.dumps(figures) + "\n")
 

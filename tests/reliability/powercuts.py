@@ -210,10 +210,9 @@ def change_names(
     if kind in "cm":
         names[path] = file
     elif kind == "r":
-        below = {name: names[name] for name in names if path in name.parents}
-        for name, item in below.items():
-            names[other / name.relative_to(path)] = item
-            del names[name]
+        below = [] if file is not None else [name for name in names if path in name.parents]
+        for name in below:
+            names[other / name.relative_to(path)] = names.pop(name)
         names.pop(path, None)
         names[other] = file
     else:

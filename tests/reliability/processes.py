@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -12,6 +15,8 @@ from pathlib import Path
 from mlaut.errors import MlautError
 
 MOST_SECONDS = 600  # of work that takes some, on a machine that many use: then it hangs
+_SHARED = "/dev/shm"
+MEMORY = _SHARED if os.access(_SHARED, os.W_OK) else None  # a disk would wait for each sync
 
 
 def marked(mark: str) -> list[int]:
@@ -50,7 +55,7 @@ def in_child(work: Callable[[], object]) -> tuple[str, str]:
             how, text = "refused", str(error)
         except BaseException:
             how, text = "raised", traceback.format_exc()
-        os.write(writing, f"{how}\n{text}".encode()[: 2**15])
+        os.write(writing, f"{how}\n{text}".encode()[: 2**17])
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
@@ -60,4 +65,14 @@ def in_child(work: Callable[[], object]) -> tuple[str, str]:
         hung = os.WTERMSIG(status) != signal.SIGKILL
         return ("hung" if hung else "killed"), f"signal {os.WTERMSIG(status)}"
     how, _, text = told.partition("\n")
+    return how, text
+
+
+def in_child_and_import(work: Callable[[], object]) -> tuple[str, str]:
+    """Do work in a fork, and import here what it has imported: later forks need not do it again."""
+    how, text = in_child(lambda: [work(), "\n".join(sys.modules)][1])
+    if how == "done":
+        for name in {*text.split("\n")} - {*sys.modules}:
+            with contextlib.suppress(Exception):  # an alias that its package makes
+                importlib.import_module(name)
     return how, text

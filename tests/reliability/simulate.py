@@ -65,7 +65,7 @@ import kills
 import powercuts
 import race_kills
 import shim
-from processes import in_child
+from processes import MEMORY, in_child
 
 from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.estimators.catalogue import registry
@@ -83,7 +83,6 @@ from mlaut.records import UNSAVED, Cell, Outcome, Status
 STUDIES = {"study": None, "left": "1/2", "right": "2/2"}
 STRATEGIES = ("one", "other", "third", "fourth", "fifth", "saved")
 MERGED = "both"
-MEMORY = "/dev/shm"  # a disk would wait for each sync, and what a power cut loses is drawn
 N_FOLDS = 80
 # Calls that change files before a fault: drawn so that early and late ones are as likely.
 MOST_CALLS = 20_000
@@ -805,8 +804,7 @@ def main() -> None:
     given = parser.parse_args()
     shim.begin_again_watched()
     warnings.simplefilter("ignore")
-    memory = MEMORY if os.access(MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="mlaut-simulate-", dir=memory) as place:
+    with tempfile.TemporaryDirectory(prefix="mlaut-simulate-", dir=MEMORY) as place:
         folder = Path(place).resolve()
         if given.history is not None:
             why = _fails(World(folder), given.history)

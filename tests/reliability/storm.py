@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import kills
 import race_kills
 import shim
-from processes import in_child
+from processes import MEMORY, in_child, in_child_and_import
 
 from mlaut import Data, Orchestrator
 from mlaut.bundles import publish_study
@@ -181,6 +181,8 @@ def storm(name: str, folder: Path, places: int, seed: int, ways: Collection[str]
     """Disturb a command at so many places of each way; return what happened how often."""
     command, origin, here = COMMANDS[name], folder / "origin", folder / "life"
     expected, figures, generator = None, Counter(), np.random.default_rng(seed)
+    fresh(origin, here)
+    in_child_and_import(partial(command, here))
     for how in ways:
         fresh(origin, here)
         ended, text = in_child(
@@ -240,7 +242,7 @@ def main() -> None:
     given = parser.parse_args()
     shim.begin_again_watched()
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory(prefix="mlaut-storm-") as place:
+    with tempfile.TemporaryDirectory(prefix="mlaut-storm-", dir=MEMORY) as place:
         folder = Path(place).resolve()
         (folder / "origin").mkdir()
         prepare(folder / "origin", given.commands)
