@@ -32,6 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 import shim
+from processes import MEMORY
 
 PAGE = 4096
 ONE_IN_TO_THE_END = 25
@@ -325,7 +326,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=float("inf"))
     given = parser.parse_args()
     shim.begin_again_watched()
-    with tempfile.TemporaryDirectory(prefix="mlaut-cuts-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mlaut-cuts-", dir=MEMORY) as folder:
         figures = cut(given.cuts, given.seed, Path(folder).resolve(), given.seconds)
     sys.stdout.write(json.dumps(figures) + "\n")
 
