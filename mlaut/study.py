@@ -164,12 +164,13 @@ class Study:
             The file has a dataset of that name with other content, whatever its source.
         """
         from mlaut.data.adding import add_datasets
+        from mlaut.files_io.safe_files.names import from_h5
 
         how: dict[str, Any] = {"target": target, "task": task, "overwrite": overwrite}
         paths = add_datasets(self._datasets_io("a"), datasets, name=name, roles=roles, **how)
         if self._added is not None:
             self._added.update(paths)
-        return [info.name for info in self._datasets_io("r").infos_of(paths)] if paths else []
+        return [from_h5(path.rpartition("/")[2]) for path in paths]
 
     def analysis(self, title: str = "", **terms: Any) -> Analysis:
         """Return the analysis of the study; store its terms, preferably before the first result.
@@ -563,7 +564,8 @@ class Study:
 
     def _found_seed(self) -> int:
         """Return the seed of the study's last run, so that new cells use the same seed."""
-        seeds = [run["seed"] for run in self._stored_runs() if isinstance(run.get("seed"), int)]
+        runs = self._store.runs if self._store.exists else ()
+        seeds = [run["seed"] for run in runs if isinstance(run.get("seed"), int)]
         return seeds[-1] if seeds else 0
 
     @property
@@ -574,9 +576,6 @@ class Study:
     def _tasks(self) -> set[str]:
         """Tasks of the datasets that are split."""
         return {entry.task for entry in self._store.load_splits().values()}
-
-    def _stored_runs(self) -> tuple[dict[str, Any], ...]:
-        return self._store.runs if self._store.exists else ()
 
     def _check_run(self) -> None:
         if not self.path.exists():

@@ -455,3 +455,12 @@ def test_a_study_of_a_study_file_goes_on_from_python(tmp_path):
     assert {e.split.seed for e in Store(study.path).load_splits().values()} == {0}
     everything = Study(study.path, datasets=study.datasets_path)
     assert everything.datasets == ["four", "one", "three", "two"]
+
+
+def test_what_was_stored_is_not_read_again_for_its_names(tmp_path, monkeypatch):
+    table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "target": [*"abab"]})
+    new = Study(tmp_path / "new.h5")
+    monkeypatch.delattr(FilesIO, "infos_of")
+    assert new.add_datasets({"a/b": table, "50 %": table.assign(x=7.0)}) == ["a/b", "50 %"]
+    assert new.add_datasets([]) == []
+    assert new.datasets == ["50 %", "a/b"]
