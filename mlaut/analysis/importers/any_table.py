@@ -21,9 +21,12 @@ from mlaut.analysis.importers.by_plugin import (
     tables_of_plugins,
 )
 from mlaut.analysis.importers.grids.building import results_of_reading
+from mlaut.analysis.importers.grids.cells import plain
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.files import grids_of
+from mlaut.analysis.importers.grids.forms.framing import is_score
 from mlaut.analysis.importers.grids.forms.grid import Grid, grid_of_frame
+from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
 from mlaut.analysis.importers.grids.forms.nested import grid_of_object
 from mlaut.analysis.importers.grids.names import (
     bare_word,
@@ -33,7 +36,12 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.readings import answers_to, read_grid
-from mlaut.analysis.importers.grids.several import is_other, joined, tells_datasets
+from mlaut.analysis.importers.grids.several import (
+    joined,
+    measures_of,
+    tells_datasets,
+    without_shared,
+)
 from mlaut.analysis.importers.grids.sheet import (
     ROLES,
     Asked,
@@ -44,9 +52,10 @@ from mlaut.analysis.importers.grids.sheet import (
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
-from mlaut.errors import AnalysisError, DataError, MlautError, nearest
+from mlaut.errors import AnalysisError, DataError, MlautError, nearest, some_of
 from mlaut.markup import counted
 
+_ONE = "one strategy"
 _ALL, _HEADING = "all", "heading"  # tables of a file, and the column with their headings
 _ANSWERS = 4  # shown of a question which of several tables counts
 _FOLLOWED = 20_000  # rows of a table up to which the answers to a question are tried
@@ -177,15 +186,20 @@ def _asked(
 def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     """Return the only table, the one that its number or heading names, or what several say."""
     if (chosen := asked.table) and chosen != _ALL:
-        named = [x for i, x in enumerate(grids, 1) if chosen == str(i) or chosen == x.name]
-        named = named or [x for x in grids if chosen.lower() in x.name.lower()]
+        named = _called(grids, chosen)
+        found, _, failed = _tried(grids, asked, named) if len(named) > 1 else ({}, {}, {})
+        found = {n: x for n, x in found.items() if n in named}
+        together = joined(found, [grids[n - 1].name for n in found]) if len(found) > 1 else None
+        if together:
+            why = [f"{grids[n - 1].name!r} ({x})" for n, x in failed.items() if n in named]
+            return _left_out(together, len(grids) - len(found) - len(why), asked, 0, why)
         if len(named) != 1:
             raise AnalysisError(f"{asked.where}: {len(named)} tables are called {chosen!r}")
-        return named[0]
+        return grids[named.pop() - 1]
     if len(grids) == 1 and not chosen:
         return grids[0]
     wanted = {n for n, x in enumerate(grids, 1) if asked.metric and _names(x, asked.metric)}
-    readable, answers, why = _tried(grids, asked, wanted)
+    readable, answers, failed = _tried(grids, asked, wanted)
     if chosen:
         return _of_all(grids, readable, asked)
     many = {n: x for n, x in readable.items() if len({*x.dataset}) > 1}
@@ -196,7 +210,7 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     exact = {n for n in wanted if _names(grids[n - 1], asked.metric, exact=True)}
     if len(exact) == 1 and exact <= {*readable} and "_" in word_of(asked.metric):  # of one column
         wanted, ones = exact, {n: x for n, x in readable.items() if n in exact}
-    heads = [grids[n - 1].name for n in ones]
+    heads = without_shared([grids[n - 1].name for n in ones])
     if tells_datasets(heads, asked.metric) and (together := joined(ones, heads)):
         return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
     others = [[*map(str, x.table)] for x in grids if not _other_measure(x, asked.metric)]
@@ -211,17 +225,27 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
         if alone or wanted == {number}:  # no luck of one of several sheets of one form
             this = f"{grid.name!r}" if grid.name else f"number {number}"
             left = f"tables of the file other than {this} ({len(grids) - 1})"
-            return Grid(grid.name, grid.table, grid.unnamed, (*grid.left, left))
+            return replace(grid, left=(*grid.left, left))
     last = {n for n in readable if is_summary(grids[n - 1].name)}
     largest = sorted(readable, key=lambda n: (n in last, -len(readable[n].score)))
     shown = [n for n in largest if n in wanted][:2] + [n for n in largest if n not in wanted]
     shown.sort(key=lambda n: not (n == largest[0] and n in many and not {*many} & wanted))
     chooses = [(asked.with_columns(table=str(n)), readable[n]) for n in shown[:3]]
+    parts = _of_headings(grids, ones or readable, asked)
+    chooses[:0] = parts
     with suppress(AnalysisError):
-        chooses.insert(0, (words := asked.with_columns(table=_ALL), _of_all(grids, ones, words)))
-    text = _listed(grids, asked) + ("" if readable else f", and none is read at once ({why})")
+        words = asked.with_columns(table=_ALL)
+        chooses[:0] = [] if parts else [(words, _of_all(grids, ones, words))]
     more = [x for n in answers if n in doubted or not chooses for x in answers[n]]
     answered = [*chooses, *more][:_ANSWERS]
+    shown_too = {int(x.table) for x, _ in answered if x.table.isdigit()}
+    unread = [f"table {n} ({failed[n]})" for n in sorted(wanted & {*failed} - shown_too)]
+    text = _listed(grids, asked)
+    if not readable:
+        first = next((x for x in failed.values() if x != _ONE), f"each has {_ONE}")
+        text += f", and none is read at once ({first})"
+    elif unread:
+        text += f", but {some_of(unread, 2)} {'is' if len(unread) == 1 else 'are'} not read"
     sheet = None
     with suppress(AnalysisError):
         number = next(iter([*shown, *sorted(wanted)]), 1)
@@ -229,8 +253,33 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     raise _asking(text + ": choose one" * bool(answered), answered, sheet)
 
 
+def _called(grids: Sequence[Grid], chosen: str) -> set[int]:
+    """Return the numbers of the tables that a number or a heading names, or a part of one."""
+    each, word = dict(enumerate(grids, 1)), chosen.lower()
+    exact = {n for n, x in each.items() if chosen in (str(n), x.name)}
+    parts = {n for n, x in each.items() if word in x.name.lower()}
+    return exact or parts or {n for n, x in each.items() if chosen in x.above}
+
+
+def _of_headings(
+    grids: Sequence[Grid], readable: Mapping[int, Reading], asked: Asked
+) -> list[tuple[Asked, Reading]]:
+    """Return what the tables below each heading say together, at most of two headings."""
+    found = list[tuple[Asked, Reading]]()
+    for heading in dict.fromkeys(x for n in readable for x in grids[n - 1].above[:-1]):
+        numbers = _called(grids, heading)
+        ones = {n: x for n, x in readable.items() if n in numbers}
+        if 1 < len(ones) < len(readable) and not re.search("[,+=]", heading):
+            heads = without_shared([grids[n - 1].name for n in ones])
+            together = joined(ones, heads) if tells_datasets(heads, asked.metric) else None
+            found += [(asked.with_columns(table=heading), together)] if together else []
+    return found[:2]
+
+
 def _listed(grids: Sequence[Grid], asked: Asked) -> str:
-    heads = [repr((x.name or "without heading")[:40]) for x in grids]
+    names = [x.name or "without heading" for x in grids]
+    cuts = [len({x[:n] for x in names}) == len({*names}) for n in (40, 60)]
+    heads = [repr(x[: 40 if cuts[0] else 60 if cuts[1] else 80]) for x in names]
     sizes = [f"({len(x.table)} x {x.table.shape[1]})" for x in grids]
     kinds = [f"{i}: {a} {b}" for i, (a, b) in enumerate(zip(heads, sizes, strict=True), 1)]
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
@@ -238,28 +287,36 @@ def _listed(grids: Sequence[Grid], asked: Asked) -> str:
 
 
 def _tried(
-    grids: Sequence[Grid], asked: Asked, wanted: set[int]
-) -> tuple[dict[int, Reading], dict[int, list[tuple[Asked, Reading]]], str]:
-    """Return what each table reads by its number, the answers to questions on others, and one."""
+    grids: Sequence[Grid], asked: Asked, wanted: set[int], below: bool = True
+) -> tuple[dict[int, Reading], dict[int, list[tuple[Asked, Reading]]], dict[int, str]]:
+    """Return what each table reads by its number, answers to questions on others, and reasons.
+
+    Those ``below`` a heading of another measure count if no others do.
+    """
     readable: dict[int, Reading] = {}
     answers, others = (dict[int, list[tuple[Asked, Reading]]]() for _ in range(2))
-    why = ""
+    failed: dict[int, str] = {}
     for number, grid in sorted(enumerate(grids, 1), key=lambda x: x[0] not in wanted):
-        if number not in wanted and (other := _other_measure(grid, asked.metric)):
-            why = why or f"{grid.name!r} is of {other}"
+        if number not in wanted and (other := _other_measure(grid, asked.metric, below)):
+            failed[number] = f"{grid.name!r} is of {other}"
             continue
         try:
             reading = read_grid(grid, replace(asked, table=str(number)))
             if len({*reading.strategy}) > 1:
                 readable[number] = reading
+            else:
+                failed[number] = _ONE
         except AnalysisError as error:
             found = answers_to(grid, error) if isinstance(error, QuestionError) else []
             own = [x for x in found if asked.metric in ("", x[0].metric)]
             (answers if own else others)[number] = (own or found)[:2]
-            why = why or str(error).removeprefix(f"{asked.where}: ").partition(": mlaut report")[0]
+            said = str(error).removeprefix(f"{asked.where}: ")
+            failed[number] = said.partition(": mlaut report")[0]
+    if not readable and not answers and below:
+        return _tried(grids, asked, wanted, below=False)
     if not readable and not answers:  # those of other metrics
         answers = {number: found for number, found in others.items() if found}
-    return readable, answers, why or "each has one strategy"
+    return readable, answers, failed
 
 
 def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
@@ -270,7 +327,8 @@ def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
     if len(alike) < 2:
         raise AnalysisError(f"{asked.where}: no two tables with headings have the same columns")
     column = _HEADING if _HEADING not in most else f"{_HEADING} of the table"
-    tables = [grid.table.assign(**{column: grid.name}) for grid in alike]
+    names = without_shared([grid.name for grid in alike])
+    tables = [x.table.assign(**{column: name}) for x, name in zip(alike, names, strict=True)]
     n = len(grids) - len(alike)
     others = [f"{counted(n, 'table')} with other columns or no heading"] * (n > 0)
     left = dict.fromkeys(x for grid in alike for x in grid.left)
@@ -287,29 +345,36 @@ def _of_all(grids: Sequence[Grid], readable: Mapping[int, Reading], asked: Asked
     return reading
 
 
-def _other_measure(grid: Grid, metric: str) -> str:
-    """Return the last word of a heading, if it is that of another measure."""
-    last = re.split(r"[\s,(]+", grid.name.rstrip(") "))[-1]
-    return last if metric and is_other(last, metric) else ""
+def _other_measure(grid: Grid, metric: str, below: bool = True) -> str:
+    """Return the measure that the nearest heading or line above names, if it is another one."""
+    above = [x for x in reversed(grid.above) if below or OF_MEASURE.match(x)]
+    each = filter(None, map(measures_of, (grid.name, *above)))
+    named = next(each, []) if metric else []
+    return "" if any(same_metric(x, metric) for x in named) else "".join(named[:1])
 
 
-def _left_out(reading: Reading, n: int, asked: Asked, first: int) -> Reading:
+def _left_out(
+    reading: Reading, n: int, asked: Asked, first: int, left: Sequence[str] = ()
+) -> Reading:
     """Return a reading of several tables that tells how many others there are, and another one."""
-    others = [f"{counted(n, 'other table')} of the file"] * (n > 0)
-    alone = (asked.with_columns(table=str(first)),) * (asked.table != _ALL)
+    others = [*left, *[f"{counted(n, 'other table')} of the file"] * (n > 0)]
+    alone = (asked.with_columns(table=str(first)),) * (not asked.table)
     return replace(reading, unused=(*others, *reading.unused), others=(*alone, *reading.others))
 
 
 def _names(grid: Grid, metric: str, exact: bool = False) -> bool:
-    """Return whether the heading, a column or a cell of those of metrics names a metric.
+    """Return whether a heading, a column or a cell of those of metrics, and of scores, names one.
 
     With ``exact``, by that name and no other of its names.
     """
+    if not grid.table.head(_CASES).map(lambda x: is_score(plain(str(x)))).any(axis=None):
+        return False  # no scores
     heading = re.split(r"[\s(),:_-]+", grid.name)
     columns = [str(x) for name in grid.table for x in np.atleast_1d(np.array(name))]
     named = [x for x in columns if grid.table.columns.nlevels == 1 and role_of(x) == "metric"]
     cells = [str(y) for x in named for y in grid.table[x].unique()]
-    texts = [grid.name, *heading, *columns, *cells]
+    lines = [y for x in grid.above if OF_MEASURE.match(x) for y in measures_of(x)]
+    texts = [grid.name, *heading, *columns, *cells, *lines]
     if exact:
         return word_of(metric) in {y for x in texts for y in (word_of(x), bare_word(x))}
     bare = [y for x in texts if x for y in (measure_in(x) or x, x, bare_word(x))]

@@ -58,7 +58,94 @@ def test_the_line_above_a_table_names_it_where_headings_repeat(tmp_path):
     rows = ("model|accuracy", "svm|0.9", "knn|0.8"), ("model|accuracy", "svm|0.7", "knn|0.6")
     each = (("Results", f"dataset: {x}", *y) for x, y in zip(("Ants", "Bees"), rows, strict=True))
     results = read(tmp_path, *each)
-    assert results.datasets == ("dataset: Ants", "dataset: Bees")
+    assert results.datasets == ("Ants", "Bees")
+
+
+TWO = "|model|accuracy|\n|-|-|\n|svm|0.{0}9|\n|knn|0.{0}1|\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ("# A\n\n## Maze\n\n{}\n\n# B\n\n## Maze\n\n{}", ("A", "B")),  # parents
+        ("# A\n\n### C\n\n## M\n\n{}\n\n# B\n\n## C\n\n## M\n\n{}", ("A", "B")),
+        ("# A\n\nIt can do so.\n\n{}\n\n# B\n\nIt can do so.\n\n{}", ("A", "B")),
+        ("# A\n\nHere is how:\n\n{}\n\n# B\n\n*We* see:\n\n{}", ("A", "B")),  # a sentence
+        ("# A\n\nIt was slow, so we\nran this:\n\n{}\n\n# B\n\n{}", ("A", "B")),
+        ("# R\n\n* ants:\n\n{}\n\n* bees\n\n{}", ("ants", "bees")),
+        ("# R\n\n**ants**\n\n{}\n\n**bees:**\n\n{}", ("ants", "bees")),
+        ("# R\n\nants:\n\n{}\n\n# S\n\nants:\n\n{}", ("R", "S")),
+        ("# A\n\n```bash\n# run it\n```\n\n{}\n\n# B\n\n```\n# run\nb:\n```\n\n{}", ("A", "B")),
+    ],
+)
+def test_a_table_is_called_after_headings_and_short_lines_that_tell_it_apart(
+    lines, names, tmp_path
+):
+    path = tmp_path / "t.md"
+    path.write_text(lines.format(TWO.format(2), TWO.format(3)), encoding="utf-8")
+    assert read_results(path, "accuracy").datasets == names
+
+
+def test_tables_of_the_same_datasets_below_two_headings_are_not_mixed(tmp_path):
+    table = "|task|svm|knn|\n|-|-|-|\n|{0}|0.{1}|0.2|\n|{0}2|0.{1}5|0.3|\n"
+    parts = ["# Offline"]
+    for n, kind in enumerate(("Last", "Best"), 4):
+        parts += [f"## {kind}"]
+        for name in ("ant", "bee"):
+            parts += [f"### {name}", table.format(name, n)]
+    path = tmp_path / "t.md"
+    path.write_text("\n\n".join(parts), encoding="utf-8")
+    with pytest.raises(AnalysisError) as caught:
+        read_results(path, "return", greater_is_better=True)
+    text = str(caught.value)
+    assert "1: 'Last: ant' (2 x 3); 2: 'Last: bee' (2 x 3); 3: 'Best: ant'" in text
+    assert "--columns table=Last " in text
+    assert "table=all" not in text
+    best = read_results(path, "return", greater_is_better=True, columns={"table": "Best"})
+    assert best.datasets == ("ant", "ant2", "bee", "bee2")
+    assert best.scores["svm"].tolist() == [0.5, 0.55] * 2
+    assert "2 other tables of the file" in best.how_read
+
+
+def test_long_names_of_tables_are_cut_where_they_differ(tmp_path):
+    names = ["a long name of a part of the results in " + x for x in ("Rome", "Oslo")]
+    text = asked(tmp_path, *((x, "", *SMALL) for x in names))
+    assert all(repr(x) in text for x in names)
+
+
+def test_tables_of_the_metric_that_are_not_read_are_named_with_the_reason(tmp_path):
+    range_of = ("Main", "", "model|accuracy", "svm|0.9-0.8", "knn|0.7", "mlp|0.6")
+    one = ("One", "", "model|accuracy", "svm|0.9")
+    other = ("More", "", "model|accuracy", "a|0.9", "b|0.6")
+    text = asked(tmp_path, range_of, one, other)
+    assert "table 1 (column 'accuracy' has '0.9-0.8', neither a number nor a word for none)" in text
+    assert ", table 2 (one strategy) are not read: choose one" in text
+    assert "and 1 more are not read" in asked(tmp_path, range_of, range_of, range_of, other)
+
+
+@pytest.mark.parametrize(
+    "above", ["Metric: RMSE, lower the better.", "**Evaluation metric** is RMSE", "## RMSE"]
+)
+def test_tables_below_the_name_of_another_measure_are_not_offered(above, tmp_path):
+    table = "|model|a{0}|b{0}|\n|-|-|-|\n|svm|0.{0}|0.3|\n|knn|0.5|0.4|\n"
+    own = "# One\n\nMetric: AUC\n\n## Few\n\n{}\n\n## Many\n\n{}\n\n"
+    text = own.format(table.format(1), table.format(2))
+    text += f"# Two\n\n{above}\n\n### Few\n\n{table.format(3)}\n\n### Many\n\n{table.format(4)}"
+    path = tmp_path / "t.md"
+    path.write_text(text, encoding="utf-8")
+    results = read_results(path, "auc")
+    assert results.datasets == ("a1", "b1", "a2", "b2")
+    assert "2 other tables of the file" in results.how_read
+
+
+def test_a_heading_of_a_measure_above_all_tables_is_no_reason_to_read_none(tmp_path):
+    path = tmp_path / "t.md"
+    tables = (
+        "|model|iris|\n|-|-|\n|svm|0.9|\n|knn|0.8|",
+        "|model|wine|\n|-|-|\n|svm|0.7|\n|knn|1|",
+    )
+    path.write_text("# Accuracy\n\n## A\n\n{}\n\n## B\n\n{}".format(*tables), encoding="utf-8")
+    assert read_results(path, "f1").datasets == ("iris", "wine")
 
 
 @pytest.mark.parametrize(
@@ -214,3 +301,26 @@ def test_tables_of_other_metrics_alone_are_offered(tmp_path):
     rows = ("dataset|metric|svm|knn", "iris|MASE|0.9|0.8", "iris|time|2|3", "wine|MASE|1.9|2.8")
     text = asked(tmp_path, ("Main", "", *rows), ("Data", "", "dataset|n", "iris|5"), metric="smape")
     assert "--metric MASE --columns table=1" in text
+
+
+def test_files_of_a_folder_with_a_table_below_each_of_many_headings(tmp_path):
+    table = "### {}\n\n|metric|value|\n|-|-|\n|all rmse|{}|\n|hard rmse|9.5|\n\n"
+    for n, name in enumerate(("svm", "knn"), 1):
+        parts = [f"# {name.upper()}\n"]
+        for seed in (1, 2):
+            parts += [f"## Seed {seed}\n", table.format("ants", n + seed), table.format("bees", n)]
+        (tmp_path / f"{name}.md").write_text("\n".join(parts), encoding="utf-8")
+    results = read_results(tmp_path, "all rmse", greater_is_better=False)
+    assert results.scores.to_dict() == {
+        "knn": {"ants": 3.5, "bees": 2.0},
+        "svm": {"ants": 2.5, "bees": 1.0},
+    }
+    assert "means of 2 repeats (`Seed`)" in results.how_read
+    text = (tmp_path / "svm.md").read_text(encoding="utf-8")
+    for file in tmp_path.iterdir():
+        file.write_text(text + "\n## Sizes\n\n|a|b|\n|-|-|\n|1|2|\n", encoding="utf-8")
+    with pytest.raises(AnalysisError) as caught:
+        read_results(tmp_path, "all rmse", greater_is_better=False)
+    assert "results: 5 in knn.md (metric, value), 5 in svm.md (metric, value); give" in str(
+        caught.value
+    )

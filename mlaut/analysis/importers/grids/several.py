@@ -11,6 +11,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import is_mean
+from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
 from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.scores.usual_names import usual_name
@@ -22,9 +23,10 @@ def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading 
     """Return readings of tables that compare the same strategies as one; None for any others.
 
     Headings name the datasets of tables of one, and tell apart those of the same name in others,
-    which are of one source.
+    which are of one source. Two parts of headings that cross, as "Last: Maze", "Best: Maze" and
+    "Last: Ants", are no datasets there: tables may measure the same ones twice.
     """
-    kept = _without_totals(readings)
+    headings, kept = without_shared(headings), _without_totals(readings)
     over = [f"{x!r} (all of it is in others)" for i, x in enumerate(headings) if i not in kept]
     each, headings = [[*readings.values()][i] for i in kept], [headings[i] for i in kept]
     means = _means_of_others(each)
@@ -42,6 +44,8 @@ def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading 
     twins = len({*names}) < len(names)
     alone = twins and len(names) == len(each)
     if len(rows) < len(each) or (twins and (not all(headings) or len({*headings}) < len(headings))):
+        return None
+    if twins and not alone and 1 < len({x.rpartition(": ")[2] for x in headings}) < len(headings):
         return None
     before = np.concatenate([x.dataset for x in each])
     above = np.repeat(np.array(headings, dtype=object), [len(x.dataset) for x in each])
@@ -126,6 +130,15 @@ def _without(reading: Reading, datasets: Collection[str]) -> Reading:
     )
 
 
+def without_shared(headings: Sequence[str]) -> list[str]:
+    """Return headings without the parts that all begin or end with, unless nothing is left."""
+    parts = [x.split(": ") for x in headings]
+    for end in (0, -1):
+        while min(map(len, parts), default=0) > 1 and len({x[end] for x in parts}) == 1:
+            parts = [x[1:] if end == 0 else x[:-1] for x in parts]
+    return [": ".join(x) for x in parts]
+
+
 def tells_datasets(headings: Sequence[str], metric: str) -> bool:
     """Return whether headings may name datasets: no parts of data, other measures or summaries."""
     each = [re.findall(r"[\w@-]+", x.lower()) for x in headings]
@@ -134,7 +147,14 @@ def tells_datasets(headings: Sequence[str], metric: str) -> bool:
     return len(parts) <= 1 and not others and not any(map(is_summary, headings))
 
 
+def measures_of(text: str) -> list[str]:
+    """Return the measures that a line names behind "Metric:", or a heading by its last word."""
+    line = OF_MEASURE.match(text)
+    words = re.findall(r"[\w@-]+", text[line.end() :]) if line else []
+    words = words if line else re.split(r"[\s,(]+", text.rstrip(") "))[-1:]
+    return [x for x in words if usual_name(x) or x.lower() in WORDS["measures"]]
+
+
 def is_other(word: str, metric: str) -> bool:
     """Return whether a word is that of a measure other than a metric."""
-    known = usual_name(word) or word.lower() in WORDS["measures"]
-    return bool(known) and not same_metric(word, metric)
+    return bool(measures_of(word)) and not same_metric(word, metric)

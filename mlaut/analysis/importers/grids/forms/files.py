@@ -20,6 +20,7 @@ from mlaut.analysis.importers.grids.forms.framing import (
 )
 from mlaut.analysis.importers.grids.forms.grid import Grid, grid_of_frame, text_of, tidy
 from mlaut.analysis.importers.grids.forms.markup import (
+    Printed,
     Rows,
     html_tables,
     latex_tables,
@@ -39,7 +40,7 @@ from mlaut.files_io.safe_files.plain_files import (
 from mlaut.files_io.tables.tables import ending_of, read_table
 from mlaut.optional import need
 
-_MARKUP: dict[str, Callable[[str], Iterator[tuple[str, Rows]]]] = {
+_MARKUP: dict[str, Callable[[str], Iterator[Printed]]] = {
     **dict.fromkeys((".md", ".markdown", ".qmd", ".org"), markdown_tables),
     **dict.fromkeys((".html", ".htm"), html_tables),
     ".rst": rst_tables,
@@ -103,7 +104,7 @@ def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
     if reader is not None and not grids:
         grids = framed_all(found for read in every for found in read(text))
     if reader is None and not grids:
-        grids = framed_all([("", separated(text))]) or framed_all(paragraphs(text))
+        grids = framed_all([Printed("", separated(text))]) or framed_all(paragraphs(text))
     if not grids:
         raise AnalysisError(f"{where}: no table in it: save the table as CSV")
     return grids
@@ -181,7 +182,7 @@ def _of_excel(path: Path) -> list[Grid]:
     return grids
 
 
-def _blocks(name: str, rows: Rows) -> Iterator[tuple[str, Rows]]:
+def _blocks(name: str, rows: Rows) -> Iterator[Printed]:
     """Yield the heading and the rows of each table of a sheet.
 
     Beside or below another stands one whose first row, behind an empty row or column, has no number
@@ -196,7 +197,7 @@ def _blocks(name: str, rows: Rows) -> Iterator[tuple[str, Rows]]:
             for part in parts:
                 yield from _blocks(name, part)
             return
-    yield name, rows
+    yield Printed(name, rows)
 
 
 def _is_headed(rows: Rows) -> bool:

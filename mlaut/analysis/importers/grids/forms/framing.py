@@ -10,9 +10,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.importers.grids.forms.grid import Grid
-from mlaut.analysis.importers.grids.forms.markup import (
-    Rows,
-)
+from mlaut.analysis.importers.grids.forms.markup import Printed, Rows
 from mlaut.analysis.scores.usual_names import usual_name
 
 _METRICS = ("metric", "metrics", "measure", "measures")
@@ -21,12 +19,12 @@ _EMPTY = re.compile(r"\s*\(\s*\)")  # what brackets with an arrow leave
 _TITLES = 2  # lines above a table
 
 
-def framed_all(tables: Iterable[tuple[str, Rows]]) -> list[Grid]:
+def framed_all(tables: Iterable[Printed]) -> list[Grid]:
     """Return the tables with at least two rows, and those with one column only if there is none."""
-    sized = [(name, [row for row in rows if any(row)]) for name, rows in tables]
-    sized = [(name, rows) for name, rows in sized if len(rows) > 1 and max(map(len, rows)) > 1]
-    names = [plain(name) for name, _ in sized]
-    corners = [plain(rows[0][0]) for _, rows in sized]  # which may tell tables of one heading apart
+    sized = [x._replace(rows=[row for row in x.rows if any(row)]) for x in tables]
+    sized = [x for x in sized if len(x.rows) > 1 and max(map(len, x.rows)) > 1]
+    names = [plain(x.name) for x in sized]
+    corners = [plain(x.rows[0][0]) for x in sized]  # which may tell tables of one heading apart
     twins = [
         names.count(name) > 1 and corners.count(x) == 1
         for name, x in zip(names, corners, strict=True)
@@ -36,7 +34,8 @@ def framed_all(tables: Iterable[tuple[str, Rows]]) -> list[Grid]:
         for n, x, twin in zip(names, corners, twins, strict=True)
     ]
     return [
-        Grid(name, framed(_with_corner(rows))) for name, (_, rows) in zip(names, sized, strict=True)
+        Grid(name, framed(_with_corner(x.rows)), above=tuple(map(plain, x.above)))
+        for name, x in zip(names, sized, strict=True)
     ]
 
 
@@ -58,7 +57,7 @@ def separated(text: str) -> Rows:
     return []
 
 
-def paragraphs(text: str) -> Iterator[tuple[str, Rows]]:
+def paragraphs(text: str) -> Iterator[Printed]:
     """Yield the title and the rows of each paragraph of a text that is a table, as programs print.
 
     Its title is the line above it, in the same paragraph or in one of its own.
@@ -72,7 +71,7 @@ def paragraphs(text: str) -> Iterator[tuple[str, Rows]]:
             if len(pairs) > 1 and all(pairs):  # such as "svm: 0.9" in each line
                 rows = [["", "score"], *([x[1], x[2]] for x in pairs if x)]
             if len(rows) > 1 and len(rows[0]) > 1 and any(map(is_score, rows[1][1:])):
-                yield (title[0] if title else above).strip(" -=#:*"), rows
+                yield Printed((title[0] if title else above).strip(" -=#:*"), rows)
                 break
         above = lines[-1] if len(lines) == 1 else ""
 

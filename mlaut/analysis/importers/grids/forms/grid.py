@@ -31,12 +31,15 @@ class Grid:
         Levels whose names the form does not tell, as those of nested JSON.
     left : tuple of str
         What was left out while reading, with the reason.
+    above : tuple of str
+        Headings above it, the last of which it has alone, and lines that name its metric.
     """
 
     name: str
     table: pd.DataFrame
     unnamed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
 
 
 def is_form(path: Path) -> bool:

@@ -2,9 +2,9 @@
 
 import csv
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 Rows = list[list[str]]
 
@@ -21,34 +21,82 @@ _LINES = re.compile(
 _SIGNS = {"b": "**", "strong": "**", "sup": "<sup>", "br": " "}  # of tags
 _RULES = 3  # above, below the names of columns, and below
 _TITLE = 120  # letters of a line above a table that ends with a colon
+_SENTENCE = re.compile(
+    r"[.!?]$|[.!?] +[A-Z]|\b(?:is|are|was|were|has|have|can|will|we|you|following)\b"
+    r"|\b(?:at|by|in|of|with)$",
+    re.I,
+)
+_BEGINS = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:\*\*)?(\w.*)")
+OF_MEASURE = re.compile(r"\W*(?:evaluation )?(?:metrics?|measures?)\W*(?::|\bis\b|\bare\b)", re.I)
+_FENCED = re.compile(r"(?ms)^ *(```|~~~)[^`\n]*\n.*?^ *\1 *$")  # code, perhaps with a table
 _HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*(.+)|\\(?:sub)*section\*?\{([^}]*)\})")
 
 
-def markdown_tables(text: str) -> Iterator[tuple[str, Rows]]:
-    """Yield the heading and the rows of each table with bars in a text of Markdown.
+class Printed(NamedTuple):
+    """Table in a text: its name, its cells, and the headings and words on metrics above it."""
 
-    The line above a table is its heading where several stand under one.
-    """
-    lines, heading, at = re.sub(r"(?s)<!--.*?-->", "", text).splitlines(), "", 0
-    above, found = "", list[tuple[str, str, Rows]]()
+    name: str
+    rows: Rows
+    above: tuple[str, ...] = ()
+
+
+def markdown_tables(text: str) -> Iterator[Printed]:
+    """Yield each table with bars in a text of Markdown, called after its heading."""
+    text = _FENCED.sub(lambda x: x[0] if re.search(r"-\s*\|", x[0]) else "\n```\n", text)
+    lines, at, label = re.sub(r"(?s)<!--.*?-->", "", text).splitlines(), 0, ""
+    above, found = list[tuple[float, str]](), list[tuple[list[tuple[float, str]], str, Rows]]()
     while at < len(lines):
         line = lines[at]
-        titled = len(line) < _TITLE and re.fullmatch(r"\*\*[^|]*\*\*:?|\w[^|]*:", line.strip())
-        if line.lstrip().startswith("#") or titled:
-            heading, above = line.strip("# *:").strip(), ""
+        goes_on = at and _BEGINS.match(lines[at - 1]) and "|" not in lines[at - 1]
+        level = _level_of(line) if line.lstrip().startswith("#") or not goes_on else 0
+        if level:
+            above = [x for x in above if x[0] < level] + [(level, line.strip("# *:").strip())]
+            label = ""
         elif line.strip() and "|" not in line:
-            above = line.strip() if len(line) < _TITLE and re.match(r"\s*\w", line) else ""
+            label = "" if goes_on else _short(line)
+            if OF_MEASURE.match(line):  # of all tables up to the next heading of the same level
+                above = [*above, (above[-1][0] // 1 + 0.5 if above else 0.5, line.strip())]
         below = lines[at + 1] if at + 1 < len(lines) else ""
         if "|" in line and "|" in below and "-" in below and _RULE.fullmatch(below):
             end = at + 2
             while end < len(lines) and "|" in lines[end]:
                 end += 1
-            rows = (line, *(row for row in lines[at + 2 : end] if not _RULE.fullmatch(row)))
-            found.append((heading, above, [_bars(row) for row in rows]))
-            at, above = end, ""
+            each = (line, *(row for row in lines[at + 2 : end] if not _RULE.fullmatch(row)))
+            found.append((above, label, [_bars(row) for row in each]))
+            at, label = end, ""
         at += 1
-    times = Counter(heading for heading, _, _ in found)
-    yield from ((above if times[x] > 1 and above else x, rows) for x, above, rows in found)
+    paths = [tuple(x for level, x in above if level == int(level)) for above, _, _ in found]
+    names, pairs = _with_parents(paths), [*zip(paths, (x for _, x, _ in found), strict=True)]
+    for pair, (above, label, rows) in zip(pairs, found, strict=True):
+        path, tells = pair[0], label and paths.count(pair[0]) > pairs.count(pair) == 1
+        name = f"{names[path]}: {label}".removeprefix(": ") if tells else names[path]
+        yield Printed(name, rows, tuple(x for _, x in above))
+
+
+def _level_of(line: str) -> int:
+    """Return the level of a heading, 7 of a bold line or one with a colon at its end; else 0."""
+    if line.lstrip().startswith("#"):
+        return len(line.strip()) - len(line.strip().lstrip("#"))
+    titled = re.fullmatch(r"\*\*[^|]*\*\*:?|\w[^|]*:", line.strip())
+    return 7 if titled and _short(line) else 0
+
+
+def _short(line: str) -> str:
+    """Return the words of a line that may name a table, as an item of a list, but no sentence."""
+    bare = _BEGINS.match(line)
+    text = bare[1].strip("*: ") if bare else ""
+    return "" if len(line) >= _TITLE or _SENTENCE.search(text) else text
+
+
+def _with_parents(paths: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Return the last of several headings, behind those above it that tell equal ones apart."""
+    names = {path: path[-1] if path else "" for path in paths}
+    for depth in range(2, max(map(len, paths), default=0) + 1):
+        parents = {path: path[-depth] if len(path) >= depth else "" for path in names}
+        kinds = {x: {parents[y] for y in names if names[y] == x} for x in names.values()}
+        behind = [path for path in names if len(kinds[names[path]]) > 1]
+        names |= {path: f"{parents[path]}: {names[path]}".removeprefix(": ") for path in behind}
+    return names
 
 
 def _bars(line: str) -> list[str]:
@@ -57,7 +105,7 @@ def _bars(line: str) -> list[str]:
     return [cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", line)]
 
 
-def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
+def rst_tables(text: str) -> Iterator[Printed]:
     """Yield the heading and the rows of each table with borders in a text of reStructuredText."""
     text = re.sub(r"[┌-╬]", "+", text.translate(_BOXES))  # corners of boxes of a terminal
     lines, heading, at = re.sub(r"\\? ?:\w+:`([^`]*)`", r"\1", text).splitlines(), "", 0
@@ -69,11 +117,11 @@ def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
             below = (i for i in range(at + 1, len(lines)) if re.match(r"\S", lines[i]))
             end = next(below, len(lines)) - 1
             read = _comma_separated if listed[1] == "csv" else _listed
-            yield listed[2].strip() or heading, read("\n".join(lines[at + 1 : end + 1]))
+            yield Printed(listed[2].strip() or heading, read("\n".join(lines[at + 1 : end + 1])))
         elif re.match(r"\s*\+[-=]+\+", lines[at]):
             while end < len(lines) and lines[end].strip()[:1] in ("+", "|") and lines[end].strip():
                 end += 1
-            yield heading, _bordered([line.strip() for line in lines[at:end]])
+            yield Printed(heading, _bordered([line.strip() for line in lines[at:end]]))
         elif re.fullmatch(r"\s*=+(?:\s+=+)+\s*", lines[at]):
             places = [(x.start(), x.end()) for x in re.finditer(r"=+", lines[at])]
             ends = [i for i in range(at + 1, len(lines)) if lines[i].strip() == lines[at].strip()]
@@ -81,7 +129,7 @@ def rst_tables(text: str) -> Iterator[tuple[str, Rows]]:
             rows = [x for x in lines[at + 1 : end] if x.strip() and not re.fullmatch(r"[\s=-]+", x)]
             starts = [start for start, _ in places]
             cuts = list(zip(starts, [*starts[1:], None], strict=True))
-            yield heading, [[row[a:b].strip() for a, b in cuts] for row in rows]
+            yield Printed(heading, [[row[a:b].strip() for a, b in cuts] for row in rows])
         at = max(end, at) + 1
 
 
@@ -120,7 +168,7 @@ def _bordered(lines: list[str]) -> Rows:
     return rows
 
 
-def latex_tables(text: str) -> Iterator[tuple[str, Rows]]:
+def latex_tables(text: str) -> Iterator[Printed]:
     """Yield the caption and the rows of each tabular in a text of LaTeX."""
     text = re.sub(r"(?<=\d)%(?=\s*(?:&|\\\\))", r"\\%", text)  # in a table that no LaTeX wrote
     text = re.sub(r"(?<!\\)%.*", "", text)
@@ -138,7 +186,7 @@ def latex_tables(text: str) -> Iterator[tuple[str, Rows]]:
             "", re.sub(r"^\s*(\[[^\]]*\])?(\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}", "", table[2])
         )
         rows = [_ampersands(row) for row in re.split(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline", body)]
-        yield " ".join(heading.split()), [row for row in rows if any(row)]
+        yield Printed(" ".join(heading.split()), [row for row in rows if any(row)])
 
 
 def _ampersands(line: str) -> list[str]:
@@ -218,8 +266,8 @@ class _Html(HTMLParser):
             rows[-1].append(text)
 
 
-def html_tables(text: str) -> Iterator[tuple[str, Rows]]:
+def html_tables(text: str) -> Iterator[Printed]:
     """Yield the heading and the rows of each table of a page."""
     parser = _Html()
     parser.feed(text)
-    yield from parser.tables
+    yield from (Printed(*x) for x in parser.tables)

@@ -28,6 +28,7 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     files = sorted(x for x in folder.rglob("*") if x.is_file() and is_form(x))
     files = [x for x in files if not x.name.startswith(".") and x.suffix.lower() not in PICKLES]
     tables: dict[Path, pd.DataFrame] = {}
+    several: dict[Path, list[Grid]] = {}
     left: list[str] = []
     for file in files:
         try:
@@ -37,9 +38,15 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
         if len(grids) == 1 and grids[0].table.columns.nlevels == 1:
             tables[file] = grids[0].table
         else:
+            several |= {file: grids} if grids else {}
             left.append(file.relative_to(folder).as_posix())
     if not tables:
-        raise AnalysisError(f"{folder}: no file in it has one table of results")
+        tables = {x: y for x, grids in several.items() if len(y := _of_headings(grids))}
+        left = [x for x in left if folder / x not in tables]
+    if not tables:
+        some = [f"{len(y)} in {x.name} ({', '.join(_head(y[0]))})" for x, y in several.items()]
+        found = f": {some_of(some, 3)}; give one of them, or save each table as CSV" if some else ""
+        raise AnalysisError(f"{folder}: no file in it has one table of results{found}")
     named = pd.Series([*tables]).groupby([stem_of(x.name) for x in tables], sort=False).agg(list)
     each: list[list[Path]] = [x for x in named if len(x) > 1]
     heads = [{name for file in x for name in tables[file].columns} for x in each]
@@ -50,6 +57,28 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     left += [x.relative_to(folder).as_posix() for x in tables if not any(x in y for y in kinds)]
     note = (f"files {some_of(left)} (not one table)",) if left else ()
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
+
+
+def _head(grid: Grid) -> tuple[str, ...]:
+    return tuple(map(str, grid.table.columns))
+
+
+def _of_headings(grids: list[Grid]) -> pd.DataFrame:
+    """Return tables of the same columns as one, with columns of the headings that tell them apart.
+
+    It is empty where they do not.
+    """
+    levels = [set(x) for x in zip(*(grid.above for grid in grids), strict=False)]
+    kept = [i for i, level in enumerate(levels) if len(level) > 1]
+    ways = [tuple(grid.above[i] for i in kept) for grid in grids]
+    alike = len({(_head(x), len(x.above)) for x in grids}) == 1
+    if not alike or len({*ways}) < len(grids) or grids[0].table.columns.nlevels > 1:
+        return pd.DataFrame()
+    names = [_name_of_level(levels[i], i, "heading") for i in kept]
+    tables = [
+        x.table.assign(**dict(zip(names, w, strict=True))) for x, w in zip(grids, ways, strict=True)
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _of_run(path: Path) -> list[Grid]:
@@ -87,10 +116,10 @@ def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, .
     return Grid(name, pd.concat(rows, ignore_index=True), left=note)
 
 
-def _name_of_level(level: Iterable[str], i: int) -> str:
+def _name_of_level(level: Iterable[str], i: int, of: str = f"{FILE} part") -> str:
     """Return the word that all parts of names have before a number of a run; else their place."""
     words = {re.sub(r"[\W_]*\d+$", "", x) for x in level}
-    return words.pop() if len(words) == 1 and role_of(*words) in RUNS else f"{FILE} part {i}"
+    return words.pop() if len(words) == 1 and role_of(*words) in RUNS else f"{of} {i}"
 
 
 def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
