@@ -42,13 +42,7 @@ from mlaut.analysis.importers.grids.several import (
     tells_datasets,
     without_shared,
 )
-from mlaut.analysis.importers.grids.sheet import (
-    ROLES,
-    Asked,
-    QuestionError,
-    Reading,
-    Sheet,
-)
+from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
@@ -100,7 +94,7 @@ def read_results(
         Column, or columns, of each role: ``dataset``, ``strategy``, ``score``, ``repeat``,
         ``fold``, ``source``, ``unused``; of ``last``, as an epoch, each run's last row counts.
         ``"rows"`` and ``"columns"`` say which way a wide table lies, and ``table`` is the number
-        or heading of one of several tables, or ``"all"``.
+        or heading of one of several tables, a heading above some, or ``"all"``.
     trust : bool, default False
         Whether a pickle may be read, which can run code of its maker.
 
@@ -232,10 +226,9 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     shown.sort(key=lambda n: not (n == largest[0] and n in many and not {*many} & wanted))
     chooses = [(asked.with_columns(table=str(n)), readable[n]) for n in shown[:3]]
     parts = _of_headings(grids, ones or readable, asked)
-    chooses[:0] = parts
     with suppress(AnalysisError):
         words = asked.with_columns(table=_ALL)
-        chooses[:0] = [] if parts else [(words, _of_all(grids, ones, words))]
+        chooses[:0] = parts or [(words, _of_all(grids, ones, words))]
     more = [x for n in answers if n in doubted or not chooses for x in answers[n]]
     answered = [*chooses, *more][:_ANSWERS]
     shown_too = {int(x.table) for x, _ in answered if x.table.isdigit()}

@@ -31,12 +31,7 @@ from mlaut.analysis.importers.grids.forms.nested import grid_of_object, named_ro
 from mlaut.analysis.importers.grids.forms.result_folders import tables_of_folder
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, NOTEBOOK, PICKLES, TEXTS
-from mlaut.files_io.safe_files.plain_files import (
-    MOST_JSON,
-    check_plain,
-    read_plain,
-    strict_json,
-)
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_plain, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table
 from mlaut.optional import need
 

@@ -25,18 +25,11 @@ def framed_all(tables: Iterable[Printed]) -> list[Grid]:
     sized = [x for x in sized if len(x.rows) > 1 and max(map(len, x.rows)) > 1]
     names = [plain(x.name) for x in sized]
     corners = [plain(x.rows[0][0]) for x in sized]  # which may tell tables of one heading apart
-    twins = [
-        names.count(name) > 1 and corners.count(x) == 1
-        for name, x in zip(names, corners, strict=True)
-    ]
-    names = [
-        f"{n}: {x}".strip(": ") if twin else n
-        for n, x, twin in zip(names, corners, twins, strict=True)
-    ]
-    return [
-        Grid(name, framed(_with_corner(x.rows)), above=tuple(map(plain, x.above)))
-        for name, x in zip(names, sized, strict=True)
-    ]
+    pairs = zip(names, corners, strict=True)
+    twins = [names.count(name) > 1 and corners.count(corner) == 1 for name, corner in pairs]
+    each = zip(sized, names, corners, twins, strict=True)
+    called = [(x, f"{n}: {c}".strip(": ") if twin else n) for x, n, c, twin in each]
+    return [Grid(n, framed(_with_corner(x.rows)), above=(*map(plain, x.above),)) for x, n in called]
 
 
 def separated(text: str) -> Rows:

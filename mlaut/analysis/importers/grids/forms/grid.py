@@ -8,10 +8,7 @@ import pandas as pd
 from mlaut.analysis.importers.grids.names import role_of
 from mlaut.errors import DataError
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
-from mlaut.files_io.safe_files.plain_files import (
-    MOST_JSON,
-    read_text,
-)
+from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text
 from mlaut.files_io.tables.tables import ending_of
 
 FILE = "file"  # column with the names of the files of a folder

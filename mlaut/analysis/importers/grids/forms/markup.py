@@ -83,8 +83,7 @@ def _level_of(line: str) -> int:
 
 def _short(line: str) -> str:
     """Return the words of a line that may name a table, as an item of a list, but no sentence."""
-    bare = _BEGINS.match(line)
-    text = bare[1].strip("*: ") if bare else ""
+    text = bare[1].strip("*: ") if (bare := _BEGINS.match(line)) else ""
     return "" if len(line) >= _TITLE or _SENTENCE.search(text) else text
 
 
