@@ -83,7 +83,7 @@ lint: $(VENV)/linted  ## style, types, import contracts, and what nothing uses
 	if [ -x $(BIN)/hadolint ]; then $(BIN)/hadolint Dockerfile; fi
 
 docs: $(VENV)/documented  ## the site, in docs/_build/html
-	$(BIN)/python -m sphinx -q -W --keep-going $(SPHINX_FLAGS) -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto $(SPHINX_FLAGS) -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 bench: $(VENV)/tested  ## the measurements in benchmarks/

@@ -1,10 +1,15 @@
 """Settings of the documentation site; `make docs` builds it."""
 
 import importlib
+import logging
 import runpy
 import shutil
 from pathlib import Path
 from typing import Any
+
+from jupyter_cache import get_cache
+from jupyter_cache.executors import load_executor
+from sphinx.errors import ExtensionError
 
 import mlaut
 
@@ -31,6 +36,7 @@ html_extra_path = ["../llms.txt"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE / "_build" / ".jupyter_cache")
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_output_stderr = "error"
@@ -115,6 +121,24 @@ def copy_examples(folder: Path) -> None:
             shutil.copyfile(source, target)
 
 
+def run_notebooks(folder: Path) -> None:
+    """Run the notebooks that the cache has not yet, on all cores; Sphinx would do one at a time.
+
+    Sphinx itself runs those that go on with what another one has left.
+    """
+    cache, paths = get_cache(nb_execution_cache_path), sorted(folder.glob("*.ipynb"))
+    ahead = [str(path) for path in paths if "%run" not in path.read_text(encoding="utf-8")]
+    for path in ahead:
+        cache.add_nb_to_project(path)
+    logger = logging.getLogger("notebooks")
+    logger.setLevel(logging.WARNING)  # else all that processes do is told
+    runs = load_executor("local-parallel", cache, logger)
+    runs.run_and_cache(filter_uris=ahead, timeout=nb_execution_timeout)
+    failed = [one for one in cache.list_project_records(ahead) if one.traceback]
+    if failed:
+        raise ExtensionError("\n".join(f"{one.uri}: {one.traceback}" for one in failed))
+
+
 def tool(name: str) -> dict[str, Any]:
     """Return the functions of a script in tools/."""
     return runpy.run_path(str(HERE.parent / "tools" / f"{name}.py"))
@@ -148,12 +172,13 @@ def _write(path: Path, text: str) -> None:
 
 
 def setup(app: Any) -> None:
-    """Write the gallery of reports beside the pages."""
+    """Run the notebooks before the pages are read, and write the gallery of reports beside them."""
 
     def write_reports(app: Any, error: Exception | None) -> None:
         if error is None and app.builder.name == "html":
             tool("report_gallery")["write_reports"](Path(app.outdir) / "reports")
 
+    app.connect("builder-inited", lambda _: run_notebooks(HERE / "examples"))
     app.connect("build-finished", write_reports)
 
 
