@@ -370,4 +370,5 @@ def test_an_answer_keeps_the_score_of_the_question(tmp_path):
     names = {"Embedding strategy": [*"pppqqq"], "Model": [*"aabbaa"], "Rate": [*"rssrrs"]}
     steps = {"Best AUC": ALPHA, "Step10_AUC": BETA, "Step20_AUC": ALPHA}
     table = pd.DataFrame({**names, "Head": [*"uuvuvv"], "Tuning": [*"kllkkk"], **steps})
-    assert "score=Best AUC" in refused(tmp_path, table, "auc")
+    asked = refused(tmp_path, table, "auc", columns={"dataset": "Head"})
+    assert "score=Best AUC" in asked

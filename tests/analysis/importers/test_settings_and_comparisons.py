@@ -222,14 +222,18 @@ def crossed(**levels):
 
 def test_settings_go_to_the_key_whose_cells_they_fill(tmp_path):
     table = crossed(dataset=["d1", "d2"], clf=["c1", "c2"], method=["none", "sfs", "sbs"])
-    each = [table.assign(by=by)[(table["method"] == "none") == (by == "-")] for by in "-af"]
-    asked = refused(tmp_path, pd.concat(each, ignore_index=True))
+    each = [table.assign(by=by)[(table["method"] == "none") == (by == "n")] for by in "naf"]
+    table = pd.concat(each, ignore_index=True)
+    asked = refused(tmp_path, table)
     ways = [x.partition("--columns ")[2] for x in asked.split("; or mlaut")]
     assert ways == [
         "dataset=dataset+clf,strategy=method+by",
         "dataset=dataset,strategy=method+clf+by",
         "dataset=dataset+clf+by,strategy=method",
     ]
+    results = read(tmp_path, table.replace({"by": {"n": "-"}}))  # no value of a setting
+    assert results.strategies[:3] == ("none c1", "none c2", "sfs c1 a")
+    assert "--columns dataset=dataset+clf,strategy=method+by" in results.how_read
 
 
 def test_a_setting_is_no_dataset_where_one_is_named(tmp_path):
@@ -502,3 +506,49 @@ def test_the_one_table_of_several_that_has_the_metric_is_read(tmp_path):
         results = read_results(path, metric, greater_is_better=True)
         assert len(results.strategies) == 2
         assert f"tables of the file other than '{name}'" in results.how_read
+
+
+def test_columns_that_may_name_strategies_are_offered_together_and_each_alone(tmp_path):
+    rows = [(d, n, i) for d in ("iris", "wine") for n in ("minmax", "z") for i in ("pp", "maxmin")]
+    table = pd.DataFrame(rows, columns=["Dataset", "Normalization", "Initialization"])
+    asked = refused(tmp_path, table.assign(acc=np.linspace(0.5, 0.9, 8)))
+    assert "--columns strategy=Normalization+Initialization;" in asked
+    assert "--columns dataset=Dataset+Initialization,strategy=Normalization;" in asked
+    assert asked.endswith("--columns dataset=Dataset+Normalization,strategy=Initialization")
+
+
+def test_texts_that_tell_rows_of_one_name_apart_are_offered(tmp_path):
+    names = [("pooled", "xgb"), ("pooled", "gnn"), ("near", "xgb"), ("near", "svr")]
+    rows = [(test, *name) for test in ("loto", "dfp") for name in names]
+    table = pd.DataFrame(rows, columns=["table", "group", "method"])
+    table = table.assign(rmse_2017=np.linspace(3, 4, 8), rmse_2018=np.linspace(4, 5, 8)[::-1])
+    asked = refused(tmp_path, table, "rmse")
+    assert "`method` names several rows, which `table` + `group` tell apart" in asked
+    assert "strategy=method+table+group" in asked
+    assert "dataset=table,strategy=method+group,score=rmse_2017" in asked
+    one = refused(tmp_path, table[:4].drop(columns="table"), "rmse")
+    assert "which `group` tells apart: " in one
+    assert "strategy=method+group" in one
+
+
+@pytest.mark.parametrize("none", ["-", "n/a", "none", ""])
+@pytest.mark.parametrize("city", [False, True])
+def test_what_does_not_apply_to_some_strategies_is_a_setting_of_the_others(none, city, tmp_path):
+    names = [("fixed", none), ("random", none), ("dqn", "queue"), ("dqn", "wait")]
+    rows = [(*name, c, s) for name in names for c in ("x", "y") for s in range(3)]
+    table = pd.DataFrame(rows, columns=["algo", "reward", "city", "seed"])
+    table = table.assign(delay=np.linspace(0, 1, 24))[lambda x: x["city"].eq("x") | city]
+    results = read(tmp_path, table, "delay", greater_is_better=False)
+    assert results.strategies == ("fixed", "random", "dqn queue", "dqn wait")
+    assert results.datasets == (("x", "y") if city else ("this dataset",))
+    assert not results.scores.isna().to_numpy().any()
+
+
+def test_settings_that_do_not_apply_name_rows_of_a_wide_table_and_are_no_unnamed_datasets(tmp_path):
+    names = {"algo": ["fixed", "random", "dqn", "dqn"], "reward": ["-", "-", "queue", "wait"]}
+    table = pd.DataFrame({**names, "x": [0.1, 0.2, 0.3, 0.6], "y": [0.3, 0.4, 0.5, 0.6]})
+    results = read(tmp_path, table, "delay", greater_is_better=False)
+    assert results.strategies == ("fixed", "random", "dqn queue", "dqn wait")
+    runs = pd.concat([table.assign(seed=s) for s in range(2)]).rename(columns={"algo": "thing"})
+    asked = refused(tmp_path, runs.drop(columns="y"), "x", greater_is_better=False)
+    assert "strategy=thing+reward" in asked

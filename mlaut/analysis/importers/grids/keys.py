@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.analysis.importers.grids.cells import WORDS
+from mlaut.analysis.importers.grids.cells import WORDS, Column
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.names import (
     DURING,
@@ -33,6 +33,8 @@ _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path 
 _NUMBERED = re.compile(r"\D*\d+").fullmatch  # the name of a run that only counts
 _PLACES = re.compile(r"rank|win|tie|loss|std|dev", re.I)  # in names of averages, no scores
 _FEWEST = 2  # sources
+_LONGEST = 60  # letters of a setting
+_NOT_APPLICABLE = {x for x in WORDS["no_result"] if not re.fullmatch("[a-z]", x)}
 _OWN = 0.8  # share of rows with a text of their own
 
 
@@ -56,6 +58,8 @@ def keys_of(g: Sheet) -> Keys:
             g.roles[name] = "strategy"
     dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
     repeat, fold = g.named("repeat"), g.named("fold")
+    if strategy:
+        strategy += _settings(g, [*dataset, *strategy], strategy, [*repeat, *fold])
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] == ""]
     texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]
@@ -179,6 +183,32 @@ def _named(g: Sheet, role: str) -> list[str]:
     return [best]
 
 
+def _settings(g: Sheet, keys: list[str], strategy: list[str], levels: list[str]) -> list[str]:
+    """Return the columns of settings that some strategies have, if these tell rows apart.
+
+    Others have a word for none there in all of their rows, which is no part of their names.
+    """
+    texts = [x for x in g.named("", "source") if not g.columns[x].is_number]
+    texts = [x for x in texts if x != g.asked.clusters and g.n_of(x) <= _OWN * g.n]
+    texts = [x for x in texts if max(map(len, g.columns[x].coded[1])) < _LONGEST]
+    none = {x: found for x in texts if (found := not_applicable(g, strategy, x)).any()}
+    keys = [*keys, *(x for x in texts if x not in none)]
+    some = [x for x in none if not g.fixes(keys, x)]
+    if not some or g.is_key([*keys, *(x for x in levels if g.n_of(x) < g.n)]):
+        return []
+    for x in (some := g.least(some, keys)):
+        g.columns[x] = Column(x, texts=np.where(none[x], "", g.columns[x].labels()))
+        g.roles[x] = "strategy"
+    return some
+
+
+def not_applicable(g: Sheet, strategy: Sequence[str], name: str) -> np.ndarray:
+    """Return which rows have a word for none, if all rows of their strategies do, not of others."""
+    of, labels = g.label(strategy), g.columns[name].labels()
+    none = np.array([x.lower() in _NOT_APPLICABLE for x in labels])
+    return none & (len({*labels[none]}) == 1 and not {*of[none]} & {*of[~none]})
+
+
 def is_prose(g: Sheet, name: str) -> bool:
     """Return whether a column has sentences, or paths, of which most rows have their own."""
     if g.n_of(name) <= _OWN * g.n:
@@ -202,7 +232,8 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         bare = bare or [x for x, names in levels.items() if word_of(wanted) in names]
         if len(bare) == 1:
             return bare
-        same = [x for x in numbers if g.roles[x] not in least and _is_of(x, wanted)]
+        each = {x: (x, MEAN.sub("", x)) for x in numbers if g.roles[x] not in least}
+        same = [x for x, names in each.items() if any(same_metric(y, wanted) for y in names)]
         for part in ("test", "", "val", "train"):
             if found := [x for x in same if part_of(x) == part]:
                 return _one_of(g, found, wanted)
@@ -232,11 +263,7 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         means = [x for x in numbers if word_of(x) in MEANS and not (left or others or losses)]
         if len(found := over or means) == 1:  # over runs, or of pandas, beside std and count
             return found
-        if others and not left and not losses:
-            return []
-        return (
-            losses[:1] if losses and not others else (left if len(left) == 1 and not others else [])
-        )
+        return [] if others else losses[:1] or left * (len(left) == 1)
     known = [x for x in usual if usual[x] is not None and part_of(x) not in ("val", "train")]
     tested = [x for x in known if part_of(x) == "test"]
     known = tested or known or [x for x in usual if usual[x] is not None]
@@ -248,17 +275,11 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     return general[:1]
 
 
-def _is_of(name: str, metric: str) -> bool:
-    """Return whether a name is that of a metric, or of its mean."""
-    return same_metric(name, metric) or same_metric(MEAN.sub("", name), metric)
-
-
 def _one_of(g: Sheet, found: list[str], wanted: str) -> list[str]:
     if len(found) == 1:
         return found
-    plain_ones = [
-        x for x in found if re.sub(r"\W|_", "", x.lower()) == re.sub(r"\W|_", "", wanted.lower())
-    ]
+    short = {x: re.sub(r"\W|_", "", x.lower()) for x in (*found, wanted)}
+    plain_ones = [x for x in found if short[x] == short[wanted]]
     averaged = [x for x in found if {*word_of(x).split("_")} & {*MEANS}]
     if len(averaged) == 1 and len({_STATISTIC.sub("", word_of(x)) for x in found}) == 1:
         plain_ones = averaged  # beside the median of the same runs

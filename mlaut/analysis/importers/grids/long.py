@@ -10,7 +10,7 @@ import pandas as pd
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE
-from mlaut.analysis.importers.grids.keys import Keys, is_prose, sources_by_dataset
+from mlaut.analysis.importers.grids.keys import Keys, is_prose, not_applicable, sources_by_dataset
 from mlaut.analysis.importers.grids.names import (
     DURING,
     is_summary,
@@ -63,6 +63,8 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
         dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
         _without_summaries(g, [] if keys.dataset else dataset, [])
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
+    if len(keys.strategy) > 1 and not g.asked.columns.get("strategy"):  # with settings
+        strategy.sort(key=lambda x: (x != keys.strategy[0], [*g.columns].index(x)))
     for key, other in ((dataset, strategy), (strategy, dataset)):
         sparse = not (keys.dataset or g.asked.chosen) and g.n_of(*key) > _SPARSE * g.n
         if (sparse or g.n_of(*key) == g.n) and g.n > 2 and g.n_of(*other) > 1:
@@ -203,7 +205,11 @@ def _other_key(
                 keyed_by = keyed_by or [[*known, *g.least(left, known)]] * every
                 raise g.refuse(text, *({"strategy": x} for x in keyed_by))
             need, role = ("strategies", "strategy") if dataset else ("datasets", "dataset")
-            ways = [{role: x} for x in (keyed or free)[:3]]
+            ways: list[Way] = [{role: x} for x in (keyed or free)[:3]]
+            needed = g.least(free, known)
+            if not keyed and len(needed) > 1:  # together, or the rest is of the other side
+                rest = {x: [*known, *(y for y in needed if y != x)] for x in needed[:3]}
+                ways = [{role: needed}, *({side: rest[x], role: x} for x in rest)]
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
         names = [x for x in g.columns if x in (*strategy, *found)]
@@ -251,6 +257,7 @@ def _other_key(
     if liked[one] == "strategy" or liked[two] == "dataset":
         one, two = two, one
     sure = any(liked.values()) and liked[one] != "strategy" and liked[two] != "dataset"
+    sure &= not not_applicable(g, [two], one).any()  # else a setting, perhaps
     sides: list[Way] = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
     sides.append({"strategy": [one, two]})
     text = f"it is unclear which of `{one}` and `{two}` names the datasets"

@@ -46,6 +46,7 @@ from mlaut.markup import counted
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
 _LAST_ROWS = 3  # without a name, from which they are no averages
 _ROWS = 5  # from which the best of the others in each is no accident
+_CROSSED = 0.5  # share of the cells with a row, from which a column may name datasets
 _COMPARED = 12  # columns of which one may be the ratio
 _DIFFER = "no column names its rows: if they differ by "
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
@@ -290,10 +291,20 @@ def _finer(
     sets = [[*rows, *c] for n in (1, 2, 3) for c in combinations(texts[:6], n)]
     if found := [c for c in sets if g.is_key([*c, *more])]:
         return found[0]
-    if apart := [x for x in whole if g.is_key([*rows, x, *more])][:1]:
-        ways = [{kind: [*rows, *apart]}, {kind: rows, "repeat": apart}]
-        ways += [{"strategy": rows, "dataset": apart}] * (kind == "strategy")
-        raise g.refuse(f"{quoted(rows)} names several rows, which `{apart[0]}` tells apart", *ways)
+    names = [x for x in g.columns if x not in (*rows, *more) and not g.columns[x].is_number]
+    if role_of(rows[0]) != kind and g.is_key([*names, *more]):  # they may name the rows alone
+        names = []
+    each = [*([x] for x in whole), sorted(names, key=lambda x: g.n_of(x))]  # as of sources
+    if apart := next((x for x in each if x and g.is_key([*rows, *x, *more])), []):
+        apart = g.least(apart, [*rows, *more])
+        runs = apart[0] in whole or 2 * g.n_of(*rows, *more) <= g.n
+        ways: list[Way] = [{kind: [*rows, *apart]}, *[{kind: rows, "repeat": apart}] * runs]
+        for x in apart if kind == "strategy" else ():
+            several = [*rows, *(y for y in apart if y != x)]
+            crossed = g.n >= _CROSSED * g.n_of(*several) * g.n_of(x)
+            ways += [{"dataset": x, "strategy": several}] * crossed
+        tell = f"tell{'s' * (len(apart) == 1)} apart"
+        raise g.refuse(f"{quoted(rows)} names several rows, which {quoted(apart)} {tell}", *ways)
     return rows
 
 
@@ -556,17 +567,13 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str, rows: list[str]
     ends = any(x and same_metric(x, g.metric) for x in last.values())  # then others' ends tell too
     each = {x: m for x in columns if (m := measure_in(x) or last[x] * ends)}
     shared = any(same_metric(m, g.metric) for m in each.values())
-    against = {x for x, m in each.items() if {_greater(m), _greater(g.metric)} == {0, 1}}
+    greater = {m: getattr(usual_name(m), "greater", None) for m in (*each.values(), g.metric)}
+    against = {x for x, m in each.items() if {greater[m], greater[g.metric]} == {0, 1}}
     other = {x for x, m in each.items() if shared and not same_metric(m, g.metric)}
     if odd := [x for x in each if x in against | other]:
         own = [x for x in each if x not in odd]
         way: Way = {"strategy": rows, "score": own} if own else {"unused": odd}
         raise g.refuse(f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", way)
-
-
-def _greater(name: str) -> bool | None:
-    usual = usual_name(name)
-    return usual.greater if usual else None
 
 
 def _is_among(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
