@@ -552,3 +552,11 @@ def test_settings_that_do_not_apply_name_rows_of_a_wide_table_and_are_no_unnamed
     runs = pd.concat([table.assign(seed=s) for s in range(2)]).rename(columns={"algo": "thing"})
     asked = refused(tmp_path, runs.drop(columns="y"), "x", greater_is_better=False)
     assert "strategy=thing+reward" in asked
+
+
+def test_a_column_with_empty_cells_is_not_offered_as_datasets(tmp_path):
+    names = [(d, s, a) for a in ("rf", "svm") for d in ("2d", "rdk") for s in ("none", "top")]
+    table = pd.DataFrame([*names, (None, None, "cnn")], columns=["desc", "feature", "algorithm"])
+    results = read(tmp_path, table.assign(acc=np.linspace(0.5, 0.9, 9)))
+    assert len(results.strategies) == 9
+    assert "Another reading" not in results.how_read

@@ -58,8 +58,7 @@ def keys_of(g: Sheet) -> Keys:
             g.roles[name] = "strategy"
     dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
     repeat, fold = g.named("repeat"), g.named("fold")
-    if strategy:
-        strategy += _settings(g, [*dataset, *strategy], strategy, [*repeat, *fold])
+    strategy += _settings(g, [*dataset, *strategy], strategy, [*repeat, *fold])
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] == ""]
     texts += [x for x in g.columns if g.roles[x] == "source" and not g.columns[x].is_number]
     numbers = [x for x in g.columns if g.columns[x].is_number and x not in (*dataset, *strategy)]

@@ -224,7 +224,8 @@ def _other_key(
             text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
             free = [x for x in g.named("") if x not in names and not g.columns[x].is_number]
             crossed = [x for x in free if g.n == g.n_of(x) * g.n_of(*found) == g.n_of(x, *found)]
-            known_as: list[Way] = [{"strategy": names}, {"dataset": found}]
+            everywhere = all(g.columns[found[0]].coded[1])  # a name
+            known_as: list[Way] = [{"strategy": names}, *[{"dataset": found}] * everywhere]
             known_as += [{"dataset": found, "strategy": x} for x in crossed]  # of another name
             g.choose(text, known_as if key else known_as[::-1], sure=key)
             return [], names
