@@ -46,6 +46,7 @@ from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Re
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError, MlautError, nearest, some_of
 from mlaut.markup import counted
 
@@ -307,7 +308,7 @@ def _tried(
             failed[number] = said.partition(": mlaut report")[0]
     if not readable and not answers and below:
         return _tried(grids, asked, wanted, below=False)
-    if not readable and not answers:  # those of other metrics
+    if not (readable or answers or wanted):  # those of other metrics
         answers = {number: found for number, found in others.items() if found}
     return readable, answers, failed
 
@@ -366,6 +367,8 @@ def _names(grid: Grid, metric: str, exact: bool = False) -> bool:
     columns = [str(x) for name in grid.table for x in np.atleast_1d(np.array(name))]
     named = [x for x in columns if grid.table.columns.nlevels == 1 and role_of(x) == "metric"]
     cells = [str(y) for x in named for y in grid.table[x].unique()]
+    first = [plain(x) for x in grid.table.iloc[:, 0].dropna().astype(str)]
+    cells += first if sum(usual_name(x) is not None for x in first) > 1 else []
     lines = [y for x in grid.above if OF_MEASURE.match(x) for y in measures_of(x)]
     texts = [grid.name, *heading, *columns, *cells, *lines]
     if exact:

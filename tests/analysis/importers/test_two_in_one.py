@@ -124,3 +124,13 @@ def test_numbers_in_front_may_name_datasets(tmp_path):
         read_results(tmp_path / "t.csv", "fidelity", greater_is_better=True)
     first = next(iter(raised.value.readings.values()))
     assert first.datasets == ("2", "4", "8")
+
+
+def test_no_other_metric_is_offered_for_a_table_of_the_metric_that_cannot_be_read(tmp_path):
+    speed = "## Speed\n\n| Dataset | FB15k | wn18 |\n|---|---|---|\n| TIME | 9 h | 4 h |\n"
+    speed += "| STEPS | 150 | 80 |\n\n"
+    scores = "## Results of RotatE\n\n| Dataset | FB15k | wn18 |\n|---|---|---|\n"
+    (tmp_path / "t.md").write_text(f"{speed}{scores}| MRR | .79 | .95 |\n| MR | 42 | 300 |\n")
+    with pytest.raises(QuestionError, match="2 tables") as raised:
+        read_results(tmp_path / "t.md", "mrr")
+    assert not raised.value.ways
