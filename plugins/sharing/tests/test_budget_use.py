@@ -1,12 +1,9 @@
 """Tests of what searches used of their budgets, and of whether these were kept."""
 
-import numpy as np
 import pytest
 
 from mlaut import Study
 from mlaut.analysis import budget_use
-from mlaut.analysis.results.search_traces import _kept
-from mlaut.records import Trace
 
 NAMES = ["K_Neighbours", "LogisticRegression", "GaussianNaiveBayes"]
 
@@ -23,13 +20,6 @@ def study(tmp_path_factory):
     return study
 
 
-def test_a_study_without_searches_used_no_budget(tmp_path):
-    study = Study(tmp_path / "study.h5")
-    study.add_datasets("starter/iris")
-    study.run("GaussianNaiveBayes", engine="inline", verbose=0)
-    assert budget_use(study.path).empty
-
-
 def test_where_a_budget_was_not_kept_is_said(study):
     table = budget_use(study.path)
     assert table["kept"].to_dict() == {
@@ -38,23 +28,3 @@ def test_where_a_budget_was_not_kept_is_said(study):
     }
     assert table["candidates"].to_dict() == {"K_Neighbours": 20, "LogisticRegression": 13}
     assert set(table["search"]) == {"random"}
-
-
-@pytest.mark.parametrize(
-    ("allowed", "spent", "kept"),
-    [
-        ({}, [{}], "no budget"),
-        ({"evaluations": 20.0}, [{"evaluations": 20.0}, {"evaluations": 12.0}], "yes"),
-        ({"evaluations": 20.0}, [{"evaluations": 13.0}], "less: no more candidates"),
-        ({"cpu": 1.0}, [{"cpu": 1.3, "wall": 9.0}, {"cpu": 0.9}], "1 of 2 cells used more"),
-        ({"wall": 1.0}, [{"cpu": 0.2, "wall": 1.05}], "yes"),
-        ({"cpu": 9.0}, [{"cpu": 0.5}], "less: no more candidates"),
-    ],
-)
-def test_words_on_a_budget(allowed, spent, kept):
-    one = np.ones(1)
-    traces = [
-        Trace("random", ({},), one[:, None], one, one, one, allowed=allowed, spent=used)
-        for used in spent
-    ]
-    assert _kept(traces)[1] == kept
