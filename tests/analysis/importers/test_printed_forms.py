@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mlaut.analysis.importers.any_table import read_results
+from mlaut.analysis.importers.grids.sheet import QuestionError
 from mlaut.errors import AnalysisError
 from tests.analysis.small_tables import read, refused
 
@@ -347,3 +348,52 @@ def test_arrows_of_latex_are_no_part_of_a_name_and_its_cross_is_no_result(tmp_pa
     assert results.scores.loc["this dataset"].to_dict() == {"ours": 0.9, "base": 0.8}
     assert "`AP` as it stands" in results.how_read
     assert "not used: 1 row without `AP`, `AF`" in results.how_read
+
+
+def test_heads_and_feet_of_further_pages_are_no_rows(tmp_path):
+    head = "Model & MAPE \\\\\n\\midrule\n"
+    text = f"""\\begin{{longtable}}{{lr}}
+    \\caption{{Results}} \\label{{tab:all}} \\\\
+    {head}\\endfirsthead
+    \\caption[]{{Results}} \\\\
+    {head}\\endhead
+    \\multicolumn{{2}}{{r}}{{Continued on next page}} \\\\
+    \\endfoot
+    \\bottomrule
+    \\endlastfoot
+    SVR & 0.32 \\\\
+    Ridge & 0.41 \\\\
+    \\end{{longtable}}"""
+    (tmp_path / "t.tex").write_text(text)
+    read = read_results(tmp_path / "t.tex", "mape")
+    assert read.scores.iloc[0].to_dict() == {"SVR": 0.32, "Ridge": 0.41}
+    assert "not used" not in read.how_read
+
+
+def test_titles_across_a_table_tell_datasets_apart(tmp_path):
+    rows = "PSO & {}1 & 2 \\\\\nGA & {}3 & 1 \\\\\n"
+    blocks = [f"\\multicolumn{{3}}{{c}}{{D = {d}}} \\\\\n{rows.format(d, d)}" for d in (30, 50)]
+    text = "\\begin{tabular}{lrr}\nAlgorithm & Ackley & Sphere \\\\\n" + "".join(blocks)
+    (tmp_path / "t.tex").write_text(text + "\\end{tabular}")
+    read = read_results(tmp_path / "t.tex", "fitness", greater_is_better=False)
+    assert read.strategies == ("PSO", "GA")
+    assert read.datasets == (
+        "D = 30: Ackley", "D = 30: Sphere", "D = 50: Ackley", "D = 50: Sphere",
+    )  # fmt: skip
+    assert read.scores["GA"].tolist() == [303, 1, 503, 1]
+
+
+def test_rows_of_a_folder_are_numbered_in_each_file_and_folds_may_name_datasets(tmp_path):
+    for file, score in (("10K", 0.7), ("100K", 0.8)):
+        rows = [f"{i},{name},{score},{score}" for i, name in enumerate(["ACSF1", "Adiac", "Beef"])]
+        (tmp_path / f"{file}.csv").write_text("\n".join([",folds:,0,1", *rows]))
+    with pytest.raises(QuestionError) as raised:
+        read_results(tmp_path, "accuracy")
+    first = next(iter(raised.value.readings.values()))
+    assert (len(first.strategies), len(first.datasets)) == (2, 3)
+
+
+def test_a_sheet_without_names_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("Bath,910,18560\nBelfast,1700,62617\nBristol,1569,47522\n")
+    with pytest.raises(AnalysisError, match="its first line has values"):
+        read_results(tmp_path / "t.csv", "best", greater_is_better=False)

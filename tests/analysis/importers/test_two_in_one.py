@@ -134,3 +134,11 @@ def test_no_other_metric_is_offered_for_a_table_of_the_metric_that_cannot_be_rea
     with pytest.raises(QuestionError, match="2 tables") as raised:
         read_results(tmp_path / "t.md", "mrr")
     assert not raised.value.ways
+
+
+def test_metrics_of_other_sizes_are_no_strategies(tmp_path):
+    rows = ["Dataset,Hits@1,Hits@5,Hits@50", "u,.00001,.0001,.64", "v,.00001,.0002,.65"]
+    (tmp_path / "t.csv").write_text("\n".join([*rows, "w,.00002,.0001,.7"]))
+    with pytest.raises(QuestionError, match="are metrics of one strategy") as raised:
+        read_results(tmp_path / "t.csv", "mrr")
+    assert not raised.value.ways

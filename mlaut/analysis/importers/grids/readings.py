@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.forms.grid import Grid
+from mlaut.analysis.importers.grids.forms.grid import FILE, Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import (
@@ -119,7 +119,8 @@ def _drop_index(g: Sheet) -> None:
         named = word_of(name) in ("unnamed", "index", "level_0", "#", "no.", "unnamed:_0")
         if named and (numbers := g.columns[name].values) is not None:
             steps = np.diff(numbers)  # of rows that were chosen, in front of names
-            if numbers[0] in (0, 1) and (steps == 1).all():
+            again = (numbers[1:] == numbers[0]) & (FILE in g.columns)
+            if numbers[0] in (0, 1) and ((steps == 1) | again).all():
                 del g.columns[name]
             elif at == 0 and texts and ((steps > 0) & (steps % 1 == 0)).all():
                 g.drop([name])

@@ -36,6 +36,7 @@ _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
 _MANY = 4  # columns that differ in their last word
+_LIKE = 10  # times, within which a number is like others
 _EXAMPLES, _EXAMPLE = 3, 20  # cells of each column that a question shows, and their letters
 _OPTIONS: ContextVar[Sequence[str]] = ContextVar("options", default=())
 
@@ -228,6 +229,7 @@ class Sheet:
         first = [x for x in names if re.search(r"(?<![\w.])-?\d+\.\d{4,}", x)]
         heads = table.head(_LOOKED_AT).to_numpy().T
         first += [x for x, cells in zip(names, heads, strict=True) if x in map(str, cells)]
+        first += _among_cells(table, names)
         if len(first) > 1:
             raise AnalysisError(
                 f"{self.where}: its first line has values ({first[-1]}): name the columns in it"
@@ -387,8 +389,8 @@ class Sheet:
         texts = role == "fold" and not column.is_number
         if texts and {*map(part_in, column.coded[1])} <= {*PARTS, ""}:
             return "part"
-        if texts and not any(re.search(r"\d", x) for x in column.coded[1]):
-            return ""  # as random and time, of which a split is no repeat
+        if texts and np.mean([bool(re.search(r"\d", x)) for x in column.coded[1]]) < 1 / 2:
+            return ""  # as random and time, of which a split is no repeat, or names of datasets
         return role
 
     def named(self, *roles: str) -> list[str]:
@@ -512,6 +514,19 @@ class Sheet:
                 taken = "not used" + f": {why}" * bool(why)
             told[name] = f"{taken} ({examples}{', ...' * (len(each) > _EXAMPLES)})"
         return told
+
+
+def _among_cells(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Return the names of all columns but the first, if they are whole numbers as those below."""
+    found = []
+    for i, name in enumerate(names[1:], 1):
+        cells = pd.to_numeric(table.iloc[:, i], errors="coerce").dropna()
+        number = float(name) if name.isdigit() and not 1900 <= int(name) <= 2100 else 0
+        near = not cells.empty and cells.min() / _LIKE <= number <= _LIKE * cells.max()
+        if not number or not near or (cells % 1 != 0).any():
+            return []
+        found.append(name)
+    return found
 
 
 def _spare_twins(table: pd.DataFrame, names: Sequence[str]) -> dict[int, str]:

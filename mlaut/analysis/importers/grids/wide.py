@@ -474,7 +474,7 @@ def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> li
         raise g.refuse(f"{has}, and {inside}", {"unused": apart})
     for name, why in odd.items():
         g.drop([name], why)
-    if unclear:
+    if unclear and not all(map(is_metric, numbers)):
         noun = "strategies" if kind == "dataset" else "datasets"
         text = f"{quoted([*unclear])} may be no {noun} ({next(iter(unclear.values()))})"
         left = [x for x in numbers if x in g.columns]

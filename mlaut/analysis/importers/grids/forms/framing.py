@@ -4,7 +4,7 @@ import csv
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import pairwise, product
 
 import pandas as pd
 
@@ -21,7 +21,8 @@ _TITLES = 2  # lines above a table
 
 def framed_all(tables: Iterable[Printed]) -> list[Grid]:
     """Return the tables with at least two rows, and those with one column only if there is none."""
-    sized = [x._replace(rows=[row for row in x.rows if any(row)]) for x in tables]
+    whole = (x._replace(rows=[row for row in x.rows if any(row)]) for x in tables)
+    sized = [part for x in whole for part in _by_titles(x)]
     sized = [x for x in sized if len(x.rows) > 1 and max(map(len, x.rows)) > 1]
     names = [plain(x.name) for x in sized]
     corners = [plain(x.rows[0][0]) for x in sized]  # which may tell tables of one heading apart
@@ -30,6 +31,19 @@ def framed_all(tables: Iterable[Printed]) -> list[Grid]:
     each = zip(sized, names, corners, twins, strict=True)
     called = [(x, f"{n}: {c}".strip(": ") if twin else n) for x, n, c, twin in each]
     return [Grid(n, framed(_with_corner(x.rows)), above=(*map(plain, x.above),)) for x, n in called]
+
+
+def _by_titles(table: Printed) -> list[Printed]:
+    """Return the parts of a table below titles across all columns, if they have the same rows."""
+    at = [i for i, row in enumerate(table.rows) if i and len(row) > 2 and len({*row}) == 1]
+    ends = pairwise([*at, len(table.rows)])
+    parts = [(table.rows[start][0], table.rows[start + 1 : end]) for start, end in ends]
+    names = {tuple(row[0] for row in rows) for _, rows in parts}
+    if len(parts) < 2 or len(names) > 1 or not all(rows for _, rows in parts):
+        return [table]
+    head = table.rows[: at[0]]
+    called = [f"{table.name}: {title}".removeprefix(": ") for title, _ in parts]
+    return [Printed(x, [*head, *rows]) for x, (_, rows) in zip(called, parts, strict=True)]
 
 
 def separated(text: str) -> Rows:

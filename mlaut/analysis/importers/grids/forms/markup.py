@@ -28,6 +28,11 @@ _SENTENCE = re.compile(
 )
 _BEGINS = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:\*\*)?(\w.*)")
 OF_MEASURE = re.compile(r"\W*(?:evaluation )?(?:metrics?|measures?)\W*(?::|\bis\b|\bare\b)", re.I)
+_OF_PAGES = re.compile(  # of a longtable: caption, and head and foot of further pages
+    r"(?s)\\caption(?:\[[^\]]*\])?\{(?:[^{}]|\{[^{}]*\})*\}(?:\s*\\label\{[^}]*\})?\s*\\\\"
+    r"(?=.*\\endhead)"
+)
+_FURTHER_PAGES = re.compile(r"(?s)\\end(?:first)?head(?:.*\\end(?:head|foot|lastfoot))?(?![a-z])")
 _FENCED = re.compile(r"(?ms)^ *(```|~~~)[^`\n]*\n.*?^ *\1 *$")  # code, perhaps with a table
 _HEADING = re.compile(r"(?:^|\n)\s*(?:#+\s*(.+)|\\(?:sub)*section\*?\{([^}]*)\})")
 
@@ -181,9 +186,9 @@ def latex_tables(text: str) -> Iterator[Printed]:
         caption = re.search(r"\\caption(?:\[[^\]]*\])?\{((?:[^{}]|\{[^{}]*\})*)\}", around[:20000])
         above = _HEADING.findall(text[: table.start()])
         heading = caption[1] if caption else next((a or b for a, b in above[-1:]), "")
-        body = _LINES.sub(
-            "", re.sub(r"^\s*(\[[^\]]*\])?(\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}", "", table[2])
-        )
+        body = _FURTHER_PAGES.sub("", _OF_PAGES.sub("", table[2], count=1), count=1)
+        body = re.sub(r"^\s*(\[[^\]]*\])?(\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}", "", body)
+        body = _LINES.sub("", body)
         rows = [_ampersands(row) for row in re.split(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline", body)]
         yield Printed(" ".join(heading.split()), [row for row in rows if any(row)])
 
