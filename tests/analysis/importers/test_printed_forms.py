@@ -397,3 +397,17 @@ def test_a_sheet_without_names_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("Bath,910,18560\nBelfast,1700,62617\nBristol,1569,47522\n")
     with pytest.raises(AnalysisError, match="its first line has values"):
         read_results(tmp_path / "t.csv", "best", greater_is_better=False)
+
+
+def test_columns_that_go_on_below_are_of_the_same_rows(tmp_path):
+    rows = [
+        "| Tools | HDFS | Spark |",
+        "|---|---|---|",
+        "| Drain | .9 | .8 |",
+        "| Spell | .7 | .6 |",
+    ]
+    more = ["| **Tools** | Linux | Mac |", "| Drain | .3 | .4 |", "| Spell | .5 | .1 |"]
+    (tmp_path / "t.md").write_text("\n".join([*rows, *(x.replace("**", "") for x in more)]))
+    read = read_results(tmp_path / "t.md", "accuracy")
+    assert read.datasets == ("HDFS", "Spark", "Linux", "Mac")
+    assert read.scores["Spell"].tolist() == [0.7, 0.6, 0.5, 0.1]

@@ -22,7 +22,7 @@ _TITLES = 2  # lines above a table
 def framed_all(tables: Iterable[Printed]) -> list[Grid]:
     """Return the tables with at least two rows, and those with one column only if there is none."""
     whole = (x._replace(rows=[row for row in x.rows if any(row)]) for x in tables)
-    sized = [part for x in whole for part in _by_titles(x)]
+    sized = [part for x in whole for part in _by_titles(_side_by_side(x))]
     sized = [x for x in sized if len(x.rows) > 1 and max(map(len, x.rows)) > 1]
     names = [plain(x.name) for x in sized]
     corners = [plain(x.rows[0][0]) for x in sized]  # which may tell tables of one heading apart
@@ -31,6 +31,20 @@ def framed_all(tables: Iterable[Printed]) -> list[Grid]:
     each = zip(sized, names, corners, twins, strict=True)
     called = [(x, f"{n}: {c}".strip(": ") if twin else n) for x, n, c, twin in each]
     return [Grid(n, framed(_with_corner(x.rows)), above=(*map(plain, x.above),)) for x, n in called]
+
+
+def _side_by_side(table: Printed) -> Printed:
+    """Return a table with the columns that a second row of names begins, for the same rows."""
+    rows = table.rows
+    again = [i for i, row in enumerate(rows) if i and row[0] and row[:1] == rows[0][:1]]
+    again = [i for i in again if not any(is_score(plain(x)) for x in rows[i][1:])]
+    parts = [rows[start:end] for start, end in pairwise([0, *again, len(rows)])]
+    names = {tuple(row[0] for row in part) for part in parts}
+    twice = len({*map(tuple, (part[0] for part in parts if part))}) < len(parts)
+    if len(parts) < 2 or len(names) > 1 or twice:
+        return table
+    each = zip(*parts, strict=True)
+    return table._replace(rows=[[x[0][0], *(cell for row in x for cell in row[1:])] for x in each])
 
 
 def _by_titles(table: Printed) -> list[Printed]:
