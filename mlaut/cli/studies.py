@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,8 +169,9 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
     "--columns",
     multiple=True,
     metavar="ROLE=COLUMN,...",
-    help="Columns of a table: dataset, strategy, score, repeat, fold, source, unused; several are "
-    "joined by '+'; 'rows' and 'columns' say which way it lies; table=2 (or its heading) chooses.",
+    help="Columns of a table: dataset, strategy, score, repeat, fold, source, unused; '+' joins "
+    "several, '*' stands for any letters; 'rows' and 'columns' say which way it lies; table=2 (or "
+    "its heading) chooses.",
 )
 @click.option("--trust", is_flag=True, help="Read a pickle, which can run code of its maker.")
 @click.option("--only", multiple=True, metavar="STRATEGY", help="Report on it (repeatable).")
@@ -278,7 +280,9 @@ def _chosen(question: "QuestionError", metrics: Sequence[str]) -> dict[str, Any]
     """Return the options that read a table in the way whose number a person enters, if any."""
     answers = list(zip(question.readings, question.ways, strict=True))
     text = f"\nNumber of the right reading, 1 to {len(answers)}, or 0 for none"
-    number = click.prompt(text, type=click.IntRange(0, len(answers)), default=0)
+    number = 0  # as at the end of the input
+    with suppress(click.Abort):
+        number = click.prompt(text, type=click.IntRange(0, len(answers)), default=0)
     if not number:
         return {}
     command, way = answers[number - 1]

@@ -93,7 +93,8 @@ def read_results(
         has texts.
     columns : mapping of str to str or sequence of str, optional
         Column, or columns, of each role: ``dataset``, ``strategy``, ``score``, ``repeat``,
-        ``fold``, ``source``, ``unused``; of ``last``, as an epoch, each run's last row counts.
+        ``fold``, ``source``, ``unused``; of ``last``, as an epoch, each run's last row counts. In a
+        name ``*`` stands for any letters.
         ``"rows"`` and ``"columns"`` say which way a wide table lies, and ``table`` is the number
         or heading of one of several tables, a heading above some, or ``"all"``.
     trust : bool, default False

@@ -10,6 +10,7 @@ _WORDS = beside(__file__)
 _PARTS: dict[str, str] = {x: part for part, text in _WORDS["parts"].items() for x in text.split()}
 _FILLERS, _UNITS = (_WORDS["fillers"][x].split() for x in ("of_names", "units"))
 _GREATER: dict[str, str] = _WORDS["greater"]  # of which more is better
+_OF_ONE_UNIT = ("seconds", "loss")  # time_ms counts in its unit, and loss_g is of a generator
 _NAMES: dict[str, str] = _GREATER | _WORDS["smaller"]
 _KNOWN = {name: name for name in _NAMES}
 _KNOWN |= {alias: name for name, text in _NAMES.items() for alias in text.split()}
@@ -48,6 +49,8 @@ def usual_name(name: str) -> UsualName | None:
     --------
     >>> usual_name("Test AUROC (%)"), usual_name("recall@20").metric, usual_name("forest")
     (UsualName(metric='roc_auc', greater=True, part='test'), 'recall@20', None)
+    >>> usual_name("rmse_ms").metric, usual_name("ndcg10").metric, usual_name("AP_m")
+    ('rmse', 'ndcg@10', None)
     >>> usual_name("val_loss").part, usual_name("neg_rmse").greater, usual_name("1 - accuracy")
     ('val', True, None)
     """
@@ -75,8 +78,8 @@ def usual_name(name: str) -> UsualName | None:
         for joined in ("_".join(candidate), "".join(candidate)):
             if joined in _KNOWN:
                 metric = _KNOWN[joined]
-                if candidate is measured and metric == "seconds":  # whose unit counts
-                    continue
+                if candidate is measured and (metric in _GREATER or metric in _OF_ONE_UNIT):
+                    continue  # AP_m is of objects of medium size
                 part = parts[0] if parts else "test" * whole.startswith("test_")
                 shown = ("neg_" if negative else "") + metric + (f"@{at[1]}" if at else "")
                 shown = "acc1" if shown == "accuracy@1" else shown

@@ -104,7 +104,7 @@ def test_groups_of_columns_may_be_called_target():
     read = read_results(table, "accuracy")
     assert read.datasets == ("SOURCE", "TARGET")
     assert read.scores.T["TARGET"].tolist() == [0.82, 0.9]
-    assert "rows without scores" in read.how_read
+    assert "1 row without scores, named as others" in read.how_read
 
 
 def test_files_of_several_columns_of_scores_may_name_strategies(tmp_path):

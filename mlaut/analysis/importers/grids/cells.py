@@ -251,11 +251,10 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     known = [x in _FAILURES or y <= _NO_RESULT for x, y in zip(lower, parts_of, strict=True)]
     odd = {i: raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])}
     rows = np.bincount(codes, minlength=len(each))
-    between = {
-        i: x for i in odd if (x := _RANGE.fullmatch(texts[i])) and _RARE * rows[i] < rows.sum()
-    }
-    for i, x in between.items() if np.isnan(numbers).mean() < 1 / 2 else ():
-        numbers[i] = (float(x[1]) + float(x[2])) / 2
+    few = [i for i in odd if _RARE * rows[i] < rows.sum() and np.isnan(numbers).mean() < 1 / 2]
+    between = {i: ends for i in few if (ends := _RANGE.fullmatch(texts[i]))}
+    for i, ends in between.items():
+        numbers[i] = (float(ends[1]) + float(ends[2])) / 2
         del odd[i]
     n_numbers = rows[~np.isnan(numbers)].sum()
     n_strange = sum(rows[i] for i in odd)

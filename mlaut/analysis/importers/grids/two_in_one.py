@@ -42,15 +42,16 @@ def split_names(g: Sheet) -> None:
 def complete_names(g: Sheet) -> None:
     """Put the name above before names like ``+ mixup``, where those repeat."""
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] != "dataset"]
-    for name in texts[:1]:
-        labels = [str(x) for x in g.columns[name].labels()]
-        again = {x for x in labels if labels.count(x) > 1}
-        if not again or not all(map(_MORE.match, again)) or _MORE.match(labels[0]):
-            continue
-        above = [i for i, x in enumerate(labels) if not _MORE.match(x)]
-        over = [labels[max(j for j in above if j <= i)] for i in range(len(labels))]
-        whole = [x if x == y else f"{y} {x}" for x, y in zip(labels, over, strict=True)]
-        g.columns[name] = Column(name, texts=np.array(whole, dtype=object))
+    labels = [str(x) for x in g.columns[texts[0]].labels()] if texts else []
+    again = {x for x in labels if labels.count(x) > 1}
+    if not again or not all(map(_MORE.match, again)) or _MORE.match(labels[0]):
+        return
+    whole, above = list[str](), ""
+    for label in labels:
+        more = _MORE.match(label)
+        above = above if more else label
+        whole.append(f"{above} {label}" if more else label)
+    g.columns[texts[0]] = Column(texts[0], texts=np.array(whole, dtype=object))
 
 
 def split_cells(g: Sheet) -> None:

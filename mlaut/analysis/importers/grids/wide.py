@@ -103,7 +103,8 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     if not (repeat or fold):
         empty = np.isnan(matrix_of([g.columns[x] for x in columns])).all(axis=1)
         empty[[i for x in columns for i in g.columns[x].words]] = False
-        g.keep(~(empty & np.isin(label, label[~empty])), "rows without scores, of names of others")
+        again = empty & np.isin(label, label[~empty])
+        g.keep(~again, f"{counted(int(again.sum()), 'row')} without scores, named as others")
         label = g.label(rows)
     _check_rows(g, label, [*rows, *repeat, *fold], kind)
     k = len(columns)
