@@ -7,7 +7,7 @@ from pathlib import Path
 
 MANIFEST = "bundle.json"
 EXCEL, JSON = (".xlsx", ".xls", ".ods"), (".json", ".jsonl")
-MARKUP = (".md", ".markdown", ".qmd", ".org", ".rst", ".tex", ".html", ".htm")
+MARKUP = (".md", ".markdown", ".qmd", ".org", ".html", ".htm", ".rst", ".tex")
 NOTEBOOK = ".ipynb"
 TEXTS, PICKLES = (".txt", ".dat", ".log"), (".pkl", ".pickle")
 _HDF5 = b"\x89HDF\r\n\x1a\n"  # how each file of HDF5 begins

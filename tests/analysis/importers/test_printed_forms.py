@@ -411,3 +411,14 @@ def test_columns_that_go_on_below_are_of_the_same_rows(tmp_path):
     read = read_results(tmp_path / "t.md", "accuracy")
     assert read.datasets == ("HDFS", "Spark", "Linux", "Mac")
     assert read.scores["Spell"].tolist() == [0.7, 0.6, 0.5, 0.1]
+
+
+def test_a_log_may_begin_with_a_word_in_brackets(tmp_path):
+    log = "[LightGBM] [Info] done\n\ndataset  svm  tree\niris  0.9  0.8\nwine  0.7  0.6\n"
+    assert read(tmp_path, log, name="t.log").scores.loc["wine"].tolist() == [0.7, 0.6]
+
+
+def test_a_text_with_one_column_of_cells_has_no_table(tmp_path):
+    (tmp_path / "t.txt").write_text("|svm\n|0.9\n|0.8\n")
+    with pytest.raises(AnalysisError, match="no table in it"):
+        read_results(tmp_path / "t.txt", "accuracy")

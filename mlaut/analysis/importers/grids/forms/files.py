@@ -30,19 +30,20 @@ from mlaut.analysis.importers.grids.forms.markup import (
 from mlaut.analysis.importers.grids.forms.nested import grid_of_object, named_rows
 from mlaut.analysis.importers.grids.forms.result_folders import tables_of_folder
 from mlaut.errors import AnalysisError, DataError
-from mlaut.files_io.kinds import EXCEL, JSON, NOTEBOOK, PICKLES, TEXTS
+from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, NOTEBOOK, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_plain, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table
 from mlaut.optional import need
 
-_MARKUP: dict[str, Callable[[str], Iterator[Printed]]] = {
-    **dict.fromkeys((".md", ".markdown", ".qmd", ".org"), markdown_tables),
+_TABLES_IN: dict[str, Callable[[str], Iterator[Printed]]] = {
     **dict.fromkeys((".html", ".htm"), html_tables),
     ".rst": rst_tables,
     ".tex": latex_tables,
 }
+_MARKUP = {ending: _TABLES_IN.get(ending, markdown_tables) for ending in MARKUP}
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
+_JSON = re.compile(r"\s*(?:\{|\[\s*[^\sa-zA-Z!])")  # neither "[Info]" of a log nor "[![" of a badge
 _LOGS = ("", ".log", ".out", ".rout")  # what programs print
 
 
@@ -89,8 +90,7 @@ def _outputs(text: str) -> str:
 
 def _of_text(text: str, where: str, reader: Any = None) -> list[Grid]:
     """Return the tables in a text, whose first signs show its form unless ``reader`` is given."""
-    start = text.lstrip()[:1]
-    if reader is None and start in ("{", "[") and text.lstrip()[:2] != "[!":
+    if reader is None and _JSON.match(text):
         return _of_json(text, Path(where))
     every = list(dict.fromkeys(_MARKUP.values()))
     within = [html_tables] if reader is not html_tables and "<table" in text else []

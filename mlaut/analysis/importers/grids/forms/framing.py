@@ -4,7 +4,7 @@ import csv
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import pairwise, product
+from itertools import pairwise, product, zip_longest
 
 import pandas as pd
 
@@ -20,10 +20,10 @@ _TITLES = 2  # lines above a table
 
 
 def framed_all(tables: Iterable[Printed]) -> list[Grid]:
-    """Return the tables with at least two rows, and those with one column only if there is none."""
+    """Return the tables with at least two rows, and two columns that are not empty."""
     whole = (x._replace(rows=[row for row in x.rows if any(row)]) for x in tables)
     sized = [part for x in whole for part in _by_titles(_side_by_side(x))]
-    sized = [x for x in sized if len(x.rows) > 1 and max(map(len, x.rows)) > 1]
+    sized = [x for x in sized if len(x.rows) > 1 and sum(map(any, zip_longest(*x.rows))) > 1]
     names = [plain(x.name) for x in sized]
     corners = [plain(x.rows[0][0]) for x in sized]  # which may tell tables of one heading apart
     pairs = zip(names, corners, strict=True)
@@ -137,7 +137,7 @@ def framed(rows: Rows) -> pd.DataFrame:
     names = [
         tuple(dict.fromkeys(name for name in column if name)) for column in zip(*head, strict=True)
     ]
-    body = pd.DataFrame(rows[n:], dtype=object)
+    body = pd.DataFrame(rows[n:], columns=range(width), dtype=object)
     body = body.replace(r"^\s*$", None, regex=True)
     if n > 1:
         body.columns = pd.MultiIndex.from_tuples(
