@@ -4,6 +4,7 @@ Each method states what it estimates (its estimand). Schulz-Kuempel et al. (2024
 `mlaut.error_interval` fits a learner and calls a method; `error_intervals` takes a study.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
@@ -373,7 +374,7 @@ def split_kind(split: Split) -> str:
     scheme = split.scheme.lower()
     if split.n_main < split.n_repeats:
         return scheme.partition("(")[0]
-    if scheme.startswith(("time_series", "timeseries", "group_time_series")):
+    if re.search("time_?series", scheme):
         return ""
     if "group" in scheme or " by " in scheme:
         return "folds of groups" if split.n_folds * split.n_repeats > 1 else ""

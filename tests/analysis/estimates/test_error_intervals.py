@@ -212,7 +212,8 @@ def test_splits_by_group_and_time():
         AnalysisError, match="'CV Wald' is for k-fold, and the split is group_kfold"
     ):
         chosen_method("CV Wald", groups, by_points=True)
-    for scheme in ("time_series(n_folds=2)", "TimeSeriesSplit(n_splits=2)"):
+    named = ("time_series(n_folds=2)", "group_time_series(n_folds=2)", "blocked_time_series(2)")
+    for scheme in (*named, "TimeSeriesSplit(n_splits=2)", "MyTimeSeriesSplit()"):
         with pytest.raises(AnalysisError, match="no published interval is valid for"):
             chosen_method(None, Split(codes, scheme), by_points=True)
 
