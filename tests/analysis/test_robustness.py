@@ -118,7 +118,7 @@ def test_treatments_that_cannot_be_applied_are_listed_with_the_reason():
     assert none.sentence().startswith(
         "sign_test under 0 treatments of 9 missing cells: nothing can be concluded (drop datasets: "
     )
-    with pytest.raises(AnalysisError, match="treatment 'wurst' is neither one of"):
+    with pytest.raises(AnalysisError, match="missing 'wurst' is neither a treatment"):
         under_treatments(results, sign_test, treatments=("wurst",))
 
 

@@ -132,7 +132,7 @@ def under_treatments(
     not_applied: dict[str, str] = {}
     name = getattr(comparison, "__name__", "The comparison")
     for how in treatments:
-        check_treatment(results, how)
+        check_treatment(how, results.strategies)
         try:
             result = _compare_treated(results, comparison, how)
         except _NotApplicableError as error:

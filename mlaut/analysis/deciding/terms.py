@@ -15,10 +15,10 @@ from typing import Any, Self
 
 from mlaut.analysis.common.arguments import one_of, position, share, shown
 from mlaut.analysis.common.tests import TESTS
-from mlaut.analysis.results.missing import TREATMENTS
+from mlaut.analysis.results.missing import check_treatment
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
-from mlaut.errors import AnalysisError, StudyError, nearest
+from mlaut.errors import AnalysisError, StudyError
 from mlaut.files_io import SplitEntry, StudyStore
 from mlaut.markup import counted
 from mlaut.records import TASKS, Analysis, Status
@@ -157,12 +157,8 @@ def _check_numbers(analysis: Analysis, *_: Any) -> None:
 
 def _check_words(analysis: Analysis, strategies: Sequence[str], _: Collection[str]) -> None:
     one_of("test", analysis.test, ("", *TESTS))
-    known = [*TREATMENTS, *strategies]
-    if strategies and analysis.missing not in known:
-        hint = nearest(analysis.missing, known) or f"; use one of {', '.join(TREATMENTS)}"
-        raise AnalysisError(
-            f"missing {analysis.missing!r} is neither a treatment nor a strategy{hint}"
-        )
+    if strategies:
+        check_treatment(analysis.missing, strategies)
 
 
 def _check_clusters(analysis: Analysis, *_: Any) -> None:
@@ -306,7 +302,9 @@ def _text(value: Any) -> str:
 
 
 def _has_default_test(analysis: Analysis) -> bool:
-    return bool(analysis.metric) and analysis.test == default_test(find_metric(analysis.metric))
+    with suppress(AnalysisError):  # a metric that is not known here
+        return bool(analysis.metric) and analysis.test == default_test(find_metric(analysis.metric))
+    return False
 
 
 def _known(results: int) -> str:

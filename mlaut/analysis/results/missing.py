@@ -8,7 +8,7 @@ import numpy as np
 
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.results.results import Results
-from mlaut.errors import AnalysisError, some_of
+from mlaut.errors import AnalysisError, nearest, some_of
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT, NOT_RUN, Status
 
@@ -73,7 +73,7 @@ def treat_missing(results: Results, how: str = "raise") -> Results:
 datasets wine; treat them by treat_missing(results, 'failures last'), or by missing='failures \
 last' where there is the option (also 'drop datasets' or the name of a fallback; TREATMENTS has all)
     """
-    check_treatment(results, how)
+    check_treatment(how, results.strategies)
     if not _holes(results).any():
         return results
     results.check_not_raced()
@@ -112,11 +112,12 @@ def with_means(results: Results) -> Results | None:
     return valued.select(strategies=kept)
 
 
-def check_treatment(results: Results, how: str) -> None:
+def check_treatment(how: str, strategies: Collection[str]) -> None:
     """Raise `AnalysisError` for a treatment that is neither a key nor the name of a strategy."""
-    if how not in (*TREATMENTS, *results.strategies):
-        choices = ", ".join(map(repr, TREATMENTS))
-        raise AnalysisError(f"treatment {how!r} is neither one of {choices} nor a strategy")
+    known = (*TREATMENTS, *strategies)
+    if how not in known:
+        hint = nearest(how, known) or f"; use one of {', '.join(map(repr, TREATMENTS))}"
+        raise AnalysisError(f"missing {how!r} is neither a treatment nor a strategy{hint}")
 
 
 def _holes(results: Results) -> np.ndarray:

@@ -272,8 +272,8 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
         return known
     if known.greater_is_better != greater_is_better:
         raise AnalysisError(
-            f"greater_is_better={greater_is_better} contradicts {known!r}: leave it out, or give "
-            "your score a name of its own"
+            f"greater_is_better={greater_is_better} contradicts metric {known.name!r}: leave it "
+            "out, or give your score a name of its own"
         )
     name = which if isinstance(which, str) else known.name
     other_units = bool(_outside(values, known).any())

@@ -80,6 +80,8 @@ def test_changes_after_results_are_known_are_named(study):
         "test from signed rank to trinomial"
     )
     assert chosen.read_with(metric="accuracy") == chosen
+    unknown = Chosen(Analysis(metric="of another program", test="sign"), "before the results")
+    assert unknown.read_with(metric="mcc").analysis.test == "sign"
 
 
 def test_an_analysis_chosen_late_says_so(study):

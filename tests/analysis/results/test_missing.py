@@ -91,7 +91,9 @@ def test_a_note_stays_with_every_test(gaps):
 
 
 def test_treatments_that_cannot_be(gaps):
-    with pytest.raises(AnalysisError, match="'drop dataset' is neither one of 'raise'"):
+    with pytest.raises(
+        AnalysisError, match=r"neither a treatment .*; did you mean 'drop datasets'"
+    ):
         treat_missing(gaps, "drop dataset")
     every = Results.from_table(
         pd.DataFrame({"A": [0.1, np.nan], "B": [np.nan, 0.1]}), greater_is_better=False
