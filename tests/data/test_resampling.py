@@ -145,6 +145,7 @@ def test_schemes_as_texts(text, scheme):
         ("kfold(5, n_folds=5)", "cannot take 'n_folds=5'"),
         ("kfold(five)", "'five' is not a number"),
         ("holdout(1/0)", "'1/0' is not a number"),
+        ("holdout(1e400)", "'1e400' is not a number"),
         ("kfold(1)", r"'kfold\(1\)': n_folds 1: a whole number from 2 is needed"),
         ("kfold(2.5)", "n_folds 2.5: a whole number"),
         ("holdout(1.5)", "test_size 1.5: a share between 0 and 1 is needed"),

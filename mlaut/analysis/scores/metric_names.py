@@ -26,7 +26,7 @@ _KNOWN = re.compile(
     r"accuracy|auc|corrcoef|error|f1|jaccard|likelihood|precision|r2|recall|score|variance|"
     r"^neg|(?:cost|pinball|quantile)\("
 )
-_QUANTILE = re.compile(r"\s*(?:pinball|quantile)\(\s*(?:quantile\s*=\s*)?(\d*\.?\d+)\s*\)\s*")
+_QUANTILE = re.compile(r"\s*(?:pinball|quantile)\(\s*(?:quantile\s*=\s*)?(\d*\.?\d+)\s*\)\s*", re.I)
 _TURNED = re.compile(r"\s*(?:1(?:00)?\s*%?\s*[-\u2212]|[-\u2212]|minus\b|negative\b)\s*(.+)", re.I)
 
 
@@ -144,7 +144,7 @@ def metric(
         return _checked(which())
     if callable(which):
         return _of_scikit(which, greater_is_better)
-    if costs := re.fullmatch(r"\s*cost\((.*)\)\s*", str(which), re.DOTALL):
+    if costs := re.fullmatch(r"\s*cost\((.*)\)\s*", str(which), re.DOTALL | re.I):
         return LossCost(costs[1])
     if quantile := _QUANTILE.fullmatch(str(which)):
         return LossQuantile(float(quantile[1]))

@@ -351,7 +351,7 @@ def _value(text: str, value: str) -> float | int | bool:
         return value.lower() == "true"
     try:
         return int(value) if value.isdigit() else float(Fraction(value))
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ArithmeticError):
         raise DataError(f"split scheme {text!r}: {value!r} is not a number") from None
 
 

@@ -57,7 +57,7 @@ def tuned_by(strategy: MlautEstimator, metric: str) -> MlautEstimator:
 
 
 def _scorer_for(strategy: MlautEstimator, metric: str) -> Any:
-    if costs := re.fullmatch(r"\s*cost\((.*)\)\s*", metric, re.DOTALL):
+    if costs := re.fullmatch(r"\s*cost\((.*)\)\s*", metric, re.DOTALL | re.I):
         return Gain(str(Costs.of(costs[1]))) if strategy.tasks == (CLASSIFICATION,) else None
     name = metric.strip().lower().replace(" ", "_").replace("-", "_")
     name = _NAMES.get(name, name)

@@ -106,7 +106,7 @@ def test_any_quantile_has_a_name_and_is_the_loss_of_scikit_learn(q):
     assert loss.calculate(truth, predictions) == pytest.approx(
         mean_pinball_loss(truth, predictions, alpha=q)
     )
-    assert metric(loss.name).quantile == metric(f"quantile({q})").quantile == q
+    assert metric(loss.name).quantile == metric(f"Quantile({q})").quantile == q
     over = np.maximum(predictions - truth, 0)  # the paper's Q-loss, of alpha = 1 - q
     alpha = 1 - q
     paper = alpha * over + (1 - alpha) * np.maximum(truth - predictions, 0)
