@@ -258,7 +258,7 @@ def test_a_treatment_that_is_chosen_is_used(tmp_path):
     section = make_report(study, missing="worst").sections[0]
     expected = treat_missing(Results.from_study(study, "accuracy"), "worst")
     pd.testing.assert_frame_equal(section.tables["losses"], expected.losses)
-    with pytest.raises(AnalysisError, match="treatment 'wurst' is neither"):
+    with pytest.raises(AnalysisError, match="missing 'wurst' is neither"):
         make_report(study, missing="wurst")
 
 
