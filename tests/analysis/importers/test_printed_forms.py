@@ -418,7 +418,14 @@ def test_a_log_may_begin_with_a_word_in_brackets(tmp_path):
     assert read(tmp_path, log, name="t.log").scores.loc["wine"].tolist() == [0.7, 0.6]
 
 
-def test_a_text_with_one_column_of_cells_has_no_table(tmp_path):
-    (tmp_path / "t.txt").write_text("|svm\n|0.9\n|0.8\n")
-    with pytest.raises(AnalysisError, match="no table in it"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("|svm\n|0.9\n|0.8\n", "no table in it"),
+        ("|===\n|a |b\n|c\n|0.5\n|===\n", "a table without rows"),
+    ],
+)
+def test_a_text_with_one_column_or_no_row_has_no_table(tmp_path, text, message):
+    (tmp_path / "t.txt").write_text(text)
+    with pytest.raises(AnalysisError, match=message):
         read_results(tmp_path / "t.txt", "accuracy")

@@ -113,6 +113,10 @@ def test_any_quantile_has_a_name_and_is_the_loss_of_scikit_learn(q):
     assert loss.calculate(truth, predictions) == pytest.approx(paper.mean())
 
 
+def test_a_cost_may_be_asked_for_in_capitals():
+    assert metric("Cost(a>B=5)").name == metric("cost(a>B=5)").name
+
+
 def test_a_quantile_that_is_none_is_told():
     with pytest.raises(AnalysisError, match=r"quantile 1\.5 is not between 0 and 1"):
         metric("pinball(1.5)")
