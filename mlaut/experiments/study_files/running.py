@@ -66,7 +66,7 @@ def run_study(
     RunInterrupted
         A signal stopped the run; the same call resumes it.
     """
-    from mlaut.experiments.workers.start import start_server
+    from mlaut.experiments.workers.start import fork_server, start_server
 
     file = path if isinstance(path, StudyFile) else read_study_file(path)
     file = file.changed(changes)
@@ -82,6 +82,8 @@ def run_study(
     special = race is not None or complete or file.strategies.parameters or file.strategies.file
     given = [] if special else names_alone(list(file.strategies.names))
     tasks = named_before(files_io.StudyStore(file.output), given, vars(file.run)) if given else {}
+    if not tasks and file.run.engine == "local":
+        fork_server()
     strategies = () if tasks else choose_strategies(file)
     input_io, paths = _prepare_patiently(file) if file.run.shard else prepare_data(file)
     out_io = files_io.FilesIO(file.output, "a")
