@@ -241,12 +241,13 @@ def _fill(
     datasets = _datasets(source, entries, include)
     inside = [entries[dataset.name] for dataset in datasets if dataset.included]
     if inside:
+        with source.datasets.loading() as read:
 
-        def load(entry: SplitEntry) -> Dataset:
-            table = source.datasets.load_dataset(entry.path)
-            return replace(table, metadata=without_paths(table.metadata))
+            def load(entry: SplitEntry) -> Dataset:
+                table = read(entry.path)
+                return replace(table, metadata=without_paths(table.metadata))
 
-        put_tables(FilesIO(folder / DATASETS, "a"), inside, load)
+            put_tables(FilesIO(folder / DATASETS, "a"), inside, load)
     recorded = DATASETS if len(inside) == len(datasets) else ""
     study = source.study.copy_to(folder / STUDY, lambda record: _plain(record, recorded))
     report = _report(study, title or source.title, source.study.path.stem)

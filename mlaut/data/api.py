@@ -379,33 +379,38 @@ class Data:
         infos = dataset_infos(opened(hdf5_in), dataset_paths)
         schemes = schemes_of(hdf5_in, infos, scheme, test_size, stratify, groups)
         entries = []
-        for info in infos:
-            old = known.get(info.name)
-            if old is not None and old.fingerprint != info.fingerprint:
-                old = None  # the study refuses the new entry, or replaces the old one
-            if info.name not in schemes and old is None:
-                raise DataError(
-                    f"split: no scheme for {info.name!r}; name one, or one for all others as '*'"
-                )
-            if old and (
-                info.name not in schemes or is_split(old, info, schemes[info.name], seed, groups)
-            ):
-                entries.append(old)
-                continue
-            try:
-                entry, leaks = split_entry(hdf5_in, info, schemes[info.name], seed, groups)
-            except DataError as error:
-                if kept is None or old is None:
-                    if unusable is None:
-                        raise
-                    unusable.append(error)
+        with hdf5_in.loading() as load:
+            for info in infos:
+                old = known.get(info.name)
+                if old is not None and old.fingerprint != info.fingerprint:
+                    old = None  # the study refuses the new entry, or replaces the old one
+                if info.name not in schemes and old is None:
+                    raise DataError(
+                        f"split: no scheme for {info.name!r}; name one, or one for all others as "
+                        "'*'"
+                    )
+                if old and (
+                    info.name not in schemes
+                    or is_split(old, info, schemes[info.name], seed, groups)
+                ):
+                    entries.append(old)
                     continue
-                entry, leaks = old, []
-            if kept is not None and old and (entry is old or not extends(old, entry)):
-                entry, leaks = old, []
-                kept.append(entry)
-            entries.append(entry)
-            found[info.name] = leaks
+                try:
+                    entry, leaks = split_entry(
+                        hdf5_in, info, schemes[info.name], seed, groups, load
+                    )
+                except DataError as error:
+                    if kept is None or old is None:
+                        if unusable is None:
+                            raise
+                        unusable.append(error)
+                        continue
+                    entry, leaks = old, []
+                if kept is not None and old and (entry is old or not extends(old, entry)):
+                    entry, leaks = old, []
+                    kept.append(entry)
+                entries.append(entry)
+                found[info.name] = leaks
         warn_of_leaks(found)
         if unusable and not entries:
             raise unusable[0]

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from mlaut.errors import DataError, StoreError, nearest, some_of
-from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write_in_place
+from mlaut.files_io.safe_files.hdf5 import change_h5, kept_of, read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.safe_files.lock import lock_path, locked
 from mlaut.files_io.safe_files.names import from_h5, note_names, noted_names, to_h5
 from mlaut.files_io.safe_files.old_files import check_not_old
@@ -246,6 +246,10 @@ class FilesIO:
         StoreError
             The dataset is damaged; the message names the column.
         """
+        key = ("table", "/" + "/".join(_parts(dataset_path)))
+        found: Dataset | None = kept_of(self.path, key) if shared else None
+        if found is not None:
+            return found
         with self.loading() as load:
             return load(dataset_path, shared)
 
@@ -258,7 +262,8 @@ class FilesIO:
             with explained(self.path, "reading"), damage_explained(self.path, "datasets were"):
                 return get_dataset(self._group(file, dataset_path), shared)
 
-        with self._reading() as file:
+        with contextlib.closing(contextlib.ExitStack()) as stack:  # errors of the block stay
+            file = stack.enter_context(self._reading())
             yield load
 
     def load_columns(self, dataset_path: str, columns: Iterable[Any] = ()) -> Dataset:

@@ -180,7 +180,7 @@ def test_a_file_that_vanishes_while_it_is_written_is_told(study):
 
 def test_values_are_written_at_their_place(study):
     with write_in_place(study.path) as file:
-        array = file.array(file.file["experiments/predictions/iris/seconds"])
+        array = file.array(file.file["experiments/predictions/iris"], "seconds")
         array.write(0, 0, 1, [1.0, 2.0, 3.0])
         assert array.read(0, 0).tolist() == [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]
         for start, values in ((2, [1.0, 2.0, 3.0]), (-1, [1.0, 2.0, 3.0]), (0, [1.0])):

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from mlaut.errors import DataError, nearest
 from mlaut.files_io import FilesIO, SplitEntry
 from mlaut.files_io.tables.datasets import DatasetInfo
 from mlaut.files_io.tables.roles import role_values
-from mlaut.records import CLASSIFICATION
+from mlaut.records import CLASSIFICATION, Dataset
 
 OWN = "own"
 
@@ -116,15 +116,20 @@ def is_split(
 
 
 def split_entry(
-    hdf5_in: FilesIO, info: DatasetInfo, scheme: Any, seed: int, groups: str | None
+    hdf5_in: FilesIO,
+    info: DatasetInfo,
+    scheme: Any,
+    seed: int,
+    groups: str | None,
+    load: Callable[..., Dataset],
 ) -> tuple[SplitEntry, list[str]]:
     """Return the split of a dataset by a scheme, and a line for each way in which it leaks.
 
-    A scheme of None means the split of the dataset's source.
+    A scheme of None means the split of the dataset's source. ``load`` is of `FilesIO.loading`.
     """
     looks = hasattr(scheme, "split") and not type(scheme).__module__.startswith("sklearn.")
     if looks or info.is_small:  # a splitter of the user may read any column; a run reads all
-        dataset = hdf5_in.load_dataset(info.path, shared=not looks)
+        dataset = load(info.path, not looks)
     else:
         named = [] if groups is None or groups in info.columns_of_roles else [groups]
         dataset = hdf5_in.load_columns(info.path, [*info.columns_of_roles, *named])

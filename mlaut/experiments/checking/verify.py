@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -209,14 +209,14 @@ def verify_study(
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
     problems += [("journal", line) for line in journal_problems(study)]
-    statuses = study.statuses(names)
-    problems += _seed_problems(study, {name: held for name, (held, _) in statuses.items()})
+    seeds = list(study.seeds(names))
+    problems += _seed_problems(study, seeds)
     if hdf5_input_io is not None:
         problems += _dataset_problems(study, names, hdf5_input_io)
     checked = Verification(
         path,
         len(study.datasets),
-        count_cells(statuses).total,
+        count_cells({entry.name: (held, status) for entry, held, status, _ in seeds}).total,
         tuple(problems),
         study.journal_path.exists(),
         remains=remains_of(study),
@@ -272,26 +272,23 @@ def _verify_input(path: Path) -> Verification:
 
 
 def _seed_problems(
-    study: StudyStore, strategies: Mapping[str, Sequence[str]]
+    study: StudyStore,
+    stored: Iterable[tuple[SplitEntry, tuple[str, ...], np.ndarray, np.ndarray]],
 ) -> Iterator[tuple[str, str]]:
-    """Yield a problem for each cell whose seed is not derived from its key and a run's seed.
-
-    ``strategies`` has those that the arrays of each dataset hold.
-    """
+    """Yield a problem for each cell whose seed is not derived from its key and a run's seed."""
     seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}
     if not seeds:
         return
     foreign = foreign_sources(study.strategies)  # no run derived their seeds
     entries = {entry.name: entry for entry in study.strategies}
-    splits = study.splits_of(strategies)
-    for dataset, (name, numbers) in zip(splits, study.numbers(strategies), strict=True):
-        for s, repeat, fold in np.argwhere(numbers["status"] == Status.DONE).tolist():
-            cell = Cell(name, strategies[name][s], repeat, fold)
+    for dataset, strategies, status, of_cells in stored:
+        for s, repeat, fold in np.argwhere(status == Status.DONE).tolist():
+            cell = Cell(dataset.name, strategies[s], repeat, fold)
             if cell.strategy in foreign:
                 continue
-            stored = int(numbers["seed"][s, repeat, fold])
-            if not origin_of_seed(stored, cell, seeds, dataset, entries[cell.strategy]):
-                yield f"dataset {name!r}", f"{cell}: its seed does not follow from its key"
+            seed = int(of_cells[s, repeat, fold])
+            if not origin_of_seed(seed, cell, seeds, dataset, entries[cell.strategy]):
+                yield f"dataset {cell.dataset!r}", f"{cell}: its seed does not follow from its key"
 
 
 def recorded_input(study: StudyStore) -> tuple[Path | None, str]:

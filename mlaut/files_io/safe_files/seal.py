@@ -201,12 +201,22 @@ def read_once(item: Any, key: Any, read: Callable[[], T], size: Callable[[T], in
             del _lines[next(iter(_lines))]
     if line not in _read or key not in _read[line]:
         value = read()
-        _read_bytes[0] += size(value)
+        if (needed := size(value)) > _MOST_READ:
+            return value
+        _read_bytes[0] += needed
         if _read_bytes[0] > _MOST_READ:
             _read.clear()
-            _read_bytes[0] = size(value)
+            _read_bytes[0] = needed
         _read.setdefault(line, {})[key] = value
     return _read[line][key]
+
+
+def kept(path: Path, handle: int, key: Any) -> Any:
+    """Return what `read_once` keeps of a file that is as it was when it was checked; else None."""
+    about = os.fstat(handle)
+    if _known.get(path) != (about.st_ino, about.st_size, about.st_mtime_ns):
+        return None
+    return _read.get(os.pread(handle, BLOCK, 0), {}).get(key)
 
 
 def keep_read(before: bytes, after: bytes, kept: str) -> None:

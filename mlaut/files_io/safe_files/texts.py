@@ -19,6 +19,7 @@ _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compr
 _SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
 _DTYPES: dict[type, np.dtype[Any]] = {str: h5py.string_dtype(), int: np.dtype(np.int64)}
 _KINDS = {kind: h5py.h5t.py_create(dtype, logical=True) for kind, dtype in _DTYPES.items()}
+_TEXT = h5py.h5t.py_create(_DTYPES[str])  # in memory
 _PLAIN = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
 _PLAIN.set_obj_track_times(False)  # the same content always has the same bytes
 _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
@@ -60,8 +61,8 @@ def put_attributes(item: h5py.Group | h5py.Dataset, values: Mapping[str, Any]) -
             attribute.write(np.array(value, dtype=_DTYPES[type(value)]))
 
 
-def get_attributes(item: h5py.Group | h5py.h5d.DatasetID) -> dict[str, Any]:
-    """Return the attributes of a group or an array: texts, numbers and arrays.
+def get_attributes(item: Any) -> dict[str, Any]:
+    """Return the attributes of a group or an array (or its identifier): texts, numbers, arrays.
 
     They come from HDF5 directly, as `put_attributes` stores them: in half of the time.
     """
@@ -70,10 +71,15 @@ def get_attributes(item: h5py.Group | h5py.h5d.DatasetID) -> dict[str, Any]:
     return {one.name.decode(): _value(one) for one in found}
 
 
+def get_attribute(item: h5py.Group | h5py.h5d.DatasetID, name: bytes, default: Any = None) -> Any:
+    """Return an attribute of a group or an array; ``default`` if it has none of this name."""
+    identity = _identity(item)
+    return _value(h5py.h5a.open(identity, name)) if h5py.h5a.exists(identity, name) else default
+
+
 def encoding_of(item: h5py.Group | h5py.h5d.DatasetID) -> Any:
     """Return the attribute ``encoding-type`` of a group or an array; empty if it has none."""
-    identity, name = _identity(item), b"encoding-type"
-    return _value(h5py.h5a.open(identity, name)) if h5py.h5a.exists(identity, name) else ""
+    return get_attribute(item, b"encoding-type", "")
 
 
 def _identity(item: Any) -> Any:
@@ -81,8 +87,10 @@ def _identity(item: Any) -> Any:
 
 
 def _value(attribute: h5py.h5a.AttrID) -> Any:
-    value = np.empty(attribute.shape, attribute.dtype)
-    attribute.read(value)
+    kind = attribute.get_type()
+    is_text = isinstance(kind, h5py.h5t.TypeStringID) and kind.is_variable_str()
+    value = np.empty(attribute.shape, _DTYPES[str] if is_text else kind.dtype)
+    attribute.read(value, _TEXT if is_text else kind)  # h5py takes as long to find the type
     one = value[()]
     return one.decode() if isinstance(one, bytes) else one
 

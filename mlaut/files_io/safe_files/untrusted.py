@@ -104,13 +104,14 @@ def stored_array(identity: Any, plain: bool = False, largest: int | None = None)
     if not isinstance(identity, h5py.h5d.DatasetID):
         raise ValueError(f"{h5py.h5i.get_name(identity).decode()} is no array")
     what, dtype, space = "", identity.dtype, identity.get_space()
-    creation = identity.get_create_plist()  # twice as quick as the properties of h5py, each time
+    # Values at a place of the file are in it; else the slow list of properties tells.
+    creation = identity.get_create_plist() if identity.get_offset() is None else None
     size, stored = dtype.itemsize * space.get_simple_extent_npoints(), 0
     if size > _SMALL:
         stored = identity.get_storage_size()
         if plain:
             stored = min(stored, h5py.h5i.get_file_id(identity).get_filesize())
-    if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
+    if creation and (creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count()):
         what = "its values lie in other files"
     elif dtype.hasobject:
         what = "its values are of any length"
@@ -126,8 +127,15 @@ def stored_array(identity: Any, plain: bool = False, largest: int | None = None)
     return StoredArray(identity, space.shape, dtype)
 
 
-def check_together(group: h5py.Group, text: int = 1) -> None:
-    """Check that the arrays of a group together fit into half of the memory.
+class Held(NamedTuple):
+    """Group or array of a file, open, with what it holds by name."""
+
+    identity: Any
+    inside: dict[str, "Held"]
+
+
+def check_together(group: h5py.Group, text: int = 1) -> Held:
+    """Open all that a group holds, after a check that its arrays together fit into half the memory.
 
     ``text`` is the bytes in memory of a byte of texts.
 
@@ -136,10 +144,11 @@ def check_together(group: h5py.Group, text: int = 1) -> None:
     StoreError
         The arrays are larger.
     """
-    sizes: list[int] = []
+    sizes, held = list[int](), {b"": Held(group.id, {})}
 
     def add(name: bytes) -> None:
-        item = h5py.h5o.open(group.id, name)
+        item, (parent, _, own) = h5py.h5o.open(group.id, name), name.rpartition(b"/")
+        held[parent].inside[own.decode()] = held[name] = Held(item, {})
         if isinstance(item, h5py.h5d.DatasetID):
             kind, n_values = item.get_type(), item.get_space().get_simple_extent_npoints()
             many = text if isinstance(kind, h5py.h5t.TypeStringID) else 1
@@ -151,6 +160,7 @@ def check_together(group: h5py.Group, text: int = 1) -> None:
             f"{group.file.filename}: {group.name} needs {sum(sizes):,} bytes, more than half of "
             "the memory that may be used here; read it on a larger machine"
         )
+    return held[b""]
 
 
 def read_json(content: bytes) -> Any:

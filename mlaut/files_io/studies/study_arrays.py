@@ -17,7 +17,14 @@ import numpy as np
 from mlaut.files_io.outcomes.study_records import DETAILS, LOGS, USAGE, SplitEntry, prediction_type
 from mlaut.files_io.safe_files.hdf5 import InPlace
 from mlaut.files_io.safe_files.seal import read_once
-from mlaut.files_io.safe_files.texts import append_log, get_labels, get_log, put_labels
+from mlaut.files_io.safe_files.texts import (
+    append_log,
+    get_attribute,
+    get_labels,
+    get_log,
+    put_attributes,
+    put_labels,
+)
 from mlaut.files_io.safe_files.untrusted import opened
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
@@ -81,7 +88,7 @@ class StudyArrays:
 
         ``fields`` names the numbers of each cell; default ``USAGE``.
         """
-        group.attrs.update({"encoding-type": "mlaut-outcomes", "encoding-version": VERSION})
+        put_attributes(group, {"encoding-type": "mlaut-outcomes", "encoding-version": VERSION})
         return cls(group, entry, ()).grow(entry, names, fields)
 
     def grow(
@@ -110,7 +117,7 @@ class StudyArrays:
                 values = item[part]
                 self.group[name][part.start : part.start + len(values), : values.shape[1]] = values
             if name == "usage":
-                self.group[name].attrs.update(item.attrs if known else about)
+                put_attributes(self.group[name], item.attrs if known else about)
         if tuple(names) != self.names:
             put_labels(self.group, "strategies", names)
         return StudyArrays(self.group, entry, names)
@@ -175,6 +182,10 @@ class StudyArrays:
         """
         return _whole(self._read("status"), self._read("checksum"))
 
+    def seeds(self) -> np.ndarray:
+        """Return the seed of each cell, also of those that are missing or torn."""
+        return self._read("seed")
+
     def numbers(self, status: np.ndarray) -> dict[str, np.ndarray]:
         """Return seed, seconds and usage as `StudyStore.numbers`; 0 and NaN for missing cells."""
         missing = status == Status.MISSING
@@ -204,14 +215,23 @@ class StudyArrays:
     @cached_property
     def fields(self) -> list[str]:
         """Names of the numbers that ``usage`` holds in this file."""
-        if "usage" not in self.group:
+        shape, names = self._stored_usage
+        if not shape:
             return list(USAGE)
-        item = self.group["usage"]
-        if (names := item.attrs.get("fields")) is None:
+        if names is None:
             raise ValueError(
                 f"usage of dataset {self.entry.name!r} has lost the names of its fields"
             )
-        return str(names).split(", ")[: item.shape[-1]]
+        return str(names).split(", ")[: shape[-1]]
+
+    @cached_property
+    def _stored_usage(self) -> tuple[tuple[int, ...], Any]:
+        """Shape of the stored ``usage``, and the text of its fields; empty if none is stored."""
+        held = self.group.id  # identifiers take a quarter of the time of h5py's objects
+        if b"usage" not in held:
+            return (), None
+        item = h5py.h5d.open(held, b"usage")
+        return item.shape, get_attribute(item, b"fields")
 
     def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
         """Read an array; raise ValueError if it has another shape or type than expected."""
@@ -235,9 +255,8 @@ class StudyArrays:
         layout = self._layout_of(self.entry, len(names))
         return {name: np.zeros(shape, dtype) for name, (shape, dtype, _) in layout.items()}
 
-    def array(self, item: h5py.Dataset) -> SimpleNamespace:
+    def array(self, _: h5py.Group, name: str) -> SimpleNamespace:
         """Return an array for an `ArrayWriter`: its values are read from it, not from the file."""
-        name = item.name.rpartition("/")[2]
         writes = self._journaled.setdefault(name, [])
         return SimpleNamespace(
             write=lambda *values: writes.append(values),
@@ -266,9 +285,7 @@ class StudyArrays:
         return self._layout_of(self.entry, len(self.names))
 
     def _layout_of(self, entry: SplitEntry, n_strategies: int) -> Layout:
-        held = self.group.id  # identifiers take a quarter of the time of h5py's objects
-        shape = h5py.h5d.open(held, b"usage").shape if b"usage" in held else ()
-        return array_layout(entry, n_strategies, *shape[3:])
+        return array_layout(entry, n_strategies, *self._stored_usage[0][3:])
 
     def read(self, part: slice = slice(None)) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Read the arrays of some strategies as they are stored: rows are sorted by fold.
@@ -395,7 +412,7 @@ class ArrayWriter:
         self._rows_of = [name for name in ROWS if name in self.layout]
         self._fields = arrays.fields
         stored = self.layout if self.names else ()
-        self._arrays = {name: file.array(arrays.group[name]) for name in stored}
+        self._arrays = {name: file.array(arrays.group, name) for name in stored}
         folds = arrays.entry.split.folds
         self._begins = [
             np.searchsorted(np.sort(of_repeat), np.arange(arrays.entry.split.n_folds))

@@ -145,7 +145,7 @@ def arrays_of(file: h5py.File, dataset: str) -> StudyArrays:
 
 def group_of(file: h5py.File, dataset: str) -> h5py.Group:
     """Return the group of the arrays of a dataset."""
-    return file[f"{PREDICTIONS}/{to_h5(dataset)}"]
+    return h5py.Group(h5py.h5g.open(file.id, f"{PREDICTIONS}/{to_h5(dataset)}".encode()))
 
 
 def put_entry(file: h5py.File, entry: SplitEntry) -> None:
@@ -227,6 +227,14 @@ def entries_of(file: h5py.File) -> dict[str, SplitEntry]:
     StoreError
         Together they need more than half of the memory.
     """
+
+    def size(entries: dict[str, SplitEntry]) -> int:
+        return sum(map(_size_of, entries.values()))
+
+    return read_once(file, (SPLITS,), lambda: _entries_of(file), size)
+
+
+def _entries_of(file: h5py.File) -> dict[str, SplitEntry]:
     entries, left = dict[str, SplitEntry](), MEMORY
     for name in map(from_h5, file[SPLITS]):
         entries[name] = entry = entry_of(file, name)

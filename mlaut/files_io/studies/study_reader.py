@@ -26,7 +26,7 @@ from mlaut.files_io.outcomes.study_records import (
     outcome_record,
 )
 from mlaut.files_io.outcomes.traces import unpack_traces
-from mlaut.files_io.safe_files.hdf5 import read_h5
+from mlaut.files_io.safe_files.hdf5 import kept_of, read_h5
 from mlaut.files_io.safe_files.lock import holder_of
 from mlaut.files_io.safe_files.names import beside, from_h5
 from mlaut.files_io.studies import study_layout as layout
@@ -186,8 +186,10 @@ class StudyReader:
         StudyError
             No dataset came from the group.
         """
-        with self.reading() as file:
-            entries = layout.entries_of(file)
+        if (entries := kept_of(self.path, (layout.SPLITS,))) is None:
+            with self.reading() as file:
+                entries = layout.entries_of(file)
+        entries = {**entries}
         if not group or not group.strip("/"):
             return entries
         at = f"{group.strip('/')}/"
@@ -258,6 +260,19 @@ class StudyReader:
         with self.reading() as file:
             for name, arrays, _ in self._with_journal(file, datasets, StoreError):
                 yield name, self.whole_cells(arrays, read)
+
+    def seeds(
+        self, datasets: Names = None
+    ) -> Iterator[tuple[SplitEntry, tuple[str, ...], np.ndarray, np.ndarray]]:
+        """Yield entry, strategies (S), status and seed (S, R, F) of each dataset."""
+
+        def read(arrays: StudyArrays) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+            status, torn = arrays.status()
+            return (status, arrays.seeds()), torn
+
+        with self.reading() as file:
+            for _, arrays, _ in self._with_journal(file, datasets, StoreError):
+                yield arrays.entry, arrays.names, *self.whole_cells(arrays, read)
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
         """Return the details of each cell that was tried, also while a run writes.

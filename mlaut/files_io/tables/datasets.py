@@ -26,7 +26,7 @@ from mlaut.files_io.safe_files.names import from_h5, plain_names
 from mlaut.files_io.safe_files.seal import read_once
 from mlaut.files_io.safe_files.texts import (
     encoding_of,
-    get_attributes,
+    get_attribute,
     get_json,
     put_attributes,
     put_json,
@@ -372,12 +372,15 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     classification = dataset.task == CLASSIFICATION
     target, several = dataset.target, isinstance(dataset.target, list)
     n_classes = len(target) if several else int(dataset.labels.nunique())
+    apart = {*dataset.targets, *chain.from_iterable(dataset.roles.values())}
     about = {
         "name": dataset.name,
         "task": dataset.task,
         "target": plain_names(target),
         "n_rows": len(dataset.frame),
-        "n_features": prod(row_shape(dataset.features)),
+        "n_features": dataset.frame.shape[1] - len(apart)
+        if dataset.array is None
+        else prod(row_shape(dataset.array)),
         "n_classes": n_classes if classification else None,
         "fingerprint": dataset.fingerprint,
         "metadata": dataset.metadata,
@@ -447,8 +450,7 @@ def get_info(group: h5py.Group) -> DatasetInfo:
 def _info(group: h5py.Group, path: str) -> DatasetInfo:
     name = from_h5(path.rpartition("/")[2])
     try:
-        attributes = get_attributes(group)
-        version = int(attributes["encoding-version"])
+        version = int(get_attribute(group, b"encoding-version"))
         if version > VERSION:
             raise StoreError(
                 f"{group.file.filename}: dataset {name!r} has version {version} of its encoding, "
@@ -456,7 +458,7 @@ def _info(group: h5py.Group, path: str) -> DatasetInfo:
             )
         about = get_json(group, "about", None)
         roles = plain_roles(about.pop("roles", {}))
-        repeated = attributes.get("repeated_rows")
+        repeated = get_attribute(group, b"repeated_rows")
         repeated = None if repeated is None else int(repeated)
         about["shape"] = tuple(map(int, about.get("shape", ())))
         info = DatasetInfo(path=path, roles=roles, repeated_rows=repeated, **about)

@@ -28,7 +28,7 @@ from numpy.lib.stride_tricks import as_strided
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
 from mlaut.files_io.safe_files.texts import get_attributes, put_attributes, put_values
-from mlaut.files_io.safe_files.untrusted import check_size, check_together, stored_array
+from mlaut.files_io.safe_files.untrusted import Held, check_size, check_together, stored_array
 from mlaut.files_io.tables import encodings
 from mlaut.lazy import pd
 
@@ -175,9 +175,9 @@ def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -
     """
     where = f"{group.file.filename}: dataset {dataset or group.name!r}"
     with _damage_explained(where, "its layout"):
-        _check_version(group, where, group.attrs)
-        columns = list(encodings.decode_index(_get(group["columns"], where)))
-        index = encodings.decode_index(_get(group["index"], where))
+        _check_version(group.id, where, group.attrs)
+        columns = list(encodings.decode_index(_get(check_together(group["columns"]), where)))
+        index = encodings.decode_index(_get(check_together(group["index"]), where))
         counts = [int(group["body"][str(k)].attrs["columns"]) for k in range(len(group["body"]))]
     starts = np.cumsum([0, *counts]).tolist()
     series = {}
@@ -190,7 +190,7 @@ def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -
                 if stored.attrs[ENCODING] == "array":
                     values = check_size(stored["values"])[at - starts[k]]
                 else:
-                    values = encodings.decode(_get(stored, where))
+                    values = encodings.decode(_get(check_together(stored), where))
                 series[name] = pd.Series(values, index, values.dtype)
     return pd.DataFrame(series, index=index)
 
@@ -216,13 +216,13 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
         about = get_attributes(group)
         if about[ENCODING] != "mlaut-table":
             raise ValueError(f"encoding {about[ENCODING]!r}")
-        _check_version(group, where, about)
-        check_together(group)
+        _check_version(group.id, where, about)
+        held = check_together(group).inside
     with _damage_explained(where, "the index of its columns"):
-        columns = encodings.decode_index(_get(group["columns"], where))
+        columns = encodings.decode_index(_get(held["columns"], where))
     with _damage_explained(where, "the index of its rows"):
-        index = encodings.decode_index(_get(group["index"], where))
-    parts = list(_read_body(group, columns, index, where))
+        index = encodings.decode_index(_get(held["index"], where))
+    parts = list(_read_body(held, columns, index, where))
     with _damage_explained(where, "its columns together"):
         if len(parts) == 1 and isinstance(parts[0], pd.DataFrame):
             frame = parts[0]  # pandas 2 would copy it
@@ -233,14 +233,13 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
 
 
 def _read_body(
-    group: h5py.Group, columns: pd.Index, index: pd.Index, where: str
+    held: Mapping[str, Held], columns: pd.Index, index: pd.Index, where: str
 ) -> Iterator[pd.DataFrame | pd.Series]:
     names = list(columns)
     with _damage_explained(where, "its columns"):
-        body = group["body"]
-        n_elements = len(body)
+        body = held["body"].inside
     start = 0
-    for position in range(n_elements):
+    for position in range(len(body)):
         what = f"column {names[start]!r}" if start < len(names) else "a column without a name"
         with _damage_explained(where, what):
             element = _get(body[str(position)], where)
@@ -254,24 +253,27 @@ def _read_body(
         start += count
 
 
-def _get(group: h5py.Group, where: str) -> encodings.Element:
-    about = {key: plain_names(value) for key, value in get_attributes(group).items()}
-    _check_version(group, where, about)
-    stored = {name.decode(): h5py.h5o.open(group.id, name) for name in group.id}
-    groups = {key: item for key, item in stored.items() if isinstance(item, h5py.h5g.GroupID)}
-    arrays = {key: stored_array(stored[key]).read() for key in stored if key not in groups}
+def _get(held: Held, where: str) -> encodings.Element:
+    about = {key: plain_names(value) for key, value in get_attributes(held.identity).items()}
+    _check_version(held.identity, where, about)
+    arrays, parts = dict[str, np.ndarray](), dict[str, encodings.Element]()
+    for key, item in held.inside.items():
+        if isinstance(item.identity, h5py.h5g.GroupID):
+            parts[key] = _get(item, where)
+        else:
+            arrays[key] = stored_array(item.identity).read()
     if about[ENCODING] == "text" and "values" in arrays:
         arrays |= _from_strings(arrays.pop("values"))
-    parts = {key: _get(h5py.Group(item), where) for key, item in groups.items()}
     return encodings.Element(str(about[ENCODING]), arrays, about, parts)
 
 
-def _check_version(group: h5py.Group, where: str, about: Mapping[str, Any]) -> None:
+def _check_version(identity: Any, where: str, about: Mapping[str, Any]) -> None:
     version = int(about[ENCODING_VERSION])
     newest = STRINGS if about[ENCODING] == "text" else VERSION
     if version > newest:
         raise StoreError(
-            f"{where}: {group.name} has version {version} of encoding {about[ENCODING]!r}, "
+            f"{where}: {h5py.h5i.get_name(identity).decode()} has version {version} of encoding "
+            f"{about[ENCODING]!r}, "
             f"and this MLaut reads up to {newest}; update MLaut"
         )
 
