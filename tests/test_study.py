@@ -134,7 +134,7 @@ def test_a_table_of_ones_own(tmp_path):
 def test_tables_given_together_are_stored_in_one_change(tmp_path, monkeypatch):
     changes = []
     listed = seal.list_open
-    monkeypatch.setattr(hdf5, "list_open", lambda file: changes.append(1) or listed(file))
+    monkeypatch.setattr(hdf5, "list_open", lambda *of: changes.append(1) or listed(*of))
     table = pd.DataFrame({"x": np.arange(9.0), "target": [*"aabbabaab"]})
     tables = {f"t{number}": table.assign(x=table["x"] + number) for number in range(5)}
     study = Study(tmp_path / "study.h5")

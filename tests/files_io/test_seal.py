@@ -10,7 +10,7 @@ from mlaut.errors import StoreError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5, write_in_place
 from mlaut.files_io.safe_files.hdf5_output import Bytes
-from mlaut.files_io.safe_files.seal import BLOCK, make_seal
+from mlaut.files_io.safe_files.seal import BLOCK, _stretches, joined, make_seal
 
 
 @pytest.fixture
@@ -39,6 +39,24 @@ def test_a_sealed_file_is_hdf5_and_says_what_it_is(study):
     with h5py.File(study.path, "r") as file:
         assert file.userblock_size == BLOCK
         assert "experiments/predictions/iris/status" in file
+
+
+def test_runs_and_analyses_leave_open_what_was_open(study, tmp_path):
+    before, iris = stretches(study.path), study.load_split("iris")
+    study.store_analysis({"analysis": {}})
+    for fold in range(2):  # the second joins what it stores to the piece of the first
+        with study.writing() as writer:
+            writer.write(outcome(iris, "tree", fold=fold))
+    assert len(study.details("iris")) == 2
+    assert stretches(study.path).tolist() == before.tolist() != []
+    empty = StudyStore(tmp_path / "empty.h5")
+    empty.save_splits([])
+    empty.store_analysis({"analysis": {}})
+    assert stretches(empty.path).tolist() == [[0, 0]]
+    study.allocate([strategy("svc")])
+    with h5py.File(study.path, "r", locking=False) as file:
+        found = joined(_stretches(file.id))
+    assert stretches(study.path).tolist() == found.tolist() != before.tolist()
 
 
 def test_every_byte_is_sealed_or_open(study):

@@ -195,7 +195,9 @@ def _replace(temporary: Path, handle: int, real: Path) -> None:
 
 
 @contextlib.contextmanager
-def change_h5(path: str | os.PathLike[str], keeps: str = "") -> Iterator[h5py.File]:
+def change_h5(
+    path: str | os.PathLike[str], keeps: str = "", same_open: bool = False
+) -> Iterator[h5py.File]:
     """Open a database to change its structure; the change becomes visible as a whole or not at all.
 
     A sealed file is changed in place, which writes as much as is new. Space of what is deleted
@@ -207,6 +209,8 @@ def change_h5(path: str | os.PathLike[str], keeps: str = "") -> Iterator[h5py.Fi
         Path of the database, which is created if it does not exist.
     keeps : str, optional
         First word of the keys of `read_once` whose values the change leaves as they are.
+    same_open : bool, default False
+        The change makes, moves and deletes no array whose values the seal leaves open.
 
     Yields
     ------
@@ -243,7 +247,7 @@ def change_h5(path: str | os.PathLike[str], keeps: str = "") -> Iterator[h5py.Fi
             with output_h5(content, empty=False) as file:
                 yield file
                 with damage_told(path, _NO_SEAL):
-                    place = list_open(file)
+                    place = list_open(file, same_open)
             os.ftruncate(handle, max(end, content.size))
             with damage_told(path, _NO_SEAL):
                 after = make_seal(content, *place)

@@ -22,7 +22,6 @@ from mlaut.files_io.safe_files.seal import BLOCK
 
 _PAGE = 4096  # bytes of zeros that become a hole: the block of most file systems
 _FORM = ("v110", "v110")  # in which groups and places of arrays take a fifth of the bytes
-_EMPTY = np.zeros(0, np.uint64)
 
 
 class Bytes:
@@ -50,10 +49,12 @@ class Bytes:
         rest = memoryview(content).cast("B")
         before, end = -offset % _PAGE, offset + len(rest)
         n_pages = max(0, len(rest) - before) // _PAGE
-        pages = np.frombuffer(rest, np.uint64, n_pages * _PAGE // 8, before) if n_pages else _EMPTY
-        empty = np.flatnonzero(~pages.reshape(-1, _PAGE // 8).any(axis=1))
-        begin = 0
-        for start in (before + _PAGE * empty).tolist():
+        starts, begin = list[int](), 0
+        if n_pages:
+            pages = np.frombuffer(rest, np.uint64, n_pages * _PAGE // 8, before)
+            empty = np.flatnonzero(~pages.reshape(-1, _PAGE // 8).any(axis=1))
+            starts = (before + _PAGE * empty).tolist()
+        for start in starts:
             if not os.pread(self.handle, _PAGE, offset + start).strip(b"\0"):
                 write_all(self.handle, rest[begin:start], offset + begin)
                 begin = start + _PAGE

@@ -47,17 +47,22 @@ _lines: dict[int, bytes] = {}  # first bytes of the files opened last, by their 
 # -------------------------------------------------------------------- sealing
 
 
-def list_open(file: h5py.File) -> tuple[int, int]:
+def list_open(file: h5py.File, same: bool = False) -> tuple[int, int]:
     """Store the list of open stretches; it must be the last change before a file is sealed.
+
+    They are the ``same`` where no array with open values was made, moved or deleted.
 
     Returns
     -------
     offset, count : int
         Offset of the list in the file, and its number of pairs.
     """
+    if same:
+        stretches = joined((a, b) for a, b in file[LIST][...].tolist() if b)
+    else:
+        stretches = joined(_stretches(file.id))
     if LIST in file:
         del file[LIST]
-    stretches = joined(_stretches(file.id))
     creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
     creation.set_obj_track_times(False)  # the same content always has the same bytes

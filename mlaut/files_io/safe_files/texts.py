@@ -22,7 +22,17 @@ _KINDS = {kind: h5py.h5t.py_create(dtype, logical=True) for kind, dtype in _DTYP
 _TEXT = h5py.h5t.py_create(_DTYPES[str])  # in memory
 _PLAIN = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
 _PLAIN.set_obj_track_times(False)  # the same content always has the same bytes
+_GROUP = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
+_GROUP.set_obj_track_times(False)
+_UTF8 = h5py.h5p.create(h5py.h5p.LINK_CREATE)
+_UTF8.set_char_encoding(h5py.h5t.CSET_UTF8)
 _SMALL_PIECE = 2**16  # bytes of the last piece of a log up to which the next is joined to it
+
+
+def new_group(parent: h5py.Group, name: str) -> h5py.Group:
+    """Make a group, whose name has no slash, in a fifth of the time of h5py."""
+    links = None if name.isascii() else _UTF8
+    return h5py.Group(h5py.h5g.create(parent.id, name.encode(), links, _GROUP))
 
 
 def put_texts(group: h5py.Group, name: str, texts: Sequence[bytes], about: str) -> h5py.Dataset:

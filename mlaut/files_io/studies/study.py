@@ -47,6 +47,7 @@ from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write
 from mlaut.files_io.safe_files.lock import locked
 from mlaut.files_io.safe_files.names import to_h5
 from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.safe_files.texts import new_group
 from mlaut.files_io.studies import study_layout as layout
 from mlaut.files_io.studies.study_arrays import StudyArrays, names_of
 from mlaut.files_io.studies.study_reader import StudyReader
@@ -173,7 +174,7 @@ class StudyStore(StudyReader):
         record : mapping
             Plain JSON values, among them ``"analysis"``; `analyses` returns them.
         """
-        change = change_h5(self.path, keeps=layout.SPLITS)
+        change = change_h5(self.path, keeps=layout.SPLITS, same_open=True)
         with self._settled(), layout.damage_explained(self.path), change as file:
             layout.put_runs(file, [{"id": uuid.uuid4().hex, **record}])
 
@@ -369,7 +370,7 @@ class StudyStore(StudyReader):
                     stacklevel=3,
                 )
             if index.packs:
-                with change_h5(self.path) as changed:
+                with change_h5(self.path, same_open=True) as changed:
                     fold_in(changed, index.runs, logs)
         if index.damaged:
             warnings.warn(
@@ -399,4 +400,4 @@ def _put_dataset(file: h5py.File, entry: SplitEntry) -> None:
             arrays.grow(entry, names)
             return
         del file[layout.PREDICTIONS][name]
-    StudyArrays.create(file[layout.PREDICTIONS].create_group(name), entry, names)
+    StudyArrays.create(new_group(file[layout.PREDICTIONS], name), entry, names)

@@ -25,6 +25,7 @@ from mlaut.files_io.safe_files.texts import (
     get_json,
     get_labels,
     get_log,
+    new_group,
     put_attributes,
     put_json,
     put_labels,
@@ -153,7 +154,7 @@ def put_entry(file: h5py.File, entry: SplitEntry) -> None:
     splits, name = file[SPLITS], to_h5(entry.name)
     if name in splits:
         del splits[name]
-    group = splits.create_group(name)
+    group = new_group(splits, name)
     put_attributes(group, {"encoding-type": "mlaut-split", "encoding-version": 2})
     put_values(group, "folds", entry.split.folds.astype("<i2"))
     put_values(group, "truth", entry.truth)
@@ -318,6 +319,7 @@ def copy_study(
     called = {entry.name: entry.name for entry in entries} | dict(changes["strategy"])
     put_strategies(new, [_renamed(entry, to) for entry in entries if (to := called[entry.name])])
     put_runs(new, map(plain or dict, (_following(run, called) for run in runs_of(old))))
+    predictions = new[PREDICTIONS]
     for dataset in map(from_h5, old[SPLITS]):
         if (name := changes["dataset"].get(dataset, dataset)) is None:
             continue
@@ -327,7 +329,7 @@ def copy_study(
         entry = entry if name == dataset else entry.known_as(dataset)
         put_entry(new, entry)
         source = arrays_of(old, dataset)
-        group = new[PREDICTIONS].create_group(to_h5(name))
+        group = new_group(predictions, to_h5(name))
         kept = [to for old_name in source.names if (to := called[old_name])]
         arrays = StudyArrays.create(group, entry, kept, source.fields)
         arrays.copy_from(source, plain or dict, called)

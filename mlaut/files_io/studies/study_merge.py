@@ -28,6 +28,7 @@ from mlaut.files_io.safe_files.hdf5 import fsync_folder, read_h5, rewrite_h5
 from mlaut.files_io.safe_files.lock import holder_of, locked
 from mlaut.files_io.safe_files.names import to_h5
 from mlaut.files_io.safe_files.system_errors import explained
+from mlaut.files_io.safe_files.texts import new_group
 from mlaut.files_io.studies import study_layout as layout
 from mlaut.files_io.studies.models import copy_model, is_recorded, model_path, models_folder
 from mlaut.files_io.studies.study import StudyStore
@@ -196,7 +197,7 @@ def _merge_dataset(
     parts = [part for _, part in sorted(found, key=lambda one: -one[0])]
     present = {name for source in parts for name in source.arrays.names}
     names = [strategy.name for strategy in strategies if strategy.name in present]
-    group = new[layout.PREDICTIONS].create_group(to_h5(entry.name))
+    group = new_group(new[layout.PREDICTIONS], to_h5(entry.name))
     fields = tuple(dict.fromkeys(name for source in parts for name in source.arrays.fields))
     merged = StudyArrays.create(group, entry, names, fields)
     giver = np.full(merged.layout["status"][0], -1)  # of each cell, the position in `parts`

@@ -77,7 +77,7 @@ class StudyWriter:
         if not self._written:
             return
         self._file.close()
-        with change_h5(self._file.path, keeps=SPLITS) as file:
+        with change_h5(self._file.path, keeps=SPLITS, same_open=True) as file:
             fold_in(file, [self._run], self._logs)
         self._logs = {}
 

@@ -28,6 +28,7 @@ from mlaut.files_io.safe_files.texts import (
     encoding_of,
     get_attribute,
     get_json,
+    new_group,
     put_attributes,
     put_json,
 )
@@ -365,7 +366,7 @@ def _plain_json(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     """Store a checked dataset as a new group."""
-    group = parent.create_group(key)
+    group = new_group(parent, key)
     write_frame(group, "table", dataset.frame)
     if dataset.array is not None:
         put_array(group, dataset.array)

@@ -27,7 +27,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
-from mlaut.files_io.safe_files.texts import get_attributes, put_attributes, put_values
+from mlaut.files_io.safe_files.texts import get_attributes, new_group, put_attributes, put_values
 from mlaut.files_io.safe_files.untrusted import Held, check_size, check_together, stored_array
 from mlaut.files_io.tables import encodings
 from mlaut.lazy import pd
@@ -68,12 +68,12 @@ def write_frame(parent: h5py.Group, name: str, frame: pd.DataFrame) -> None:
     """
     columns, index = _encode_labels(frame.columns, "columns"), _encode_labels(frame.index, "rows")
     body = _merged(encodings.encode_columns(frame))
-    group = parent.create_group(name)
+    group = new_group(parent, name)
     about = {ENCODING: "mlaut-table", ENCODING_VERSION: VERSION, "rows": len(frame)}
     put_attributes(group, about)
     _put(group, "columns", columns)
     _put(group, "index", index)
-    inner = group.create_group("body")
+    inner = new_group(group, "body")
     for position, (count, element) in enumerate(body):
         _put(inner, str(position), element, columns=count)
 
@@ -115,7 +115,7 @@ def _kind(numbered: tuple[int, encodings.Element]) -> object:
 
 
 def _put(parent: h5py.Group, name: str, element: encodings.Element, **more: int) -> None:
-    group, version, arrays = parent.create_group(name), VERSION, dict(element.arrays)
+    group, version, arrays = new_group(parent, name), VERSION, dict(element.arrays)
     if element.encoding == "text" and (strings := _as_strings(arrays)) is not None:
         arrays = {"values": strings, "missing": arrays["missing"]}
         version = STRINGS
