@@ -241,6 +241,33 @@ def test_the_same_datasets_complete_what_a_killed_writer_had_decided(io, monkeyp
     assert_frame_equal(io.load_dataset("a").frame, table())
 
 
+def test_a_shared_table_is_kept_only_while_its_file_is_as_it_was(io, monkeypatch):
+    io.save_datasets(datasets("a", "b"))
+    first = io.load_dataset("a", shared=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(FilesIO, "loading", None)  # the file is not opened again
+        assert io.load_dataset("/a", shared=True) is first
+    with monkeypatch.context() as patch:
+        patch.setattr(hdf5, "_finish", lambda *_: None)  # the change counts, and is not in the file
+        io.save_pandas_dataset(table(8), metadata=meta("a"), overwrite=True)
+    assert len(io.load_dataset("a", shared=True).frame) == 8
+    with read_h5(io.path) as file:
+        sealed = file["b/about"].id.get_offset()
+    io.save_datasets(datasets("c"))  # completes the change
+    assert len(io.load_dataset("a", shared=True).frame) == 8
+    content = bytearray(io.path.read_bytes())
+    content[sealed] ^= 1
+    io.path.write_bytes(content)
+    with pytest.raises(StoreError, match="its seal does not hold"):
+        io.load_dataset("a", shared=True)
+
+
+def test_errors_beside_a_file_that_is_read_are_no_damage(io):
+    io.save_datasets(datasets("a"))
+    with pytest.raises(ValueError, match="of a splitter"), io.loading():
+        raise ValueError("of a splitter")
+
+
 def test_the_groups_of_datasets_are_opened_once_for_each_seal_of_their_file(io, monkeypatch):
     io.save_datasets(datasets("a", "b"))
     looked = []
