@@ -14,6 +14,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+from mlaut.sharing.search.candidate_groups import groups_of
+from mlaut.sharing.search.evaluation import CandidateGroup
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.model_selection import ParameterGrid
@@ -21,8 +23,6 @@ from sklearn.model_selection import ParameterGrid
 from mlaut.estimators import instantiate_default_estimators
 from mlaut.records import CLASSIFICATION
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing.search.candidate_groups import groups_of
-from mlaut.sharing.search.evaluation import CandidateGroup
 
 COLUMNS = 20
 DAY = 24 * 3600

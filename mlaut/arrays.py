@@ -100,6 +100,8 @@ def take_rows(X: Any, rows: Any) -> Any:
     """Return rows in this order."""
     if isinstance(X, list):
         return [X[n] for n in np.arange(len(X))[rows]]
+    if hasattr(X, "column_names"):  # a table of pyarrow
+        return X.take(rows)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 

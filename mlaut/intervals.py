@@ -24,6 +24,7 @@ from mlaut.analysis.estimates.error_intervals import (
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
+from mlaut.arrays import take_rows
 from mlaut.data.splits.by_role import LeakWarning, leaks
 from mlaut.data.splits.resampling import make_split
 from mlaut.data.splits.targets import encode_target
@@ -44,7 +45,6 @@ from mlaut.experiments.cells.prediction_checks import checked_predictions, check
 from mlaut.files_io.tables.roles import check_values, numbers_of_time, weights_of
 from mlaut.files_io.tables.tables_of_others import check_order, one_target
 from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status
-from mlaut.sharing.private import _safe_indexing
 
 ANY = "any"  # method: any split is taken, as a comparison says itself where no test is valid
 _METRICS = {CLASSIFICATION: "misclassification", REGRESSION: "mae"}
@@ -393,8 +393,8 @@ def _predict(
         given = (None if values is None else values[train] for values in of_rows)
         arguments, routed = fit_arguments(model, *given, grouped=needs_groups(model))
         with routed, explained_texts(X):
-            model.fit(_safe_indexing(X, train), target.to_numpy()[train], **arguments)
-        rows = _safe_indexing(X, test)
+            model.fit(take_rows(X, train), target.to_numpy()[train], **arguments)
+        rows = take_rows(X, test)
         block.predictions[at] = checked_predictions(model.predict(rows), block.classes, len(test))
         if probabilities and block.probabilities is not None:
             shares = checked_probabilities(model, rows, block.classes)

@@ -12,6 +12,7 @@ from mlaut.former_names import check_former, in_plugins, of_plugin
 __all__ = ["attach", "imported", "pd"]
 
 _LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
+_WITH_PLUGINS = ("mlaut.analysis", "mlaut.estimators", "mlaut.sharing")
 
 
 def attach(
@@ -48,7 +49,7 @@ def attach(
             for room in (f"{package}.{room}" for room in rooms):
                 if name in dir(import_module(room)):
                     return getattr(import_module(room), name)
-        if package.startswith(("mlaut.analysis", "mlaut.estimators")) and name in in_plugins():
+        if package.startswith(_WITH_PLUGINS) and name in in_plugins():
             return of_plugin(name)
         # "from ... import" would replace the text of an AttributeError
         check_former(name if name[0].isupper() else f"mlaut.{name}")

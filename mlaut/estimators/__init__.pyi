@@ -28,6 +28,4 @@ from mlaut.estimators.strategy.wrappers import Balanced as Balanced
 from mlaut.estimators.strategy.wrappers import Calibrated as Calibrated
 from mlaut.estimators.strategy.wrappers import Thresholded as Thresholded
 from mlaut.sharing import Floats as Floats
-from mlaut.sharing import IncompleteSearchWarning as IncompleteSearchWarning
 from mlaut.sharing import Integers as Integers
-from mlaut.sharing import search_limits as search_limits

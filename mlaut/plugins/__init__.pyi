@@ -169,28 +169,10 @@ from mlaut.experiments.study_files.study_file import read_race as read_race
 from mlaut.files_io.outcomes.study_records import USAGE as USAGE
 from mlaut.files_io.tables.datasets import clusters_of as clusters_of
 
-# work that candidates share in tuning
-from mlaut.sharing.search.evaluation import Candidate as Candidate
-from mlaut.sharing.search.evaluation import CandidateGroup as CandidateGroup
-from mlaut.sharing.search.evaluation import DeadlineError as DeadlineError
-from mlaut.sharing.search.evaluation import Result as Result
-from mlaut.sharing.search.candidate_groups import draws_anew as draws_anew
-from mlaut.sharing.search.candidate_groups import groups_of as groups_of
-from mlaut.sharing.search.parallel import SearchProgress as SearchProgress
-from mlaut.sharing.search.parallel import score_groups as score_groups
-from mlaut.sharing.private import SEARCH as SEARCH
-from mlaut.sharing.private import SharingWarning as SharingWarning
-from mlaut.sharing.private import _safe_indexing as _safe_indexing
-from mlaut.sharing.private import take as take
-from mlaut.sharing.private import warn_if_lacking as warn_if_lacking
-from mlaut.sharing.search.evaluation import CPU_TIME as CPU_TIME
-from mlaut.sharing.search.evaluation import Evaluation as Evaluation
-from mlaut.sharing.search.honest import ROWS as ROWS
-from mlaut.sharing.search.scores import Scoring as Scoring
-
 # searches in a space, within a budget
 from mlaut.estimators.searches.spaces import is_finite as is_finite
 from mlaut.estimators.searches.spaces import spaces_of as spaces_of
+from mlaut.estimators.searches.traces import trace_of as trace_of
 from mlaut.estimators.searches.wanted import Budget as Budget
 from mlaut.estimators.searches.wanted import Wanted as Wanted
 from mlaut.estimators.searches.wanted import parse_search as parse_search

@@ -9,11 +9,12 @@ whose only entry is that of MLaut's own plug-in.
 import warnings
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from mlaut.errors import PluginWarning, StudyError
-from mlaut.former_names import without_plugin
+from mlaut.former_names import of_plugin, without_plugin
 
 
 @cache
@@ -32,15 +33,30 @@ def found(group: str) -> dict[str, Any]:
         try:
             loaded[point.name] = point.load()
         except Exception as error:  # whatever a plug-in raises, MLaut works without it
-            text = " ".join(str(error).split())
-            package = point.dist.name if point.dist else point.value
-            warnings.warn(
-                f"plug-in {package} is left out, since {point.value} cannot be loaded "
-                f"({type(error).__name__}: {text}); update or uninstall it",
-                PluginWarning,
-                stacklevel=2,
-            )
+            _warn_left_out(point.dist.name if point.dist else point.value, point.value, error)
     return loaded
+
+
+def _warn_left_out(package: str, name: str, error: Exception) -> None:
+    text = " ".join(str(error).split())
+    warnings.warn(
+        f"plug-in {package} is left out, since {name} cannot be loaded "
+        f"({type(error).__name__}: {text}); update or uninstall it",
+        PluginWarning,
+        stacklevel=3,
+    )
+
+
+def grid_search() -> Any:
+    """Return the grid search of the plug-in mlaut-sharing; without it, that of scikit-learn."""
+    from sklearn.model_selection import GridSearchCV
+
+    try:
+        return of_plugin("GridSearchCV")
+    except Exception as error:
+        if find_spec("mlaut_sharing"):
+            _warn_left_out("mlaut-sharing", "its GridSearchCV", error)
+        return GridSearchCV
 
 
 def home_of(group: str, name: str) -> str:

@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut.sharing.search.score_log import Checkpoint
 from studies import entry, outcome, strategy
 
 from mlaut.errors import MlautError, StoreError
@@ -32,7 +33,6 @@ from mlaut.files_io.safe_files.seal import BLOCK, LIST, make_seal
 from mlaut.files_io.safe_files.texts import put_json
 from mlaut.records import Cell, Trace
 from mlaut.report import make_report
-from mlaut.sharing.search.score_log import Checkpoint
 
 IRIS = "experiments/predictions/iris"
 LARGE = 2**40

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from mlaut.sharing.search.honest import OutOfFold
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier
@@ -14,7 +15,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-from mlaut.sharing.search.honest import OutOfFold
 
 from .sharing_cases import CLASSES, STRATIFIED, both, check_equal
 

@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 from joblib import parallel_config
+from mlaut.sharing.search.score_log import Checkpoint
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV
@@ -22,7 +23,6 @@ from mlaut.errors import StoreError, StrategyError
 from mlaut.estimators import GridSearch, tuning_record
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import IncompleteSearchWarning, search_limits
-from mlaut.sharing.search.score_log import Checkpoint
 
 from .sharing_cases import CLASSES, STRATIFIED, check_equal
 

@@ -6,8 +6,8 @@ any fitted model: a pipeline, a search of scikit-learn, or a strategy.
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from time import perf_counter
 from typing import Any, Self
@@ -20,11 +20,12 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.preparing.related_rows import RelatedRows
-from mlaut.estimators.searches.traces import fitted_incumbents, search_in, short_names
+from mlaut.estimators.searches.traces import search_in, short_names
+from mlaut.former_names import without_plugin
 from mlaut.identity.digests import plain
-from mlaut.sharing import GridSearchCV
-from mlaut.sharing.search.honest import OutOfFold
-from mlaut.sharing.search_limits import current_limits
+from mlaut.plugins.finding import grid_search
+
+_GridSearchCV: Any = grid_search()
 
 FEWEST_FOLDS = 3
 """Smallest number of tuning folds. With two folds, candidates would train on half of the rows."""
@@ -145,11 +146,12 @@ class TuningFolds(BaseEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class GridSearch(GridSearchCV):
-    """Exhaustive grid search of scikit-learn that shares work and handles small training parts.
+class GridSearch(_GridSearchCV):
+    """Exhaustive grid search of scikit-learn that handles small training parts.
 
     Constructor, attributes and results are those of `mlaut.sharing.GridSearchCV`, whose scores and
-    choice are scikit-learn's. There are three additions. ``n_neighbors`` never exceeds the size of
+    choice are scikit-learn's; without the plug-in mlaut-sharing, those of scikit-learn's class.
+    There are three additions. ``n_neighbors`` never exceeds the size of
     the smallest training fold. If no folds can be made (`TuningFolds` finds no class with two
     rows), the estimator is fitted untuned, with a `TuningWarning`. The wall time of tuning is
     stored.
@@ -160,8 +162,8 @@ class GridSearch(GridSearchCV):
 return_train_score
         As for `GridSearchCV`.
     share_work : bool, default True
-        Whether candidates share computations. False fits every candidate separately, as
-        `GridSearchCV` does.
+        Whether candidates share computations, with the plug-in mlaut-sharing. False fits every
+        candidate separately, as `GridSearchCV` does.
 
     Attributes
     ----------
@@ -171,10 +173,6 @@ return_train_score
         Number of rows of the smallest training fold.
     tuning_seconds_ : float
         Wall seconds of the search, without the final fit (which is ``refit_time_``).
-    incumbents_ : dict of int to estimator
-        Fitted choices of smaller budgets; missing without ``order`` of `search_limits`.
-    sharing_ : dict of str to int
-        Number of scores by their origin; see `mlaut.sharing.GridSearchCV`.
 
     Examples
     --------
@@ -219,10 +217,8 @@ return_train_score
         self._search(X, y, params)
         seconds = perf_counter() - started
         self.tuning_seconds_ = seconds - getattr(self, "refit_time_", 0.0)
-        limits = current_limits()
-        if limits.order is not None:
-            fit_params = {name: value for name, value in params.items() if name != "groups"}
-            self.incumbents_ = fitted_incumbents(self, limits.order, X, y, fit_params)
+        if hasattr(self, "fit_incumbents"):
+            self.fit_incumbents(X, y, params)
         return self
 
     def _search(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:
@@ -251,14 +247,30 @@ return_train_score
         self.best_score_ = np.nan
         self.cv_results_: dict[str, Any] = {"params": []}
         self.searched_grid_, self.n_splits_, self.multimetric_ = {}, 0, False
-        self._out_of_fold = OutOfFold(reason="nothing was searched")
-        self.sharing_ = dict.fromkeys(("shared", "plain", "resumed", "missing"), 0)
         self.scorer_ = check_scoring(self.estimator, self.scoring)
         started = perf_counter()
         given = {name: value for name, value in params.items() if name != "groups"}
         self.best_estimator_ = clone(self.estimator).fit(X, y, **given)
         self.refit_time_, self.tuning_seconds_ = perf_counter() - started, 0.0
         return self
+
+
+def limited_search(wanted: bool) -> Callable[..., AbstractContextManager[None]]:
+    """Return ``search_limits`` of the plug-in mlaut-sharing; without it, what sets no limits.
+
+    Raises
+    ------
+    StrategyError
+        The plug-in is missing, and limits are ``wanted``.
+    """
+    if wanted and not hasattr(GridSearch, "limits"):
+        what = "tuning_timeout and trace_predictions need"
+        raise StrategyError(without_plugin(what, "sharing"))
+    return getattr(GridSearch, "limits", _no_limits)
+
+
+def _no_limits(**_: Any) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 def _fewest_rows(folds: Any, X: Any, y: Any, params: Mapping[str, Any]) -> int:
@@ -307,7 +319,7 @@ class TuningRecord:
         Number of candidates that were scored on all tuning folds; smaller if time ran out.
     n_resumed : int
         Number of scores (of one candidate on one fold) taken from an earlier, interrupted run.
-        Their time is not in ``tuning_seconds``; see `search_limits`.
+        Their time is not in ``tuning_seconds``.
     """
 
     best_params: Mapping[str, Any]

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import DivergedError, MlautError, StoreError
-from mlaut.estimators import DataShape, MlautEstimator, search_limits
+from mlaut.estimators import DataShape, MlautEstimator
 from mlaut.estimators.libraries.session import in_session
 from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.related_rows import relate, relation_of_fold
 from mlaut.estimators.searches.traces import search_in, trace_of
-from mlaut.estimators.searches.tuning import TuningRecord, tuning_record
+from mlaut.estimators.searches.tuning import TuningRecord, limited_search, tuning_record
 from mlaut.experiments.cells import memory as limits
 from mlaut.experiments.cells.cell_input import CellOptions, FoldTable
 from mlaut.experiments.cells.fold_models import FoldModel, new_model
@@ -178,7 +178,7 @@ def _limited_search(
 ) -> contextlib.AbstractContextManager[None]:
     """Set the deadline of a search inside the strategy, and the checkpoint that it resumes from."""
     timeout = options.tuning_timeout
-    return search_limits(
+    return limited_search(timeout is not None or options.trace_predictions)(
         deadline=None if timeout is None else limits.TuningBudget(timeout).over,
         checkpoint=checkpoint_of(options.checkpoints, cell),
         order=seed if options.trace_predictions else None,

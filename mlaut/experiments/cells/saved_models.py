@@ -34,6 +34,7 @@ from sklearn.pipeline import Pipeline
 from mlaut.errors import MlautError, StoreError, StrategyError, StudyError, nearest_of
 from mlaut.files_io import StudyStore
 from mlaut.files_io.studies.models import model_path, models_folder, read_model, write_model
+from mlaut.former_names import of_plugin
 from mlaut.optional import need
 from mlaut.records import Cell
 
@@ -175,6 +176,9 @@ def _in_rooms(load: Callable[[], Any]) -> Any:
         package, _, name = str(error.name).rpartition(".")
         if package not in ("mlaut.estimators", "mlaut.sharing"):
             raise
+        if package == "mlaut.sharing":
+            of_plugin("GridSearchCV")  # the plug-in has the modules of former versions
+            package = "mlaut_sharing"
         modules = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
         moved = next((m.name for m in modules if m.name.rpartition(".")[2] == name), None)
         if moved is None:

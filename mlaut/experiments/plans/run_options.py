@@ -36,6 +36,10 @@ def mistakes_in(options: RunOptions, strategies: Sequence[str]) -> list[MlautErr
     mistakes: list[MlautError] = []
     collect(mistakes, limits.parse_seconds, options.timeout)
     collect(mistakes, limits.parse_seconds, options.tuning_timeout, "tuning_timeout")
+    if options.tuning_timeout is not None or options.trace_predictions:
+        from mlaut.estimators.searches.tuning import limited_search
+
+        collect(mistakes, limited_search, True)
     collect(mistakes, parse_search, options.search or "grid")
     collect(mistakes, parse_budget, options.budget)
     collect(mistakes, limits.parse_memory, options.memory)

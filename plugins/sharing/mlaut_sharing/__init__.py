@@ -1,40 +1,24 @@
-"""Families of scikit-learn's estimators, and pipelines, whose candidates share work.
+"""Searches for parameters that share work, resume, end in time, and have an honest score.
 
-`BudgetedSearch` searches beyond grids, within a budget.
+A plug-in of MLaut: its strategies then search grids by `GridSearchCV`, and beyond them by
+`BudgetedSearch`.
 """
 
+from importlib import import_module
 from typing import Any
 
-from mlaut_sharing.boosting import Boosted
-from mlaut_sharing.ensembles import Ensembles
-from mlaut_sharing.forests import Bags, Forests
-from mlaut_sharing.interface import Sharer
-from mlaut_sharing.kernels import GaussianMachines
-from mlaut_sharing.linear import LarsPaths, Lassos, Passives, Ridges
-from mlaut_sharing.neighbours import Neighbours
-from mlaut_sharing.pipelines import Pipelines
-from mlaut_sharing.trees import Trees
-
-FAMILIES: tuple[Sharer, ...] = (
-    Neighbours(),
-    GaussianMachines(),
-    Trees(),
-    Forests(),
-    Bags(),
-    Boosted(),
-    Ensembles(),
-    Ridges(),
-    Lassos(),
-    LarsPaths(),
-    Passives(),
-    Pipelines(),
-)
+_ROOMS = {
+    "BudgetedSearch": "budgeted",
+    "FAMILIES": "families",
+    "GridSearchCV": "search.search",
+    "IncompleteSearchWarning": "limits",
+    "SharingWarning": "private",
+    "search_limits": "limits",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Return `BudgetedSearch`, imported when it is first asked for: a grid search needs it not."""
-    if name != "BudgetedSearch":
+    """Return what is imported when it is first asked for: families import scikit-learn's models."""
+    if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from mlaut_sharing.budgeted import BudgetedSearch
-
-    return BudgetedSearch
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)

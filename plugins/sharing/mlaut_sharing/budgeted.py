@@ -25,16 +25,9 @@ from sklearn.utils import indexable
 
 from mlaut.errors import StrategyError
 from mlaut.estimators import GridSearch
-from mlaut.plugins import (
-    SEARCH,
-    Wanted,
-    is_finite,
-    need,
-    parse_budget,
-    parse_search,
-    warn_if_lacking,
-)
+from mlaut.plugins import Wanted, is_finite, need, parse_budget, parse_search
 from mlaut_sharing.draws import draw, suggest
+from mlaut_sharing.private import SEARCH, warn_if_lacking
 from mlaut_sharing.scored_candidates import Pair, ScoredCandidates
 
 _MOST_DRAWN = 1000  # candidates of a random search that only a time limits

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from sklearn.base import clone
 
-from mlaut.plugins import Candidate as Point
-from mlaut.plugins import DeadlineError
+from mlaut_sharing.search.evaluation import Candidate as Point
+from mlaut_sharing.search.evaluation import DeadlineError
 
 Value = TypeVar("Value")
 

@@ -10,10 +10,11 @@ fitted by scikit-learn. So a sharer must be correct, but need not be complete.
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 
-from mlaut.plugins import Candidate as Point
-from mlaut.plugins import CandidateGroup, warn_if_lacking
 from mlaut_sharing.fold import Candidate, CannotShareError, Fold, Shared
 from mlaut_sharing.groups import SharingGroup
+from mlaut_sharing.private import warn_if_lacking
+from mlaut_sharing.search.evaluation import Candidate as Point
+from mlaut_sharing.search.evaluation import CandidateGroup
 
 __all__ = ["Candidate", "CannotShareError", "Fold", "Shared", "Sharer"]
 

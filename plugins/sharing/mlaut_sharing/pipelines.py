@@ -8,8 +8,9 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from mlaut.plugins import draws_anew, found
+from mlaut.plugins import found
 from mlaut_sharing.interface import Candidate, Fold, Shared, Sharer
+from mlaut_sharing.search.candidate_groups import draws_anew
 
 
 class Pipelines(Sharer):

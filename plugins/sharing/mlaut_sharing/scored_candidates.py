@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from mlaut.estimators import GridSearch
-from mlaut.plugins import CPU_TIME, Budget, Evaluation, SearchProgress, groups_of, score_groups
+from mlaut.plugins import Budget
+from mlaut_sharing.search.candidate_groups import groups_of
+from mlaut_sharing.search.evaluation import CPU_TIME, Evaluation
+from mlaut_sharing.search.parallel import SearchProgress, score_groups
 
 Pair = tuple[np.ndarray, np.ndarray]
 """Training rows and test rows of a fold."""

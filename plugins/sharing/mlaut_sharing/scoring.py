@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from mlaut.plugins import ROWS, Scoring
 from mlaut_sharing.fold import Fold
+from mlaut_sharing.search.honest import ROWS
+from mlaut_sharing.search.scores import Scoring
 
 
 def scores_of(scoring: Scoring, model: Any, fold: Fold) -> dict[str, Any]:

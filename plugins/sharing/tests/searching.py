@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import numpy as np
+from mlaut.sharing.search import score_log
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 
@@ -13,7 +14,6 @@ from mlaut.estimators import BudgetedSearch
 from mlaut.estimators.searches.traces import trace_of
 from mlaut.estimators.searches.tuning import TuningFolds
 from mlaut.sharing import Floats, search_limits
-from mlaut.sharing.search import score_log
 
 SPACE = {"width": Floats(0.1, 10, log=True), "shift": [0.0, 0.5, 1.0]}
 

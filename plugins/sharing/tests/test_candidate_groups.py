@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from mlaut.sharing.search.candidate_groups import groups_of
 from sharing_cases import (
     CLASSES,
     HALVES,
@@ -43,8 +44,6 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 from sklearn.utils.fixes import parse_version
-
-from mlaut.sharing.search.candidate_groups import groups_of
 
 SIZES = [2, 5]
 SEED = {"random_state": 7}

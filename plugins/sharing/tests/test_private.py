@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from mlaut.sharing.private import NAMES
 from mlaut_sharing.neighbours import Neighbours
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -26,7 +27,6 @@ from mlaut.experiments.cells.cell_input import CellOptions, FoldTable
 from mlaut.records import Cell, Status
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import SharingWarning
-from mlaut.sharing.private import NAMES
 
 PACKAGES = ("mlaut.sharing", "mlaut.plugins", "mlaut_sharing")
 X, Y = load_iris(return_X_y=True)

@@ -4,6 +4,8 @@ import time
 
 import numpy as np
 import pytest
+from mlaut.sharing.search.candidate_groups import groups_of
+from mlaut.sharing.search.parallel import in_parts
 from mlaut_sharing import forests, groups, kernels
 from sharing_cases import CLASSES, STRATIFIED, check_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -16,8 +18,6 @@ from sklearn.svm import SVC
 from mlaut.errors import StrategyError
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import IncompleteSearchWarning, search_limits
-from mlaut.sharing.search.candidate_groups import groups_of
-from mlaut.sharing.search.parallel import in_parts
 
 X, Y = CLASSES["noisy, negative labels"]
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from mlaut.sharing.search.candidate_groups import groups_of
 from mlaut_sharing.interface import CannotShareError
 from mlaut_sharing.kernels import GaussianMachines
 from scipy.sparse import csr_array
@@ -24,7 +25,6 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut.errors import StrategyError
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import search_limits
-from mlaut.sharing.search.candidate_groups import groups_of
 
 X, Y = CLASSES["two classes"]
 KNN = KNeighborsClassifier()

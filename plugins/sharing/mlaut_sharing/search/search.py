@@ -1,5 +1,19 @@
-"""Exhaustive grid search with the same results as scikit-learn's, but less work."""
+"""Exhaustive grid search with the same results as scikit-learn's, but less work.
 
+Examples
+--------
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.svm import SVC
+>>> from mlaut.sharing import GridSearchCV
+>>> grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}
+>>> search = GridSearchCV(SVC(random_state=0), grid).fit(*load_iris(return_X_y=True))
+>>> search.best_params_, sum(search.sharing_.values())
+({'C': 1.0, 'gamma': 0.1}, 30)
+>>> round(float(search.best_score_), 3), round(search.honest_score_, 3)
+(0.98, 0.974)
+"""
+
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,21 +29,22 @@ from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import indexable
 
 from mlaut.errors import StrategyError
-from mlaut.identity.digests import digest
-from mlaut.sharing.private import (
+from mlaut.plugins import digest
+from mlaut_sharing.incumbents import fitted_incumbents
+from mlaut_sharing.limits import IncompleteSearchWarning, Limits, current_limits, search_limits
+from mlaut_sharing.private import (
     SEARCH,
     _insert_error_scores,
     _MultimetricScorer,
     _warn_or_raise_about_fit_failures,
     warn_if_lacking,
 )
-from mlaut.sharing.search.candidate_groups import draws_anew, groups_of
-from mlaut.sharing.search.evaluation import CPU_TIME, CandidateGroup, Evaluation
-from mlaut.sharing.search.honest import ROWS, OutOfFold, out_of_fold
-from mlaut.sharing.search.parallel import SearchProgress, score_groups
-from mlaut.sharing.search.score_log import Checkpoint, Place
-from mlaut.sharing.search.scores import Scoring, is_r2, only_asks_for_predictions
-from mlaut.sharing.search_limits import IncompleteSearchWarning, Limits, current_limits
+from mlaut_sharing.search.candidate_groups import draws_anew, groups_of
+from mlaut_sharing.search.evaluation import CPU_TIME, CandidateGroup, Evaluation
+from mlaut_sharing.search.honest import ROWS, OutOfFold, out_of_fold
+from mlaut_sharing.search.parallel import SearchProgress, score_groups
+from mlaut_sharing.search.score_log import Checkpoint, Place
+from mlaut_sharing.search.scores import Scoring, is_r2, only_asks_for_predictions
 
 
 class GridSearchCV(model_selection.GridSearchCV):
@@ -59,20 +74,17 @@ class GridSearchCV(model_selection.GridSearchCV):
         valid, reading it raises an error with the reason: see docs/tuning.md.
     honest_interval_ : (float, float)
         Interval of 95 % of the honest score.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.svm import SVC
-    >>> grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]}
-    >>> search = GridSearchCV(SVC(random_state=0), grid).fit(*load_iris(return_X_y=True))
-    >>> search.best_params_, sum(search.sharing_.values())
-    ({'C': 1.0, 'gamma': 0.1}, 30)
-    >>> round(float(search.best_score_), 3), round(search.honest_score_, 3)
-    (0.98, 0.974)
+    incumbents_ : dict of int to estimator
+        Fitted choices of smaller budgets, of a strategy's search with ``order`` of `search_limits`.
     """
 
+    # By this name studies know it, and saved models find it.
+    __module__ = "mlaut.sharing"
+
     share_work = True
+    sharing_: Mapping[str, int] = dict.fromkeys(("shared", "plain", "resumed", "missing"), 0)
+    limits = staticmethod(search_limits)
+    _out_of_fold = OutOfFold(reason="nothing was searched")
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search the grid and fit the best candidate on all rows.
@@ -108,6 +120,13 @@ class GridSearchCV(model_selection.GridSearchCV):
         if self.refit:
             self._refit(X, y)
         return self
+
+    def fit_incumbents(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:
+        """Fit the choices of smaller budgets, if `search_limits` has an ``order``."""
+        order = current_limits().order
+        if order is not None:
+            given = {name: value for name, value in params.items() if name != "groups"}
+            self.incumbents_ = fitted_incumbents(self, order, X, y, given)
 
     # ---- what is to be done
 
@@ -356,3 +375,7 @@ def _warn_unlimited(limits: Limits, with_what: str) -> None:
 
 def _nothing(value: Any) -> Any:
     return dict.fromkeys(value, np.nan) if isinstance(value, dict) else np.nan
+
+
+# Models that were saved by a former version find this module by its name of then.
+sys.modules["mlaut.sharing.search.search"] = sys.modules[__name__]

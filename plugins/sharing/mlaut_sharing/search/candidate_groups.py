@@ -5,8 +5,8 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from mlaut.plugins.finding import found
-from mlaut.sharing.search.evaluation import Candidate, CandidateGroup
+from mlaut.plugins import found
+from mlaut_sharing.search.evaluation import Candidate, CandidateGroup
 
 
 @cache

@@ -4,8 +4,18 @@ The best of many scores is too good, since it was chosen for being high. Tsamard
 Borboudakis (2018, algorithm 5) choose on rows that are drawn with replacement, and score the chosen
 candidate on the rows that were not drawn. This needs the out-of-fold predictions of all candidates,
 and no further fit.
+
+Examples
+--------
+Of 100 candidates that guess, the best is right more often than half of the time:
+
+>>> guesses = np.random.default_rng(1).integers(0, 2, (200, 100)).astype(float)
+>>> score, (low, high) = OutOfFold(guesses).honest
+>>> float(guesses.mean(axis=0).max()), round(score, 2), low < 0.5 < high
+(0.6, 0.51, True)
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,15 +49,9 @@ class OutOfFold:
     reason : str
         Reason why there is no honest score; empty if there is one.
 
-    Examples
-    --------
-    Of 100 candidates that guess, the best is right more often than half of the time:
-
-    >>> guesses = np.random.default_rng(1).integers(0, 2, (200, 100)).astype(float)
-    >>> score, (low, high) = OutOfFold(guesses).honest
-    >>> float(guesses.mean(axis=0).max()), round(score, 2), low < 0.5 < high
-    (0.6, 0.51, True)
     """
+
+    __module__ = "mlaut.sharing.search.honest"  # by this name saved models find it
 
     scores: np.ndarray | None = None
     deviations: np.ndarray | None = None
@@ -115,3 +119,6 @@ def out_of_fold(
     seen = times > 0
     scores = total[seen] / times[seen, None]
     return OutOfFold(scores, None if y is None else deviations[seen] / times[seen])
+
+
+sys.modules["mlaut.sharing.search.honest"] = sys.modules[__name__]

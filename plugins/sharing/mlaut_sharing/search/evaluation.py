@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import clone
 
-from mlaut.sharing.private import _fit_and_score, _MultimetricScorer
-from mlaut.sharing.search.honest import ROWS
-from mlaut.sharing.search.score_log import Checkpoint, Place, Writer
-from mlaut.sharing.search.scores import Recorder, Scoring
+from mlaut_sharing.private import _fit_and_score, _MultimetricScorer
+from mlaut_sharing.search.honest import ROWS
+from mlaut_sharing.search.score_log import Checkpoint, Place, Writer
+from mlaut_sharing.search.scores import Recorder, Scoring
 
 CPU_TIME = "cpu_time"
 """Key of the CPU seconds of a score, which scikit-learn's results do not have."""

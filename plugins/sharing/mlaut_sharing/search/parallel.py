@@ -9,8 +9,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from mlaut.sharing.search.evaluation import CandidateGroup, Evaluation, Result, Unit, units_of
-from mlaut.sharing.search.score_log import Place
+from mlaut_sharing.search.evaluation import CandidateGroup, Evaluation, Result, Unit, units_of
+from mlaut_sharing.search.score_log import Place
 
 
 @dataclass(eq=False)
