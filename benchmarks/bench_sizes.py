@@ -14,8 +14,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from mlaut.sharing.search.candidate_groups import groups_of
-from mlaut.sharing.search.evaluation import CandidateGroup
+from mlaut_sharing.search.candidate_groups import groups_of
+from mlaut_sharing.search.evaluation import CandidateGroup
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.model_selection import ParameterGrid

@@ -148,6 +148,8 @@ def test_a_study_by_groups_tunes_by_groups(tmp_path):
     # three folds, each with two tuning folds of two candidates and a final fit
     assert len(fits) == 15
     for fold in range(3):
-        one, _, two, _, both = fits[5 * fold : 5 * fold + 5]
+        *tuned, both = fits[5 * fold : 5 * fold + 5]
+        one, again, two, too = sorted(tuned)
+        assert (one, two) == (again, too)
         assert set(one).isdisjoint(two)
         assert sorted(one + two) == both

@@ -188,21 +188,6 @@ def test_rows_that_occur_twice_are_pointed_out(study_file):
     assert line in str(preview)
 
 
-def test_strategies_whose_search_a_time_cannot_end_at_once_are_named(study_file):
-    study_file.write_text(STUDY.replace("names = [", 'names = ["K_Neighbours", "balanced(SVC)", '))
-    said = (
-        "the time limit of a search ends neither a fit under way (forests, bagging and gradient "
-        "boosting that share work stop between two trees) nor the final fit, as timeout does: "
-    )
-    preview = plan_study(study_file, tuning_timeout="1m")
-    assert preview.plan.limits == f"{said}K_Neighbours, balanced(SVC)"
-    assert str(preview).splitlines()[1] == preview.to_dict()["limits"] == preview.plan.limits
-    for changes in ({}, {"timeout": "1m"}):
-        preview = plan_study(study_file, **changes)
-        assert preview.plan.limits == preview.to_dict()["limits"] == ""
-        assert "time limit" not in str(preview)
-
-
 def test_a_shard_of_a_race_is_a_mistake_as_in_a_run(study_file):
     study_file.write_text(f"{STUDY}\n[race]\n")
     with pytest.raises(StudyError, match="a race decides on the results of all cells, which no sh"):

@@ -15,7 +15,6 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
-from mlaut.sharing.search.score_log import Checkpoint
 from studies import entry, outcome, strategy
 
 from mlaut.errors import MlautError, StoreError
@@ -469,15 +468,6 @@ def test_scores_of_searches_are_kept_in_no_folder_that_is_a_link(tmp_path):
     folder.symlink_to("other")
     assert checkpoint_of(folder, Cell("iris", "SVC")) is None
     assert checkpoint_of(tmp_path / "other", Cell("iris", "SVC")) is not None
-
-
-def test_scores_are_appended_to_no_link(tmp_path):
-    victim = tmp_path / "precious"
-    victim.write_bytes(b"precious")
-    (tmp_path / "scores").symlink_to(victim)
-    with pytest.raises(OSError, match="symbolic links"):
-        Checkpoint(tmp_path / "scores", "a search").append([((0, 0), {"test_scores": 0.5})])
-    assert victim.read_bytes() == b"precious"
 
 
 @pytest.mark.parametrize(

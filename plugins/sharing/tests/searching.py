@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import numpy as np
-from mlaut.sharing.search import score_log
+from mlaut_sharing.search import score_log
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 

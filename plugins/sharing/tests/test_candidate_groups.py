@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
-from mlaut.sharing.search.candidate_groups import groups_of
+from mlaut_sharing.search.candidate_groups import groups_of
 from sharing_cases import (
     CLASSES,
     HALVES,

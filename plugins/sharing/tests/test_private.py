@@ -6,11 +6,13 @@ import subprocess
 import sys
 import types
 import warnings
+from pathlib import Path
 
+import mlaut_sharing
 import numpy as np
 import pytest
-from mlaut.sharing.private import NAMES
 from mlaut_sharing.neighbours import Neighbours
+from mlaut_sharing.private import NAMES
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import Ridge
@@ -21,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+import mlaut
 from mlaut.estimators import as_strategies
 from mlaut.experiments.cells.cell import run_cell
 from mlaut.experiments.cells.cell_input import CellOptions, FoldTable
@@ -28,7 +31,7 @@ from mlaut.records import Cell, Status
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import SharingWarning
 
-PACKAGES = ("mlaut.sharing", "mlaut.plugins", "mlaut_sharing")
+PACKAGES = ("mlaut.plugins", "mlaut_sharing")
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::3], Y[::3]
 FAMILIES = {
@@ -70,15 +73,14 @@ def without(monkeypatch):
         for known in kept:
             monkeypatch.delitem(sys.modules, known)
         monkeypatch.setattr(importlib, "import_module", import_module)
-        return found("mlaut.sharing")
+        return found("mlaut_sharing")
 
     yield lack
     monkeypatch.undo()
     for name in [name for name in sys.modules if name.startswith(PACKAGES)]:
         del sys.modules[name]
     sys.modules.update(kept)
-    for name in ("sharing", "plugins"):
-        setattr(sys.modules["mlaut"], name, kept[f"mlaut.{name}"])
+    sys.modules["mlaut"].plugins = kept["mlaut.plugins"]
 
 
 def searched(package, family):
@@ -100,9 +102,7 @@ def plain():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_installed_scikit_learn_lets_a_family_share(family):
     """The nightly job reads off these tests which family a new scikit-learn costs."""
-    from mlaut import sharing
-
-    search, warned = searched(sharing, family)
+    search, warned = searched(mlaut_sharing, family)
     assert [str(one.message) for one in warned] == []
     assert search.sharing_["shared"] > 0
 
@@ -125,12 +125,6 @@ def test_a_name_that_scikit_learn_lacks_costs_the_sharing_of_its_family(
 
 def test_no_name_is_taken_elsewhere():
     """All private names are in one file."""
-    from pathlib import Path
-
-    import mlaut_sharing
-
-    import mlaut
-
     folders = [Path(one.__file__).parent for one in (mlaut, mlaut_sharing)]
     private = re.compile(r"^\s*(from|import) sklearn(\.\w+)*(\._\w+| import .*\b_[a-z])", re.M)
     paths = [path for folder in folders for path in folder.rglob("*.py")]

@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 import pytest
-from mlaut.sharing.search.candidate_groups import groups_of
-from mlaut.sharing.search.parallel import in_parts
 from mlaut_sharing import forests, groups, kernels
+from mlaut_sharing.search.candidate_groups import groups_of
+from mlaut_sharing.search.parallel import in_parts
 from sharing_cases import CLASSES, STRATIFIED, check_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
@@ -36,7 +36,7 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 from mlaut.sharing import GridSearchCV, search_limits
-from mlaut.sharing.search import score_log
+from mlaut_sharing.search import score_log
 
 score_log.PAUSE = 0
 kept = score_log.Writer.add

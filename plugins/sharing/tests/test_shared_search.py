@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from mlaut.sharing.search.candidate_groups import groups_of
 from mlaut_sharing.interface import CannotShareError
 from mlaut_sharing.kernels import GaussianMachines
+from mlaut_sharing.search.candidate_groups import groups_of
 from scipy.sparse import csr_array
 from sharing_cases import CLASSES, STRATIFIED, both, check_all_shared, check_equal
 from sklearn.base import BaseEstimator, ClassifierMixin

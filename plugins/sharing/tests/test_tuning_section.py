@@ -39,6 +39,14 @@ budget = "6 evaluations"
 engine = "inline"
 """
 
+GRIDS = """
+[data]
+collection = "starter"
+datasets = ["iris"]
+[strategies]
+names = ["K_Neighbours", "balanced(SVC)", "GaussianNaiveBayes"]
+"""
+
 
 @pytest.fixture
 def file(tmp_path):
@@ -145,6 +153,21 @@ def test_strategies_whose_budget_is_a_time_are_named_by_the_plan(file):
         limits = plan_study(file, budget=budget, search="random").plan.limits
         assert limits.endswith("as timeout does: K_Neighbours, LogisticRegression")
     assert plan_study(file, search="random", budget="5 evaluations").plan.limits == ""
+
+
+def test_strategies_whose_search_a_time_cannot_end_at_once_are_named(file):
+    file.write_text(GRIDS)
+    said = (
+        "the time limit of a search ends neither a fit under way (forests, bagging and gradient "
+        "boosting that share work stop between two trees) nor the final fit, as timeout does: "
+    )
+    preview = plan_study(file, tuning_timeout="1m")
+    assert preview.plan.limits == f"{said}K_Neighbours, balanced(SVC)"
+    assert str(preview).splitlines()[1] == preview.to_dict()["limits"] == preview.plan.limits
+    for changes in ({}, {"timeout": "1m"}):
+        preview = plan_study(file, **changes)
+        assert preview.plan.limits == preview.to_dict()["limits"] == ""
+        assert "time limit" not in str(preview)
 
 
 def test_without_the_plugin_a_search_beyond_the_grid_names_it(file, monkeypatch):

@@ -11,7 +11,8 @@ import time
 import numpy as np
 import pytest
 from joblib import parallel_config
-from mlaut.sharing.search.score_log import Checkpoint
+from mlaut_sharing.search.score_log import Checkpoint
+from sharing_cases import CLASSES, STRATIFIED, check_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV
@@ -23,8 +24,6 @@ from mlaut.errors import StoreError, StrategyError
 from mlaut.estimators import GridSearch, tuning_record
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import IncompleteSearchWarning, search_limits
-
-from .sharing_cases import CLASSES, STRATIFIED, check_equal
 
 X, Y = CLASSES["noisy, negative labels"]
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}
@@ -109,7 +108,7 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 from mlaut.sharing import GridSearchCV, search_limits
-from mlaut.sharing.search import score_log
+from mlaut_sharing.search import score_log
 
 score_log.PAUSE = 0
 kept = score_log.Writer.add
@@ -272,3 +271,12 @@ def test_limits_hold_inside_of_the_block_alone():
     with search_limits(deadline=0.0):
         pass
     assert SharingGridSearchCV(SVC(), GRID, cv=STRATIFIED).fit(X, Y).sharing_["missing"] == 0
+
+
+def test_scores_are_appended_to_no_link(tmp_path):
+    victim = tmp_path / "precious"
+    victim.write_bytes(b"precious")
+    (tmp_path / "scores").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic links"):
+        Checkpoint(tmp_path / "scores", "a search").append([((0, 0), {"test_scores": 0.5})])
+    assert victim.read_bytes() == b"precious"

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import sklearn
-from mlaut.sharing.search.honest import OutOfFold
+from mlaut_sharing.search.honest import OutOfFold
+from sharing_cases import CLASSES, STRATIFIED, both, check_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestClassifier
@@ -15,8 +16,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mlaut.sharing import GridSearchCV as SharingGridSearchCV
-
-from .sharing_cases import CLASSES, STRATIFIED, both, check_equal
 
 X, Y = CLASSES["two classes"]
 KNN = KNeighborsClassifier()
