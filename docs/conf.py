@@ -56,7 +56,7 @@ PACKAGES = {
     "mlaut.study": "A study in one object",
     "mlaut.data": "Datasets, splits and targets",
     "mlaut.estimators": "Strategies",
-    "mlaut.sharing": "Grid search that shares work",
+    "mlaut.sharing": "Ranges of parameters",
     "mlaut.experiments": "Running studies",
     "mlaut.bundles": "Bundles",
     "mlaut.files_io": "The files",

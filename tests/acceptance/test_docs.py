@@ -176,15 +176,7 @@ def test_the_rooms_of_the_table_are_the_folders():
     page = (DOCS / "architecture.md").read_text(encoding="utf-8")
     table = page.partition("## Packages")[2].partition("###")[0]
     rooms = dict(re.findall(r"^\| `(\w+)` \|[^|\n]*\| (`.*) \|$", table, re.M))
-    for package in (
-        "files_io",
-        "data",
-        "sharing",
-        "estimators",
-        "analysis",
-        "experiments",
-        "report",
-    ):
+    for package in ("files_io", "data", "estimators", "analysis", "experiments", "report"):
         inits = (DOCS.parent / "mlaut" / package).glob("**/?*/__init__.py")
         assert {p.parent.name for p in inits} - {package} == set(
             re.findall(r"`(\w+)`", rooms[package])

@@ -55,7 +55,7 @@ def test_a_study_is_the_same_without_and_goes_on_with_it(tmp_path):
     assert honest == [[True, True], [False, False]]
     before = StudyStore(plain.path).details("wine")
     assert StudyStore(tuned(plain.path).path).details("wine") == before  # nothing ran again
-    (wine,) = collection("starter", ["wine"])
+    (wine,) = collection("starter", names=["wine"])
     models = [load_model(study.path, "wine", "svc", trusted=True) for study in both]
     np.testing.assert_array_equal(*(model.predict(wine.features) for model in models))
 
