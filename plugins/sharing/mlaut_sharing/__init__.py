@@ -12,7 +12,7 @@ _ROOMS = {
     "FAMILIES": "families",
     "GridSearchCV": "search.search",
     "IncompleteSearchWarning": "limits",
-    "SharingWarning": "private",
+    "SharingWarning": "search.private",
     "search_limits": "limits",
 }
 

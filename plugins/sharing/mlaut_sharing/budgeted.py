@@ -27,8 +27,8 @@ from mlaut.errors import StrategyError
 from mlaut.estimators import GridSearch
 from mlaut.plugins import Wanted, is_finite, need, parse_budget, parse_search
 from mlaut_sharing.draws import draw, suggest
-from mlaut_sharing.private import SEARCH, warn_if_lacking
 from mlaut_sharing.scored_candidates import Pair, ScoredCandidates
+from mlaut_sharing.search.private import SEARCH, warn_if_lacking
 
 _MOST_DRAWN = 1000  # candidates of a random search that only a time limits
 _FEWEST_ROWS = 20  # training rows of a fold in the first rung of halving

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from mlaut_sharing.fold import Candidate, CannotShareError, Fold, Shared
-from mlaut_sharing.private import SharingWarning, _safe_indexing
 from mlaut_sharing.scoring import scores_of
 from mlaut_sharing.search.evaluation import (
     CPU_TIME,
@@ -18,6 +17,7 @@ from mlaut_sharing.search.evaluation import (
     Evaluation,
     Result,
 )
+from mlaut_sharing.search.private import SharingWarning, _safe_indexing
 
 _MOST_BYTES = 0.6e9  # as much as one fold of a support vector machine on its most rows may take
 _FLOAT = 8  # bytes

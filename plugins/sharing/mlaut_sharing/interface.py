@@ -12,9 +12,9 @@ from collections.abc import Hashable, Iterator
 
 from mlaut_sharing.fold import Candidate, CannotShareError, Fold, Shared
 from mlaut_sharing.groups import SharingGroup
-from mlaut_sharing.private import warn_if_lacking
 from mlaut_sharing.search.evaluation import Candidate as Point
 from mlaut_sharing.search.evaluation import CandidateGroup
+from mlaut_sharing.search.private import warn_if_lacking
 
 __all__ = ["Candidate", "CannotShareError", "Fold", "Shared", "Sharer"]
 

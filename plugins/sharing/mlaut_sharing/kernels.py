@@ -28,7 +28,8 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils import check_array
 
 from mlaut_sharing.interface import Candidate, CannotShareError, Fold, Shared, Sharer
-from mlaut_sharing.private import KERNELS, LIBSVM_IMPL, _libsvm, _safe_indexing
+from mlaut_sharing.private import KERNELS, LIBSVM_IMPL, _libsvm
+from mlaut_sharing.search.private import _safe_indexing
 from mlaut_sharing.stand_ins import per_table, stand_in
 
 _CUT_OFF = 1  # libsvm's status of a solver that has reached ``max_iter``

@@ -32,9 +32,7 @@ from mlaut_sharing.private import (
     DepthFirstTreeBuilder,
     Tree,
 )
-from mlaut_sharing.private import (
-    TREES as TREE_NAMES,
-)
+from mlaut_sharing.private import TREES as TREE_NAMES
 from mlaut_sharing.stand_ins import per_table, same_parts, stand_in_of_means
 
 TREES = (

@@ -17,13 +17,14 @@ from mlaut.files_io import StudyStore as Store
 from mlaut.sharing import Floats
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
 PLACES = (3, 22)  # fits after which a run is killed: the searches here have 24 or more
 GRID = {"var_smoothing": [10.0**-k for k in range(8)], "seconds": [0.02]}
 SPACE = GRID | {"var_smoothing": Floats(1e-9, 10, log=True)}
 SCRIPT = """
 import sys
 from pathlib import Path
-sys.path.insert(0, {here!r})
+sys.path[:0] = {here!r}, {learners!r}
 from test_killed_searches import run
 run(Path({folder!r}), {search!r}, n_jobs=1)
 """
@@ -42,8 +43,9 @@ def run(folder, search, **options):
 
 def killed(folder, search, place):
     """Run a study in another process, and kill it with all its workers after some fits."""
-    script = SCRIPT.format(here=str(HERE), folder=str(folder), search=search)
-    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
+    places = {"here": str(HERE), "learners": str(ROOT / "tests" / "experiments")}
+    script = SCRIPT.format(**places, folder=str(folder), search=search)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", script]
     process = subprocess.Popen(command, env=environment, start_new_session=True)
     fits = folder / "fits"

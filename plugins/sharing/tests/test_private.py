@@ -12,7 +12,7 @@ import mlaut_sharing
 import numpy as np
 import pytest
 from mlaut_sharing.neighbours import Neighbours
-from mlaut_sharing.private import NAMES
+from mlaut_sharing.search.private import NAMES
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import Ridge

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import clone
 
-from mlaut_sharing.private import _fit_and_score, _MultimetricScorer
 from mlaut_sharing.search.honest import ROWS
+from mlaut_sharing.search.private import _fit_and_score, _MultimetricScorer
 from mlaut_sharing.search.score_log import Checkpoint, Place, Writer
 from mlaut_sharing.search.scores import Recorder, Scoring
 

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.metrics import accuracy_score, mean_squared_error, r2_score
 from sklearn.pipeline import Pipeline
 
-from mlaut_sharing.private import (
+from mlaut_sharing.search.private import (
     _BaseScorer,
     _MultimetricScorer,
     _PassthroughScorer,

@@ -32,17 +32,17 @@ from mlaut.errors import StrategyError
 from mlaut.plugins import digest
 from mlaut_sharing.incumbents import fitted_incumbents
 from mlaut_sharing.limits import IncompleteSearchWarning, Limits, current_limits, search_limits
-from mlaut_sharing.private import (
+from mlaut_sharing.search.candidate_groups import draws_anew, groups_of
+from mlaut_sharing.search.evaluation import CPU_TIME, CandidateGroup, Evaluation
+from mlaut_sharing.search.honest import ROWS, OutOfFold, out_of_fold
+from mlaut_sharing.search.parallel import SearchProgress, score_groups
+from mlaut_sharing.search.private import (
     SEARCH,
     _insert_error_scores,
     _MultimetricScorer,
     _warn_or_raise_about_fit_failures,
     warn_if_lacking,
 )
-from mlaut_sharing.search.candidate_groups import draws_anew, groups_of
-from mlaut_sharing.search.evaluation import CPU_TIME, CandidateGroup, Evaluation
-from mlaut_sharing.search.honest import ROWS, OutOfFold, out_of_fold
-from mlaut_sharing.search.parallel import SearchProgress, score_groups
 from mlaut_sharing.search.score_log import Checkpoint, Place
 from mlaut_sharing.search.scores import Scoring, is_r2, only_asks_for_predictions
 
