@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from mlaut import Study
+from mlaut.analysis import search_traces
 from mlaut.data import collection
 from mlaut.estimators import Generic_Estimator, as_strategies
 from mlaut.experiments import load_model
@@ -53,6 +54,7 @@ def test_a_study_is_the_same_without_and_goes_on_with_it(tmp_path):
     np.testing.assert_array_equal(*(block.predictions for block in blocks))
     honest = [["honest_score" in one for one in StudyStore(s.path).details("wine")] for s in both]
     assert honest == [[True, True], [False, False]]
+    assert [set(search_traces(study.path)["clock"]) for study in both] == [{"cpu"}, {"wall"}]
     before = StudyStore(plain.path).details("wine")
     assert StudyStore(tuned(plain.path).path).details("wine") == before  # nothing ran again
     (wine,) = collection("starter", names=["wine"])

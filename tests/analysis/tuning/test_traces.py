@@ -25,7 +25,7 @@ def test_each_candidate_of_each_cell_has_a_row(study):
         ("K_Neighbours", 0): 60, ("K_Neighbours", 1): 60, ("SVC", 0): 169, ("SVC", 1): 169
     }  # fmt: skip
     assert set(table["search"]) == {"grid"}
-    assert set(table["clock"]) == {"cpu"}
+    assert set(table["clock"]) in ({"cpu"}, {"wall"})  # of mlaut-sharing, and of scikit-learn
     assert (table["seconds"] >= 0).all()
     scores = np.array(table["fold scores"].tolist())
     np.testing.assert_array_equal(scores.mean(axis=1), table["score"])
