@@ -169,7 +169,9 @@ from mlaut.experiments.study_files.study_file import read_race as read_race
 from mlaut.files_io.outcomes.study_records import USAGE as USAGE
 from mlaut.files_io.tables.datasets import clusters_of as clusters_of
 
-# searches in a space, within a budget
+# searches, in a space and within a budget
+from mlaut.experiments.cells.memory import CPU_WAITS as CPU_WAITS
+from mlaut.experiments.cells.memory import cpu_seconds as cpu_seconds
 from mlaut.estimators.searches.spaces import is_finite as is_finite
 from mlaut.estimators.searches.spaces import spaces_of as spaces_of
 from mlaut.estimators.searches.traces import trace_of as trace_of

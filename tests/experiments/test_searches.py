@@ -9,7 +9,7 @@ import pytest
 
 from mlaut import Study
 from mlaut.errors import StudyError
-from mlaut.experiments.cells.memory import TuningBudget, cpu_seconds
+from mlaut.experiments.cells.memory import cpu_seconds
 
 WITHOUT = """
 import sys
@@ -23,16 +23,6 @@ for option in ({}, {"tuning_timeout": "10m"}, {"trace_predictions": True}):
     except Exception as error:
         print(type(error).__name__, error)
 """
-
-
-def test_a_budget_is_of_cpu_seconds_and_of_ten_times_that_by_the_clock():
-    now = {"cpu": 100.0, "clock": 5000.0}
-    budget = TuningBudget(60, lambda: now["cpu"], lambda: now["clock"])
-    for cpu, clock, over in [(100, 5599, False), (159.9, 5000, False), (160, 5000, True)]:
-        now.update(cpu=cpu, clock=clock)
-        assert budget.over() == over
-    now.update(cpu=101, clock=5600)
-    assert budget.over()
 
 
 def test_cpu_seconds_are_those_of_threads_and_children_too():

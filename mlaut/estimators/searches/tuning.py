@@ -6,7 +6,7 @@ any fitted model: a pipeline, a search of scikit-learn, or a strategy.
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from time import perf_counter
@@ -256,7 +256,7 @@ return_train_score
 
 
 def limited_search(wanted: bool) -> Callable[..., AbstractContextManager[None]]:
-    """Return ``search_limits`` of the plug-in mlaut-sharing; without it, what sets no limits.
+    """Return what limits the search of a cell, with the plug-in mlaut-sharing; else nothing does.
 
     Raises
     ------
@@ -267,6 +267,11 @@ def limited_search(wanted: bool) -> Callable[..., AbstractContextManager[None]]:
         what = "tuning_timeout and trace_predictions need"
         raise StrategyError(without_plugin(what, "sharing"))
     return getattr(GridSearch, "limits", _no_limits)
+
+
+def told_limits(strategies: Sequence[Any], timeout: Any) -> str:
+    """Return a sentence on the searches that have a time limit; empty without any."""
+    return GridSearch.told_limits(strategies, timeout) if hasattr(GridSearch, "limits") else ""
 
 
 def _no_limits(**_: Any) -> AbstractContextManager[None]:

@@ -179,7 +179,7 @@ def _limited_search(
     """Set the deadline of a search inside the strategy, and the checkpoint that it resumes from."""
     timeout = options.tuning_timeout
     return limited_search(timeout is not None or options.trace_predictions)(
-        deadline=None if timeout is None else limits.TuningBudget(timeout).over,
+        seconds=timeout,
         checkpoint=checkpoint_of(options.checkpoints, cell),
         order=seed if options.trace_predictions else None,
     )

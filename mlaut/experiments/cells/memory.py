@@ -5,9 +5,8 @@ import errno
 import os
 import resource
 import sys
-import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from mlaut.errors import StudyError
@@ -99,39 +98,6 @@ def cpu_seconds() -> float:
     """Return the CPU seconds of this process and of the children that it has waited for."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
-
-
-class TuningBudget:
-    """Time budget of a search, in CPU seconds, so that a busy machine does not shorten it.
-
-    A search that waits (for an accelerator, for a service) uses few CPU seconds. So it also ends
-    after ten times the seconds of wall time, measured by a monotonic clock.
-
-    Parameters
-    ----------
-    seconds : float
-        CPU seconds of all threads together.
-    cpu, clock : callable, optional
-        Functions that return the CPU seconds and the wall seconds; default `cpu_seconds` and
-        `time.monotonic`.
-
-    Examples
-    --------
-    >>> TuningBudget(3600).over()
-    False
-    """
-
-    def __init__(
-        self,
-        seconds: float,
-        cpu: Callable[[], float] = cpu_seconds,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._limits = [(cpu, cpu() + seconds), (clock, clock() + CPU_WAITS * seconds)]
-
-    def over(self) -> bool:
-        """Return whether the budget is used up."""
-        return any(now() >= end for now, end in self._limits)
 
 
 def offer_to_be_killed() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import chain
 from operator import methodcaller
 from typing import Any
 
@@ -12,7 +13,7 @@ from mlaut.errors import MlautError, StrategyError, StudyError, some_of
 from mlaut.estimators import MlautEstimator
 from mlaut.estimators.catalogue.registry import check_packages
 from mlaut.estimators.looking import looked_at
-from mlaut.estimators.searches.wanted import parse_budget
+from mlaut.estimators.searches.tuning import told_limits
 from mlaut.estimators.strategy.scoring import DEFAULTS
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.entries import (
@@ -303,7 +304,7 @@ def plan_run(
     )
     if options.shard:
         plan = _share_of(replace(plan, entries=tuple(entries)), Shard.parse(options.shard))
-    used = {name for names in requested.values() for name in names}
+    used, todo = {*chain.from_iterable(requested.values())}, {g[1] for g in plan.groups()}
     by_name = {strategy.name: strategy for strategy in strategies}
     suited = ([by_name[name] for name in names] for names in requested.values())
     applied = [*zip(infos, suited, strict=True)]
@@ -315,7 +316,7 @@ def plan_run(
         strategies=tuple(strategy for strategy in strategies if strategy.name in used),
         entries=tuple(entry for entry in entries if entry.name in used),
         versions=study.mixed_versions(now) if study else "",
-        limits=_limits_of_searches(strategies, {g[1] for g in plan.groups()}, options),
+        limits=told_limits([s for s in strategies if s.name in todo], options.tuning_timeout),
     )
 
 
@@ -329,26 +330,6 @@ def _other_searches(study: StudyStore | None, options: RunOptions) -> str:
     )
     told = " or ".join(texts)
     return f"; an earlier run had {told}" if told else ""
-
-
-def _limits_of_searches(
-    strategies: Iterable[MlautEstimator], todo: Collection[str], options: RunOptions
-) -> str:
-    """Return a sentence on the searches that have a time limit; empty without any."""
-    timed = ", ".join(s.name for s in strategies if s.name in todo and _is_timed(s, options))
-    sentence = (
-        "the time limit of a search ends neither a fit under way (forests, bagging and gradient "
-        "boosting that share work stop between two trees) nor the final fit, as timeout does: "
-    )
-    return sentence + timed if timed else ""
-
-
-def _is_timed(strategy: MlautEstimator, options: RunOptions) -> bool:
-    """Return whether a time limits the search of a strategy, or of one inside it."""
-    parts = [strategy, *strategy.get_params(deep=True).values()]
-    tuned = [part for part in parts if isinstance(part, MlautEstimator) and part.tunes_by()]
-    units = {budget.unit for part in tuned if (budget := parse_budget(part.budget))}
-    return bool((tuned and options.tuning_timeout) or units & {"cpu", "wall"})
 
 
 def _with_scores(

@@ -3,6 +3,7 @@
 import pytest
 from input_and_study import databases, made_databases  # noqa: F401 - fixtures
 from learners import Busy, Mortal, Traced
+from mlaut_sharing.in_studies import TuningBudget
 
 from mlaut import Data, Orchestrator
 from mlaut.estimators import Generic_Estimator
@@ -68,3 +69,13 @@ def test_a_cell_whose_search_comes_to_nothing_says_so(orchestrator, tmp_path):
     summary = orchestrator.run(strategy, engine="inline", tuning_timeout=0.01, verbose=0)
     ((reason, _),) = summary.reasons
     assert reason.startswith("tuned: error: no candidate was scored on all 3 tuning folds before")
+
+
+def test_a_budget_is_of_cpu_seconds_and_of_ten_times_that_by_the_clock():
+    now = {"cpu": 100.0, "clock": 5000.0}
+    budget = TuningBudget(60, lambda: now["cpu"], lambda: now["clock"])
+    for cpu, clock, over in [(100, 5599, False), (159.9, 5000, False), (160, 5000, True)]:
+        now.update(cpu=cpu, clock=clock)
+        assert budget.over() == over
+    now.update(cpu=101, clock=5600)
+    assert budget.over()

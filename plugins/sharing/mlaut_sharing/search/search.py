@@ -17,6 +17,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -83,7 +84,6 @@ class GridSearchCV(model_selection.GridSearchCV):
 
     share_work = True
     sharing_: Mapping[str, int] = dict.fromkeys(("shared", "plain", "resumed", "missing"), 0)
-    limits = staticmethod(search_limits)
     _out_of_fold = OutOfFold(reason="nothing was searched")
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
@@ -120,6 +120,20 @@ class GridSearchCV(model_selection.GridSearchCV):
         if self.refit:
             self._refit(X, y)
         return self
+
+    @staticmethod
+    def limits(*, seconds: float | None, **more: Any) -> AbstractContextManager[None]:
+        """Return `search_limits` of so many CPU seconds, for the search of a cell."""
+        from mlaut_sharing.in_studies import TuningBudget
+
+        return search_limits(deadline=seconds and TuningBudget(seconds).over, **more)
+
+    @staticmethod
+    def told_limits(strategies: Sequence[Any], timeout: Any) -> str:
+        """Return a sentence on the searches of a plan that have a time limit."""
+        from mlaut_sharing.in_studies import told_limits
+
+        return told_limits(strategies, timeout)
 
     def fit_incumbents(self, X: Any, y: Any, params: Mapping[str, Any]) -> None:
         """Fit the choices of smaller budgets, if `search_limits` has an ``order``."""
