@@ -19,7 +19,7 @@ _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compr
 _SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
 _DTYPES: dict[type, np.dtype[Any]] = {str: h5py.string_dtype(), int: np.dtype(np.int64)}
 _KINDS = {kind: h5py.h5t.py_create(dtype, logical=True) for kind, dtype in _DTYPES.items()}
-_TEXT = h5py.h5t.py_create(_DTYPES[str])  # in memory
+_IN_MEMORY = {kind: h5py.h5t.py_create(dtype) for kind, dtype in _DTYPES.items()}
 _PLAIN = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
 _PLAIN.set_obj_track_times(False)  # the same content always has the same bytes
 _GROUP = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
@@ -68,7 +68,7 @@ def put_attributes(item: h5py.Group | h5py.Dataset, values: Mapping[str, Any]) -
             item.attrs[name] = value
         else:
             attribute = h5py.h5a.create(item.id, name.encode(), kind, _SCALAR)
-            attribute.write(np.array(value, dtype=_DTYPES[type(value)]))
+            attribute.write(np.array(value, dtype=_DTYPES[type(value)]), _IN_MEMORY[type(value)])
 
 
 def get_attributes(item: Any) -> dict[str, Any]:
@@ -100,7 +100,8 @@ def _value(attribute: h5py.h5a.AttrID) -> Any:
     kind = attribute.get_type()
     is_text = isinstance(kind, h5py.h5t.TypeStringID) and kind.is_variable_str()
     value = np.empty(attribute.shape, _DTYPES[str] if is_text else kind.dtype)
-    attribute.read(value, _TEXT if is_text else kind)  # h5py takes as long to find the type
+    # Without a type, h5py takes as long to find it.
+    attribute.read(value, _IN_MEMORY[str] if is_text else kind)
     one = value[()]
     return one.decode() if isinstance(one, bytes) else one
 
