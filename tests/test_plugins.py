@@ -22,8 +22,10 @@ from mlaut.data import load_folder
 from mlaut.errors import AnalysisError, DataError, MlautError, PluginWarning, StudyError
 from mlaut.estimators import REGISTRY, Registry
 from mlaut.estimators.catalogue.registry import _with_plugins
-from mlaut.experiments import RunOptions, run_study
+from mlaut.experiments import InlineEngine, RunOptions, run_study
+from mlaut.experiments.engines import engine
 from mlaut.experiments.options import ENGINES
+from mlaut.experiments.plans.run_options import mistakes_in
 from mlaut.experiments.study_files.new_study_file import origin_of
 from mlaut.files_io import StudyStore
 from mlaut.plugins import finding
@@ -126,6 +128,9 @@ def test_a_command_stands_on_the_first_page_and_below_study(install):
         )
         done = CliRunner().invoke(cli, ["study", "hello", "--json"])
         assert (done.exit_code, done.stdout) == (0, '{"said": 1}\n')
+        asked = CliRunner().invoke(cli, ["study", "hello", "--json-schema"])
+        assert asked.exit_code == 2
+        assert "its plug-in 'tryout' has no file schemas/study-hello.json" in asked.stderr
     finally:
         cli.commands.pop("hello", None)
         cli.commands["study"].commands.pop("hello", None)
@@ -160,6 +165,14 @@ def test_every_engine_is_described(name):
     assert repr(name).replace("'", '"') in RunOptions.__doc__
     kind = pkgutil.resolve_name(ENGINES[name])
     assert callable(kind.run)
+
+
+def test_a_limit_that_an_engine_cannot_keep_is_a_mistake_in_a_plan(monkeypatch):
+    monkeypatch.setattr(engine, "Timid", type("Timid", (InlineEngine,), {}), raising=False)
+    monkeypatch.setitem(ENGINES, "timid", f"{engine.__name__}:Timid")
+    (mistake,) = mistakes_in(RunOptions(engine="timid", timeout=1), ())
+    assert "cannot enforce a time limit" in str(mistake)
+    assert mistakes_in(RunOptions(engine="timid"), ()) == []
 
 
 @pytest.mark.parametrize(

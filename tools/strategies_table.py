@@ -36,7 +36,8 @@ def preparation(transformer: Any) -> str:
     if isinstance(transformer, Pipeline):
         return ", ".join(preparation(step) for _, step in transformer.steps)
     if not isinstance(transformer, Preprocessor):
-        return {"UnitDistance": "distances scaled"}[type(transformer).__name__]
+        name = type(transformer).__name__
+        return {"UnitDistance": "distances scaled"}.get(name, name)
     scaled = ["scaled"] if transformer.normalize_features else []
     as_needed = ["as needed"] if transformer.as_needed else []
     return ", ".join([*scaled, transformer.categories, *as_needed])

@@ -72,8 +72,13 @@ def with_json(command: click.Command, path: str = "", package: str = "mlaut.cli"
         if wanted:
             from importlib.resources import files
 
-            schema = files(package) / "schemas" / f"{path[1:]}.json"
-            click.echo(schema.read_text(encoding="utf-8"), nl=False)
+            name = f"schemas/{path[1:]}.json"
+            try:
+                schema = files(package).joinpath(name).read_text(encoding="utf-8")
+            except (TypeError, FileNotFoundError):  # a TypeError: a module, which has no files
+                where = f"its plug-in {package!r} has no file {name}"
+                raise click.UsageError(f"no schema of the result: {where}", context) from None
+            click.echo(schema, nl=False)
             context.exit()
 
     command.callback = call

@@ -19,6 +19,7 @@ from studies import assert_same_block, entry, outcome, strategy
 
 from mlaut.errors import StoreError, StudyError
 from mlaut.files_io import StudyStore, merge_studies
+from mlaut.files_io.outcomes.study_records import USAGE
 from mlaut.files_io.safe_files.hdf5 import read_h5
 from mlaut.files_io.studies.models import is_recorded, models_folder, write_model
 from mlaut.files_io.studies.study_checks import problems_of
@@ -85,13 +86,15 @@ def test_a_cell_of_both_is_that_of_the_version_that_stores_more_numbers(
         with monkeypatch.context() as version:
             if k == newer:
                 for module in ("studies.study_arrays", "outcomes.study_records", "outcomes.packs"):
-                    fields = ("started", "elapsed", "peak_memory", "cores", "energy")
+                    fields = (*USAGE, "cores", "energy")
                     version.setattr(f"mlaut.files_io.{module}.USAGE", fields)
             make(path, [one])
     merged = merge_studies(paths, tmp_path / "merged.h5")
     with read_h5(merged.path) as file:
         usage = file["experiments/predictions/cpu/usage"]
-        assert usage[0, 0, 0].tolist() == [newer, 2.5, 10, 4, 7]
+        stored = dict(zip(usage.attrs["fields"].split(", "), usage[0, 0, 0].tolist(), strict=True))
+    told = {"started": newer, "elapsed": 2.5, "peak_memory": 10, "cores": 4, "energy": 7}
+    assert {name: stored[name] for name in told} == told
     assert [row["started"] for row in merged.details("cpu")] == [newer]
     assert [*problems_of(merged)] == [*problems_of(StudyStore(paths[0]))]
 

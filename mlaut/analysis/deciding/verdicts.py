@@ -16,7 +16,7 @@ from mlaut.analysis.results.results import Results
 USE, EQUAL, OPEN, UNDECIDED = "use", "as good", "may be best", "undecided"
 LIKELY, FAILS, AVOID, BASELINE = "probably worse", "fails", "avoid", "baseline"
 VERDICTS = {
-    USE: "the only one that may be best, or its chance to be the best is above 0.5",
+    USE: f"the only one that {OPEN}, or its chance to be the best is above 0.5",
     EQUAL: "practically equal to the first",
     OPEN: "not ruled out as the best, however small its chance",
     UNDECIDED: "worse than another on many datasets, but not on average",

@@ -113,7 +113,9 @@ def _best(table: VerdictTable, most: int, costs: bool) -> list[str]:
     if near and used:
         rest, together = table.chance(near), " together" * (len(near) > 1)
         chance = f" (chance {probability(rest)}{together})" * (rest == rest)
-        parts.append(f"May be best too{chance}: {some(names, most, 'others')}{also}")
+        parts.append(
+            f"{verdict.OPEN.capitalize()} too{chance}: {some(names, most, 'others')}{also}"
+        )
     if most_cost:
         several = ("one of them", "another of these") if len(near) > 1 else ("it", "the other")
         cost = f"costs at most {_range(most_cost)} of mean {table.metric}"

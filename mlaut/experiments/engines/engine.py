@@ -108,8 +108,8 @@ def check_engine(options: RunOptions) -> None:
         raise StudyError("n_jobs 0: no worker could run a cell; use -1 for every core, or 1")
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise StudyError(f"threads {threads!r}: must be a whole number of at least 1")
-    if engine == "inline":
-        InlineEngine().of(options)
+    if isinstance(engine, str) and engine in ENGINES.keys() - {"local"}:  # it keeps every limit
+        engine_called(engine)().of(options)
 
 
 def engine_called(name: str) -> Any:

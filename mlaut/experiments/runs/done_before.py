@@ -113,9 +113,9 @@ def _is_unusual(options: Mapping[str, Any]) -> bool:
     except MlautError:
         return True
     valid = all(type(options.get(key, 1)) in (int, type(None)) for key in ("n_jobs", "threads"))
-    local = options.get("engine", "local") in ENGINES
-    inline = options.get("engine") == "inline" and options.get("timeout") is not None
-    return not (chosen <= _NEEDLESS and valid and local) or inline
+    engine = options.get("engine", "local")
+    kept = engine == "local" or (engine in ENGINES and options.get("timeout") is None)
+    return not (chosen <= _NEEDLESS and valid and kept)
 
 
 def nothing_to_do(

@@ -62,7 +62,7 @@ def race_screen(race: Race, section: Section) -> Screen | None:
         f"{counted(n_out, 'other')} {'was' if n_out == 1 else 'were'} shown to be worse, and "
         "stopped to save time." * bool(n_out),
     )
-    answer = f"No clear winner: {best} may be best."
+    answer = f"No clear winner: {best} {OPEN}."
     if race.answered:
         alike = "are practically equal" if len(left) > 1 else "is the best"
         answer = f"{where(table)}, {best} {alike}."
