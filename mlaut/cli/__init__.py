@@ -123,7 +123,7 @@ def study() -> None:
 
     \b
     mlaut study compact study.h5
-    mlaut study rename study.h5 svm=svm_rbf
+    mlaut study rename study.h5 --strategy svm svm_rbf
     """
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from types import SimpleNamespace
 
+import click
 import h5py
 import pandas as pd
 import pytest
@@ -546,6 +548,20 @@ def test_each_command_has_help_with_an_example():
     for name, command in every_command().items():
         assert f"mlaut {name}" in command.help, name
         assert all(o.help for o in command.params if o.param_type_name == "option"), name
+
+
+def test_each_example_in_a_help_is_a_call_that_is_understood():
+    from mlaut.cli import cli
+
+    pages = "\n".join(command.help for command in (cli, *every_command().values()))
+    calls = re.findall(r"^ *mlaut (.+?)(?:  .*)?$", pages, re.MULTILINE)
+    assert len(calls) > 40
+    for call in calls:
+        command, words = cli, shlex.split(call)
+        while isinstance(command, click.Group) and not words[0].startswith("-"):
+            command = command.commands[words.pop(0)]
+        with contextlib.suppress(click.exceptions.Exit):  # of --help
+            command.make_context(call, words)  # an error of usage is raised here
 
 
 def test_a_report_takes_the_formats_that_there_are():
