@@ -1,5 +1,7 @@
 """Comparison of strategies on the datasets that two of them share, where many were never run."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -123,7 +125,8 @@ def _sentences(results: Results, frame: pd.DataFrame, alpha: float) -> tuple[str
         fall = f", and strategies fall into {len(groups)} groups that share none: {apart}"
         lines.append(f"{alone}{fall * (len(groups) > 1)}.")
     if len(groups) == 1:
-        order = elo_ratings(results, missing="left out", n_samples=1).frame.index[:3]
+        duelled = replace(results, clusters=None)  # an order alone, which claims nothing
+        order = elo_ratings(duelled, missing="left out", n_samples=1).frame.index[:3]
         lines.append(
             f"By their duels on shared datasets (Bradley-Terry), {', '.join(map(str, order))} come "
             "first; on datasets that one lacks, this is no evidence."

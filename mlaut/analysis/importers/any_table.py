@@ -231,6 +231,7 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     with suppress(AnalysisError):
         words = asked.with_columns(table=_ALL)
         chooses[:0] = parts or [(words, _of_all(grids, ones, words))]
+    chooses[:0] = _same_rows(grids, answers, asked)
     more = [x for n in answers if n in doubted or not chooses for x in answers[n]]
     answered = [*chooses, *more][:_ANSWERS]
     shown_too = {int(x.table) for x, _ in answered if x.table.isdigit()}
@@ -269,6 +270,23 @@ def _of_headings(
             together = joined(ones, heads) if tells_datasets(heads, asked.metric) else None
             found += [(asked.with_columns(table=heading), together)] if together else []
     return found[:2]
+
+
+def _same_rows(
+    grids: Sequence[Grid], answers: Mapping[int, list[tuple[Asked, Reading]]], asked: Asked
+) -> list[tuple[Asked, Reading]]:
+    """Return what tables of single datasets say together, if their rows have the same names."""
+    ways = [x for found in answers.values() for x in found[:1]]
+    alone = [(x, {*y.strategy}) for x, y in ways if [*x.columns] == ["strategy"]]
+    alike = [x for x, names in alone if sum(len(names & y) > 1 for _, y in alone) > 1]
+    if not alike:
+        return []
+    words = asked.with_columns(table=_ALL, strategy=alike[0].columns["strategy"])
+    readable, _, _ = _tried(grids, words, {*answers})
+    try:
+        return [(words, _of_all(grids, readable, words))]
+    except AnalysisError:
+        return []
 
 
 def _listed(grids: Sequence[Grid], asked: Asked) -> str:
@@ -332,7 +350,7 @@ def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
 
 def _of_all(grids: Sequence[Grid], readable: Mapping[int, Reading], asked: Asked) -> Reading:
     """Return what all tables say: those of the same strategies, or those of the same columns."""
-    if together := joined(readable, [grids[n - 1].name for n in readable]):
+    if together := joined(readable, [grids[n - 1].name for n in readable], strict=False):
         return _left_out(together, len(grids) - len(readable), asked, next(iter(readable)))
     reading = read_grid(_together(grids, asked), asked)
     if any(x.startswith(f"`{_HEADING}") for x in reading.unused):

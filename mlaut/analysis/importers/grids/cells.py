@@ -85,6 +85,7 @@ def plain(text: object) -> str:
     shown = re.sub(r"<br\s*/?>|(?<=[a-zA-Z])<sup>(?!.*</sup>)", " ", shown)
     shown = re.sub(r"(?<!\S)~(?=\d)", "≈", shown)
     shown = _IMAGE_OR_NOTE.sub("", _LINK.sub(lambda link: link[1] or "", unescape(shown)))
+    shown = re.sub(r"\\(?:sim|approx)\b", "≈", shown)
     shown = (
         shown.replace("\\pm", "±").replace("\u2212", "-").replace("\\_", "_").replace("\\&", "&")
     )

@@ -176,6 +176,8 @@ def odd_columns(columns: Sequence[Column], kind: str) -> tuple[dict[str, str], d
         values = known[name]
         if set(values) == {0.0, 1.0} and len(values) >= _LEAST:
             (odd if len(values) >= _MANY else unclear)[name] = "only 0 and 1"
+        elif name in {x.name for x in printed}:
+            continue  # with spreads, as scores are
         elif kind == "dataset" and len(values) >= _MANY and set(values) in ({0.0}, {1.0}):
             sure = word_of(name).split("_")[-1] in WORDS["sizes"]  # as seq_anomaly
             (odd if sure else unclear)[name] = f"{values[0]:g} throughout"  # a flag, or perfect
@@ -235,8 +237,10 @@ def measures_of(names: Sequence[str], wanted: str) -> Measures | None:
         of one measure.
     """
     found: dict[str, dict[str, str]] = {}
-    for side in (0, 1, 2):
-        each = {name: _split(name, side, wanted) for name in names}
+    split = [{name: _split(name, side, wanted) for name in names} for side in (0, 1, 2)]
+    told = [any(x and same_metric(x[0], wanted) for x in each.values()) for each in split]
+    for side in sorted((0, 1, 2), key=lambda side: not told[side]):  # MS-COCO FID is no ms
+        each = split[side]
         known = {x[1] for x in each.values() if x}
         found = {}
         for name in names:

@@ -231,6 +231,9 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         bare = bare or [x for x, names in levels.items() if word_of(wanted) in names]
         if len(bare) == 1:
             return bare
+        ends = [role_of(x.rpartition(" / ")[2]) for x in bare if g.levels is not None]
+        if ends.count("") > 2 and {*ends} <= {"", "dataset", "average"}:  # of many datasets
+            return []
         each = {x: (x, MEAN.sub("", x)) for x in numbers if g.roles[x] not in least}
         same = [x for x, names in each.items() if any(same_metric(y, wanted) for y in names)]
         for part in ("test", "", "val", "train"):

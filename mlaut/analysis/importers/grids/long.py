@@ -60,7 +60,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     _without_differences(g, strategy, score)
     repeat, fold = list(keys.repeat), list(keys.fold)
     if not keys.single:
-        dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold])
+        dataset, strategy = _other_key(g, dataset, strategy, [*repeat, *fold], score)
         _without_summaries(g, [] if keys.dataset else dataset, [])
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
     if len(keys.strategy) > 1 and not g.asked.columns.get("strategy"):  # with settings
@@ -159,7 +159,7 @@ def _of_this_metric(g: Sheet, keys: Keys, has: np.ndarray) -> np.ndarray:
 
 
 def _other_key(
-    g: Sheet, dataset: list[str], strategy: list[str], more: list[str]
+    g: Sheet, dataset: list[str], strategy: list[str], more: list[str], score: str
 ) -> tuple[list[str], list[str]]:
     """Return both keys: where one is known, the other is the column of texts that is left."""
     if dataset and strategy:
@@ -251,6 +251,9 @@ def _other_key(
     for x, y in ((one, two), (two, one)):
         if g.n_of(x) > _SPARSE * g.n and g.n < _FULL * g.n_of(x) * g.n_of(y):
             raise g.refuse(f"each `{x}` {_ALONE}")
+    sides = [(a, b) for a, b in ((one, two), (two, one)) if _has_mean(g, a, b, score)]
+    if len(sides) == 1:  # a mean over datasets
+        return [sides[0][0]], [sides[0][1]]
     own = {x: [g.columns[y].coded[1] for y in like[x]] for x in pairs[0]}
     liked = {x: next(filter(None, map(likes, names)), "") for x, names in own.items()}
     by_name = not any(liked.values())
@@ -259,11 +262,22 @@ def _other_key(
         one, two = two, one
     sure = any(liked.values()) and liked[one] != "strategy" and liked[two] != "dataset"
     sure &= not not_applicable(g, [two], one).any()  # else a setting, perhaps
-    sides: list[Way] = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
-    sides.append({"strategy": [one, two]})
+    ways: list[Way] = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
+    ways.append({"strategy": [one, two]})
     text = f"it is unclear which of `{one}` and `{two}` names the datasets"
-    g.choose(text, sides if by_name or not sure else sides[:1], sure)
+    g.choose(text, ways if by_name or not sure else ways[:1], sure)
     return [one], [two]
+
+
+def _has_mean(g: Sheet, name: str, other: str, score: str) -> bool:
+    """Return whether rows of a column are called a mean and are that over its other names."""
+    table = pd.DataFrame({x: g.columns[x].labels() for x in (name, other)})
+    wide = table.assign(score=g.columns[score].numbers).pivot_table("score", other, name)
+    means = [x for x in wide if is_summary(str(x))]
+    rest = wide.drop(columns=means)
+    if len(means) != 1 or rest.shape[1] < 2:
+        return False
+    return bool(np.isclose(rest.mean(axis=1), wide[means[0]], rtol=1e-3).all())
 
 
 def _tell_apart(
@@ -401,6 +415,19 @@ def _as_part(
     """Return the keys with columns that tell rows apart as parts of strategies or of datasets."""
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
     chosen = (of_strategy or found)[0]
+    said = g.asked.columns.get("last", ())
+    if during := [x for x in chosen if DURING.search(word_of(x)) or x in said]:
+        if tuple(during) != said:
+            n = g.n_of(*during)
+            text = f"rows of each {quoted(strategy)} differ in {quoted(during)} ({n}): they are of "
+            text += "one training at several times: keep one row of each, such as the last"
+            ways: list[Way] = [{"last": during}] * (len(during) == 1)
+            if dataset and g.n_of(*dataset) > 1 and all(g.fixes(during, x) for x in dataset):
+                ways.append(_told(([*dataset, *during], strategy)))
+            raise g.refuse(text, *ways)
+        rest = [x for x in (*chosen, *g.named("fold")) if x not in during]
+        _keep_last(g, [*dataset, *strategy, *repeat, *rest], during[0])
+        return _tell_apart(g, dataset, strategy, repeat, g.named("fold"), score)
     steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
     steps |= len(chosen) > 3  # many settings are of either
     shared = g.n_of(*chosen) < g.n  # else they name rows, and fix whatever is in them
@@ -418,16 +445,6 @@ def _as_part(
     sized = not crossed and all(g.columns[x].unit and not g.columns[x].kind for x in chosen)
     if sized and not dataset:  # as 3x
         return [*strategy, *chosen], dataset, repeat
-    said = g.asked.columns.get("last", ())
-    if during := [x for x in chosen if DURING.search(word_of(x)) or x in said]:
-        if tuple(during) != said:
-            n = g.n_of(*during)
-            text = f"rows of each {quoted(strategy)} differ in {quoted(during)} ({n}): they are of "
-            text += "one training at several times: keep one row of each, such as the last"
-            raise g.refuse(text, *[{"last": during}] * (len(during) == 1))
-        rest = [x for x in (*chosen, *g.named("fold")) if x not in during]
-        _keep_last(g, [*dataset, *strategy, *repeat, *rest], during[0])
-        return _tell_apart(g, dataset, strategy, repeat, g.named("fold"), score)
     ways = _assignments(g, dataset, strategy, chosen)
     (first, (own, others)), (second, _) = ways[:2]
     counts = [x for x in chosen if _counts(g, x)]  # perhaps repeats, where no dataset is named

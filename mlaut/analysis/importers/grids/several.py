@@ -19,12 +19,15 @@ from mlaut.analysis.scores.usual_names import usual_name
 _LEAST = 4  # strategies from which equal means are no accident
 
 
-def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading | None:
+def joined(
+    readings: Mapping[int, Reading], headings: Sequence[str], strict: bool = True
+) -> Reading | None:
     """Return readings of tables that compare the same strategies as one; None for any others.
 
     Headings name the datasets of tables of one, and tell apart those of the same name in others,
     which are of one source. Two parts of headings that cross, as "Last: Maze", "Best: Maze" and
-    "Last: Ants", are no datasets there: tables may measure the same ones twice.
+    "Last: Ants", are no datasets there: tables may measure the same ones twice. Unless ``strict``,
+    tables that share few strategies with the largest are left out, and told.
     """
     headings, kept = without_shared(headings), _without_totals(readings)
     over = [f"{x!r} (all of it is in others)" for i, x in enumerate(headings) if i not in kept]
@@ -34,9 +37,14 @@ def joined(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading 
     each = [_without(x, {name for name, i in means if i == n}) for n, x in enumerate(each)]
     headings = [x for x, reading in zip(headings, each, strict=True) if len(reading.score)]
     each = [x for x in each if len(x.score)]
+    if _measure_twice(each):
+        return None
     plain = all(x.repeat is None and x.fold is None and not x.sources for x in each)
-    sets = sorted(({*x.strategy} for x in each), key=len)
-    same = all(len(sets[-1] & x) >= max(2, len(sets[-1]) / 2) for x in sets)
+    most = max(({*x.strategy} for x in each), key=len, default=set())
+    apart = [i for i, x in enumerate(each) if len(most & {*x.strategy}) < max(2, len(most) / 2)]
+    same = not (strict and apart)
+    over += [f"{headings[i]!r} (few of the strategies)" for i in apart]
+    each, headings = ([x for i, x in enumerate(of) if i not in apart] for of in (each, headings))
     if len(each) < 2 or not plain or not same or len({x.metric for x in each}) > 1:
         return None
     rows = {(*x.dataset, *x.strategy, x.score.tobytes()) for x in each}
@@ -103,6 +111,18 @@ def _means_of_others(each: Sequence[Reading]) -> list[tuple[str, int]]:
     counts = Counter(i for _, i in dict.fromkeys(means))
     totals = {i for i, n in counts.items() if 2 * n >= tables[i].shape[1]}  # else by chance
     return list(dict.fromkeys(x for x in means if x[1] in totals))
+
+
+def _measure_twice(each: Sequence[Reading]) -> bool:
+    """Return whether two tables have a dataset with the same scores of all strategies."""
+    seen = set[tuple[object, ...]]()
+    for reading in each:
+        table = _table(reading).sort_index().dropna()
+        columns = {(*table.index, x.tobytes()) for x in table.to_numpy().T if np.ptp(x) > 0}
+        if len(table) >= _LEAST and columns & seen:
+            return True
+        seen |= columns
+    return False
 
 
 def _table(reading: Reading) -> pd.DataFrame:

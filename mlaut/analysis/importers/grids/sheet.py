@@ -248,6 +248,9 @@ class Sheet:
         self.roles |= dict.fromkeys(of_many, "")  # Indonesian, among other languages
         for name, column in self.columns.items():
             few = 1 < self.n_of(name) <= self.n / 2
+            few |= (
+                bool(column.strange) and self.n_of(name) == self.n
+            )  # as IDs beside names of teams
             numbered = self.roles[name] == "size" and word_of(name).endswith("_id") and few
             if numbered or (name.startswith(FILE) and column.unit):  # as 410m, of a model
                 texts = column.labels()  # numbers that are names

@@ -53,7 +53,10 @@ _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
 _BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
-_OF_MODELS = {"hf", "repo", "checkpoint", "config", "exp", "experiment", "deployment"}  # their ids
+_OF_MODELS = {  # their ids
+    *("hf", "repo", "checkpoint", "config", "exp", "experiment", "deployment"),
+    *("user", "team", "submission", "participant", "entry"),
+}
 _YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
@@ -320,7 +323,7 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
     label = [str(x) for x in g.label(rows)]
     no_scores = ("size", "spread", "repeat", "fold")
     numbers = [x for x in g.columns if g.columns[x].is_number and g.roles[x] not in no_scores]
-    means = [x for x in numbers if is_summary(x)]
+    means = [x for x in numbers if is_summary(x.rpartition(" / ")[2])]
     means += average_columns([g.columns[x] for x in numbers])
     members = [x for x in numbers if x not in means]
     if not members:
@@ -415,7 +418,9 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     some = [x for x in numbers if x not in sums or sum(top[x] < y for y in top.values()) < 2]
     averages = average_columns([g.columns[x] for x in some], named=True, strict=kind == "dataset")
     called = () if kind == "strategy" else ("mean", "median", "average", "avg")
-    composed = [x for x in some if is_summary(without_unit(x)) and word_of(x) not in called]
+    last = {x: without_unit(x.split(" / ")[-1]) for x in some}
+    composed = [x for x in some if is_summary(last[x]) and word_of(last[x]) not in called]
+    composed += [x for x in numbers if _is_rank(g, x)]
     if kind == "strategy":
         composed += [x for x in numbers if re.match(r"(?:avg|average)\b", x.lower())]
     for name in dict.fromkeys([*averages, *composed]):
@@ -450,6 +455,15 @@ def _is_derived(g: Sheet, name: str, numbers: Sequence[str], steps: Sequence[flo
         return True
     near = np.abs(differences - own) <= 1.6 * digits * (digits < 1)
     return bool(((np.ptp(own) > 20 * digits) & near).all(axis=1).any())
+
+
+def _is_rank(g: Sheet, name: str) -> bool:
+    """Return whether a column is called a rank, and has whole numbers of places."""
+    if not re.search(r"(?i)\brank\b", name):
+        return False
+    values = g.columns[name].numbers
+    values = values[~np.isnan(values)]
+    return bool(np.isin(values, range(1, g.n + 1)).all())
 
 
 def _is_best(values: np.ndarray) -> bool:
@@ -620,7 +634,8 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
             text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
             raise g.refuse(text, {"score": own})
         g.drop(rest, f"not of {g.metric}")
-        return own, {}
+        bare = measures_of(own, g.metric) if g.levels is not None else None
+        return own, {short[x]: base for x, base in bare[0].items()} if bare else {}
     if found is None:
         return columns, {name: x for x, name in short.items()}
     kept, others, metric, ask = found

@@ -10,6 +10,7 @@ Rows = list[list[str]]
 
 _RULE = re.compile(r"\s*\|?\s*:?-[- ]*:?\s*([|+]\s*:?[- ]*:?\s*)*\|?\s*")
 _BOXES = str.maketrans(dict.fromkeys("┃│║", "|") | dict.fromkeys("━─═╌┄", "-"))
+_BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"  # up to three deep
 _TABULAR = re.compile(
     r"\\begin\{(tabular[x*yu]?|longtable|tabu|array|NiceTabular)\}(.*?)\\end\{\1\}", re.DOTALL
 )
@@ -187,7 +188,7 @@ def latex_tables(text: str) -> Iterator[Printed]:
         above = _HEADING.findall(text[: table.start()])
         heading = caption[1] if caption else next((a or b for a, b in above[-1:]), "")
         body = _FURTHER_PAGES.sub("", _OF_PAGES.sub("", table[2], count=1), count=1)
-        body = re.sub(r"^\s*(\[[^\]]*\])?(\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}", "", body)
+        body = re.sub(rf"^\s*(\[[^\]]*\])?(\{{[^{{}}]*\}})?{_BRACED}", "", body)
         body = _LINES.sub("", body)
         rows = [_ampersands(row) for row in re.split(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline", body)]
         yield Printed(" ".join(heading.split()), [row for row in rows if any(row)])
