@@ -1,0 +1,135 @@
+"""Tables of competitions, streams and folders of runs: each was once misread, or had no way on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_tables import read, refused
+
+from mlaut.analysis import read_results
+from mlaut.analysis.comparing.shared import compare_shared
+from mlaut.errors import AnalysisError
+
+TEAMS = ["Naive", "SES", 118, 245, 72]
+SCORES = np.array([[9.2, 4.1, 3.3], [8.1, 3.9, 3.1], [6.4, 2.2, 2.9], [6.8, 2.5, 2.7], [7, 2, 2.8]])
+
+
+def frequencies(other="MASE", of=("Yearly", "Monthly", "Daily")):
+    """Return scores of teams with two measures above the datasets, each with a mean of its own."""
+    values = np.column_stack([SCORES, SCORES @ [0.2, 0.3, 0.5], SCORES / 2, SCORES @ [0.2, 0.1, 0.2]])
+    names = [(x, y) for x in ("sMAPE", other) for y in (*of, "Total")]
+    table = pd.DataFrame(values[:, : len(names)], columns=pd.MultiIndex.from_tuples(names))
+    table.insert(0, ("Method", "User ID"), TEAMS)
+    return table
+
+
+@pytest.mark.parametrize("of", [("Yearly", "Monthly", "Daily"), ("Macro", "Micro", "Finance")])
+def test_ids_of_teams_name_strategies_and_totals_are_no_datasets(of):
+    results = read_results(frequencies(of=of), "sMAPE")
+    assert results.datasets == of
+    assert results.strategies == ("Naive", "SES", "118", "245", "72")
+    assert results.scores.loc[of[0], "118"] == 6.4
+    assert "`sMAPE / Total` (by its name a summary)" in results.how_read
+
+
+def test_a_rank_among_columns_of_the_metric_is_no_dataset():
+    table = frequencies()
+    table["Overview", "General Rank (sMAPE)"] = [5, 4, 1, 2, 3]
+    results = read_results(table, "sMAPE")
+    assert results.datasets == ("Yearly", "Monthly", "Daily")
+
+
+def test_sheets_that_measure_the_same_twice_are_not_joined(tmp_path):
+    path = tmp_path / "t.xlsx"
+    with pd.ExcelWriter(path) as book:
+        for sheet, name in (("A", "Yearly"), ("B", "Year")):
+            columns = ["team", name, "Monthly" + sheet, "Daily" + sheet]
+            table = pd.DataFrame([[x, *y] for x, y in zip("abcde", SCORES, strict=True)])
+            table.set_axis(columns, axis=1).to_excel(book, sheet_name=sheet, index=False)
+    with pytest.raises(AnalysisError, match="it has 2 tables"):
+        read_results(path, "rmse")
+
+
+def test_times_of_a_training_that_each_dataset_has_for_itself_are_no_datasets(tmp_path):
+    rows = [(d, m, s) for d, n in (("iris", 10), ("wine", 15)) for m in "ab" for s in (n, 2 * n)]
+    table = pd.DataFrame(rows, columns=["dataset", "model", "step"])
+    table["accuracy"] = np.linspace(0.5, 0.9, len(table))
+    asked = refused(tmp_path, table)
+    first, second = asked.index("last=step"), asked.index("dataset=dataset+step")
+    assert "of one training at several times" in asked
+    assert first < second
+    results = read(tmp_path, table, columns={"last": "step"})
+    assert results.scores.shape == (2, 2)
+    assert results.scores.loc["iris", "a"] == table["accuracy"][1]
+
+
+def test_a_row_with_the_means_of_each_file_proves_that_rows_are_datasets(tmp_path):
+    for name, shift in (("small", 0.0), ("large", 0.1)):
+        (tmp_path / name).mkdir()
+        scores = [0.5 + shift, 0.7 + shift, 0.6 + shift]
+        table = pd.DataFrame({"Row Names": ["bottle", "cable", "Mean"], "auroc": scores})
+        table.to_csv(tmp_path / name / "results.csv", index=False)
+    results = read_results(tmp_path, "auroc")
+    assert results.datasets == ("bottle", "cable")
+    assert {*results.strategies} == {"small", "large"}
+
+
+def test_columns_of_zeros_with_spreads_are_scores(tmp_path):
+    text = "|Task|BC|EDAC|DT|\n|-|-|-|-|\n"
+    text += "".join(f"|ant-{x}|{x}.5 ± 0.1|0.00 ± 0.00|1{x}.2 ± 0.3|\n" for x in range(1, 7))
+    path = tmp_path / "t.md"
+    path.write_text(text, encoding="utf-8")
+    results = read_results(path, "reward")
+    assert results.strategies == ("BC", "EDAC", "DT")
+
+
+def test_tables_whose_rows_have_the_same_names_are_asked_about_together(tmp_path):
+    tables = [("FB15K", 0.1), ("WN18", 0.2), ("Yago", 0.3)]
+    rows = ("RESCAL", "DistMult", "ComplEx", "TuckER")
+    parts = []
+    for heading, shift in tables:
+        lines = [f"## {heading}", "", "| |MRR|Hits@1|", "|-|-|-|"]
+        each = enumerate(rows if heading != "Yago" else rows[2:3])
+        lines += [f"|{name}|{0.1 * i + shift:.3f}|{0.2 * i:.3f}|" for i, name in each]
+        parts.append("\n".join(lines))
+    path = tmp_path / "t.md"
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    with pytest.raises(AnalysisError, match="columns table=all,strategy=unnamed"):
+        read_results(path, "MRR")
+    results = read_results(path, "MRR", columns={"table": "all", "strategy": "unnamed"})
+    assert results.datasets == ("FB15K", "WN18")
+    assert results.strategies == rows
+
+
+def test_a_metric_on_a_logarithmic_scale_has_its_direction(tmp_path):
+    table = pd.DataFrame({"dataset": ["iris", "wine"] * 2, "model": [*"aabb"]})
+    table = table.assign(MAE_log10=[0.1, 0.2, 0.3, 0.4], MAE_linear=[1, 2, 3, 4])
+    results = read(tmp_path, table, metric="MAE_log10")
+    assert not results.metric.greater_is_better
+    assert results.scores.loc["wine", "b"] == 0.4
+
+
+def test_a_measure_between_two_parts_of_a_name_is_the_wanted_one(tmp_path):
+    text = r"""\begin{tabular}{lcccc@{\hspace{4mm}}cc}
+\multicolumn{1}{l}{Approach} & \multicolumn{2}{c}{MS-COCO FID} & \multicolumn{2}{c}{LN-COCO FID} \\
+ & Whole & Half & Whole & Half \\
+A & $\sim$28 & 6.82 & 33.59 & 16.48 \\
+B & 27.1 & 9.33 & 31.0 & 14.12 \\
+\end{tabular}"""
+    path = tmp_path / "t.tex"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(AnalysisError, match="MS-COCO FID / Half.LN-COCO FID / Half"):
+        read_results(path, "FID")
+    results = read_results(path, "FID", columns={"score": "*FID / Whole"})
+    assert results.scores["A"].tolist() == [28, 33.59]
+
+
+def test_shared_datasets_of_known_sources_are_compared_by_source():
+    table = pd.DataFrame(
+        {"dataset": [f"d{i}" for i in range(6)], "source": [*"uuvvww"], "a": [1.0, 2, 3, 4, 5, 6]}
+    )
+    table = table.assign(b=table["a"] + 1, c=[1.0, *[np.nan] * 4, 2])
+    results = read_results(table, "rmse")
+    assert results.n_sources == 3
+    shared = compare_shared(results)
+    assert shared.frame.loc[("a", "b"), ["datasets", "won"]].tolist() == [3, 3]
+    assert "come first" in shared.notes[-1]
