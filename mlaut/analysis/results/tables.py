@@ -260,14 +260,16 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
                 "a table does not say what its scores are: give metric='accuracy', or another one "
                 "('mlaut list metrics' has all), or greater_is_better=True or False"
             ) from error
-        if greater_is_better is None:
-            greater_is_better = direction(which)
+        given = greater_is_better
+        greater_is_better = direction(which) if given is None else given
         if greater_is_better is None:
             raise AnalysisError(
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
                 f"or the name of a metric{nearest(which, (*metric_names(), *GREATER, *LESS))}"
             ) from error
-        return TableMetric(which, greater_is_better, known=usual_metric(which, greater_is_better))
+        usual = usual_metric(which, greater_is_better)
+        beyond = given is not None and usual is not None and bool(_outside(values, usual).any())
+        return TableMetric(which, greater_is_better, known=None if beyond else usual)
     if greater_is_better is None:
         return known
     if known.greater_is_better != greater_is_better:
@@ -380,12 +382,12 @@ def _check_sizes(values: np.ndarray) -> None:
 
 
 def _are_percentages(values: np.ndarray, score: MLautScore) -> bool:
-    """Return whether scores of a metric from 0 to 1 are percentages, in each row and column.
+    """Return whether scores of a metric up to 1 are percentages, in each row and column.
 
     Numbers up to 10 may be ranks or grades.
     """
     most = np.concatenate([np.fmax.reduce(values, axis) for axis in (0, 1)])
-    above = score.bounds == (0, 1) and not (most <= 1).any() and (most > 10).any()
+    above = score.bounds in ((0, 1), (-np.inf, 1)) and not (most <= 1).any() and (most > 10).any()
     return bool(above and not ((values < 0) | (values > 100)).any())
 
 

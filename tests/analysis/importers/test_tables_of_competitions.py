@@ -1,5 +1,7 @@
 """Tables of competitions, streams and folders of runs: each was once misread, or had no way on."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +17,9 @@ SCORES = np.array([[9.2, 4.1, 3.3], [8.1, 3.9, 3.1], [6.4, 2.2, 2.9], [6.8, 2.5,
 
 def frequencies(other="MASE", of=("Yearly", "Monthly", "Daily")):
     """Return scores of teams with two measures above the datasets, each with a mean of its own."""
-    values = np.column_stack([SCORES, SCORES @ [0.2, 0.3, 0.5], SCORES / 2, SCORES @ [0.2, 0.1, 0.2]])
+    values = np.column_stack(
+        [SCORES, SCORES @ [0.2, 0.3, 0.5], SCORES / 2, SCORES @ [0.2, 0.1, 0.2]]
+    )
     names = [(x, y) for x in ("sMAPE", other) for y in (*of, "Total")]
     table = pd.DataFrame(values[:, : len(names)], columns=pd.MultiIndex.from_tuples(names))
     table.insert(0, ("Method", "User ID"), TEAMS)
@@ -117,7 +121,7 @@ B & 27.1 & 9.33 & 31.0 & 14.12 \\
 \end{tabular}"""
     path = tmp_path / "t.tex"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(AnalysisError, match="MS-COCO FID / Half.LN-COCO FID / Half"):
+    with pytest.raises(AnalysisError, match=r"MS-COCO FID / Half\+LN-COCO FID / Half"):
         read_results(path, "FID")
     results = read_results(path, "FID", columns={"score": "*FID / Whole"})
     assert results.scores["A"].tolist() == [28, 33.59]
@@ -133,3 +137,108 @@ def test_shared_datasets_of_known_sources_are_compared_by_source():
     shared = compare_shared(results)
     assert shared.frame.loc[("a", "b"), ["datasets", "won"]].tolist() == [3, 3]
     assert "come first" in shared.notes[-1]
+
+
+def test_columns_with_one_ending_are_spreads_where_all_are_far_smaller(tmp_path):
+    values = np.linspace(0.7, 0.9, 12).reshape(4, 3)
+    table = pd.DataFrame(values, columns=["reg", "us", "os"], index=[*"abcd"])
+    for name in ("reg", "us", "os"):
+        table[name + "d"] = table[name] / 10
+    table = table[["reg", "regd", "us", "usd", "os", "osd"]].rename_axis("dataset")
+    results = read(tmp_path, table)
+    assert results.strategies == ("reg", "us", "os")
+    assert results.spreads.ravel() == pytest.approx(values.ravel() / 10)
+    assert "spreads (`regd`, `usd`, `osd`" in results.how_read
+    larger = table.assign(regd=table["reg"], usd=table["us"], osd=table["os"])
+    assert len(read(tmp_path, larger).strategies) == 6
+
+
+def test_whole_spreads_in_brackets_are_of_the_last_digits(tmp_path):
+    text = "|Model|iris|wine|Avg|\n|-|-|-|-|\n|a|0.925(08)|0.81(12)|0.87|\n|b|0.9(1)|0.7(2)|0.8|\n"
+    results = read(tmp_path, text, name="t.md")
+    assert results.spreads[0, :, 0, 0].tolist() == pytest.approx([0.008, 0.1])
+    assert results.spreads[1, :, 0, 0].tolist() == pytest.approx([0.12, 0.2])
+
+
+def test_numbered_headings_with_the_word_all_name_datasets(tmp_path):
+    heads = ("1. PTB: all statements", "2. PTB: rhythm")
+    parts = [
+        f"## {head}\n\n|Model|AUC|\n|-|-|\n|cnn|0.9{i}|\n|lstm|0.8{i}|\n"
+        for i, head in enumerate(heads)
+    ]
+    assert read(tmp_path, "\n\n".join(parts), metric="AUC", name="t.md").datasets == heads
+
+
+def test_rows_named_by_hashes_are_datasets(tmp_path):
+    table = pd.DataFrame(SCORES, columns=["kissat", "cadical", "lingeling"])
+    table.insert(0, "hash", [f"{i:04x}d8{i}" for i in range(5)])
+    assert read(tmp_path, table, metric="runtime").strategies == ("kissat", "cadical", "lingeling")
+
+
+def test_versions_name_rows_rather_than_dates(tmp_path):
+    table = pd.DataFrame(SCORES, columns=["CVRP", "VRPTW", "VRPB"])
+    table.insert(0, "Version", [f"0.{i}.0" for i in range(5)])
+    table.insert(0, "Date", [f"1{i} May 2026" for i in range(5)])
+    assert "strategy=Version" in refused(tmp_path, table, metric="gap")
+
+
+def test_two_metrics_below_each_dataset_are_told_apart(tmp_path):
+    head = "<tr><td>Dataset</td><td>SCOTUS</td><td>LEDGAR</td><td>HOLD</td></tr>"
+    names = "<tr><td>Model</td>" + "<td>μ-F1 / m-F1</td>" * 3 + "</tr>"
+    rows = [("BERT", "68.3 / 58.3", "87.6 / 81.8", "70.8"), ("SVM", "71.6 / 62", "87.9 / 82", "71")]
+    cells = "".join("<tr>" + "".join(f"<td>{x}</td>" for x in row) + "</tr>" for row in rows)
+    results = read(tmp_path, f"<table>{head}{names}{cells}</table>", "micro-f1", name="t.html")
+    assert results.datasets == ("SCOTUS", "LEDGAR", "HOLD")
+    assert results.scores["BERT"].tolist() == [0.683, 0.876, 0.708]
+
+
+def test_numbers_beyond_a_known_range_are_kept_where_the_direction_is_given(tmp_path):
+    table = pd.DataFrame({"dataset": [*"abc"], "svm": [1.3, 0.2, 4.4], "knn": [2.5, 3.1, 0.9]})
+    assert "--greater-is-better" in refused(tmp_path, table, metric="micro-f1")
+    results = read(tmp_path, table, metric="micro-f1", greater_is_better=True)
+    assert results.scores.loc["c", "svm"] == 4.4
+
+
+def test_both_parts_of_a_name_are_read_where_they_cross(tmp_path):
+    scores = {
+        f"{d}+{m}": {"acc": 0.5 + i / 20, "f1": 0.5, "recall": 0.4, "maps": [1, 2]}
+        for i, (d, m) in enumerate(
+            (d, m) for d in ("apples", "grapes", "plums") for m in ("yolo-n", "yolo-s")
+        )
+    }
+    results = read(tmp_path, json.dumps(scores), name="t.json")
+    assert results.datasets == ("apples", "grapes", "plums")
+    assert results.strategies == ("yolo-n", "yolo-s")
+    assert "`level 1 before +`" in results.how_read
+    assert "`maps`" in results.how_read
+
+
+def test_pages_of_a_folder_of_results_and_commands_of_runs_are_no_settings(tmp_path):
+    for i, name in enumerate(("ppo", "dqn")):
+        (tmp_path / name).mkdir()
+        rows = [
+            (b, 0.5 + (i + j + k) / 9, "opt " + "-pass " * (20 + 4 * i + 2 * k + j))
+            for k, b in enumerate("ab")
+            for j in range(2)
+        ]
+        table = pd.DataFrame(rows, columns=["benchmark", "reward", "commandline"])
+        table.to_csv(tmp_path / name / "results.csv", index=False)
+    page = tmp_path / "ppo" / "README.md"
+    page.write_text("|CPU|RAM|\n|-|-|\n|x|1 GB|\n", encoding="utf-8")
+    with pytest.raises(AnalysisError, match="columns repeat=rows"):
+        read_results(tmp_path, "reward")
+    results = read_results(tmp_path, "reward", columns={"repeat": "rows"})
+    assert results.scores.shape == (2, 2)
+    assert "README.md" in results.how_read
+
+
+def test_names_of_files_lose_the_strategy_that_a_column_has(tmp_path):
+    for i, (data, name) in enumerate(
+        (d, m) for d in ("imdb", "au_news") for m in ("gpboost", "ohe")
+    ):
+        table = pd.DataFrame({"experiment": [0, 1], "exp_type": name, "mse": [0.1 * i, 0.2 + i]})
+        table.to_csv(tmp_path / f"res_{data}_{name}.csv", index=False)
+    results = read_results(tmp_path, "mse")
+    assert results.strategies == ("gpboost", "ohe")
+    assert {*results.datasets} == {"res_imdb", "res_au_news"}
+    assert "means of 2 repeats (`experiment`)" in results.how_read

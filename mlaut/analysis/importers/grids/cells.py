@@ -330,4 +330,14 @@ def _without_ranks(columns: Sequence[Column]) -> list[Column]:
     alike = bool(near) and np.mean(np.concatenate(near)) > 0.5  # other scores, as means or best
     named = all(re.search(r"[a-z]\W*\([a-zA-Z]+\)$", x.name, re.I) for x in own)
     found = [] if ranks or named or alike else [x.name for x in own if x.spreads is None]
-    return [replace(x, spreads=x.brackets) if x.name in found else x for x in columns]
+    return [_with_spreads(x) if x.name in found else x for x in columns]
+
+
+def _with_spreads(column: Column) -> Column:
+    """Return a column with spreads in brackets; whole ones may be of last digits: 0.925(08)."""
+    if column.brackets is None or column.texts is None:
+        return replace(column, spreads=column.brackets)
+    digits = [re.search(r"\.(\d+)\s*\(\d+\)", x) for x in column.texts]
+    step = np.array([10.0 ** -len(x[1]) if x else 1.0 for x in digits])
+    spreads = column.brackets * np.where(column.brackets > np.abs(column.numbers), step, 1)
+    return replace(column, spreads=spreads, brackets=spreads)

@@ -26,6 +26,7 @@ _TELLING = 0.2  # of the spread of numbers, above which the last digit says noth
 _LARGEST = 1e150
 _SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their printed digits
 _SIGNS = " _./:()|~-"  # between the parts of a name
+_ENDING, _SMALLER = 5, 3  # letters of an ending, and times by which spreads are smaller
 _OUTSIDE = 10.0  # times the range of all others
 
 
@@ -325,6 +326,23 @@ def _is_measure(word: str) -> bool:
 
 def _is_mean_of(word: str) -> bool:
     return word.lower() in MEANS or usual_name(word) is not None
+
+
+def spreads_with_ending(columns: Sequence[Column]) -> dict[str, list[str]]:
+    """Return the column of spreads of each column, behind it and with one ending, as ``svm_d``.
+
+    All are far smaller than what they are the spreads of.
+    """
+    means, spreads = columns[::2], columns[1::2]
+    ends = {b.name.removeprefix(a.name) for a, b in zip(means, spreads, strict=False)}
+    alike = [b.name.startswith(a.name) for a, b in zip(means, spreads, strict=False)]
+    if len(means) != len(spreads) or len(means) < 2 or not all(alike) or len(ends) > 1:
+        return {}
+    sizes = [[np.nanmedian(np.abs(x.numbers)) for x in of] for of in (means, spreads)]
+    small = len(ends.pop()) < _ENDING and np.all(_SMALLER * np.array(sizes[1]) < sizes[0])
+    least = all(np.nanmin(x.numbers) >= 0 for x in spreads)
+    pairs = zip(means, spreads, strict=True) if small and least else ()
+    return {a.name: [b.name] for a, b in pairs}
 
 
 def spreads_of(names: Sequence[str]) -> dict[str, list[str]]:

@@ -37,6 +37,8 @@ _RUNS = 3  # rows of each cell, as many of all, from which they are repeats
 _NAMED = 1000  # rows, of which a question names strategies, or differences are looked for
 _APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
 _ALONE = "has hardly more than one row, so nothing can be compared"
+_STATISTIC = re.compile(r"[._](?:min|max|med|median|mode|mean|avg|sd|std)$")  # of what was measured
+_LONG_TEXT = 60  # letters of a text, above which it is no setting
 UNNAMED = "no column names it"
 _FLAGS = {"true", "false", "yes", "no", ""}
 
@@ -315,11 +317,13 @@ def _tell_apart(
         return strategy, dataset, repeat
     others = [x for x in g.columns if x not in (*keys, score) and not g.fixes(keys, x)]
     others = [x for x in others if g.n_of(x) <= g.n / 2 and usual_name(x) is None]
+    others = [x for x in others if not _STATISTIC.search(word_of(x))]
     if others and g.is_key([*keys, *others]):  # many settings, without what follows from them
         return _as_part(g, dataset, strategy, repeat, score, [tuple(g.least(others, keys))])
     before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
     settings = [x for x in before or varied if word_of(x) not in ("id", "index", "idx")]
     settings = [x for x in settings if not all(map(_PATH, g.columns[x].coded[1]))]
+    settings = [x for x in settings if g.columns[x].is_number or not _tells_much(g, x)]
     settings = [x for x in settings if not _is_measured(g, dataset, strategy, x)]
     settings = _telling(g, [*dataset, *strategy], settings)
     crossed = bool(settings) and _is_crossed(g, dataset, strategy, settings)
@@ -359,6 +363,11 @@ def _telling(g: Sheet, keys: Names, settings: Names) -> Names:
     return [x for x in settings if x in kept]
 
 
+def _tells_much(g: Sheet, name: str) -> bool:
+    """Return whether a column holds what a run did, as commands, and no short setting."""
+    return float(np.median([len(x) for x in g.columns[name].coded[1]])) > _LONG_TEXT
+
+
 def _check_runs(g: Sheet, dataset: Names, strategy: Names, repeat: Names) -> None:
     """Raise an error where each run is of one strategy with settings that differ between runs."""
     own = 1 < g.n_of(*strategy) < g.n_of(*repeat) and all(g.fixes(repeat, x) for x in strategy)
@@ -394,7 +403,7 @@ def _may_tell(g: Sheet, name: str) -> bool:
     column = g.columns[name]
     if g.roles[name] in ("spread", "average", "score") or usual_name(name) is not None:
         return False
-    if P_VALUE.search(name):
+    if P_VALUE.search(name) or _STATISTIC.search(word_of(name)):
         return False
     if g.n_of(name) > (_SPARSE if g.n > 10 else 0.99) * g.n:  # the number or the name of a run
         return False

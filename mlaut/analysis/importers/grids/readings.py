@@ -21,7 +21,12 @@ from mlaut.analysis.importers.grids.names import (
 )
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet, quoted
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
-from mlaut.analysis.importers.grids.two_in_one import complete_names, split_cells, split_names
+from mlaut.analysis.importers.grids.two_in_one import (
+    complete_names,
+    split_cells,
+    split_crossed,
+    split_names,
+)
 from mlaut.analysis.importers.grids.unfolding import by_run
 from mlaut.analysis.importers.grids.wide import read_wide
 from mlaut.analysis.scores.usual_names import usual_name
@@ -39,6 +44,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     AnalysisError
         The grid can be read in several ways, or in none; the message has the commands that choose.
     """
+    said = {x for names in asked.columns.values() for x in names}
+    grid = replace(grid, table=split_crossed(grid.table, said))
     g = Sheet(grid, asked)
     asked = g.asked
     g.drop(g.named("unused"))
@@ -49,7 +56,6 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         reading = read_grid(table, words)
         return replace(reading, names={**reading.names, **names})
     _drop_index(g)
-    said = {x for names in asked.columns.values() for x in names}
     relative = [x for x in g.named("relative") if not same_metric(x, g.metric)]
     relative = [x for x in relative if (bare_word(x) or x) not in word_of(g.metric)]
     g.drop([x for x in relative if x not in said], "a comparison with another by its name")

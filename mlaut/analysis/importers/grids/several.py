@@ -162,7 +162,7 @@ def without_shared(headings: Sequence[str]) -> list[str]:
 def tells_datasets(headings: Sequence[str], metric: str) -> bool:
     """Return whether headings may name datasets: no parts of data, other measures or summaries."""
     each = [re.findall(r"[\w@-]+", x.lower()) for x in headings]
-    parts = {frozenset(PARTS[x] for x in words if x in PARTS) for words in each}
+    parts = {frozenset(PARTS[x] for x in words if x in PARTS and x != "all") for words in each}
     others = [x for words in each for x in words if is_other(x, metric)]
     return len(parts) <= 1 and not others and not any(map(is_summary, headings))
 

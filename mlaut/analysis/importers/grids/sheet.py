@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import TAKEN, Column, columns_of, plain
-from mlaut.analysis.importers.grids.columns import spreads_of
+from mlaut.analysis.importers.grids.columns import spreads_of, spreads_with_ending
 from mlaut.analysis.importers.grids.forms.grid import FILE, Grid
 from mlaut.analysis.importers.grids.names import (
     MEANS,
@@ -320,7 +320,8 @@ class Sheet:
         said = {name for names in self.asked.columns.values() for name in names}
         numbers = [x for x in self.columns if self.columns[x].is_number]
         self.paired: dict[str, str] = {}
-        for mean, (first, *more) in spreads_of(numbers).items():
+        ending = spreads_with_ending([self.columns[x] for x in numbers])
+        for mean, (first, *more) in (spreads_of(numbers) or ending).items():
             if said & {first, *more}:
                 continue
             if self.columns[mean].spreads is None and not re.search("min|max", first, re.I):
@@ -332,14 +333,19 @@ class Sheet:
 
     def _shorten_files(self) -> None:
         """Leave out of names of files the dataset that another column has, of each row."""
-        for name in [x for x in self.named("dataset") if FILE in self.columns and x != FILE]:
-            files, datasets = self.columns[FILE].labels(), self.columns[name].labels()
-            pairs = [*zip(map(str, files), map(str, datasets), strict=True)]
-            if self.n_of(name) > 1 and all(y and y.lower() in x.lower() for x, y in pairs):
+        scored = self.columns.get(self.metric)
+        has = ~np.isnan(scored.numbers) if scored and scored.is_number else np.ones(self.n, bool)
+        texts = [x for x in self.named("dataset", "strategy", "") if not self.columns[x].is_number]
+        for name in [x for x in texts if FILE in self.columns and x != FILE]:
+            files, others = self.columns[FILE].labels(), self.columns[name].labels()
+            pairs = [*zip(map(str, files), map(str, others), strict=True)]
+            own = {pair for pair, scored in zip(pairs, has, strict=True) if scored}
+            if len({y for _, y in own}) > 1 and all(y and y.lower() in x.lower() for x, y in own):
                 rest = [re.sub(re.escape(y), "", x, flags=re.I).strip("_-/. ") for x, y in pairs]
-                if len({*rest} - {""}) > 1:
+                least = 1 if self.roles[name] == "dataset" else len({x for x, _ in own}) / 2
+                if len({*rest} - {""}) > 1 and (least == 1 or len({*rest}) <= least):
                     self.columns[FILE] = Column(FILE, texts=np.array(rest, dtype=object))
-                    self.roles[FILE] = "strategy"
+                    self.roles[FILE] = "strategy" if self.roles[name] == "dataset" else "dataset"
 
     def _set_trained_on(self) -> None:
         """Take data that models were trained on for a setting: scores are of other datasets."""
@@ -378,6 +384,9 @@ class Sheet:
             kinds = {PARTS.get(x.lower(), 9) for x in column.coded[1]}
             if len(kinds) > 1 and 0 in kinds and max(kinds) < 3:
                 return "part"
+        if number and word_of(column.name) in ("experiment", "exp"):  # 0, 1, 2, ...
+            each = np.unique(column.numbers).tolist()
+            return "repeat" if each == [*range(len(each))] and len(each) < self.n else role
         if role in ("strategy", "source", "part", "metric") and number:
             return "size" if word_of(column.name).endswith("_id") else ""
         short = role == "size" and word_of(column.name) in ("id", "index", "no", "p", "n")

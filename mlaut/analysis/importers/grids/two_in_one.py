@@ -1,17 +1,48 @@
 """Names and cells that hold two things, or half of one: metrics behind names, ``+ mixup``."""
 
 import re
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import Column, columns_of, plain
-from mlaut.analysis.importers.grids.names import is_summary, same_metric
+from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import usual_name
 
 _MORE = re.compile(r"[+↳⤷→]|w/|with ")  # begins what is added to the row above
+_BETWEEN = ("+", "__", "@", "|", " / ", "/", ":")  # two names in one
+_CROSSED = 0.6  # share of pairs of names with a row
 _MOST = 0.8  # of the names or cells of a column
+
+
+def split_crossed(table: pd.DataFrame, said: Collection[str]) -> pd.DataFrame:
+    """Return a table whose only names, as ``iris+svm``, are two columns if both parts are crossed.
+
+    Columns that a user names stay as they are.
+    """
+    name = table.columns[0] if table.columns.nlevels == 1 and table.shape[1] > 1 else ""
+    keys = [x for x in map(str, table) if x != name and role_of(x) in ("dataset", "strategy")]
+    if not isinstance(name, str) or not name or name in said or keys:
+        return table
+    labels = [str(x) for x in table.iloc[:, 0]]
+    for sign in _BETWEEN:
+        parts = [x.split(sign) for x in labels]
+        if any(len(x) != 2 or not all(x) for x in parts):
+            continue
+        first, second = ([x[i].strip() for x in parts] for i in (0, 1))
+        n, sizes = len({*labels}), [len({*x}) for x in (first, second)]
+        if any(re.fullmatch(r"[\d.,]+", x) for x in (*first, *second)):
+            continue
+        if n == len(labels) and min(sizes) > 1 and max(sizes) < n and n > _CROSSED * np.prod(sizes):
+            at = list(table.columns).index(name)
+            both = {f"{name} before {sign}": first, f"{name} behind {sign}": second}
+            rest = table.drop(columns=name)
+            for i, (new, column) in enumerate(both.items()):
+                rest.insert(at + i, new, np.array(column, dtype=object))
+            return rest
+    return table
 
 
 def split_names(g: Sheet) -> None:
@@ -62,12 +93,16 @@ def split_cells(g: Sheet) -> None:
     found = {x: metrics for x in g.table if len(metrics := _metrics_of(str(x))) > 1}
     said = {x for names in g.asked.columns.values() for x in names}
     datasets: dict[str, str] = {}
-    for name in [x for x in found if x in g.columns and g.columns[x].texts is not None]:
-        cells = [re.split("[/|]", plain(x)) for x in g.table[name]]
+    cells_of = {x: [re.split("[/|]", plain(y)) for y in g.table[x]] for x in found}
+    cells_of = {
+        x: y for x, y in cells_of.items() if x in g.columns and g.columns[x].texts is not None
+    }
+    several = {x for x, cells in cells_of.items() if max(map(len, cells)) > 1}
+    for name, cells in cells_of.items() if several else ():
         own = [i for i, x in enumerate(found[name]) if same_metric(x, g.metric)]
-        if len(own) != 1 or {1, *map(len, cells)} != {1, len(found[name])}:
+        if len(own) != 1 or not {*map(len, cells)} <= {1, len(found[name])}:
             continue
-        at, base = own[0], name.rpartition(" (")[0]
+        at, base = own[0], name.rpartition(found[name][0])[0].rstrip(" (/|")
         kept = [x[at] if at < len(x) else "" for x in cells]
         new = name if name in said else base or found[name][at]
         [column] = columns_of(pd.DataFrame({new: kept}))
@@ -75,7 +110,7 @@ def split_cells(g: Sheet) -> None:
         g.columns = {new if x == name else x: y for x, y in (g.columns | {name: column}).items()}
         g.roles[new] = g.roles[name]
         others = [x for i, x in enumerate(found[name]) if i != at]
-        g.unused.append(f"{', '.join(others)} in `{name}`")
+        g.unused += [f"{', '.join(others)} in `{name}`"] * (name in several)
     if not datasets or g.asked.chosen or {*datasets} & said:
         return
     rest = [
@@ -89,4 +124,6 @@ def split_cells(g: Sheet) -> None:
 def _metrics_of(name: str) -> list[str]:
     """Return the metrics that the end of a name lists, as of ``MRPC (F1/Acc)``."""
     metrics = [x.strip() for x in re.split("[/|]", name.rpartition("(")[2].rstrip(" )"))]
+    while metrics and "(" not in name and not usual_name(metrics[0]):
+        metrics = metrics[1:]  # of a level above
     return metrics if all(usual_name(x) for x in metrics) else []

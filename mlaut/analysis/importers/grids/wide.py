@@ -195,8 +195,10 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         )
         raise g.refuse(f"{text} or of one strategy, {FOLDER}", {"strategy": "columns"})
     first = next(iter(g.columns))
+    ids = [x for x in g.named("size") if "date" in word_of(first) and "date" not in word_of(x)]
+    ids = [x for x in ids if not g.columns[x].is_number and g.is_key([x, *more])]  # as versions
     if not g.columns[first].is_number or word_of(first) in ("unnamed", "name", "id"):
-        texts = texts or [first]
+        texts = texts or [*ids, first][:1]
     if not texts and said.get("dataset") == ("rows",):
         return g.number_rows([]), "dataset", ""
     if not texts and ("rows",) in (said.get("repeat"), said.get("fold")):
@@ -363,6 +365,8 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
 def _is_identifier(name: str) -> bool:
     """Return whether a name is that of identifiers of cases, as ``RefSeq ID``, not of models."""
     *before, last = word_of(name).split("_")
+    if last in ("hash", "md5", "sha1", "sha256", "uuid", "guid"):
+        return True
     return last == "id" and bool(before) and before[-1] not in _OF_MODELS
 
 

@@ -47,7 +47,9 @@ def grid_of_object(content: Any) -> Grid:
             (name,) = lists
             content = [{**row, **each} for row in content for each in row.get(name, ())]
             content = [{x: cell for x, cell in row.items() if x != name} for row in content]
-        return Grid("", tidy(pd.json_normalize(content)), left=note)
+        table = pd.json_normalize(content)
+        inner = [x for x in table if any(isinstance(y, list | dict) for y in table[x])]
+        return Grid("", tidy(table.drop(columns=inner)), left=(*note, *(f"`{x}`" for x in inner)))
     leaves = list(_leaves(content, (), listed := set[tuple[str, ...]]()))
     if leaves and all(len(way) == 1 for way, _ in leaves):  # a file of a folder
         return Grid("", pd.DataFrame([{way[0]: value for way, value in leaves}]), left=note)
