@@ -242,3 +242,26 @@ def test_names_of_files_lose_the_strategy_that_a_column_has(tmp_path):
     assert results.strategies == ("gpboost", "ohe")
     assert {*results.datasets} == {"res_imdb", "res_au_news"}
     assert "means of 2 repeats (`experiment`)" in results.how_read
+
+
+def test_an_error_of_a_program_is_a_failure_with_or_without_a_number(tmp_path):
+    rows = [("iris", "a", "1.5"), ("iris", "b", "2.5"), ("wine", "a", "RuntimeError")]
+    rows += [("wine", "b", "3.5"), ("glass", "a", "9.5 [ERROR]"), ("glass", "b", "0.5")]
+    results = read(tmp_path, pd.DataFrame(rows, columns=["dataset", "solver", "rmse"]), "rmse")
+    assert results.scores["a"].isna().tolist() == [False, True, True]
+    assert "failed: 2 'failed'" in results.how_read
+
+
+def test_configurations_at_which_all_methods_stand_may_be_datasets(tmp_path):
+    rows = [(m, f"C{i}", 0.5 + i / 10) for m in ("ACO", "VRP", "CBS") for i in range(4)]
+    table = pd.DataFrame(rows, columns=["method", "config_name", "reward"])
+    asked = refused(tmp_path, table, metric="reward")
+    assert "dataset=config_name" in asked
+    assert "strategy=method+config_name" in asked
+
+
+def test_two_columns_that_may_name_strategies_are_asked_about(tmp_path):
+    each = [(d, m, a) for d in ("iris", "mnist") for m in ("ncar", "nar") for a in ("AUM", "RF")]
+    table = pd.DataFrame(each, columns=["dataset", "method", "algorithm"])
+    asked = refused(tmp_path, table.assign(auc=np.linspace(0.5, 0.9, len(each))), metric="auc")
+    assert "dataset=dataset+method,strategy=algorithm" in asked

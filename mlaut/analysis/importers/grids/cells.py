@@ -56,7 +56,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:(['_])\d{3})(?:\1\d{3})*(?:\.\d+)?(?!\d)")
 _CITED = re.compile(
     r"(?<=[^\s_])\s*\[(?!(\d+), ?\1\b)\d{1,3}(?:,\s*\d{1,3})*\]$"
 )  # a reference behind a number
-_FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|error|timeout|oom)\b")
+_FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|\w*error|\w*exception|timeout|oom)\b")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
 _RANGE = re.compile(r"(\d*\.\d+)\s?[-\u2013]\s?(\d*\.\d+)")
@@ -238,8 +238,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     raw = [str(cell) for cell in each]
     texts = [_CITED.sub("", plain(cell)) for cell in raw]
     lower = [text.lower().strip("() .") or text.strip() for text in texts]
-    both = zip(lower, texts, strict=True)
-    found = [_NONE if x in _FAILURES else _printed(text, comma) for x, text in both]
+    failing = [x in _FAILURES or bool(_FAILING.search(x)) for x in lower]  # as 3.1[ERROR]
+    found = [_NONE if no else _printed(x, comma) for no, x in zip(failing, texts, strict=True)]
     parts = np.array([part[:3] for part in found], dtype=float)
     percent = np.array([bool(part[4]) for part in found])
     if percent.mean() > 0.5 or not (np.abs(parts[~percent, 0]) > 1).any():  # else without signs

@@ -229,7 +229,8 @@ def _other_key(
             everywhere = all(g.columns[found[0]].coded[1])  # a name
             known_as: list[Way] = [{"strategy": names}, *[{"dataset": found}] * everywhere]
             known_as += [{"dataset": found, "strategy": x} for x in crossed]  # of another name
-            g.choose(text, known_as if key else known_as[::-1], sure=key)
+            alone = g.n_of(*strategy) * g.n_of(*found) != g.n  # else each may be at all others
+            g.choose(text, known_as if key else known_as[::-1], sure=key and alone)
             return [], names
         told = part_by_name(found[0]) or likes(g.columns[found[0]].coded[1]) or found == [FILE]
         if strategy and not told:  # another part of a method, perhaps
@@ -464,7 +465,8 @@ def _as_part(
         kinds = {x: kind or "dataset" for x, kind in kinds.items()}
     each = [way for _, way in ways]
     named = [way for way in each if all(x in way[kinds[x] != "dataset"] for x in chosen)]
-    sure = bool(named) and all(kinds.values()) and (crossed or not steps)
+    called = [x for x in chosen if role_of(x) == "strategy"]  # beside other methods, of noise
+    sure = bool(named) and all(kinds.values()) and (crossed or not steps) and not called
     each = sorted(each, key=lambda way: way != named[0]) if sure else each
     names = [*strategy, *chosen]
     rows = islice(zip(*(g.columns[x].labels() for x in names), strict=True), _NAMED)
@@ -476,7 +478,9 @@ def _as_part(
     )
     alike = [x for x in g.columns if same_metric(measure_in(x, g.metric) or x, g.metric)]
     kept = {"score": [score]} if {*alike} - {score} else {}  # which the question is about
-    told: list[Way] = [_told(way) | kept for way in each[:_MOST_WAYS]]
+    rest = {x: [*dataset, *strategy, *(y for y in chosen if y != x)] for x in called}
+    turned = [(rest[x], [x]) for x in called]
+    told: list[Way] = [_told(way) | kept for way in [*each[: _MOST_WAYS - len(turned)], *turned]]
     counts = list(chosen) if len(chosen) == 1 else counts
     own = [*strategy, *(x for x in chosen if x not in counts)]
     told += [_told((dataset, own)) | {"repeat": [*repeat, *counts]}] * bool(counts)

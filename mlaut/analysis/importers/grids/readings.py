@@ -45,7 +45,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         The grid can be read in several ways, or in none; the message has the commands that choose.
     """
     said = {x for names in asked.columns.values() for x in names}
-    grid = replace(grid, table=split_crossed(grid.table, said))
+    grid = replace(grid, table=split_crossed(grid.table, asked.metric, said))
     g = Sheet(grid, asked)
     asked = g.asked
     g.drop(g.named("unused"))

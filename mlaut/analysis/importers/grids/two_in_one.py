@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import Column, columns_of, plain
+from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import usual_name
@@ -17,14 +18,17 @@ _CROSSED = 0.6  # share of pairs of names with a row
 _MOST = 0.8  # of the names or cells of a column
 
 
-def split_crossed(table: pd.DataFrame, said: Collection[str]) -> pd.DataFrame:
-    """Return a table whose only names, as ``iris+svm``, are two columns if both parts are crossed.
+def split_crossed(table: pd.DataFrame, metric: str, said: Collection[str]) -> pd.DataFrame:
+    """Return a table of metrics whose only names, as ``iris+svm``, are two columns, if they cross.
 
     Columns that a user names stay as they are.
     """
     name = table.columns[0] if table.columns.nlevels == 1 and table.shape[1] > 1 else ""
-    keys = [x for x in map(str, table) if x != name and role_of(x) in ("dataset", "strategy")]
-    if not isinstance(name, str) or not name or name in said or keys:
+    others = [str(x) for x in table.columns[1:]]
+    scored = any(same_metric(measure_in(x, metric) or x, metric) for x in others)
+    if not (isinstance(name, str) and name and scored) or name in said:
+        return table
+    if role_of(name) or any(role_of(x) in ("dataset", "strategy") for x in others):
         return table
     labels = [str(x) for x in table.iloc[:, 0]]
     for sign in _BETWEEN:
