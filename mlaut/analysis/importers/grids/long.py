@@ -229,8 +229,9 @@ def _other_key(
             everywhere = all(g.columns[found[0]].coded[1])  # a name
             known_as: list[Way] = [{"strategy": names}, *[{"dataset": found}] * everywhere]
             known_as += [{"dataset": found, "strategy": x} for x in crossed]  # of another name
-            alone = g.n_of(*strategy) * g.n_of(*found) != g.n  # else each may be at all others
-            g.choose(text, known_as if key else known_as[::-1], sure=key and alone)
+            case = word_of(found[0]).startswith("config")  # of a problem, if all are at all others
+            case &= g.n_of(*strategy) * g.n_of(*found) == g.n
+            g.choose(text, known_as if key else known_as[::-1], sure=key and not case)
             return [], names
         told = part_by_name(found[0]) or likes(g.columns[found[0]].coded[1]) or found == [FILE]
         if strategy and not told:  # another part of a method, perhaps
@@ -265,10 +266,10 @@ def _other_key(
         one, two = two, one
     sure = any(liked.values()) and liked[one] != "strategy" and liked[two] != "dataset"
     sure &= not not_applicable(g, [two], one).any()  # else a setting, perhaps
-    ways: list[Way] = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
-    ways.append({"strategy": [one, two]})
+    both_ways: list[Way] = [{"dataset": a, "strategy": b} for a, b in ((one, two), (two, one))]
+    both_ways.append({"strategy": [one, two]})
     text = f"it is unclear which of `{one}` and `{two}` names the datasets"
-    g.choose(text, ways if by_name or not sure else ways[:1], sure)
+    g.choose(text, both_ways if by_name or not sure else both_ways[:1], sure)
     return [one], [two]
 
 
@@ -431,10 +432,10 @@ def _as_part(
             n = g.n_of(*during)
             text = f"rows of each {quoted(strategy)} differ in {quoted(during)} ({n}): they are of "
             text += "one training at several times: keep one row of each, such as the last"
-            ways: list[Way] = [{"last": during}] * (len(during) == 1)
+            last: list[Way] = [{"last": during}] * (len(during) == 1)
             if dataset and g.n_of(*dataset) > 1 and all(g.fixes(during, x) for x in dataset):
-                ways.append(_told(([*dataset, *during], strategy)))
-            raise g.refuse(text, *ways)
+                last.append(_told(([*dataset, *during], strategy)))
+            raise g.refuse(text, *last)
         rest = [x for x in (*chosen, *g.named("fold")) if x not in during]
         _keep_last(g, [*dataset, *strategy, *repeat, *rest], during[0])
         return _tell_apart(g, dataset, strategy, repeat, g.named("fold"), score)
@@ -465,7 +466,7 @@ def _as_part(
         kinds = {x: kind or "dataset" for x, kind in kinds.items()}
     each = [way for _, way in ways]
     named = [way for way in each if all(x in way[kinds[x] != "dataset"] for x in chosen)]
-    called = [x for x in chosen if role_of(x) == "strategy"]  # beside other methods, of noise
+    called = [x for x in chosen if word_of(x) in WORDS["strategies"]]  # beside methods of noise
     sure = bool(named) and all(kinds.values()) and (crossed or not steps) and not called
     each = sorted(each, key=lambda way: way != named[0]) if sure else each
     names = [*strategy, *chosen]
@@ -478,8 +479,7 @@ def _as_part(
     )
     alike = [x for x in g.columns if same_metric(measure_in(x, g.metric) or x, g.metric)]
     kept = {"score": [score]} if {*alike} - {score} else {}  # which the question is about
-    rest = {x: [*dataset, *strategy, *(y for y in chosen if y != x)] for x in called}
-    turned = [(rest[x], [x]) for x in called]
+    turned = [([*dataset, *strategy, *(y for y in chosen if y != x)], [x]) for x in called]
     told: list[Way] = [_told(way) | kept for way in [*each[: _MOST_WAYS - len(turned)], *turned]]
     counts = list(chosen) if len(chosen) == 1 else counts
     own = [*strategy, *(x for x in chosen if x not in counts)]

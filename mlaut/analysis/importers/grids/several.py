@@ -44,7 +44,8 @@ def joined(
     apart = [i for i, x in enumerate(each) if len(most & {*x.strategy}) < max(2, len(most) / 2)]
     same = not (strict and apart)
     over += [f"{headings[i]!r} (few of the strategies)" for i in apart]
-    each, headings = ([x for i, x in enumerate(of) if i not in apart] for of in (each, headings))
+    each = [x for i, x in enumerate(each) if i not in apart]
+    headings = [x for i, x in enumerate(headings) if i not in apart]
     if len(each) < 2 or not plain or not same or len({x.metric for x in each}) > 1:
         return None
     rows = {(*x.dataset, *x.strategy, x.score.tobytes()) for x in each}

@@ -94,7 +94,7 @@ def split_cells(g: Sheet) -> None:
 
     A cell with one number is of the first metric.
     """
-    found = {x: metrics for x in g.table if len(metrics := _metrics_of(str(x))) > 1}
+    found = {x: metrics for x in map(str, g.table) if len(metrics := _metrics_of(x)) > 1}
     said = {x for names in g.asked.columns.values() for x in names}
     datasets: dict[str, str] = {}
     cells_of = {x: [re.split("[/|]", plain(y)) for y in g.table[x]] for x in found}
