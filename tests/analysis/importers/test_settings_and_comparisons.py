@@ -230,7 +230,6 @@ def test_settings_go_to_the_key_whose_cells_they_fill(tmp_path):
         "dataset=dataset+clf,strategy=method+by",
         "dataset=dataset,strategy=method+clf+by",
         "dataset=dataset+clf+by,strategy=method",
-        "dataset=dataset+method+by,strategy=clf",
     ]
     results = read(tmp_path, table.replace({"by": {"n": "-"}}))  # no value of a setting
     assert results.strategies[:3] == ("none c1", "none c2", "sfs c1 a")

@@ -466,7 +466,9 @@ def _as_part(
         kinds = {x: kind or "dataset" for x, kind in kinds.items()}
     each = [way for _, way in ways]
     named = [way for way in each if all(x in way[kinds[x] != "dataset"] for x in chosen)]
-    called = [x for x in chosen if word_of(x) in WORDS["strategies"]]  # beside methods of noise
+    called = [
+        x for x in chosen if word_of(x) in WORDS["strategies"][:14]
+    ]  # beside methods of noise
     sure = bool(named) and all(kinds.values()) and (crossed or not steps) and not called
     each = sorted(each, key=lambda way: way != named[0]) if sure else each
     names = [*strategy, *chosen]
