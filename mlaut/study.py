@@ -269,7 +269,7 @@ class Study:
         """
         from mlaut.experiments.plans.run_options import checked_options
         from mlaut.experiments.runs.done_before import named_before, nothing_to_do
-        from mlaut.experiments.workers.start import start_server
+        from mlaut.experiments.workers.server import start_server
 
         start_server(self.path, options.get("engine", "local"))
         deciding = None

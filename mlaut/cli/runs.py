@@ -254,7 +254,7 @@ def models(study: Path, database: Path | None, **options: Any) -> Answer:
 
 def run_file(study_file: Path, **changes: Any) -> experiments.RunSummary:
     """Run a study file with changed options, and return the summary of the run."""
-    from mlaut.experiments.workers.start import start_server
+    from mlaut.experiments.workers.server import start_server
 
     terms = {"analysis": changes.get("analysis")}
     file = experiments.read_study_file(study_file).changed(terms)

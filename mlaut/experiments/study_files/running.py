@@ -66,7 +66,7 @@ def run_study(
     RunInterrupted
         A signal stopped the run; the same call resumes it.
     """
-    from mlaut.experiments.workers.start import fork_server, start_server
+    from mlaut.experiments.workers.server import fork_server, start_server
 
     file = path if isinstance(path, StudyFile) else read_study_file(path)
     file = file.changed(changes)

@@ -4,7 +4,6 @@ import atexit
 import contextlib
 import errno
 import fcntl
-import gc
 import multiprocessing
 import os
 import shutil
@@ -14,68 +13,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing import forkserver, reduction, resource_tracker, util
+from multiprocessing import forkserver, reduction
 from pathlib import Path
 from typing import Any
 
 from mlaut import anew
 from mlaut.errors import StudyError
-from mlaut.experiments.workers.signals import interrupts_held
 from mlaut.optional import changed
 
 _START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
 _SERVER_TRIES = 3  # of a fork server that ends while it loads
 _LONGEST_FOLDER = 75  # bytes; a folder and a socket in it add 32
 _SHORT_FOLDERS = ("/tmp", "/dev/shm")  # of a root that is read only the second
-_OF_ARROW = "jemalloc_bg_thd"  # thread of the memory of pyarrow, which is made for forks
 _REQUEST_SECONDS = 2.0  # for the descriptors of a process to start; they come at once
 
 _birth = threading.Lock()
 _ready: int | None = None  # number of the fork server that is known to take requests
-
-
-def start_server(study: Path, engine: Any = "local") -> None:
-    """Start the fork server for a study that is new, and so has cells to run, and do not wait.
-
-    The server loads its libraries while the caller draws splits. A study that
-    exists may have nothing left to run; its server starts with its first process.
-    """
-    if engine == "local" and not study.exists() and not fork_server():
-        with _as_parent(), contextlib.suppress(OSError):  # the first process will report it
-            forkserver.ensure_running()
-
-
-def fork_server() -> bool:
-    """Fork the server from this process if that began anew for it, and return whether it did.
-
-    The libraries of a cell are loaded first. Whoever calls this has read no label and has loaded
-    no code of the user: the server would have them, too.
-    """
-    if not anew.begun:
-        return False
-    with _one_thread():
-        from mlaut.experiments.workers.pool import Team  # noqa: F401 - the code of the janitor
-        from mlaut.experiments.workers.worker import preload
-
-        preload()
-    threads = [name.read_text().strip() for name in Path("/proc/self/task").glob("*/comm")]
-    if len(threads) - threads.count(_OF_ARROW) != 1:
-        return False
-    with interrupts_held(), _as_parent(), contextlib.suppress(OSError):  # as above
-        resource_tracker.ensure_running()
-        with changed(vars(util), spawnv_passfds=_forked):
-            forkserver.ensure_running()
-    return True
-
-
-def _forked(_: str, command: list[str], descriptors: list[int]) -> int:
-    """Fork this process where another program, the server, would be started."""
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        stream.flush()
-    gc.freeze()  # else collections here would duplicate the memory that both have
-    if pid := os.fork():
-        return pid
-    raise anew.ServerBornError(command[-1], descriptors)
 
 
 def await_server() -> None:
@@ -86,7 +39,7 @@ def await_server() -> None:
     """
     global _ready
     for _ in range(_SERVER_TRIES):
-        with _as_parent():
+        with as_parent():
             forkserver.ensure_running()
         if (pid := vars(_the_server())["_forkserver_pid"]) == _ready:
             return
@@ -104,7 +57,7 @@ def _the_server() -> Any:
 def start_process(function: Callable[..., None], *arguments: Any) -> Any:
     """Start a process with the fork server, which has the libraries already loaded."""
     process = multiprocessing.get_context("forkserver").Process(target=function, args=arguments)
-    with _as_parent():
+    with as_parent():
         for pause in _START_PAUSES:
             try:
                 process.start()
@@ -155,9 +108,9 @@ def refuse_garbage() -> None:
 
 
 @contextlib.contextmanager
-def _as_parent() -> Iterator[None]:
+def as_parent() -> Iterator[None]:
     """Prepare this process for a start of the fork server or, by it, of a process."""
-    with _birth, _main_hidden(), _children_allowed(), _one_thread():
+    with _birth, _main_hidden(), _children_allowed(), one_thread():
         _make_sockets_short()
         forkserver.set_forkserver_preload(["mlaut.experiments.workers.preloaded"])
         yield
@@ -202,7 +155,7 @@ def _children_allowed() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Make the fork server load its libraries with one thread; each worker sets its own number.
 
     ``PYTHONHASHSEED`` is fixed: the order of sets of text is then the same in all runs, and so are

@@ -19,7 +19,8 @@ def test_the_server_starts_for_a_new_study_and_serves_its_processes(tmp_path):
         import os, sys
         from multiprocessing.forkserver import _forkserver as server
         from pathlib import Path
-        from mlaut.experiments.workers.start import start_process, start_server
+        from mlaut.experiments.workers.server import start_server
+        from mlaut.experiments.workers.start import start_process
 
         start_server(Path("new.h5"), "inline")
         start_server(Path("."))
@@ -54,7 +55,7 @@ def test_the_server_starts_for_a_new_study_and_serves_its_processes(tmp_path):
 def test_the_server_starts_with_a_run_and_not_with_a_dataset(begun_by, tmp_path, monkeypatch):
     begun = []
     monkeypatch.setattr(
-        "mlaut.experiments.workers.start.start_server", lambda *given: begun.append(given)
+        "mlaut.experiments.workers.server.start_server", lambda *given: begun.append(given)
     )
     path = tmp_path / "new.h5"
     if begun_by == "study":

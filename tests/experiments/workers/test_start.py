@@ -17,7 +17,7 @@ SCRIPT = """
     from mlaut.experiments.workers.signals import interrupted_once
     from multiprocessing import forkserver
 
-    with start._as_parent():
+    with start.as_parent():
         forkserver.ensure_running()
     server = forkserver._forkserver._forkserver_pid
     os.kill(server, signal.SIGSTOP)  # it loads for ever
