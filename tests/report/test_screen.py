@@ -347,6 +347,10 @@ def test_what_weakens_the_answer_is_one_list_at_its_head(tmp_path, draw_only):
     assert re.fullmatch("Why the doubt|Bear in mind", screen.mind[0])
     assert screen.mind[1].startswith("4 of 12 datasets may be related, by their names ('heart-0', ")
     assert screen.mind[1].endswith("; if related ones count as one, the choice is the same.")
+    scores.index = [f"{'uvwx'[i % 4]}heart-{i}" for i in range(12)]
+    screen = screen_of(make_report(scores, "accuracy").sections[0])
+    few = "; if related ones count as one, there are 4, too few to be sure."
+    assert any(x.endswith(few) for x in screen.mind)
     assert "clusters" not in " ".join((screen.answer, *screen.more, *screen.mind, *screen.notes))
 
 

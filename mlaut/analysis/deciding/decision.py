@@ -198,6 +198,7 @@ def _counted(case: Case) -> Decision:
     means = case.means()[frame.index].map("{:.9g}".format).astype(float)  # not by rounding noise
     frame = frame.iloc[np.lexsort((frame.index, means, frame["average rank"].round(9)))]
     first = verdict.leading(frame["average rank"], case.means())
+    least = fewest_datasets(k, case.chosen.analysis, True)  # sources
     by_unit = results.by_source(paired_losses(results).ranks)
     ahead = by_unit[:, case.names.index(first[0])] <= by_unit.min(axis=1)
     return Decision(
@@ -213,7 +214,7 @@ def _counted(case: Case) -> Decision:
         n_pairs=k - 1 if case.control else k * (k - 1) // 2,
         gaps=results.gaps,
         hint=_hint(results),
-        related="" if related else related_hint(results.datasets),
+        related="" if related else related_hint(results.datasets, least),
     )
 
 

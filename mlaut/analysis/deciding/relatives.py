@@ -13,6 +13,7 @@ _NUMBERED = re.compile(r"(.*[^\W\d]{2})\d+$|(.*[a-z])[A-Z]$")  # ecg1, CricketX
 _PLAIN = {"data", "dataset", "ds", "fold", "id", "no", "nr", "openml", "problem", "set", "table"}
 _PLAIN |= {"task", "test", "uci", "pmlb", "statlog"}  # collections and numbers, and no source
 _SHARE = 0.1  # of the datasets: fewer relatives hardly matter
+_FEW = "too few to be sure"
 _SHOWN, _TOLD = 3, 3  # names in a hint, and strategies in what follows
 
 
@@ -50,8 +51,10 @@ def _stem(name: str) -> str:
     return name if match is None else next(filter(None, match.groups()))
 
 
-def related_hint(names: Sequence[str]) -> str:
+def related_hint(names: Sequence[str], least: int = 0) -> str:
     """Return a hint on datasets whose names look related; empty if none do.
+
+    It tells where related ones, as one each, would be fewer than the ``least`` that can decide.
 
     Examples
     --------
@@ -64,7 +67,9 @@ def related_hint(names: Sequence[str]) -> str:
         return ""
     some = sorted(members, key=lambda name: sources[name] != sources[members[0]])
     shown = ", ".join(map(repr, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
-    return f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})"
+    hint = f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})"
+    n = len({*sources.values()})
+    return hint + f"; if related ones count as one, there are {n}, {_FEW}" * (n < least)
 
 
 def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
@@ -75,6 +80,8 @@ def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
     if not hint:
         return ""
     check = next((x for x in table.checks if x.how == RELATED), None) if table else None
+    if hint.endswith(_FEW):
+        return f"{hint}."
     if not (table and check):
         return f"{hint}. If they are, the evidence is weaker."
     doubted = [name for word in DOUBTED for name in table.named(word)]

@@ -26,6 +26,10 @@ _KNOWN = re.compile(
     r"accuracy|auc|corrcoef|error|f1|jaccard|likelihood|precision|r2|recall|score|variance|"
     r"^neg|(?:cost|pinball|quantile)\("
 )
+_TIME = re.compile(  # with its unit
+    r"(?:\w+[_ ])?(?:time|runtime|latency|duration|elapsed)[_ (]+"
+    r"(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?)\)?"
+)
 _QUANTILE = re.compile(r"\s*(?:pinball|quantile)\(\s*(?:quantile\s*=\s*)?(\d*\.?\d+)\s*\)\s*", re.I)
 _TURNED = re.compile(r"\s*(?:1(?:00)?\s*%?\s*[-\u2212]|[-\u2212]|minus\b|negative\b)\s*(.+)", re.I)
 
@@ -47,6 +51,8 @@ def direction(name: str) -> bool | None:
     if turned := _TURNED.fullmatch(name):
         other = direction(turned[1])
         return None if other is None else not other
+    if _TIME.fullmatch(name.lower()):
+        return False
     if name.startswith("neg_") or word.endswith(LESS):
         return name.startswith("neg_")
     if word.endswith("score") and re.search(_EITHER, word):

@@ -168,7 +168,7 @@ def test_two_words_for_strategies_are_asked_about_where_a_number_is_between_them
     table = runs(variant=["p", "q"], N=[1, 4, 16], method=["a", "b", "c"])
     asked = refused(tmp_path, table, "score_x", greater_is_better=True)
     assert "`variant` and `method` may both name strategies, or one the datasets" in asked
-    assert "--columns dataset=variant,strategy=method --greater-is-better" in asked
+    assert "--columns dataset=variant+N,strategy=method --greater-is-better" in asked
 
 
 def test_lists_in_cells_name_no_datasets(tmp_path):

@@ -265,3 +265,74 @@ def test_two_columns_that_may_name_strategies_are_asked_about(tmp_path):
     table = pd.DataFrame(each, columns=["dataset", "method", "algorithm"])
     asked = refused(tmp_path, table.assign(auc=np.linspace(0.5, 0.9, len(each))), metric="auc")
     assert "dataset=dataset+method,strategy=algorithm" in asked
+
+
+def test_rows_of_counts_are_no_datasets_and_no_strategies(tmp_path):
+    rows = [
+        "|Species|GLM|BRT|",
+        "|-|-|-|",
+        *[f"|s{i}|0.8{i} ± 0.02|0.9{i} ± 0.03|" for i in range(6)],
+    ]
+    text = "\n".join([*rows, "|**Mean**|0.82|0.92|", "|No. of species best|0|6|", ""])
+    results = read(tmp_path, text, metric="AUC", name="t.md")
+    assert results.datasets == tuple(f"s{i}" for i in range(6))
+    assert "row `No. of species best` (a size)" in results.how_read
+    turned = "|Model|Leeds|Oxford|\n|-|-|-|\n|N (events)|2314 (187)|1108 (96)|\n"
+    turned += "|NEWS|0.7|0.8|\n|SOFA|0.6|0.7|\n"
+    assert read(tmp_path, turned, metric="AUC", name="u.md").strategies == ("NEWS", "SOFA")
+
+
+def test_ends_of_intervals_are_no_spreads_and_bootstraps_are_repeats(tmp_path):
+    each = [(d, m, b) for d in ("a", "b", "c") for m in ("svm", "knn") for b in range(4)]
+    table = pd.DataFrame(each, columns=["dataset", "model", "bootstrap"])
+    table = table.assign(auc=np.linspace(0.6, 0.9, len(each)), auc_lower=0.5, auc_upper=0.95)
+    results = read(tmp_path, table, metric="auc")
+    assert results.spreads is None
+    assert "means of 4 repeats (`bootstrap`)" in results.how_read
+    assert "`auc_lower` (an end of an interval)" in results.how_read
+
+
+def test_thousands_stand_before_units_beside_whole_numbers(tmp_path):
+    rows = [("q1", "253ms", "1,662ms"), ("q2", "114ms", "2,361ms"), ("q3", "430ms", "TIMEOUT (9s)")]
+    table = pd.DataFrame(rows, columns=["query", "duck", "row store"])
+    results = read(tmp_path, table, metric="runtime")
+    assert results.scores.loc["q1", "row store"] == 1662
+    assert "failed: 1 'timeout'" in results.how_read
+
+
+def test_a_column_is_not_added_to_the_keys_that_a_user_names(tmp_path):
+    each = [(d, m, b) for d in ("a", "b", "c") for m in ("svm", "knn") for b in (17, 18)]
+    table = pd.DataFrame(each, columns=["dataset", "model", "batch"])
+    table = table.assign(auc=np.linspace(0.6, 0.9, len(each)))
+    asked = refused(
+        tmp_path, table, metric="auc", columns={"dataset": "dataset", "strategy": "model"}
+    )
+    assert "differ in `batch`" in asked
+    assert "strategy=model+batch" in asked
+
+
+def test_metrics_of_ecology_and_times_with_units_have_their_direction(tmp_path):
+    table = pd.DataFrame(
+        {"dataset": [*"aabb"], "model": ["x", "y"] * 2, "TSS": [0.5, 0.6, 0.7, 0.8]}
+    )
+    assert read(tmp_path, table, metric="TSS").metric.greater_is_better
+    times = table.rename(columns={"TSS": "time_sec"})
+    assert not read(tmp_path, times, metric="time_sec").metric.greater_is_better
+
+
+def test_a_metric_with_its_interval_is_known_below_other_names():
+    names = [(x, y) for x in ("Internal", "External") for y in ("AUROC (95% CI)", "Brier Score")]
+    table = pd.DataFrame([[0.8, 0.1, 0.7, 0.2], [0.9, 0.2, 0.6, 0.3]], columns=names)
+    table.columns = pd.MultiIndex.from_tuples(names)
+    table.insert(0, ("", "Model"), ["XGBoost", "SVM"])
+    results = read_results(table, "auroc")
+    assert results.datasets == ("Internal", "External")
+    assert results.scores["XGBoost"].tolist() == [0.8, 0.7]
+
+
+def test_lists_of_scores_in_files_of_a_folder_are_read(tmp_path):
+    for name, shift in (("duck", 0.0), ("click", 0.5)):
+        content = {"system": name, "qps": 3.5, "result": [[1.5 + shift, 1.2], [2.5 + shift, 2.2]]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(AnalysisError, match="strategy=file"):
+        read_results(tmp_path, "result", greater_is_better=False)

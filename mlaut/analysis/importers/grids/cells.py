@@ -28,7 +28,7 @@ _IMAGE_OR_NOTE = re.compile(
 )
 _GONE = re.compile(
     r"</?[a-zA-Z][^<>]*>|\\[vh]space\*?\{[^}]*\}|\\rotatebox\{[^}]*\}|\\font-weight\w+|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
-    r"|\\(?:up|down)arrow(?![a-zA-Z])"
+    r"|\\(?:up|down)arrow(?![a-zA-Z])|\\(?:d?dagger|ast|star)(?![a-zA-Z])"
     r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|superscript|subscript)?\b"
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"
     r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?![a-zA-Z\\])|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
@@ -60,6 +60,8 @@ _FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|\w*error|\w*exception|t
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
 _RANGE = re.compile(r"(\d*\.\d+)\s?[-\u2013]\s?(\d*\.\d+)")
+_WHOLE = 0.2  # of whole numbers beside those with commas, from which these divide thousands
+_UNIT = re.compile(r"\s*[a-zA-Zµ\u03bc%]+$")
 _RARE = 5  # cells, of which at most one may be a range
 _NONE = (np.nan, np.nan, np.nan, "", "")  # of a cell without a number
 _UNITS = frozenset(WORDS["units"])
@@ -215,7 +217,11 @@ def _decimal_comma(table: pd.DataFrame) -> bool | None:
         return False
     if any(pd.api.types.is_float_dtype(kind) for kind in table.dtypes):
         return False
-    commas = [cell for cell in numbers if "," in cell]
+    bare = [_UNIT.sub("", cell) for cell in numbers]
+    commas = [cell for cell in bare if "," in cell]
+    large = [cell for cell in bare if cell.isdigit() and len(cell) > 2]  # decimals are seldom whole
+    if commas and len(large) >= _WHOLE * len(commas) and all(map(_THOUSANDS.fullmatch, commas)):
+        return False
     ended = [x for x in commas if x[-1] == "0"]  # beside whole numbers: of no fixed digits
     each = ({*map(plain, column)} for column in texts)
     whole = any(cells & {*ended} and any(map(str.isdigit, cells)) for cells in each)
@@ -247,7 +253,9 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     numbers, spreads, brackets = parts.T
     if not np.isnan(numbers).all():
         short = {x for x in lower if len(x) < _SENTENCE} - _FAILURES
-        lower = ["failed" if x in short and _FAILING.search(x) else x for x in lower]
+        words = {x: match[0] for x in short if (match := _FAILING.search(x))}
+        words = {x: word if word in ("timeout", "oom") else "failed" for x, word in words.items()}
+        lower = [words.get(x, x) for x in lower]
     parts_of = [{*re.split(r"[\s()±+]+", text.strip("-\u2013\u2014"))} for text in lower]
     known = [x in _FAILURES or y <= _NO_RESULT for x, y in zip(lower, parts_of, strict=True)]
     odd = {i: raw[i] for i, ok in enumerate(known) if not ok and np.isnan(numbers[i])}

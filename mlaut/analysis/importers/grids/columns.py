@@ -303,6 +303,7 @@ def _split(name: str, side: int, wanted: str = "") -> tuple[str, str] | None:
     for cut in cuts:
         left, right = name[:cut].strip(_SIGNS), name[cut:].strip(_SIGNS)
         left += ")" * (left.count("(") - left.count(")"))  # as "Clips (noisy) WER"
+        right += ")" * (right.count("(") - right.count(")"))  # as "Leeds AUC (95% CI)"
         measure, base = (left, right) if side == 0 else (right, left)
         if measure and base and (_is_measure(measure) or same_metric(measure, wanted)):
             best = (word_of(measure), base)  # the longest name of a measure counts

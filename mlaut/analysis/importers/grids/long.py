@@ -441,7 +441,8 @@ def _as_part(
         return _tell_apart(g, dataset, strategy, repeat, g.named("fold"), score)
     steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
     steps |= len(chosen) > 3  # many settings are of either
-    shared = g.n_of(*chosen) < g.n  # else they name rows, and fix whatever is in them
+    whole = {"dataset", "strategy"} <= {*g.asked.columns}  # what a user names is not added to
+    shared = g.n_of(*chosen) < g.n and not whole  # else they name rows, and fix all that is in them
     if (
         shared
         and not steps
@@ -459,17 +460,18 @@ def _as_part(
     ways = _assignments(g, dataset, strategy, chosen)
     (first, (own, others)), (second, _) = ways[:2]
     counts = [x for x in chosen if _counts(g, x)]  # perhaps repeats, where no dataset is named
-    if first >= _CROSSED and second < _FILLED and not steps and (dataset or not counts):
+    full = first >= _CROSSED and second < _FILLED and not whole
+    if full and not steps and (dataset or not counts):
         return others, own, repeat
     kinds = {x: part_by_name(x) for x in chosen}
     if crossed:  # strategies are compared at the same values
         kinds = {x: kind or "dataset" for x, kind in kinds.items()}
     each = [way for _, way in ways]
     named = [way for way in each if all(x in way[kinds[x] != "dataset"] for x in chosen)]
-    called = [
-        x for x in chosen if word_of(x) in WORDS["strategies"][:14]
-    ]  # beside methods of noise
-    sure = bool(named) and all(kinds.values()) and (crossed or not steps) and not called
+    methods = WORDS["strategies"][:14]
+    called = [x for x in chosen if word_of(x) in methods]  # beside methods of noise, perhaps
+    sure = bool(named) and all(kinds.values()) and (crossed or not steps)
+    sure &= not called and not whole
     each = sorted(each, key=lambda way: way != named[0]) if sure else each
     names = [*strategy, *chosen]
     rows = islice(zip(*(g.columns[x].labels() for x in names), strict=True), _NAMED)

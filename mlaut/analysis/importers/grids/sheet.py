@@ -150,6 +150,8 @@ class Reading:
 
 _RIGHT = re.compile("correct|right|pass|success|solve|hit|match|accura", re.I)  # names of flags
 _TRAINED = re.compile(r"(?:pre_?)?train(?:ed|ing)?_|upstream_").match  # on other data
+_END = re.compile("low|upp|high", re.I)  # of an interval
+_ENDS = re.compile("min|max|low|upp|high", re.I)  # which are no spreads
 _FOLD = re.compile(r"(?:fold|resample|bootstrap)\D?\d+\b.*", re.I).fullmatch  # of R's caret
 
 
@@ -324,11 +326,13 @@ class Sheet:
         for mean, (first, *more) in (spreads_of(numbers) or ending).items():
             if said & {first, *more}:
                 continue
-            if self.columns[mean].spreads is None and not re.search("min|max", first, re.I):
+            if self.columns[mean].spreads is None and not _ENDS.search(first):
                 spreads = self.columns.pop(first).numbers
                 self.columns[mean] = replace(self.columns[mean], spreads=spreads)
                 self.paired[mean] = first
             self.roles[mean] = "" if self.roles[mean] == "average" else self.roles[mean]
+            ends = [x for x in (first, *more) if _END.search(x)]
+            self.drop(ends, "an end of an interval")
             self.drop([first, *more], "a spread")
 
     def _shorten_files(self) -> None:
@@ -387,6 +391,8 @@ class Sheet:
         if number and word_of(column.name) in ("experiment", "exp"):  # 0, 1, 2, ...
             each = np.unique(column.numbers).tolist()
             return "repeat" if each == [*range(len(each))] and len(each) < self.n else role
+        if word_of(column.name) == "bootstrap" and self.n_of(column.name) < 3:
+            return ""  # whether rows are drawn, of a forest
         if role in ("strategy", "source", "part", "metric") and number:
             return "size" if word_of(column.name).endswith("_id") else ""
         short = role == "size" and word_of(column.name) in ("id", "index", "no", "p", "n")

@@ -53,6 +53,7 @@ _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
 _BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
+_COUNTS = re.compile(r"(?:[nN]|#|[nN]o\.?|[nN]umber)(?:\s+of\b|\s*\(|\s*=|\s*$)")
 _OF_MODELS = {  # their ids
     *("hf", "repo", "checkpoint", "config", "exp", "experiment", "deployment"),
     *("user", "team", "submission", "participant", "entry"),
@@ -658,6 +659,7 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
     """Leave out the rows that are averages, ranks or wins, or sizes of models."""
     label = [str(x) for x in g.label(rows)]
     sizes = [x for x in label if role_of(x) == "size" and OF_MODELS.search(x)]
+    sizes += [label[i] for i in _rows_of_counts(g, label)]
     if 0 < len(sizes) < len(label):
         g.keep(~np.isin(label, sizes), f"row `{'`, `'.join(sizes)}` (a size)")
         label = [x for x in label if x not in sizes]
@@ -676,6 +678,17 @@ def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
         names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
         rows_are = f"row{'s' * (int(out.sum()) > 1)} {names}"
         g.keep(~out, f"{rows_are} (no more than a summary of the others)")
+
+
+def _rows_of_counts(g: Sheet, label: Sequence[str]) -> list[int]:
+    """Return the rows that are called numbers of something, and alone have whole numbers."""
+    called = [i for i, x in enumerate(label) if _COUNTS.match(x) or role_of(x) == "size"]
+    values = matrix_of([x for x in g.columns.values() if x.is_number])
+    if not called or 2 * len(called) > len(label) or not values.size:
+        return []
+    whole = (np.isnan(values) | (values % 1 == 0)).all(axis=1)
+    rest = np.delete(whole, called)
+    return [i for i in called if whole[i] and not rest.any()]
 
 
 def _is_small(values: np.ndarray, row: int) -> bool:

@@ -29,7 +29,7 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     files = [x for x in files if not x.name.startswith(".") and x.suffix.lower() not in PICKLES]
     tables: dict[Path, pd.DataFrame] = {}
     several: dict[Path, list[Grid]] = {}
-    left: list[str] = []
+    left, notes = list[str](), dict[str, None]()
     for file in files:
         try:
             grids = _of_run(file) or read(file)
@@ -37,6 +37,7 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
             grids = []
         if len(grids) == 1 and grids[0].table.columns.nlevels == 1:
             tables[file] = grids[0].table
+            notes |= dict.fromkeys(grids[0].left)
         else:
             several |= {file: grids} if grids else {}
             left.append(file.relative_to(folder).as_posix())
@@ -61,7 +62,7 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     kinds = [alone, [x for x in tables if x not in alone]] if both else [[*tables]]
     kinds = each if any(x != heads[0] for x in heads) else kinds
     left += [x.relative_to(folder).as_posix() for x in tables if not any(x in y for y in kinds)]
-    note = (f"files {some_of(left)} (not one table)",) if left else ()
+    note = (*notes, *[f"files {some_of(left)} (not one table)"] * bool(left))
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
 
 
@@ -95,9 +96,14 @@ def _of_run(path: Path) -> list[Grid]:
     content = strict_json(text_of(path)) if path.suffix.lower() == ".json" else None
     if type(content) is not dict or not any(isinstance(x, str) for x in content.values()):
         return []
+    if any(isinstance(y, list) and role_of(x) == "score" for x, y in content.items()):
+        return []  # of many scores
     table = pd.json_normalize({x: y for x, y in content.items() if not isinstance(y, list)})
+    lists = tuple(f"`{x}` (a list)" for x, y in content.items() if isinstance(y, list))
     scored = [x for x in map(str, table) if measure_in(x) or usual_name(x)]
-    return [Grid("", table)] * bool(scored and max(x.count(".") for x in map(str, table)) < 2)
+    return [Grid("", table, left=lists)] * bool(
+        scored and max(x.count(".") for x in map(str, table)) < 2
+    )
 
 
 def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, ...]) -> Grid:
