@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, Step, VerdictTable
-from mlaut.analysis.deciding.verdicts import LIKELY, OPEN, UNDECIDED
+from mlaut.analysis.deciding.verdicts import FAILS, LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, some, unit
 
 NEXT = "What next?"
@@ -180,7 +180,7 @@ def _treated(table: VerdictTable, check: Check) -> str:
     """Return what another treatment of missing results says of the choice, and of others."""
     how, leader = f"{check.how.words[:1].upper()}{check.how.words[1:]}", table.leader
     if differs(check, table) == "the same":
-        return f"{how}, the verdicts are the same"
+        return f"{how}, the {'other ' * bool(table.named(FAILS))}verdicts are the same"
     kept = "is shown to be worse" if leader in check.without else "may still be best"
     names = [x for x in table.fragile if x in (*check.also, *check.than)]
     many = f"{len(names)} of those to avoid ({MARK}) are not confirmed"

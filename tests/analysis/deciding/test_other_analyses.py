@@ -91,6 +91,8 @@ def test_an_avoid_that_depends_on_missing_results_is_marked_on_the_first_screen(
     assert "*" not in clear.meanings()
     assert "(*)" not in clear.answer()
     assert f"{told}the verdicts are the same." in clear.headline()
+    failing = clear.frame.assign(verdict=clear.frame["verdict"].replace("avoid", "fails"))
+    assert f"{told}the other verdicts are the same." in replace(clear, frame=failing).headline()
     for also, than in ((("C",), ()), ((), ("C",))):
         doubted = replace(found, checks=(Check(how, also, (), than),))
         assert doubted.fragile == ("C",)
