@@ -13,7 +13,7 @@ from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_un
 from mlaut.analysis.scores.metric_names import GREATER, LESS, direction, metric_names
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError, nearest
+from mlaut.errors import AnalysisError, nearest, some_of
 from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.lazy import pd
 from mlaut.markup import counted
@@ -148,6 +148,31 @@ def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
         cell_losses=results.metric.loss(cells),
         expected=expected,
         runs=results.cells,
+    ), text
+
+
+def shared_folds(results: Results, failed: Collection[tuple[int, ...]] = ()) -> tuple[Results, str]:
+    """Return results without folds that some strategies lack, where most of a dataset's are left.
+
+    All strategies count there on the folds that they share; the text says how many are left out.
+    Cells that ``failed`` keep their place.
+    """
+    none = np.isnan(results.cells) & results.expected[:, None]
+    for place in failed:
+        none[place] = False
+    gone: np.ndarray = none.any(axis=1)
+    few = 2 * gone.sum(axis=(1, 2)) < results.expected.sum(axis=(1, 2))
+    gone &= few[:, None, None]
+    if not gone.any():
+        return results, ""
+    whose = (none & gone[:, None]).any(axis=(0, 2, 3))
+    names = some_of(name for name, lacks in zip(results.strategies, whose, strict=True) if lacks)
+    n, on = int(gone.sum()), int(gone.any(axis=(1, 2)).sum())
+    text = f"{counted(n, 'fold')} left out on {counted(on, 'dataset')}, without result of {names}"
+    cells = np.where(gone[:, None], np.nan, results.cells)
+    losses = results.metric.loss(cells)
+    return replace(
+        results, cells=cells, cell_losses=losses, expected=results.expected & ~gone
     ), text
 
 

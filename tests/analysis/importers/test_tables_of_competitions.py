@@ -336,3 +336,22 @@ def test_lists_of_scores_in_files_of_a_folder_are_read(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(AnalysisError, match="strategy=file"):
         read_results(tmp_path, "result", greater_is_better=False)
+
+
+@pytest.mark.parametrize("gap", ["", "failed"])
+def test_a_fold_that_one_strategy_lacks_takes_no_dataset_out(gap, tmp_path):
+    each = [(d, m, f) for d in ("a", "b", "c") for m in ("svm", "knn") for f in range(5)]
+    table = pd.DataFrame(each, columns=["dataset", "model", "fold"])
+    scores = np.linspace(0.5, 0.9, len(each)).round(3).astype(object)
+    scores[7] = gap
+    results = read(tmp_path, table.assign(auc=scores), metric="auc")
+    if gap:
+        assert "failed: 1 'failed'" in results.how_read
+        assert results.missing[["dataset", "strategy"]].to_numpy().tolist() == [["a", "knn"]]
+        return
+    assert "1 fold left out on 1 dataset, without result of knn" in results.how_read
+    assert len(results.missing) == 0
+    assert results.scores.loc["a", "svm"] == pytest.approx(
+        scores[[0, 1, 3, 4]].astype(float).mean()
+    )
+    assert results.scores.loc["b", "svm"] == pytest.approx(scores[10:15].astype(float).mean())

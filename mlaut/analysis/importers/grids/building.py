@@ -8,7 +8,12 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.tables import TableMetric, check_cells, even_repeats
+from mlaut.analysis.results.tables import (
+    TableMetric,
+    check_cells,
+    even_repeats,
+    shared_folds,
+)
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
@@ -48,6 +53,8 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
         # run 0 of one has nothing to do with run 0 of another
         results = replace(results, runs=results.cells)
     results, uneven = even_repeats(results, frozenset(failed))
+    results, fewer = shared_folds(results, frozenset(failed))
+    uneven = "; ".join(filter(None, (uneven, fewer)))
     empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
     reasons = {(i, k, r, f): failed.get((i, k, r, f), NO_RESULT) for i, k, r, f in empty.tolist()}
     spread = np.abs(spreads) / (100 if results.percent else 1)
