@@ -355,3 +355,17 @@ def test_a_fold_that_one_strategy_lacks_takes_no_dataset_out(gap, tmp_path):
         scores[[0, 1, 3, 4]].astype(float).mean()
     )
     assert results.scores.loc["b", "svm"] == pytest.approx(scores[10:15].astype(float).mean())
+
+
+def test_titles_above_the_same_strategies_are_parts_of_the_datasets(tmp_path):
+    parts = [("Mortality", (0.7, 0.8), (0.6, 0.9)), ("Stroke", (0.5, 0.7), (0.4, 0.6))]
+    lines = ["|Model|Leeds|Oxford|", "|-|-|-|"]
+    for title, svm, boost in parts:
+        lines += [
+            f"|**{title}**|||",
+            f"|SVM|{svm[0]}|{svm[1]}|",
+            f"|XGBoost|{boost[0]}|{boost[1]}|",
+        ]
+    results = read(tmp_path, "\n".join(lines) + "\n", metric="AUC", name="t.md")
+    assert results.strategies == ("SVM", "XGBoost")
+    assert results.scores.loc["Stroke: Oxford"].tolist() == [0.7, 0.6]

@@ -49,7 +49,10 @@ def _side_by_side(table: Printed) -> Printed:
 
 def _by_titles(table: Printed) -> list[Printed]:
     """Return the parts of a table below titles across all columns, if they have the same rows."""
-    at = [i for i, row in enumerate(table.rows) if i and len(row) > 2 and len({*row}) == 1]
+    rows = [*enumerate(table.rows)][1:]
+    at = [
+        i for i, row in rows if len(row) > 2 and (len({*row}) == 1 or (row[0] and not any(row[1:])))
+    ]
     ends = pairwise([*at, len(table.rows)])
     parts = [(table.rows[start][0], table.rows[start + 1 : end]) for start, end in ends]
     names = {tuple(row[0] for row in rows) for _, rows in parts}
