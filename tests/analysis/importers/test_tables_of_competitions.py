@@ -369,3 +369,25 @@ def test_titles_above_the_same_strategies_are_parts_of_the_datasets(tmp_path):
     results = read(tmp_path, "\n".join(lines) + "\n", metric="AUC", name="t.md")
     assert results.strategies == ("SVM", "XGBoost")
     assert results.scores.loc["Stroke: Oxford"].tolist() == [0.7, 0.6]
+
+
+def test_an_average_that_a_paper_claims_is_no_dataset(tmp_path):
+    text = "|Methods|Origin|Avg|A → W|D → W|W → A|\n|-|-|-|-|-|-|\n"
+    text += "|DANN|82.2|85.0|91.0|98.0|66.0|\n|MDD|88.9|90.0|95.0|99.0|76.0|\n"
+    text += "|ERM|-|80.0|80.0|95.0|65.0|\n"
+    results = read(tmp_path, text, name="t.md")
+    assert results.datasets == ("A → W", "D → W", "W → A")
+    assert "`Origin` (an average that others claim, by its name)" in results.how_read
+
+
+def test_marks_that_tell_names_apart_leave_no_links_in_them(tmp_path):
+    names = [
+        "[BEiT](https://x.org/a.pt)",
+        r"[BEiT](https://x.org/a.pt)$\tiny{\square}$",
+        "[Swin](u)",
+    ]
+    rows = [f"|{name}|0.{i}1|0.{i}2|0.{i}4|" for i, name in enumerate(names, 1)]
+    text = "\n".join(["|Model|KITTI|Sintel|DIW|", "|-|-|-|-|", *rows, ""])
+    results = read(tmp_path, text, metric="AbsRel", name="t.md", greater_is_better=False)
+    assert len(results.strategies) == 3
+    assert not any("https" in name for name in results.strategies)

@@ -267,8 +267,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         del odd[i]
     n_numbers = rows[~np.isnan(numbers)].sum()
     n_strange = sum(rows[i] for i in odd)
-    bare = {_BOLD.sub("", _LINK.sub(lambda link: link[1] or "", x)).strip("{} ") for x in raw}
-    names = texts if len(set(texts)) == len(bare) else raw  # marks may tell names apart
+    bare = [_BOLD.sub("", _LINK.sub(lambda link: link[1] or "", x)).strip("{} ") for x in raw]
+    names = texts if len({*texts}) == len({*bare}) else bare  # marks may tell names apart
     labels = np.array(names, dtype=object)[codes]
     strange = {row: odd[code] for row, code in enumerate(codes.tolist()) if code in odd}
     failed = all(known) and any(x in _FAILURES and len(x) > 2 for x in lower)  # in every cell

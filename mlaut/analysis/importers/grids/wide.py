@@ -58,6 +58,7 @@ _OF_MODELS = {  # their ids
     *("hf", "repo", "checkpoint", "config", "exp", "experiment", "deployment"),
     *("user", "team", "submission", "participant", "entry"),
 }
+_CLAIMED = {"origin", "original", "paper", "reported", "published"}  # beside an average
 _YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
@@ -426,6 +427,8 @@ def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
     last = {x: without_unit(x.split(" / ")[-1]) for x in some}
     composed = [x for x in some if is_summary(last[x]) and word_of(last[x]) not in called]
     composed += [x for x in numbers if _is_rank(g, x)]
+    claimed = [x for x in numbers if word_of(x) in _CLAIMED and x not in averages]
+    g.drop(claimed if averages or composed else [], "an average that others claim, by its name")
     if kind == "strategy":
         composed += [x for x in numbers if re.match(r"(?:avg|average)\b", x.lower())]
     for name in dict.fromkeys([*averages, *composed]):
