@@ -249,12 +249,14 @@ def test_a_shared_table_is_kept_only_while_its_file_is_as_it_was(io, monkeypatch
         assert io.load_dataset("/a", shared=True) is first
     with monkeypatch.context() as patch:
         patch.setattr(hdf5, "_finish", lambda *_: None)  # the change counts, and is not in the file
-        io.save_pandas_dataset(table(8), metadata=meta("a"), overwrite=True)
+        io.save_datasets(datasets("c"))
+    assert change_path(io.path).exists()
+    assert io.load_dataset("a", shared=True).frame.equals(first.frame)
+    io.save_pandas_dataset(table(8), metadata=meta("a"), overwrite=True)  # completes the change
+    assert not change_path(io.path).exists()
     assert len(io.load_dataset("a", shared=True).frame) == 8
     with read_h5(io.path) as file:
         sealed = file["b/about"].id.get_offset()
-    io.save_datasets(datasets("c"))  # completes the change
-    assert len(io.load_dataset("a", shared=True).frame) == 8
     content = bytearray(io.path.read_bytes())
     content[sealed] ^= 1
     io.path.write_bytes(content)

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import fields, replace
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import get_type_hints
 
@@ -64,6 +65,12 @@ def test_memory_that_no_cell_can_have_or_feel_is_a_mistake(memory):
         str(mistake) == f"memory {memory!r}: no limit from 1 MiB to 1 EiB; write for example '4GiB'"
     )
     assert mistakes_in(RunOptions(memory="1MiB"), ["SVC"]) == []
+
+
+def test_limits_of_a_search_need_the_plug_in_that_has_them():
+    mistakes = mistakes_in(RunOptions(tuning_timeout="5m"), ["SVC"])
+    missing = find_spec("mlaut_sharing") is None
+    assert ["pip install ./plugins/sharing" in str(x) for x in mistakes] == [True] * missing
 
 
 def test_the_first_mistake_is_raised():
