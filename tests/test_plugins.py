@@ -130,7 +130,7 @@ def test_a_command_stands_on_the_first_page_and_below_study(install):
         assert (done.exit_code, done.stdout) == (0, '{"said": 1}\n')
         asked = CliRunner().invoke(cli, ["study", "hello", "--json-schema"])
         assert asked.exit_code == 2
-        assert "its plug-in 'tryout' has no file schemas/study-hello.json" in asked.stderr
+        assert "its plug-in 'tryout' has no file schemas/study-hello.json" in asked.output
     finally:
         cli.commands.pop("hello", None)
         cli.commands["study"].commands.pop("hello", None)
