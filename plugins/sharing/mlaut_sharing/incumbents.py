@@ -1,4 +1,4 @@
-"""What a search would have chosen with smaller budgets, fitted."""
+"""Fitted models of the choices that a search would have made with smaller budgets."""
 
 from collections.abc import Mapping
 from time import perf_counter

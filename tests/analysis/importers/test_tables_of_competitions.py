@@ -391,3 +391,11 @@ def test_marks_that_tell_names_apart_leave_no_links_in_them(tmp_path):
     results = read(tmp_path, text, metric="AbsRel", name="t.md", greater_is_better=False)
     assert len(results.strategies) == 3
     assert not any("https" in name for name in results.strategies)
+
+
+def test_names_with_the_letters_of_an_end_keep_their_spreads(tmp_path):
+    values = {"slow": [0.8, 0.7, 0.9], "slow_std": [0.1, 0.2, 0.1]}
+    values |= {"minirocket": [0.9, 0.8, 0.7], "minirocket_std": [0.02, 0.01, 0.03]}
+    results = read(tmp_path, pd.DataFrame({"dataset": [*"abc"], **values}))
+    assert results.strategies == ("slow", "minirocket")
+    assert results.spreads[:, 0, 0, 0].tolist() == [0.1, 0.2, 0.1]

@@ -150,8 +150,8 @@ class Reading:
 
 _RIGHT = re.compile("correct|right|pass|success|solve|hit|match|accura", re.I)  # names of flags
 _TRAINED = re.compile(r"(?:pre_?)?train(?:ed|ing)?_|upstream_").match  # on other data
-_END = re.compile("low|upp|high", re.I)  # of an interval
-_ENDS = re.compile("min|max|low|upp|high", re.I)  # which are no spreads
+_END = re.compile(r"(?:^|[\W_])(?:low|lower|upper|high)(?:[\W_]|$)", re.I)  # of an interval
+_LIMIT = re.compile(r"(?:^|[\W_])(?:min|max)(?:[\W_]|$)", re.I)  # of runs, and no spread either
 _FOLD = re.compile(r"(?:fold|resample|bootstrap)\D?\d+\b.*", re.I).fullmatch  # of R's caret
 
 
@@ -250,9 +250,7 @@ class Sheet:
         self.roles |= dict.fromkeys(of_many, "")  # Indonesian, among other languages
         for name, column in self.columns.items():
             few = 1 < self.n_of(name) <= self.n / 2
-            few |= (
-                bool(column.strange) and self.n_of(name) == self.n
-            )  # as IDs beside names of teams
+            few |= bool(column.strange) and self.n_of(name) == self.n  # IDs beside names
             numbered = self.roles[name] == "size" and word_of(name).endswith("_id") and few
             if numbered or (name.startswith(FILE) and column.unit):  # as 410m, of a model
                 texts = column.labels()  # numbers that are names
@@ -326,7 +324,8 @@ class Sheet:
         for mean, (first, *more) in (spreads_of(numbers) or ending).items():
             if said & {first, *more}:
                 continue
-            if self.columns[mean].spreads is None and not _ENDS.search(first):
+            told = _END.search(first) or _LIMIT.search(first)
+            if self.columns[mean].spreads is None and not told:
                 spreads = self.columns.pop(first).numbers
                 self.columns[mean] = replace(self.columns[mean], spreads=spreads)
                 self.paired[mean] = first

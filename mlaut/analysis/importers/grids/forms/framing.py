@@ -170,10 +170,8 @@ def _in_blocks(rows: Rows) -> Rows:
     if len(set(titles)) == 1:
         return [rows[0], *(row for row, _ in below)]
     name = "metric" if any(map(usual_name, titles)) else ""
-    twin = (
-        len(again) < 2 and rows[0][0] and len(rows) > 1 and not rows[1][0]
-    )  # of two rows of names
-    name = name or "section" * bool(twin)
+    two_heads = len(again) < 2 and rows[0][0] and len(rows) > 1 and not rows[1][0]
+    name = name or "section" * bool(two_heads)  # else it would be called as the corner
     corner = "" if len(again) > 1 else rows[0][0]
     return [[corner, name, *rows[0][1:]], *([row[0], titles[k], *row[1:]] for row, k in below)]
 

@@ -43,7 +43,7 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
             left.append(file.relative_to(folder).as_posix())
     heads_of = {x: {*map(str, y)} for x, y in tables.items()}
     counts = Counter(name for head in heads_of.values() for name in head)
-    other = [x for x, head in heads_of.items() if max(counts[y] for y in head) == 1]
+    other = [x for x, head in heads_of.items() if max((counts[y] for y in head), default=1) == 1]
     if 2 * len(other) < len(tables):  # pages about the others, perhaps
         left += [x.relative_to(folder).as_posix() for x in other]
         tables = {x: y for x, y in tables.items() if x not in other}
