@@ -284,6 +284,38 @@ class Split:
         match = re.match(form, self.scheme)
         return int(match[1] or 1) * int(match[2]) if match else self.n_repeats
 
+    @property
+    def kind(self) -> str:
+        """What its scheme and its folds make it.
+
+        ``"hold-out"`` or ``"k-fold"``, also with ``"repeated "`` before it; ``"folds of groups"``;
+        ``"time series"``; ``"nested_cv"`` or ``"paired_subsampling"``, which have repeats that
+        serve intervals only; empty for any other. It decides which intervals and tests are valid.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Split(np.array([[0, 1, 0, 1]], dtype=np.int16), "kfold(n_folds=2)").kind
+        'k-fold'
+        """
+        scheme = self.scheme.lower()
+        if self.n_main < self.n_repeats:
+            return scheme.partition("(")[0]
+        if re.search("time_?series", scheme):
+            return "time series"
+        if "group" in scheme or " by " in scheme:
+            return "folds of groups" if self.n_folds * self.n_repeats > 1 else ""
+        repeated = "repeated " if self.n_repeats > 1 else ""
+        if self.n_folds > 1:
+            return f"{repeated}k-fold" if (self.folds >= 0).all() else ""
+        return f"{repeated}hold-out"
+
+    @property
+    def is_stratified(self) -> bool:
+        """Whether its scheme gives all parts the same shares of the classes, if there are some."""
+        by_class = "stratif" in self.scheme or "group" not in self.scheme
+        return by_class and "stratify=False" not in self.scheme
+
     @cached_property
     def n_folds(self) -> int:
         """Number of folds of each repeat."""
@@ -308,6 +340,30 @@ class Split:
         for repeat in range(self.n_repeats):
             for fold in range(self.n_folds):
                 yield self.rows(repeat, fold)
+
+
+_IN_WORDS = {
+    r"^repeated_holdout\(test_size=([\d./]+), n_repeats=(\d+).*": (
+        r"holding out \1 of the rows \2 times"
+    ),
+    r"^repeated_kfold\(n_folds=(\d+), n_repeats=(\d+).*": r"\1 folds \2 times",
+    r"^holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
+    r"^kfold\(n_folds=(\d+).*": r"\1 folds",
+    r"^(?:stratified_)?group_kfold\(n_folds=(\d+).*": r"\1 folds of groups",
+}  # the usual schemes; the table of datasets has each in full
+
+
+def scheme_in_words(scheme: str) -> str:
+    """Return the text of the scheme of a split in words, if it is a usual one.
+
+    Examples
+    --------
+    >>> scheme_in_words("kfold(n_folds=10)")
+    '10 folds'
+    """
+    for pattern, words in _IN_WORDS.items():
+        scheme = re.sub(pattern, words, scheme)
+    return scheme
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis import budget_use
-from mlaut.analysis.deciding.words import scheme_in_words
 from mlaut.errors import some_of
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
-from mlaut.records import Block, Status
+from mlaut.records import Block, Status, scheme_in_words
 from mlaut.report.records import Made, described
 
 _MOST_CELLS = 300_000  # whose details a report keeps

@@ -25,7 +25,6 @@ from mlaut.analysis.estimates.error_intervals import (
     error_intervals,
     interval_of,
     sample_of,
-    split_kind,
 )
 from mlaut.analysis.estimates.intervals import Interval, freedom_of_sum, mean_ends, turned
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
@@ -95,8 +94,8 @@ class OneDataset:
     ----------
     results : Results
         Complete results on the dataset.
-    scheme : str
-        The split.
+    scheme, kind : str
+        The split, and its `Split.kind`; without a kind for scores of others.
     losses, errors : ndarray, shape (K,)
         Losses of the strategies, and their standard errors by the main test.
     gaps : Interval of ndarray, shape (P,)
@@ -131,6 +130,7 @@ class OneDataset:
     test: str = ""
     problem: str = ""
     estimand: str = ""
+    kind: str = ""
     df: float | np.ndarray = np.nan
     own_df: float | np.ndarray = np.nan
     n_rows: int = 0
@@ -510,12 +510,13 @@ def _of_block(results: Results, block: Block, confidence: float) -> OneDataset:
     rows = [block.strategies.index(name) for name in results.strategies]
     points = None if every.points is None else every.points[rows]
     sample = replace(every, cells=every.cells[rows], points=points)
-    filled, hold_out = np.array(split.test_sizes) > 0, split_kind(split) == "hold-out"
+    filled, hold_out = np.array(split.test_sizes) > 0, split.kind == "hold-out"
     folds = filled.sum() > 1 and not hold_out
     bare = _bare(
         results,
         np.nanmean(np.where(filled, sample.cells, np.nan), axis=(1, 2)),
         scheme=split.scheme,
+        kind=split.kind,
         scenario="(a)" if hold_out else "(b)",
         n_rows=int((split.folds >= 0).any(axis=0).sum()),
         n_sets=int(filled.sum()),

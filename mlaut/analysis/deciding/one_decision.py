@@ -30,6 +30,7 @@ from mlaut.analysis.deciding.terms import Chosen, control_of
 from mlaut.analysis.deciding.verdict_table import MOST_CHOSEN, Alone, Step, Way
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.results.results import Results
+from mlaut.records import scheme_in_words
 
 _FOLDS = 10  # of groups, above which more add little
 _POWER = 0.84  # normal quantile of a power of 0.8
@@ -155,7 +156,7 @@ class OneDecision(Decision):
                 f"with probability {number(1 - self.chosen.analysis.alpha)} no difference is "
                 "claimed that more repeats would not confirm."
             )
-        scheme = words.scheme_in_words(self.one.scheme)
+        scheme = scheme_in_words(self.one.scheme)
         sets = f"{self.one.n_sets} test sets" if self.scenario == "(b)" else "one test set"
         sets = f"{sets}, " * (scheme == self.one.scheme)
         rows = f"{self.one.n_rows:,} rows" if self.one.n_rows else "taken as cross-validation"
@@ -185,7 +186,7 @@ class OneDecision(Decision):
         pair = f"{self.first[0]} from {rival}"
         if one.of_runs:
             return [Step(f"More repeats may tell {pair}, on these rows.")]
-        grouped = "group" in one.scheme
+        grouped = one.kind == "folds of groups"
         which = "folds" if grouped else "repeats of the split"
         least = error * math.sqrt(one.ratio / (1 / one.n_sets + one.ratio))  # after many repeats
         z = float(-ndtri(self.chosen.analysis.alpha / 2 / self.n_pairs)) + _POWER
@@ -201,7 +202,7 @@ class OneDecision(Decision):
                 "Repeats with other seeds or folds would tell how much is chance, and more "
                 "datasets whether the order holds elsewhere: give them as rows of the table."
             )
-        if "time" in self.one.scheme:
+        if self.one.kind == "time series":
             return "Later rows, tested when they are known, would decide."
         return "Folds would decide: split with 'kfold(10)', or better 'repeated_kfold(10, 10)'."
 

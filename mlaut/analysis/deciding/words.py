@@ -1,6 +1,5 @@
 """A decision in words that need no statistics: names, sizes, and the answer."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,28 +28,6 @@ NOW = "If you must choose now"
 TWO_LINES = 200  # characters of an answer, as far as names allow
 # Names, whether costs and whether other sizes are told; the best form first.
 _FORMS = (*((n, True, True) for n in (MOST_CHOSEN, 2, 1)), (1, True, False), (1, False, False))
-_SCHEMES = {
-    r"^repeated_holdout\(test_size=([\d./]+), n_repeats=(\d+).*": (
-        r"holding out \1 of the rows \2 times"
-    ),
-    r"^repeated_kfold\(n_folds=(\d+), n_repeats=(\d+).*": r"\1 folds \2 times",
-    r"^holdout\(test_size=([\d./]+).*": r"holding out \1 of the rows",
-    r"^kfold\(n_folds=(\d+).*": r"\1 folds",
-    r"^(?:stratified_)?group_kfold\(n_folds=(\d+).*": r"\1 folds of groups",
-}  # the usual schemes in words; the table of datasets has each in full
-
-
-def scheme_in_words(scheme: str) -> str:
-    """Return a scheme of splits in words, if it is a usual one.
-
-    Examples
-    --------
-    >>> scheme_in_words("kfold(n_folds=10, seed=0)")
-    '10 folds'
-    """
-    for pattern, words in _SCHEMES.items():
-        scheme = re.sub(pattern, words, scheme)
-    return scheme
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:

@@ -4,7 +4,6 @@ Each method states what it estimates (its estimand). Schulz-Kuempel et al. (2024
 `mlaut.error_interval` fits a learner and calls a method; `error_intervals` takes a study.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
@@ -330,7 +329,7 @@ class Method(NamedTuple):
     compute : callable
         Function of a `Sample` and the confidence that returns an `Interval`.
     splits : sequence of str
-        Kinds of splits (`split_kind`) that it takes.
+        Kinds of splits (`Split.kind`) that it takes.
     estimand : str
         The quantity that the interval covers; ``{train}`` and ``{rows}`` stand for numbers of rows.
     source : str
@@ -363,30 +362,9 @@ METHODS = {
 """Methods by name; the first that suits a kind of split is its default."""
 
 
-def split_kind(split: Split) -> str:
-    """Return the kind of a split, which decides the method; empty if no method is valid.
-
-    Examples
-    --------
-    >>> split_kind(Split(np.array([[0, 1, 0, 1]], dtype=np.int16), "kfold(n_folds=2)"))
-    'k-fold'
-    """
-    scheme = split.scheme.lower()
-    if split.n_main < split.n_repeats:
-        return scheme.partition("(")[0]
-    if re.search("time_?series", scheme):
-        return ""
-    if "group" in scheme or " by " in scheme:
-        return "folds of groups" if split.n_folds * split.n_repeats > 1 else ""
-    repeated = "repeated " if split.n_repeats > 1 else ""
-    if split.n_folds > 1:
-        return f"{repeated}k-fold" if (split.folds >= 0).all() else ""
-    return f"{repeated}hold-out"
-
-
 def chosen_method(name: str | None, split: Split, by_points: bool) -> Method:
     """Return a method by name, or the default of a split; raise an error if it does not suit."""
-    kind = split_kind(split)
+    kind = split.kind
     suited = [method for method in METHODS.values() if kind in method.splits]
     if not suited:
         raise AnalysisError(
@@ -414,7 +392,7 @@ def metric_of_points(metric: MLautScore, split: Split, pairs: bool = False) -> M
     """
     if metric.name == "rmse" and not pairs:
         return find_metric("mse")  # a function of a mean of points, so the delta method applies
-    by_influence = metric.has_influence and split_kind(split) != "nested_cv"
+    by_influence = metric.has_influence and split.kind != "nested_cv"
     return metric if metric.average or by_influence else None
 
 
@@ -467,11 +445,7 @@ def interval_of(
     """Return the intervals of a sample (`sample_of`) or of its pairs, and their method."""
     of_roots = metric.name == "rmse" and not pairs and not sample.several
     delta = (metric.has_influence and not of_roots) or sample.weights is not None
-    if (
-        method is None
-        and (pairs or delta)
-        and split_kind(sample.split) in METHODS[_CORRECTED].splits
-    ):
+    if method is None and (pairs or delta) and sample.split.kind in METHODS[_CORRECTED].splits:
         # measured: it covers differences, where the others are too short; and in small folds the
         # delta method is too sure
         method = _CORRECTED
@@ -491,17 +465,15 @@ def interval_of(
 def estimand(method: Method, split: Split) -> str:
     """Return what a method estimates on a split, in words."""
     train = int(np.median(Sample(split, np.empty(0)).n_train))
-    usual = split_kind(split) == "repeated hold-out"
+    usual = split.kind == "repeated hold-out"
     words = (METHODS[_CORRECTED] if usual else method).estimand
     return words.format(train=train, rows=split.n_rows)
 
 
 def too_short(method: Method, metric: MLautScore, block: Block, sample: Sample) -> tuple[str, ...]:
     """Return for each strategy a warning of an interval that is too short, or an empty text."""
-    scheme, labels = block.split.scheme, metric.uses == "labels" and sample.points is None
-    dealt = "stratif" in scheme or "group" not in scheme
-    stratified = bool(block.classes) and dealt and "stratify=False" not in scheme
-    stratified &= not block.targets
+    labels = metric.uses == "labels" and sample.points is None
+    stratified = bool(block.classes) and block.split.is_stratified and not block.targets
     given = block.predictions[:, block.split.folds >= 0]
     classes = range(len(block.classes) if method.of_test_sets and labels and stratified else 0)
     shares = np.max([(given == k).mean(axis=1) for k in classes] or [np.zeros(len(given))], axis=0)

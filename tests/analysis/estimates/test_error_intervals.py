@@ -16,7 +16,6 @@ from mlaut.analysis.estimates.error_intervals import (
     Sample,
     chosen_method,
     error_intervals,
-    split_kind,
 )
 from mlaut.analysis.methods.cross_validation.repeated_cv import (
     retrained_estimates,
@@ -195,7 +194,7 @@ def test_no_error_at_all_leaves_room_for_some(method):
 )
 def test_each_split_has_a_default(scheme, kind, by_points, by_sets):
     split = make_split(FLAT, "Regression", scheme)
-    assert split_kind(split) == kind
+    assert split.kind == kind
     assert chosen_method(None, split, by_points=True).name == by_points
     if by_sets is None:
         with pytest.raises(AnalysisError, match="means over test points"):
