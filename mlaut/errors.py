@@ -182,6 +182,26 @@ def refuse_unknown(
             raise error(f"{what} {word!r}{where}{hint}")
 
 
+def one_value_each(
+    pairs: Iterable[tuple[str, T]], error: type[Exception], what: str
+) -> dict[str, T]:
+    """Return pairs as a dictionary; raise an error at the first name with another value.
+
+    Examples
+    --------
+    >>> one_value_each([("svm", "a"), ("svm", "b")], StudyError, "the new name")
+    Traceback (most recent call last):
+    mlaut.errors.StudyError: the new name of 'svm' is given as 'a' and as 'b'; give it once
+    """
+    values: dict[str, T] = {}
+    for name, value in pairs:
+        if values.setdefault(name, value) != value:
+            raise error(
+                f"{what} of {name!r} is given as {values[name]!r} and as {value!r}; give it once"
+            )
+    return values
+
+
 def some_of(names: Iterable[object], most: int = 8) -> str:
     """Return the first names, and how many more there are.
 

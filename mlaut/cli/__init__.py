@@ -80,7 +80,22 @@ class _CommandGroup(click.Group):
             raise click.UsageError(f"{name} is now 'mlaut {_FORMER[called]}'")
         if args[0] in _IN_PLUGINS and self.get_command(ctx, args[0]) is None:
             raise click.UsageError(without_plugin(f"{name} is in", _IN_PLUGINS[args[0]]))
-        return super().resolve_command(ctx, args)
+        found_name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_twice(click.Context(command, parent=ctx, info_name=found_name), rest)
+        return found_name, command, rest
+
+
+def _refuse_twice(context: click.Context, arguments: Sequence[str]) -> None:
+    """Raise an error if an option that takes one value is given twice, where click takes the last.
+
+    A flag that is said twice says the same, unless it has an opposite.
+    """
+    given = context.command.make_parser(context).parse_args(list(arguments))[2]
+    for option in {x for x in given if isinstance(x, click.Option) and given.count(x) > 1}:
+        if not (option.multiple or (option.is_flag and not option.secondary_opts)):
+            words = "/".join([option.opts[-1], *option.secondary_opts])
+            raise click.UsageError(f"{words} is given twice; give it once", context)
 
 
 class _Commands(_CommandGroup):

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from mlaut import experiments, files_io
-from mlaut.errors import AnalysisError, MlautError, StoreError
+from mlaut.errors import AnalysisError, MlautError, StoreError, one_value_each
 from mlaut.experiments.options import RunOptions
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.plugins import finding
@@ -142,4 +142,5 @@ def read_pairs(file: Path, what: str) -> dict[str, str]:
         raise AnalysisError(f"{file}: cannot be read ({error}); check the file") from error
     if not rows or {len(row) for row in rows} != {2}:
         raise AnalysisError(f"{file}: two columns are needed, {what}")
-    return {name.strip(): value.strip() for name, value in rows[1:]}
+    pairs = ((name.strip(), value.strip()) for name, value in rows[1:])
+    return one_value_each(pairs, AnalysisError, f"{file}: the value")

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from mlaut.cli.inputs import (
     with_settings,
 )
 from mlaut.cli.output import Answer, as_json, one_line, show, show_rows, show_table
-from mlaut.errors import AnalysisError, StudyError, nearest
+from mlaut.errors import AnalysisError, StudyError, nearest, one_value_each
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
 from mlaut.optional import need
@@ -301,14 +301,14 @@ def _read_columns(given: Sequence[str]) -> dict[str, list[str] | str]:
     >>> _read_columns(["dataset=env_id,strategy=algo+size", "score=a, b"])
     {'dataset': ['env_id'], 'strategy': ['algo', 'size'], 'score': ['a, b']}
     """
-    columns: dict[str, list[str] | str] = {}
+    columns: list[tuple[str, list[str] | str]] = []
     for text in given:
         for part in re.split(r",(?=\s*[a-z]+=)", text):
             role, sign, names = part.strip().partition("=")
             if not sign:
                 raise click.UsageError(f"--columns {text!r}: ROLE=COLUMN is needed, joined by ','")
-            columns[role] = names if role == "table" else names.split("+")
-    return columns
+            columns.append((role, names if role == "table" else names.split("+")))
+    return one_value_each(columns, click.UsageError, "--columns: the column")
 
 
 def _read_clusters(file: Path, database: Path) -> dict[str, str]:
@@ -465,11 +465,12 @@ def rename(
     mlaut study rename study.toml --dataset iris iris-2026
     mlaut study rename study.h5 --strategy SVC 'SVC, scaled'
     """
-    return _restructure(place, dict(datasets), dict(strategies))
+    pairs = (datasets, strategies)
+    return _restructure(place, *(one_value_each(x, StudyError, "the new name") for x in pairs))
 
 
 def _restructure(
-    place: Path, datasets: dict[str, str | None], strategies: dict[str, str | None]
+    place: Path, datasets: Mapping[str, str | None], strategies: Mapping[str, str | None]
 ) -> Answer:
     from mlaut.experiments.restructure import restructure
 

@@ -629,6 +629,39 @@ def test_an_option_of_another_command_is_no_setting_of_this_one(capsys):
     assert re.search("Error: No such option:? '?--n-jobs'?", capsys.readouterr().err)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (
+            ["study", "rename", "s.h5", "--strategy", "A", "b", "--strategy", "A", "c"],
+            "the new name of 'A' is given as 'b' and as 'c'; give it once",
+        ),
+        (["run", "s.toml", "-j", "1", "--n-jobs", "2"], "--n-jobs is given twice; give it once"),
+        (
+            ["report", "s.csv", "--less-is-better", "--greater-is-better"],
+            "--greater-is-better/--less-is-better is given twice; give it once",
+        ),
+        (
+            ["run", "s.toml", "--set", "memory=1GiB", "--set", "memory=2GiB"],
+            "--set: the value of 'memory' is given as '1GiB' and as '2GiB'; give it once",
+        ),
+        (
+            ["report", "s.csv", "--columns", "dataset=a", "--columns", "dataset=b"],
+            "--columns: the column of 'dataset' is given as ['a'] and as ['b']; give it once",
+        ),
+    ],
+)
+def test_one_thing_is_not_said_twice_in_two_ways(arguments, answer, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert answer in capsys.readouterr().err
+
+
+def test_a_flag_may_be_said_twice(capsys):
+    main(["list", "metrics", "--json", "--json"])
+    assert json.loads(capsys.readouterr().out)
+
+
 def test_set_takes_any_key_of_three_sections(study):
     settings = ["memory=4GiB", "limits=false", "search=grid", "alpha=0.01"]
     flags = [word for pair in settings for word in ("--set", pair)]

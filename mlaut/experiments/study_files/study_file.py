@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mlaut.errors import MlautError, StudyError, nearest
+from mlaut.errors import MlautError, StudyError, nearest, one_value_each
 from mlaut.experiments.options import TUNING, RunOptions, SlurmOptions
 from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io.safe_files.plain_files import read_toml
@@ -332,8 +332,8 @@ def read_settings(pairs: Iterable[str], *sections: str) -> dict[str, dict[str, A
     place, mistakes = Path("--set"), list[MlautError]()
     home = {key: name for name in sections for key in _keys(name)}
     content: dict[str, dict[str, Any]] = {name: {} for name in sections}
-    for pair in pairs:
-        key, _, text = pair.partition("=")
+    given = (pair.partition("=")[::2] for pair in pairs)
+    for key, text in one_value_each(given, StudyError, "--set: the value").items():
         if key not in home:
             mistakes.append(_unknown(key, home, f"{place}: unknown key", ""))
         else:

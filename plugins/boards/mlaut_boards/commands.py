@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mlaut.errors import StudyError, one_value_each
 from mlaut.markup import csv_text
 from mlaut.plugins import (
     PATH,
@@ -311,7 +312,8 @@ def place(study: Path, same: Sequence[str], output: Path | None, **given: Any) -
     from mlaut.data import read_table
     from mlaut_boards.placing.placement import place_study
 
-    pairs = dict(pair.partition("=")[::2] for pair in same)
+    given_pairs = (pair.partition("=")[::2] for pair in same)
+    pairs = one_value_each(given_pairs, StudyError, "--same: the published name")
     few = {k: x for k in ("arm", "rival", "audit", "costs", "seed") if (x := given.pop(k))}
     if few.get("costs"):
         costs = read_table(few["costs"])
