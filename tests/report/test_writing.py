@@ -95,7 +95,7 @@ def test_a_folder_has_every_figure_and_its_latex_includes_them(report, written, 
     folder, paths = written
     names = {path.name for path in paths}
     captions = included(folder)
-    drawn = ["decision", "times", "scores", "ranks", "profile", "pairs", "duels", "intervals"]
+    drawn = figures(report.sections[0])
     assert [*captions] == [f"{name}.pdf" for name in drawn]
     assert "; line: the average" in captions["decision.pdf"]
     assert "mean accuracy against mean seconds" in captions["times.pdf"]

@@ -1,4 +1,4 @@
-"""Searches that are killed, run out of time, or give up on what cannot win."""
+"""Deadlines of searches that share work: parts of the grid take turns, and ensembles stop."""
 
 import time
 
@@ -8,7 +8,6 @@ from mlaut_sharing import forests, groups, kernels
 from mlaut_sharing.search.candidate_groups import groups_of
 from mlaut_sharing.search.parallel import in_parts
 from sharing_cases import CLASSES, STRATIFIED, check_equal
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import make_pipeline
@@ -20,68 +19,6 @@ from mlaut.sharing import GridSearchCV as SharingGridSearchCV
 from mlaut.sharing import IncompleteSearchWarning, search_limits
 
 X, Y = CLASSES["noisy, negative labels"]
-GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}
-
-
-def plain():
-    return GridSearchCV(SVC(), GRID, cv=STRATIFIED).fit(X, Y)
-
-
-# ---- checkpoints
-
-
-KILLED = """
-import sys, time
-import numpy as np
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.model_selection import StratifiedKFold
-from mlaut.sharing import GridSearchCV, search_limits
-from mlaut_sharing.search import score_log
-
-score_log.PAUSE = 0
-kept = score_log.Writer.add
-def add(self, place, scores):
-    kept(self, place, scores)
-    print(place, flush=True)
-    time.sleep(0.02)
-score_log.Writer.add = add
-
-rng = np.random.default_rng(0)
-X = rng.normal(size=(60, 3))
-y = (X[:, 0] > 0).astype(int)
-grid = {"n_estimators": [2, 4, 6], "max_depth": [1, 2, 3], "learning_rate": [0.1, 1.0]}
-with search_limits(checkpoint=sys.argv[1]):
-    search = GridSearchCV(
-        GradientBoostingClassifier(random_state=0), grid,
-        cv=StratifiedKFold(3, shuffle=True, random_state=0),
-    ).fit(X, y)
-print(search.sharing_["resumed"], search.best_index_)
-print(search.cv_results_["mean_test_score"].tolist())
-"""
-
-
-# ---- deadlines
-
-
-class Slow(ClassifierMixin, BaseEstimator):
-    """Counts its fits, so that a deadline falls after as many as a test wants."""
-
-    fits = 0
-
-    def __init__(self, label=0):
-        self.label = label
-
-    def fit(self, X, y):
-        Slow.fits += 1
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.classes_[self.label])
-
-    @classmethod
-    def over(cls, n_fits):
-        return lambda: cls.fits >= n_fits
 
 
 def test_a_large_c_that_takes_long_does_not_hold_up_the_others():
