@@ -24,7 +24,7 @@ from mlaut.analysis import (
 from mlaut.analysis.common.display import number
 from mlaut.analysis.estimates.behind import confusion_table, errors_by_part
 from mlaut.analysis.estimates.error_intervals import error_intervals
-from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
+from mlaut.analysis.methods.aggregates import interquartile_means
 from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.errors import AnalysisError
 from mlaut.records import Block, Status
@@ -287,7 +287,6 @@ TABLES = described(
         "race pairs": lambda s: s.race.pairs.to_frame().rename_axis(_PAIR),
         "standing": _standing,
         "interquartile means": _if_any(lambda x: interquartile_means(x, n_samples=_DRAWS)),
-        "stability": _if_any(lambda x: ranking_stability(x, n_samples=_DRAWS)),
         "profile": _if_any(performance_profile),
         "portmanteau tests": _portmanteau,
         "pairs": lambda s: s.comparison.to_frame(),

@@ -371,7 +371,7 @@ def _not_alike(found: Mapping[str, Any], group: tuple[str, ...]) -> Iterator[str
 
 
 # strategies have draws of their own there, so that equal ones differ by their Monte Carlo error
-_DRAWN = {"bonferroni_dunn_test", "ranking_stability"}
+_DRAWN = {"bonferroni_dunn_test"}
 
 
 def _dominance(found: Mapping[str, Any], results: Results) -> Iterator[str]:

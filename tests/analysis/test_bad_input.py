@@ -49,7 +49,6 @@ OF_RESULTS = {
     "probability_of_best": {"n_samples": 200},
     "quade_test": {},
     "rank_table": {},
-    "ranking_stability": {"n_samples": 20},
     "ranksum_test": {},
     "unpaired_t_test": {},
     "retrained_estimates": {},
@@ -305,9 +304,7 @@ ARRAYS = {
     "cv_statistic": {"df": 3},
     "cv_test": {"df": 3},
     "lacoste_signed_rank_test": {},
-    "sign_posterior": {"n_samples": 50},
     "sign_probabilities": {"rope": 0.01},
-    "signed_rank_posterior": {"n_samples": 50},
     "signed_rank_probabilities": {"n_samples": 50},
 }
 

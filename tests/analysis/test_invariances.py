@@ -56,7 +56,6 @@ CASES = {
     "probability_of_best": Case({"n_samples": 4000}, near={"": 0.06, "low": 1.0, "high": 1.0}),
     "quade_test": Case(units=False),
     "rank_table": Case(),
-    "ranking_stability": Case(DRAWS, near={"": 0.2}),
     "ranksum_test": Case(units=False, others=True),
     "unpaired_t_test": Case(units=False, others=True),
     "retrained_estimates": Case(units=False, others=True),

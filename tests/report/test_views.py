@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import Results, multi_comparison
-from mlaut.analysis.methods.aggregates import interquartile_means, ranking_stability
+from mlaut.analysis.methods.aggregates import interquartile_means
 from mlaut.report import make_report
 from mlaut.report.drawing import pictures
 
@@ -22,15 +22,13 @@ def section():
 
 
 def test_a_report_has_every_view(section):
-    """Rankings, intervals, ratings, probabilities, tests, profiles and stability."""
+    """Rankings, intervals, ratings, probabilities, tests and profiles."""
     tables = section.tables
     assert list(tables["summary"].index) == ["A", "B", "C"]
     assert {"Elo", "P(best)", "improvability", "won duels"} <= set(tables["standing"])
     assert tables["probabilities"].shape[0] == tables["pairs"].shape[0] == 3
     middle = interquartile_means(section.results, n_samples=200).frame
     assert tables["interquartile means"].equals(middle)
-    stable = ranking_stability(section.results, n_samples=200).frame
-    assert tables["stability"].equals(stable)
     assert tables["profile"].index.name == "factor"
     assert tables["profile"].iloc[-1].to_list() == [1, 1, 1]
 

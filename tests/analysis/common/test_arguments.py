@@ -46,7 +46,6 @@ RIGHT = {
     "elo_ratings": {"n_samples": 5},
     "error_counts": {"first": "A", "second": "B"},
     "interquartile_means": {"n_samples": 5},
-    "ranking_stability": {"n_samples": 5},
     "hierarchical_probabilities": {
         "mean": np.array([0.1, 0.2, 0.0]),
         "scale": np.full(3, 0.1),
@@ -81,9 +80,7 @@ RIGHT = {
     "poisson_binomial_share": {"p": [0.5, 0.7], "prior": 1.0, "confidence": 0.9},
     "prob_better_classifier": {"only_first_wrong": 3, "only_second_wrong": 8, "prior": 1.0},
     "risk_posterior": {"errors": 3, "n": 20, "prior": (1.0, 1.0)},
-    "sign_posterior": {"differences": D, "rope": 0.01, "prior": 1.0, "n_samples": 20, "seed": 0},
     "sign_probabilities": {"differences": D, "rope": 0.01, "prior": 1.0},
-    "signed_rank_posterior": {"differences": D, "rope": 0.01, "n_samples": 20, "seed": 0},
     "signed_rank_probabilities": {"differences": D, "prior": 1.0, "n_samples": 20, "seed": 0},
     "time_plot": {"scores": SCORES, "seconds": 3 * SCORES, "greater_is_better": True},
     "under_treatments": {"comparison": analysis.sign_test},
@@ -105,7 +102,6 @@ OF_OTHERS = {  # what other functions return
     "pairwise_matrix": lambda results: {"pairs": analysis.t_test(results), "alpha": 0.05},
     "profile_plot": lambda results: {"table": analysis.performance_profile(results)},
     "rank_plot": lambda results: {"chances": analysis.probability_of_best(results)},
-    "simplex_plot": lambda _: {"draws": analysis.sign_posterior(D, n_samples=20)},
 }
 BAD = [
     None, "nonsense", "", 95, -1, 0, np.nan, np.inf, True, 1j, 10**30, [], ["A", "A"], [None],

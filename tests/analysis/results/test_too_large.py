@@ -8,8 +8,7 @@ import pytest
 
 from mlaut.analysis import Results, compare, rank_table, treat_missing
 from mlaut.analysis.deciding.decision import decide_study
-from mlaut.analysis.methods.aggregates.stability import _ranks_by_fold
-from mlaut.analysis.results.scales import ranks_by_fold, ranks_of
+from mlaut.analysis.results.scales import ranks_of
 from mlaut.files_io.outcomes.study_records import general_reason
 from mlaut.records import NOT_RUN, Status, TooLarge
 
@@ -96,7 +95,3 @@ def test_all_places_rank_hostile_ties_alike(gap):
     if gap:
         return
     np.testing.assert_array_equal(ranks, rank_table(results))
-    np.testing.assert_array_equal(ranks, ranks_by_fold(results)[:, 0])
-    twice = {key: np.repeat(getattr(results, key), 2, 3) for key in ("cells", "cell_losses")}
-    folds = replace(results, **twice, expected=np.ones((5, 1, 2), bool))
-    np.testing.assert_allclose(_ranks_by_fold(folds), np.tile(ranks.mean(), (2, 1)))

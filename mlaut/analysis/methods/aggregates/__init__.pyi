@@ -1,5 +1,4 @@
 """Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.analysis.methods.aggregates.best import RankProbabilities as RankProbabilities
-from mlaut.analysis.methods.aggregates.stability import interquartile_means as interquartile_means
-from mlaut.analysis.methods.aggregates.stability import ranking_stability as ranking_stability
+from mlaut.analysis.methods.aggregates.interquartile import interquartile_means as interquartile_means
