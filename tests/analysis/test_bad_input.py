@@ -303,7 +303,6 @@ ARRAYS = {
     "cv_p_values": {"df": 3},
     "cv_statistic": {"df": 3},
     "cv_test": {"df": 3},
-    "lacoste_signed_rank_test": {},
     "sign_probabilities": {"rope": 0.01},
     "signed_rank_probabilities": {"n_samples": 50},
 }
@@ -344,8 +343,6 @@ COUNTS = [
     lambda bad: lacoste.risk_posterior(bad, 10),
     lambda bad: lacoste.langford_bounds(bad, 10),
     lambda bad: lacoste.prob_better_classifier(bad, 3),
-    lambda bad: lacoste.lacoste_comparison([bad], [1], [20]),
-    lambda bad: lacoste.lacoste_sign_test(bad, 3),
     lambda bad: frequentist.mcnemar_p(bad, 3),
 ]
 PROBABILITIES = [
@@ -375,8 +372,7 @@ def test_what_is_no_probability(of, bad):
 
 # ---------------------------------------------------------------- all are there
 
-HERE = {"adjust", "lacoste_comparison", "lacoste_sign_test",
-        "langford_bounds", "mcnemar_p", "poisson_binomial_from_probabilities",
+HERE = {"adjust", "langford_bounds", "mcnemar_p", "poisson_binomial_from_probabilities",
         "poisson_binomial_pmf", "poisson_binomial_probability", "poisson_binomial_share",
         "prob_better_classifier", "published", "risk_posterior"}  # fmt: skip
 

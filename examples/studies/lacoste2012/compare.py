@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from table_tests import lacoste_comparison, lacoste_sign_test, lacoste_signed_rank_test
 
 import mlaut.analysis as ma
 from mlaut.analysis.methods import lacoste
@@ -133,7 +134,7 @@ def pairs_of(counted: pd.DataFrame) -> pd.DataFrame:
     for first, second in PAIRS:
         one = of_pair(counted, first, second)
         h, g = one["only_first_wrong"].to_numpy(), one["only_second_wrong"].to_numpy()
-        tests = lacoste.lacoste_comparison(h, g, one["n"], (first, second))
+        tests = lacoste_comparison(h, g, one["n"], (first, second))
         rows[first, second] = {
             **confidences(tests, first),
             "wins": (h < g).sum(),
@@ -163,10 +164,10 @@ def pairs_of_risks(table: pd.DataFrame) -> pd.DataFrame:
     for first, second in PAIRS:
         gain = (table[second] - table[first]).round(6).to_numpy()
         wins, losses = (gain > 0).sum(), (gain < 0).sum()
-        sign = lacoste.lacoste_sign_test(wins, losses, (first, second), ties=(gain == 0).sum())
+        sign = lacoste_sign_test(wins, losses, (first, second), ties=(gain == 0).sum())
         p = table.get(f"{first}_{second}", pd.Series([0.5] * len(table)))
         bayes = lacoste.poisson_binomial_from_probabilities(p, (first, second))
-        tests = (bayes, sign, lacoste.lacoste_signed_rank_test(gain, (first, second)))
+        tests = (bayes, sign, lacoste_signed_rank_test(gain, (first, second)))
         rows[first, second] = {**confidences(tests, first), "wins": wins, "losses": losses}
         if (first, second) not in ADJACENT:
             rows[first, second]["poisson_binomial"] = np.nan
@@ -215,7 +216,7 @@ def reachable(draws: int = 100) -> pd.DataFrame:
         p = []
         for _ in range(draws):
             one, other = (draw_counts(paper[name].to_numpy(), n, rng) for name in (first, second))
-            p.append(lacoste.lacoste_signed_rank_test((other - one) / n).p_value)
+            p.append(lacoste_signed_rank_test((other - one) / n).p_value)
         low, high = 1 - max(p), 1 - min(p)
         doubled = {"as_printed_low": 2 * low - 1, "as_printed_high": 2 * high - 1}
         rows[first, second] = {"low": low, "high": high, **doubled}

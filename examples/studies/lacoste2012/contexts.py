@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from table_tests import sign_tail, signed_rank_tail
 
 from mlaut.analysis.common.arguments import Prior, Seed, checked, shown
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.lacoste.poisson_binomial import poisson_binomial_probability
 from mlaut.analysis.methods.lacoste.risk import checked_counts, prob_better_classifier
-from mlaut.analysis.methods.lacoste.table_tests import sign_tail, signed_rank_tail
 from mlaut.analysis.pairwise.signed_rank import SignedRanks
 from mlaut.errors import AnalysisError, nearest
 

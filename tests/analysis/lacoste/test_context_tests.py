@@ -12,8 +12,8 @@ from contexts import (
     judge_on_context,
 )
 from scipy import stats
+from table_tests import lacoste_sign_test, lacoste_signed_rank_test
 
-from mlaut.analysis.methods.lacoste.table_tests import lacoste_sign_test, lacoste_signed_rank_test
 from mlaut.errors import AnalysisError
 
 

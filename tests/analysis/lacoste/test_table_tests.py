@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from contexts import MULTIPLE
 from scipy import stats
-
-from mlaut.analysis.methods.lacoste.table_tests import (
+from table_tests import (
     lacoste_comparison,
     lacoste_sign_test,
     lacoste_signed_rank_test,
     signed_rank_tail,
 )
+
 from mlaut.errors import AnalysisError
 
 TABLE_6 = pd.read_csv(Path(__file__).parents[1] / "data" / "lacoste2012_table6.csv", index_col=0)

@@ -12,6 +12,3 @@ from mlaut.analysis.methods.lacoste.risk import joint_errors as joint_errors
 from mlaut.analysis.methods.lacoste.risk import langford_bounds as langford_bounds
 from mlaut.analysis.methods.lacoste.risk import prob_better_classifier as prob_better_classifier
 from mlaut.analysis.methods.lacoste.risk import risk_posterior as risk_posterior
-from mlaut.analysis.methods.lacoste.table_tests import lacoste_comparison as lacoste_comparison
-from mlaut.analysis.methods.lacoste.table_tests import lacoste_sign_test as lacoste_sign_test
-from mlaut.analysis.methods.lacoste.table_tests import lacoste_signed_rank_test as lacoste_signed_rank_test
