@@ -151,8 +151,8 @@ def error_counts(
     -------
     only_first_wrong, only_second_wrong, n : ndarray of int, shape (N,)
         Numbers of test points that only the first and only the second gets wrong, and of all test
-        points: the input of `lacoste_comparison` and
         points: the input of `prob_better_classifier`.
+
     Raises
     ------
     AnalysisError
