@@ -16,6 +16,7 @@ import pandas as pd
 from mlaut.analysis import budget_use
 from mlaut.errors import some_of
 from mlaut.files_io import StudyStore
+from mlaut.files_io.outcomes.reason_counts import raised_once, rows_by_kind
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
 from mlaut.markup import counted
 from mlaut.records import Block, Status, scheme_in_words
@@ -24,9 +25,7 @@ from mlaut.report.records import Made, described
 _MOST_CELLS = 300_000  # whose details a report keeps
 _MOST_PREDICTIONS = 20_000_000  # predictions and probabilities that a report keeps: 80 MB
 _ENDS = re.compile(r"([\d,]+) to ([\d,]+)")  # of the lengths of series
-_TIMES = re.compile(r" \(\d+ times\)$")  # end of a warning that one cell raised repeatedly
 _UNKNOWN = "Not recorded: what the datasets are, how a score was measured, what was tuned"
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # Fields of a run that the table of runs shows.
 _RUN = ("started", "python", "platform", "processor", "cores", "seed", "n_jobs", "timeout")
 
@@ -290,40 +289,28 @@ def _run_line(run: Mapping[str, Any]) -> str:
 
 
 def _failures(stored: _OfStudy) -> pd.DataFrame | None:
-    """Return one row for each strategy, status and reason, the most frequent first."""
-    rows = [
-        (record["strategy"], record["status"], general_reason(record), record["dataset"])
+    """Return one row for each strategy, status and kind of reason, the most frequent first."""
+    keys = ("strategy", "status")
+    reasons = (
+        ({x: record[x] for x in keys}, general_reason(record), record["dataset"], 1)
         for record in stored.details
         if record["reason"]
-    ]
-    frame = pd.DataFrame(rows, columns=["strategy", "status", "reason", "dataset"])
-    table = _most_frequent(frame, [row[:3] for row in rows])
-    return None if table is None else table[["status", "cells", "datasets", "reason"]]
+    )
+    return _by_strategy(rows_by_kind("reason", reasons))
 
 
 def _warnings(stored: _OfStudy) -> pd.DataFrame | None:
-    """Return one row for each strategy and warning with its number of cells, most frequent first.
-
-    Warnings that differ only in their numbers count as one warning; the first text is shown.
-    """
-    rows = [
-        (record["strategy"], _TIMES.sub("", text), record["dataset"])
+    """Return one row for each strategy and kind of warning, the most frequent first."""
+    texts = (
+        ({"strategy": record["strategy"]}, raised_once(text), record["dataset"], 1)
         for record in stored.details
         for text in record.get("warnings", ())
-    ]
-    frame = pd.DataFrame(rows, columns=["strategy", "warning", "dataset"])
-    kinds = [(strategy, _NUMBER.sub("#", text)) for strategy, text, _ in rows]
-    table = _most_frequent(frame, kinds)
-    return None if table is None else table[["cells", "datasets", "warning"]]
+    )
+    return _by_strategy(rows_by_kind("warning", texts))
 
 
-def _most_frequent(rows: pd.DataFrame, kinds: Sequence[Any]) -> pd.DataFrame | None:
-    """Return the first row of each kind, with its numbers of cells and its datasets."""
-    if rows.empty:
-        return None
-    groups = rows.groupby(pd.factorize(pd.Index(kinds, tupleize_cols=False))[0])
-    table = groups.first().assign(cells=groups.size(), datasets=groups["dataset"].agg(_some))
-    return table.sort_values("cells", ascending=False, kind="stable").set_index("strategy")
+def _by_strategy(rows: list[dict[str, Any]]) -> pd.DataFrame | None:
+    return pd.DataFrame(rows).set_index("strategy") if rows else None
 
 
 def _budgets(stored: _OfStudy) -> pd.DataFrame | None:
@@ -331,13 +318,6 @@ def _budgets(stored: _OfStudy) -> pd.DataFrame | None:
     if not any("BudgetedSearch" in json.dumps(x.identity) for x in stored.study.strategies):
         return None
     return budget_use(stored.study)
-
-
-def _some(names: pd.Series) -> str:
-    """Return up to five different names, and the number of the others."""
-    different = list(dict.fromkeys(names))
-    more = f" and {len(different) - 5} more" if len(different) > 5 else ""
-    return ", ".join(different[:5]) + more
 
 
 STATE_TABLES = described(

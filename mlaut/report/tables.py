@@ -22,6 +22,7 @@ from mlaut.analysis import (
     scale_free_table,
 )
 from mlaut.analysis.common.display import number
+from mlaut.analysis.deciding.decision import training_seconds
 from mlaut.analysis.estimates.behind import confusion_table, errors_by_part
 from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.methods.aggregates import interquartile_means
@@ -71,7 +72,9 @@ def _summary(section: Section) -> pd.DataFrame:
         table[list(ends.values())] = source[list(ends)].reindex(table.index)
         if results.ranks_only:
             table[f"datasets without {results.metric.name}"] = _failed_on(results)
-    table["training seconds"] = _training_seconds(section)
+    chosen = section.scored.select(datasets=results.datasets, strategies=results.strategies)
+    times = training_seconds(chosen)
+    table["training seconds"] = np.nan if times is None else times.mean()
     if section.decision is not None:  # ties stand as on the first screen
         table = table.loc[[x for x in section.decision.frame.index if x in table.index]]
     return table.rename_axis("strategy").sort_values(order, ascending=ascending, kind="stable")
@@ -81,14 +84,6 @@ def _failed_on(results: Results) -> pd.Series:
     """Count the datasets on which a cell of each strategy counts as last."""
     assert results.imputed is not None
     return pd.Series(results.imputed.any(axis=(2, 3)).sum(axis=0), index=list(results.strategies))
-
-
-def _training_seconds(section: Section) -> pd.Series:
-    """Return the seconds that a done cell took to tune and fit, averaged over datasets."""
-    results = section.results
-    times = section.scored.select(datasets=results.datasets, strategies=results.strategies)
-    seconds = seconds_of_done(times)[..., :2].sum(axis=-1)
-    return pd.DataFrame(seconds, columns=list(results.strategies)).mean()
 
 
 def seconds_of_done(results: Results) -> np.ndarray:

@@ -374,7 +374,7 @@ def test_warnings_of_fits_are_told(tmp_path, draw_only):
     assert list(table.index) == ["middling", "poor"]
     assert table.loc["poor"].to_dict() == {
         "cells": 16,
-        "datasets": "set 0, set 1, set 2, set 3, set 4 and 3 more",
+        "datasets": "set 0, set 1, set 2 and 5 more",
         "warning": "FitFailedWarning: 0 fits of 80 failed",
     }
     assert "FitFailedWarning: 0 fits of 80 failed" in text

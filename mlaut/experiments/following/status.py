@@ -4,7 +4,6 @@ The status can be read while a run writes. Predictions are not read.
 """
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +18,10 @@ from mlaut.experiments.plans.ledger import (
     count_cells,
     counts_text,
     counts_words,
-    rows_by_reason,
-    without_numbers,
 )
 from mlaut.experiments.plans.shards import held_shard, requested_cells
 from mlaut.files_io import StudyStore
+from mlaut.files_io.outcomes.reason_counts import raised_once, rows_by_kind, without_numbers
 from mlaut.files_io.outcomes.study_records import general_reason
 from mlaut.files_io.safe_files.lock import holder_of, holder_words
 from mlaut.files_io.studies.study_checks import journal_problems, remains_of
@@ -255,37 +253,27 @@ def unfinished(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         was stored). Reasons that differ only in numbers have one row, with the first of them.
     """
     study = StudyStore(path)
-    tracebacks: dict[tuple[str, str, str], str] = {}
-    first: dict[tuple[str, str, str], str] = {}
+    tracebacks: dict[tuple[str, ...], str] = {}
 
-    def found() -> Iterator[tuple[dict[str, str], str, dict[str, int]]]:
+    def found() -> Iterator[tuple[dict[str, str], str, str, int]]:
         for dataset, records in study.all_details(only=[s for s in Status if s != Status.DONE]):
             for record in records:
-                reason = {name: record[name] for name in ("strategy", "status")}
+                whose = {name: record[name] for name in ("strategy", "status")}
                 text = general_reason(record)
-                kind = (*reason.values(), without_numbers(text))
-                reason["reason"] = first.setdefault(kind, text)
-                tracebacks.setdefault(tuple(reason.values()), record.get("traceback", ""))
-                yield reason, dataset, {"cells": 1}
+                kind = (*whose.values(), without_numbers(text))
+                tracebacks.setdefault(kind, record.get("traceback", ""))
+                yield whose, text, dataset, 1
         requested = requested_cells(study, held_shard(study))
         for dataset, (names, status) in study.statuses().items():
             missing = ((status == Status.MISSING) & requested[dataset]).sum(axis=(1, 2))
             for name, count in zip(names, missing.tolist(), strict=True):
                 if count:
-                    word = Status.MISSING.word
-                    reason = {"strategy": name, "status": word, "reason": "not run yet"}
-                    yield reason, dataset, {"cells": count}
+                    whose = {"strategy": name, "status": Status.MISSING.word}
+                    yield whose, "not run yet", dataset, count
 
-    rows = sorted(rows_by_reason(found()), key=lambda row: -row["cells"])
-    columns = ("strategy", "status", "cells", "datasets", "reason")
-    return [
-        {name: row[name] for name in columns}
-        | {"traceback": tracebacks.get((row["strategy"], row["status"], row["reason"]), "")}
-        for row in rows
-    ]
-
-
-_TIMES = re.compile(r" \(\d+ times\)$")
+    rows = rows_by_kind("reason", found())
+    kinds = [(row["strategy"], row["status"], without_numbers(row["reason"])) for row in rows]
+    return [{**r, "traceback": tracebacks.get(k, "")} for r, k in zip(rows, kinds, strict=True)]
 
 
 def warnings_of(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -294,12 +282,13 @@ def warnings_of(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One row per strategy and warning: ``strategy``, ``warning`` (its first line, without how
-        often it came in a cell), ``cells``, ``datasets`` (the first three).
+        One row per strategy and warning: ``strategy``, ``cells``, ``datasets`` (the first three),
+        and ``warning`` (its first line, without how often it came in a cell). Warnings that differ
+        only in numbers have one row, with the first of them.
     """
     lines = (
-        ({"strategy": strategy, "warning": line}, dataset, {"cells": 1})
+        ({"strategy": strategy}, line, dataset, 1)
         for dataset, strategy, texts in StudyStore(path).warnings()
-        for line in dict.fromkeys(_TIMES.sub("", text.strip()).partition("\n")[0] for text in texts)
+        for line in dict.fromkeys(raised_once(text).partition("\n")[0] for text in texts)
     )
-    return sorted(rows_by_reason(lines), key=lambda row: -row["cells"])
+    return rows_by_kind("warning", lines)

@@ -3,7 +3,6 @@
 Plans, forecasts, statuses, summaries and verifications count cells here.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.errors import some_of
+from mlaut.files_io.outcomes.reason_counts import without_numbers
 from mlaut.markup import counted
 from mlaut.records import Status
 
@@ -143,41 +142,3 @@ def alike(reasons: Iterable[tuple[Any, str, int]]) -> list[tuple[Any, str, int]]
         more = f" (and {differ})" if others else ""
         found.append((whose, several[0][0] + more, sum(cells for _, cells in several)))
     return found
-
-
-def without_numbers(reason: str) -> str:
-    """Return a reason with a sign for each number, which tells reasons of one kind."""
-    return _NUMBER.sub("#", reason)
-
-
-_NUMBER = re.compile(r"-?\d[\d.,]*(?:e[+-]?\d+)?")
-
-
-def rows_by_reason(
-    cells: Iterable[tuple[Mapping[str, Any], str, Mapping[str, int]]],
-) -> list[dict[str, Any]]:
-    """Return one row for each reason, in the order in which the reasons come first.
-
-    Parameters
-    ----------
-    cells : iterable of (mapping, str, mapping of str to int)
-        Reason (columns of the row that tell rows apart), dataset, and numbers that are added up
-        over the datasets, such as ``{"cells": 3}``. A row without dataset has an empty text.
-
-    Examples
-    --------
-    >>> cells = [({"why": "slow"}, "a", {"cells": 1}), ({"why": "slow"}, "b", {"cells": 2})]
-    >>> rows_by_reason(cells)
-    [{'why': 'slow', 'cells': 3, 'datasets': 'a, b'}]
-    """
-    groups: dict[tuple[Any, ...], tuple[Mapping[str, Any], Counter[str], dict[str, None]]] = {}
-    for reason, dataset, numbers in cells:
-        key = tuple(reason.values())
-        _, counts, datasets = groups.setdefault(key, (reason, Counter(), {}))
-        counts.update(numbers)
-        if dataset:
-            datasets[dataset] = None
-    return [
-        {**reason, **counts, "datasets": some_of(datasets, 3) if datasets else ""}
-        for reason, counts, datasets in groups.values()
-    ]

@@ -22,10 +22,11 @@ from mlaut.experiments.plans.entries import (
     metrics_of,
     strategy_entries,
 )
-from mlaut.experiments.plans.ledger import Ledger, count_cells, rows_by_reason
+from mlaut.experiments.plans.ledger import Ledger, count_cells
 from mlaut.experiments.plans.run_options import parse_retry
 from mlaut.experiments.plans.shards import Shard
 from mlaut.files_io import FilesIO, SplitEntry, StrategyEntry, StudyStore
+from mlaut.files_io.outcomes.reason_counts import rows_by_reason
 from mlaut.files_io.outcomes.study_records import merged_entry, split_change
 from mlaut.files_io.studies.study_reader import LEARNERS
 from mlaut.files_io.tables.datasets import DatasetInfo

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mlaut.experiments.plans.ledger import alike, count_cells, counts_text, rows_by_reason
+from mlaut.experiments.plans.ledger import alike, count_cells, counts_text
+from mlaut.files_io.outcomes.reason_counts import rows_by_reason
 from mlaut.records import Status
 
 STATUSES = {
