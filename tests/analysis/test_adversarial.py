@@ -33,7 +33,6 @@ def test_so_for_a_hundred_tables(start):
 def test_every_method_of_results_is_tried():
     names = public(case(0).raw)
     assert {"compare", "wilcoxon_test", "elo_ratings", "box_plot"} <= set(names)
-    assert len(names) > 40
 
 
 def test_a_contradiction_without_a_note_is_a_fault():
