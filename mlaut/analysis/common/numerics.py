@@ -59,26 +59,27 @@ def equalised(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     >>> equalised(np.array([[2.0], [2.05], [5.0], [5.2]]), noise).ravel().tolist()
     [2.0, 2.0, 5.0, 5.2]
     """
-    order = np.argsort(values, axis=0, kind="stable")
-    ordered, noise = (np.take_along_axis(x, order, axis=0) for x in (values, noise))
-    near = np.diff(ordered, axis=0) <= noise[1:]  # a value that is not begins a group
-    if not (near & (ordered[1:] > ordered[:-1])).any():
+    columns, noise = (np.ascontiguousarray(x.T) for x in (values, noise))
+    order = np.argsort(columns, axis=-1, kind="stable")
+    ordered, noise = (np.take_along_axis(x, order, axis=-1) for x in (columns, noise))
+    near = np.diff(ordered, axis=-1) <= noise[..., 1:]  # a value that is not begins a group
+    if not (near & (ordered[..., 1:] > ordered[..., :-1])).any():
         return values
     grouped = np.empty_like(ordered)
-    np.put_along_axis(grouped, order, _grouped(ordered, noise, near), axis=0)
-    return grouped
+    np.put_along_axis(grouped, order, _grouped(ordered, noise, near), axis=-1)
+    return np.ascontiguousarray(grouped.T)
 
 
 def _grouped(ordered: np.ndarray, noise: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Return sorted columns with the first value of each group in place of all its values.
+    """Return sorted rows with the first value of each group in place of all its values.
 
     ``near`` says for each value after the first whether it can belong to the group of the value
-    before it. The chains of such values are followed in all columns at the same time.
+    before it. The chains of such values are followed in all rows at the same time.
     """
     begins = np.ones(ordered.shape, dtype=bool)
-    begins[1:] = ~near
-    starts = np.flatnonzero(begins.T.ravel())
-    values, noise = ordered.T.ravel(), noise.T.ravel()
+    begins[..., 1:] = ~near
+    starts = np.flatnonzero(begins)
+    values, noise = ordered.flatten(), noise.ravel()
     lengths = np.diff(starts, append=len(values))
     differ = np.flatnonzero(values[starts] < values[starts + lengths - 1])
     differ = differ[np.argsort(-lengths[differ], kind="stable")]
@@ -91,7 +92,7 @@ def _grouped(ordered: np.ndarray, noise: np.ndarray, near: np.ndarray) -> np.nda
         first = np.where(apart, values[at], first)
         allowed = np.where(apart, noise[at], allowed)
         values[at] = first
-    return values.reshape(ordered.shape[::-1]).T
+    return values.reshape(ordered.shape)
 
 
 def ranked(values: np.ndarray) -> np.ndarray:

@@ -7,12 +7,12 @@ strategy minus the loss of the second: below 0 the first is better.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from mlaut.analysis.common.blocks import in_blocks
+from mlaut.analysis.common.blocks import MANY, in_blocks
 from mlaut.analysis.common.numerics import student_quantile, wilson
 
 NONCENTRAL = "noncentral t"
@@ -92,7 +92,7 @@ def mean_difference(d: np.ndarray, confidence: float = 0.95) -> Effect:
     return Effect.around(mean, half, "Student's t")
 
 
-@in_blocks
+@partial(in_blocks, times=MANY)
 def cohens_d(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return Cohen's d for paired samples, ``mean / sd`` (MLaut 2019, Table 6: normalised effect).
 

@@ -3,12 +3,13 @@
 Differences have shape (N, P), one column for each pair; results are arrays of shape (P,).
 """
 
+from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from mlaut.analysis.common.arguments import one_of
-from mlaut.analysis.common.blocks import in_blocks
+from mlaut.analysis.common.blocks import MANY, in_blocks
 from mlaut.analysis.common.numerics import (
     EXACT_UP_TO,
     ranked,
@@ -146,7 +147,7 @@ def _placement_variance(d: np.ndarray, signed: SignedRanks) -> np.ndarray:
     return np.where(n > 1, 4 * squares / np.maximum(n - 1, 1) / np.maximum(n, 1), 0.0)
 
 
-@in_blocks
+@partial(in_blocks, times=MANY)
 def hodges_lehmann(d: np.ndarray, confidence: float = 0.95) -> Effect:
     """Return the median of all means of two differences, zeros included, with its interval.
 

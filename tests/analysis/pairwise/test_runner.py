@@ -187,7 +187,8 @@ def test_pairs_in_blocks_have_the_numbers_of_all_at_once(monkeypatch):
         return {(pairs.name, name): pairs.table(name) for pairs in made for name in pairs.tables}
 
     whole = numbers()
-    monkeypatch.setattr(blocks, "_BLOCK", 60)
-    assert len(blocks.blocks(np.empty((12, 21)))) == 5
+    monkeypatch.setattr(blocks, "_BLOCK", 4)
+    few, many = (blocks.blocks(np.empty((12, 21)), times) for times in (1, blocks.MANY))
+    assert (len(few), len(many)) == (10, 4)
     for key, found in numbers().items():
         np.testing.assert_allclose(found, whole[key], rtol=1e-12, err_msg=str(key))

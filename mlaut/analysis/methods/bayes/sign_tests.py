@@ -11,12 +11,13 @@ counts half for each strategy, and so does the prior.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mlaut.analysis.common.arguments import NotNegative, Positive, Prior, Seed, checked
-from mlaut.analysis.common.blocks import in_blocks
+from mlaut.analysis.common.blocks import MANY, in_blocks
 from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.methods.bayes import dirichlet
@@ -170,7 +171,7 @@ def signed_rank_probabilities(
     return _sampled(_columns(differences), rope, prior, n_samples, seed)
 
 
-@in_blocks
+@partial(in_blocks, times=MANY)
 def _sampled(
     d: np.ndarray, rope: float, prior: float, n_samples: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,12 +5,13 @@ difference means that the first is better. ``alternative="better"`` is the alter
 that the first is better than the second.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mlaut.analysis.common.arguments import Share, one_of
-from mlaut.analysis.common.blocks import in_blocks
+from mlaut.analysis.common.blocks import MANY, in_blocks
 from mlaut.analysis.common.numerics import student_quantile, trinomial_sf
 from mlaut.analysis.pairwise.effects import (
     NONCENTRAL,
@@ -202,7 +203,7 @@ def _ranked_once(d: np.ndarray, zeros: str, confidence: float) -> tuple[Any, ...
     return signed.plus, signed.minus, zero, *rank_biserial(d, signed, confidence)
 
 
-@in_blocks
+@partial(in_blocks, times=MANY)
 def _signed_rank_p(d: np.ndarray, zeros: str, side: str, method: str) -> tuple[np.ndarray]:
     return (signed_rank_p(SignedRanks.of(d, zeros), side, method),)
 
