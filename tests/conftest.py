@@ -7,8 +7,11 @@ The tests do not wait for the disk: what it has not got yet is lost if the power
 of this process cuts the power.
 
 A test that waits for what never comes fails after a quarter of an hour, and holds back no others.
+
+Python's search for unused objects leaves out the thousands of tests, and is made less often.
 """
 
+import gc
 import os
 import signal
 import threading
@@ -25,6 +28,11 @@ MOST_SECONDS = 900  # of a test; its own waits are shorter
 
 def _fail(*_):
     pytest.fail(f"the test did not end in {MOST_SECONDS} s")
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.hookimpl(wrapper=True)

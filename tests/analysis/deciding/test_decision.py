@@ -72,7 +72,7 @@ def test_copies_units_and_names_change_no_advice(clusters):
 def test_a_copy_counts_as_one_strategy():
     """Also for Holm's correction and for ranks, which the number of strategies changes."""
     rng = np.random.default_rng(47)
-    for _ in range(12):
+    for _ in range(6):
         n, k = int(rng.integers(6, 26)), int(rng.integers(3, 7))
         scores = 0.8 + rng.choice([0.0, 0.03, 0.05], size=k) + rng.normal(size=(n, k)) * 0.04
         frame = pd.DataFrame(scores.round(3).clip(0, 1)).add_prefix("m")

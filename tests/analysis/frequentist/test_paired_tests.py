@@ -242,7 +242,7 @@ def test_zsplit_drops_one_of_an_odd_number_of_zeros(losses):
 @pytest.mark.parametrize("test", TESTS)
 def test_no_p_value_is_zero(test):
     rng = np.random.default_rng(0)
-    d = -1 - rng.uniform(0, 1e-6, 2000)
+    d = -1 - rng.uniform(0, 1e-4, 2000)
     p = test(two(d)).pair("A", "B").p_value
     assert 0 < p < 1e-250
 
